@@ -1,0 +1,11 @@
+//! What every other crate of Lyceum stands on: problems, time, randomness, limits, configuration.
+//!
+//! Invariants: this crate knows no HTTP, no SQL and no file formats but its own configuration.
+
+pub mod config;
+pub mod limits;
+pub mod problem;
+pub mod random;
+pub mod time;
+
+pub use problem::{Detail, Kind as ProblemKind, Problem, Result};

@@ -1,0 +1,49 @@
+//! Every limit of the platform, each a named constant with its unit. `docs/limits.md` lists them
+//! all; a tidy test holds the two together.
+
+/// Records on a page when the request does not say (OneRoster 1.2, `limit`).
+pub const PAGE_DEFAULT_RECORDS: u64 = 100;
+/// Records on a page at most; a larger `limit` is served at this size.
+pub const PAGE_MAX_RECORDS: u64 = 3000;
+/// Bytes of a JSON request body at most.
+pub const BODY_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a `…/bulk` request body at most.
+pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Records in one `…/bulk` request at most.
+pub const BULK_MAX_RECORDS: usize = 50_000;
+/// Levels of arrays and objects in a JSON body at most.
+pub const JSON_MAX_DEPTH: usize = 64;
+/// Bytes of one record's canonical JSON at most.
+pub const RECORD_MAX_BYTES: usize = 1024 * 1024;
+/// Bytes of a `sourcedId` at most (OneRoster 1.2 recommends GUIDs; clients use up to 255).
+pub const SOURCED_ID_MAX_BYTES: usize = 255;
+/// Members of one array field at most.
+pub const LIST_MAX_MEMBERS: usize = 10_000;
+/// Bytes of a filter expression at most.
+pub const FILTER_MAX_BYTES: usize = 8 * 1024;
+/// Clauses of a filter expression at most.
+pub const FILTER_MAX_CLAUSES: usize = 64;
+/// Nested parentheses of a filter expression at most.
+pub const FILTER_MAX_DEPTH: usize = 16;
+/// Bytes of a `search` text at most.
+pub const SEARCH_MAX_BYTES: usize = 200;
+/// Milliseconds that one scan of a table may take before the request is refused.
+pub const SCAN_MAX_MS: u64 = 800;
+/// Seconds that an access token is valid.
+pub const TOKEN_LIFETIME_S: i64 = 3600;
+/// Verified tokens that a server remembers at most.
+pub const TOKEN_CACHE_ENTRIES: usize = 20_000;
+/// Seconds until every server honours a revocation, at most.
+pub const REVOCATION_MAX_S: u64 = 5;
+/// Bytes of a client's name at most.
+pub const CLIENT_NAME_MAX_BYTES: usize = 200;
+/// Bytes of one line of an imported CSV file at most.
+pub const CSV_LINE_MAX_BYTES: usize = 1024 * 1024;
+/// Files in an imported zip at most.
+pub const ZIP_MAX_FILES: usize = 200;
+/// Unpacked bytes of an imported zip at most (64 GiB).
+pub const ZIP_MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024 * 1024;
+/// Faults that one import reports in full; the rest is counted.
+pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;
+/// Components and resources that one `/courses/structure` request or syllabus holds at most.
+pub const COURSE_MAX_NODES: usize = 20_000;
