@@ -47,3 +47,5 @@ pub const ZIP_MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;
 /// Components and resources that one `/courses/structure` request or syllabus holds at most.
 pub const COURSE_MAX_NODES: usize = 20_000;
+/// Bytes of a client's own `X-Request-Id` at most; a longer one is replaced.
+pub const REQUEST_ID_MAX_BYTES: usize = 128;

@@ -1,0 +1,60 @@
+//! What a handler answers.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use bytes::Bytes;
+use serde::Serialize;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A status, headers and a body. [`crate::dispatch`] adds what all answers share (request id,
+/// CORS, compression).
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body: bytes at once, or a stream.
+    pub body: Body,
+}
+
+impl Answer {
+    /// 200 with JSON text as it is: the cheap way for text that a store or a renderer made.
+    pub fn json(text: impl Into<Bytes>) -> Self {
+        Self::typed(JSON, Body::from(text.into()))
+    }
+
+    /// 200 with the value as JSON.
+    pub fn of(value: &impl Serialize) -> Self {
+        Self::json(serde_json::to_vec(value).expect("our own types have string keys"))
+    }
+
+    /// A status with neither type nor body.
+    pub fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Body::empty() }
+    }
+
+    /// 200 with a body of the media type.
+    pub fn typed(media: HeaderValue, body: Body) -> Self {
+        let mut headers = HeaderMap::with_capacity(4);
+        headers.insert(header::CONTENT_TYPE, media);
+        Self { status: StatusCode::OK, headers, body }
+    }
+
+    /// The same answer with another status.
+    #[must_use]
+    pub fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The same answer with a header. A value that cannot stand in a header is left out.
+    #[must_use]
+    pub fn header<V: TryInto<HeaderValue>>(mut self, name: HeaderName, value: V) -> Self {
+        if let Ok(value) = value.try_into() {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+}

@@ -1,0 +1,91 @@
+//! What a handler is given.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
+use bytes::Bytes;
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use crate::auth::Grant;
+use crate::request_id::RequestId;
+use crate::route::Route;
+use crate::state::App;
+
+/// Which payloads the caller wants: the standard's closed ones, or the platform's wider ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// The platform's: paging keys in the body, extra fields.
+    Platform,
+    /// Exactly the official schemas.
+    Standard,
+}
+
+/// One request, routed, authorised and read.
+pub struct Context {
+    /// The server's state.
+    pub app: App,
+    /// The route that was matched.
+    pub route: Arc<Route>,
+    /// The method as sent (`HEAD` for a `GET` route, too).
+    pub method: Method,
+    /// The address as the caller spelled it, before aliases; links in the answer repeat it.
+    pub uri: Uri,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, within the route's limit; empty when none was sent.
+    pub body: Bytes,
+    /// What the token grants; none on public routes.
+    pub grant: Option<Grant>,
+    /// The dialect to answer in.
+    pub dialect: Dialect,
+    /// The request's id.
+    pub request_id: RequestId,
+    pub(crate) params: Vec<String>,
+    pub(crate) base_url: Arc<str>,
+}
+
+impl Context {
+    /// A path parameter, percent-decoded. The route's path names it.
+    pub fn param(&self, name: &str) -> &str {
+        let index = parameters(&self.route.path).position(|known| known == name);
+        &self.params[index.expect("the route's path names the parameter")]
+    }
+
+    /// The query's pairs, decoded, in the order sent.
+    pub fn query(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+        form_urlencoded::parse(self.uri.query().unwrap_or_default().as_bytes())
+    }
+
+    /// A header's text; none when it is missing or not text.
+    pub fn header(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The body as text. Errors: not UTF-8.
+    pub fn text(&self) -> Result<&str> {
+        std::str::from_utf8(&self.body).map_err(|fault| {
+            Problem::new(
+                ProblemKind::Malformed,
+                format!("the body is not UTF-8: byte {} breaks it", fault.valid_up_to()),
+            )
+        })
+    }
+
+    /// The server's address as its callers know it, without a trailing slash:
+    /// `https://lyceum.example.org`.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The media type of the body in lower case, without parameters.
+    pub fn media_type(&self) -> Option<String> {
+        let text = self.header(header::CONTENT_TYPE)?;
+        Some(text.split(';').next().unwrap_or(text).trim().to_ascii_lowercase())
+    }
+}
+
+/// The names of a path's parameters, in order.
+pub(crate) fn parameters(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}

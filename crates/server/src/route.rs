@@ -1,0 +1,264 @@
+//! One table of routes an area: what is served, who may call it, and what the OpenAPI document
+//! says about it. [`crate::dispatch`] builds the router from these tables and from nothing else.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::http::{Method, StatusCode};
+use lyceum_core::{Result, limits};
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render::Rendering;
+
+/// A handler's answer, on its way.
+pub type Pending = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
+
+/// Who may call a route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody, without a token.
+    Public,
+    /// A token that holds one of these scopes.
+    Scopes(Vec<Cow<'static, str>>),
+}
+
+impl Access {
+    /// A token that holds one of the scopes.
+    pub fn any(scopes: &[&'static str]) -> Self {
+        Self::Scopes(scopes.iter().map(|scope| Cow::Borrowed(*scope)).collect())
+    }
+}
+
+impl From<&'static str> for Access {
+    fn from(scope: &'static str) -> Self {
+        Self::any(&[scope])
+    }
+}
+
+/// The bodies that a route reads.
+#[derive(Clone, Debug)]
+pub struct Reads {
+    /// Media types that are taken; a body of another type is refused with 415, one that names no
+    /// type is taken as the first. Empty: the route reads no body, and one that is sent is ignored.
+    pub media: &'static [&'static str],
+    /// Bytes at most; a longer body is refused with 413.
+    pub max_bytes: usize,
+    /// The body's JSON Schema.
+    pub schema: Value,
+}
+
+/// Where a parameter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the path, between braces.
+    Path,
+    /// In the query.
+    Query,
+    /// A header.
+    Header,
+}
+
+/// A parameter, for the OpenAPI document.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name as sent.
+    pub name: Cow<'static, str>,
+    /// Where it stands. A path parameter is always required.
+    pub place: Place,
+    /// Its JSON Schema.
+    pub schema: Value,
+    /// What it does.
+    pub says: Cow<'static, str>,
+}
+
+/// One answer that a route gives, for the OpenAPI document.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// Its status.
+    pub status: StatusCode,
+    /// What it means.
+    pub says: Cow<'static, str>,
+    /// Its body: media type and JSON Schema. None: the body is empty.
+    pub body: Option<(&'static str, Value)>,
+}
+
+/// One route: a method at a path.
+pub struct Route {
+    /// The method. `HEAD` is served wherever `GET` is, `OPTIONS` everywhere.
+    pub method: Method,
+    /// The path below the area's base, parameters in braces: `/users/{sourcedId}`.
+    pub path: Cow<'static, str>,
+    /// Who may call it.
+    pub access: Access,
+    /// The bodies that it reads.
+    pub reads: Reads,
+    /// The handler.
+    pub handler: Arc<dyn Fn(Context) -> Pending + Send + Sync>,
+    /// The operation's name in the OpenAPI document.
+    pub name: Cow<'static, str>,
+    /// What it does, in one sentence.
+    pub says: Cow<'static, str>,
+    /// Its parameters. Path parameters that are not listed are documented as plain strings.
+    pub params: Vec<Param>,
+    /// Its answers on success; errors are documented for all routes of an area alike.
+    pub answers: Vec<Answers>,
+    /// Left out of the OpenAPI document's recommended set.
+    pub deprecated: bool,
+}
+
+/// What a JSON route reads.
+pub const JSON: &[&str] = &["application/json"];
+
+fn route<H, F>(
+    method: Method,
+    path: impl Into<Cow<'static, str>>,
+    access: impl Into<Access>,
+    handler: H,
+) -> Route
+where
+    H: Fn(Context) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Answer>> + Send + 'static,
+{
+    let reads_json = matches!(method, Method::POST | Method::PUT | Method::PATCH);
+    Route {
+        reads: Reads {
+            media: if reads_json { JSON } else { &[] },
+            max_bytes: limits::BODY_MAX_BYTES,
+            schema: Value::Null,
+        },
+        method,
+        path: path.into(),
+        access: access.into(),
+        handler: Arc::new(move |context| Box::pin(handler(context))),
+        name: Cow::Borrowed(""),
+        says: Cow::Borrowed(""),
+        params: Vec::new(),
+        answers: Vec::new(),
+        deprecated: false,
+    }
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident $method:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<H, F>(
+            path: impl Into<Cow<'static, str>>,
+            access: impl Into<Access>,
+            handler: H,
+        ) -> Route
+        where
+            H: Fn(Context) -> F + Send + Sync + 'static,
+            F: Future<Output = Result<Answer>> + Send + 'static,
+        {
+            route(Method::$method, path, access, handler)
+        }
+    )*};
+}
+
+methods! {
+    /// A `GET` (and `HEAD`) route.
+    get GET;
+    /// A `POST` route; reads JSON unless told otherwise.
+    post POST;
+    /// A `PUT` route; reads JSON unless told otherwise.
+    put PUT;
+    /// A `PATCH` route; reads JSON unless told otherwise.
+    patch PATCH;
+    /// A `DELETE` route.
+    delete DELETE;
+}
+
+impl Route {
+    /// The operation's name in the OpenAPI document (`operationId`).
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// What the route does, in one sentence.
+    #[must_use]
+    pub fn says(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.says = text.into();
+        self
+    }
+
+    /// A parameter.
+    #[must_use]
+    pub fn param(
+        mut self,
+        place: Place,
+        name: impl Into<Cow<'static, str>>,
+        schema: Value,
+        says: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        self.params.push(Param { name: name.into(), place, schema, says: says.into() });
+        self
+    }
+
+    /// An answer with a JSON body of the schema.
+    #[must_use]
+    pub fn answers(self, status: u16, says: impl Into<Cow<'static, str>>, schema: Value) -> Self {
+        self.answers_as(status, says, Some(("application/json", schema)))
+    }
+
+    /// An answer without a body.
+    #[must_use]
+    pub fn answers_empty(self, status: u16, says: impl Into<Cow<'static, str>>) -> Self {
+        self.answers_as(status, says, None)
+    }
+
+    /// An answer with a body of any media type.
+    #[must_use]
+    pub fn answers_as(
+        mut self,
+        status: u16,
+        says: impl Into<Cow<'static, str>>,
+        body: Option<(&'static str, Value)>,
+    ) -> Self {
+        let status = StatusCode::from_u16(status).expect("a route documents real status codes");
+        self.answers.push(Answers { status, says: says.into(), body });
+        self
+    }
+
+    /// The JSON Schema of the body.
+    #[must_use]
+    pub fn reads(mut self, schema: Value) -> Self {
+        self.reads.schema = schema;
+        self
+    }
+
+    /// The media types of the body in place of JSON, and its bytes at most.
+    #[must_use]
+    pub fn reads_as(mut self, media: &'static [&'static str], max_bytes: usize) -> Self {
+        self.reads.media = media;
+        self.reads.max_bytes = max_bytes;
+        self
+    }
+
+    /// Still served, no longer recommended.
+    #[must_use]
+    pub fn deprecated(mut self) -> Self {
+        self.deprecated = true;
+        self
+    }
+}
+
+/// The routes that share a base path and a body for their errors.
+pub struct Area {
+    /// Its name: the tag of the OpenAPI document and the label of metrics and logs.
+    pub name: &'static str,
+    /// What every path begins with, such as `/ims/oneroster/rostering/v1p2`; may be empty. An
+    /// unknown path below it is answered in the area's rendering.
+    pub base: &'static str,
+    /// How problems are told.
+    pub rendering: Rendering,
+    /// What the area is for.
+    pub says: &'static str,
+    /// Its routes.
+    pub routes: Vec<Route>,
+}
