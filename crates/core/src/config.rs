@@ -1,1 +1,148 @@
-//! Placeholder.
+//! Settings: layered, typed, each value with its origin. The only reader of the environment.
+//!
+//! [`load`] lays the compiled-in defaults, a file, variables and flags over each other. A name
+//! that no setting has, or a value that does not fit, is an [`Error`] that names its layer.
+
+mod load;
+mod values;
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+pub use load::{Error, Flag, Loaded, Origin, environment, load, no_color};
+pub use values::{Network, Secret};
+
+/// Every setting. Built by [`load`]; `config.default.toml` says what each one means.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each section")]
+pub struct Config {
+    pub server: Server,
+    pub tls: Tls,
+    pub store: Store,
+    pub limits: Limits,
+    pub roster: Roster,
+    pub keys: Keys,
+}
+
+/// How the process listens, answers and logs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Server {
+    #[serde(deserialize_with = "values::listen")]
+    pub listen: String,
+    #[serde(deserialize_with = "values::public_url")]
+    pub public_url: Option<String>,
+    pub env: Environment,
+    pub workers: usize,
+    pub request_timeout_s: u64,
+    pub header_timeout_s: u64,
+    pub keep_alive_s: u64,
+    pub body_max_bytes: usize,
+    pub shutdown_grace_s: u64,
+    pub compression: bool,
+    pub trusted_proxies: Vec<Network>,
+    pub log_format: LogFormat,
+    pub log_level: String,
+}
+
+/// Certificate and key, both or none.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Tls {
+    #[serde(deserialize_with = "values::optional_path")]
+    pub certificate: Option<PathBuf>,
+    #[serde(deserialize_with = "values::optional_path")]
+    pub key: Option<PathBuf>,
+}
+
+/// Where the data is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Store {
+    pub data: PathBuf,
+    #[serde(deserialize_with = "values::database")]
+    pub database: Option<Secret>,
+    #[serde(deserialize_with = "values::above_zero")]
+    pub postgres_connections: usize,
+    pub sqlite_mmap_bytes: u64,
+}
+
+/// The share of one client.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Limits {
+    pub requests_per_second: u32,
+    pub burst: u32,
+}
+
+/// How records are taken in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Roster {
+    pub allocate_missing_ids: bool,
+}
+
+/// Keys that operators hold.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Keys {
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub master: Option<Secret>,
+}
+
+/// Which of the two worlds a server is; nothing is shared between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Environment {
+    /// For trying things out.
+    Staging,
+    /// For real learners.
+    Production,
+}
+
+impl Environment {
+    /// Its name in settings, tokens and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Staging => "staging",
+            Self::Production => "production",
+        }
+    }
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Config {
+    /// The compiled-in defaults.
+    pub fn defaults() -> Self {
+        load(None, [], &[]).expect("the compiled-in defaults are valid").config
+    }
+
+    /// The address that others reach this server by, without a slash at its end.
+    pub fn public_url(&self) -> String {
+        if let Some(url) = &self.server.public_url {
+            return url.clone();
+        }
+        let scheme = if self.tls.certificate.is_some() { "https" } else { "http" };
+        let (host, port) = self.server.listen.rsplit_once(':').expect("checked by the loader");
+        // A wildcard address is not one that a client can go to.
+        let host = if matches!(host, "0.0.0.0" | "[::]") { "localhost" } else { host };
+        format!("{scheme}://{host}:{port}")
+    }
+}

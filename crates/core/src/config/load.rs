@@ -1,0 +1,286 @@
+//! The layers: defaults, file, variables, flags.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::{Spanned, Table, Value};
+
+use super::Config;
+
+const DEFAULTS: &str = include_str!("../config.default.toml");
+/// Settings whose values are never shown.
+const SECRET: [&str; 2] = ["store.database", "keys.master"];
+/// Variables of our own that are not settings: they steer tests.
+const NOT_SETTINGS: [&str; 3] = ["LYCEUM_TEST_", "LYCEUM_STANDARDS", "LYCEUM_REQUIRE_STANDARDS"];
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The compiled-in defaults.
+    Default,
+    /// A line of the file of `--config`, counted from 1.
+    File(PathBuf, usize),
+    /// An environment variable.
+    Variable(String),
+    /// A flag of the command line, with its dashes.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// A setting that cannot be used: which layer, what is wrong, and what was perhaps meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}: {message}")]
+pub struct Error {
+    /// The layer at fault.
+    pub origin: Origin,
+    /// What is wrong, with the setting's name.
+    pub message: String,
+    /// What to do next, where we know.
+    pub hint: Option<String>,
+}
+
+/// A value that a flag of the command line gives to a setting.
+#[derive(Clone, Debug)]
+pub struct Flag {
+    /// The flag with its dashes, such as `--listen`.
+    pub flag: &'static str,
+    /// The setting, such as `server.listen`.
+    pub key: &'static str,
+    /// Its text, read as a variable's is.
+    pub value: String,
+}
+
+/// The settings in force, and where each came from.
+#[derive(Clone)]
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    values: Table,
+    origins: BTreeMap<String, Origin>,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.effective()).finish()
+    }
+}
+
+impl Loaded {
+    /// Where a setting such as `server.listen` came from.
+    pub fn origin(&self, key: &str) -> &Origin {
+        self.origins.get(key).unwrap_or(&Origin::Default)
+    }
+
+    /// Every setting: name, value as TOML (secrets redacted), origin; in the order of the names.
+    pub fn effective(&self) -> Vec<(String, String, &Origin)> {
+        keys(&self.values)
+            .map(|(key, value)| {
+                let redact = SECRET.contains(&key.as_str()) && value.as_str() != Some("");
+                let text = if redact { "[redacted]".to_owned() } else { value.to_string() };
+                let origin = self.origin(&key);
+                (key, text, origin)
+            })
+            .collect()
+    }
+
+    /// Sets one value and checks it at once, so that a fault has the right origin.
+    fn set(&mut self, origin: Origin, key: &str, value: Value) -> Result<(), Error> {
+        let fail = |message: String| Error { origin: origin.clone(), message, hint: None };
+        let (section, name) = key.split_once('.').expect("callers pass section.name");
+        let Some(place) = self.values.get_mut(section).and_then(|section| section.get_mut(name))
+        else {
+            let hint = self.nearest(key).map(|nearest| match &origin {
+                Origin::Variable(_) => format!("did you mean {}?", variable(&nearest)),
+                _ => format!("did you mean '{nearest}'?"),
+            });
+            return Err(Error { hint, ..fail(format!("'{key}' is not a setting")) });
+        };
+        if !place.same_type(&value) {
+            let found =
+                if SECRET.contains(&key) { String::new() } else { format!(", not {value}") };
+            return Err(fail(format!("'{key}' must be {}{found}", kind(place))));
+        }
+        *place = value;
+        self.config = Config::deserialize(Value::Table(self.values.clone()))
+            .map_err(|error| fail(format!("'{key}': {}", error.message())))?;
+        self.origins.insert(key.to_owned(), origin);
+        Ok(())
+    }
+
+    fn set_text(&mut self, origin: Origin, key: &str, text: &str) -> Result<(), Error> {
+        let value = match self.value(key) {
+            Some(Value::Boolean(_)) => text.parse().map(Value::Boolean).ok(),
+            Some(Value::Integer(_)) => text.parse().map(Value::Integer).ok(),
+            Some(Value::Array(_)) => {
+                let members = text.split(',').map(str::trim).filter(|member| !member.is_empty());
+                Some(Value::Array(members.map(Value::from).collect()))
+            }
+            _ => None,
+        };
+        self.set(origin, key, value.unwrap_or_else(|| text.into()))
+    }
+
+    fn set_file(&mut self, path: &Path) -> Result<(), Error> {
+        let origin = |line| Origin::File(path.to_owned(), line);
+        let fail = |line, message| Error { origin: origin(line), message, hint: None };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| fail(1, format!("the file cannot be read: {error}")))?;
+        let line = |span: std::ops::Range<usize>| {
+            1 + text[..span.start.min(text.len())].matches('\n').count()
+        };
+        let table = DeTable::parse(&text).map_err(|error| {
+            fail(error.span().map_or(1, line), error.message().trim().replace('\n', ", "))
+        })?;
+        for (section, entries) in table.get_ref() {
+            let DeValue::Table(entries) = entries.get_ref() else {
+                let message = format!("'{}' stands outside of a section", section.get_ref());
+                let hint = self
+                    .nearest(section.get_ref())
+                    .map(|nearest| format!("did you mean '{nearest}'?"));
+                return Err(Error { hint, ..fail(line(section.span()), message) });
+            };
+            for (name, value) in entries {
+                let at = line(name.span());
+                let key = format!("{}.{}", section.get_ref(), name.get_ref());
+                let value = owned(value)
+                    .map_err(|error| fail(at, format!("'{key}': {}", error.message())))?;
+                self.set(origin(at), &key, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_variable(&mut self, name: &str, text: &str) -> Result<(), Error> {
+        let Some(rest) = name.strip_prefix("LYCEUM_") else { return Ok(()) };
+        if NOT_SETTINGS.iter().any(|known| name.starts_with(known)) {
+            return Ok(());
+        }
+        let origin = Origin::Variable(name.to_owned());
+        let rest = rest.to_lowercase();
+        let Some((section, key)) = rest.split_once("__") else {
+            let hint =
+                self.nearest(&rest).map(|nearest| format!("did you mean {}?", variable(&nearest)));
+            let message = "no setting has this name; they are LYCEUM_<SECTION>__<KEY>".to_owned();
+            return Err(Error { origin, message, hint });
+        };
+        self.set_text(origin, &format!("{section}.{key}"), text)
+    }
+
+    fn value(&self, key: &str) -> Option<&Value> {
+        let (section, name) = key.split_once('.')?;
+        self.values.get(section)?.get(name)
+    }
+
+    /// The setting whose name is most like this one: first by its last part alone.
+    fn nearest(&self, key: &str) -> Option<String> {
+        let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+        if let Some((same, _)) = keys(&self.values).find(|(known, _)| last(known) == last(key)) {
+            return Some(same);
+        }
+        let likeness = |known: &str| {
+            strsim::normalized_damerau_levenshtein(known, key)
+                .max(strsim::normalized_damerau_levenshtein(&last(known), &last(key)))
+        };
+        keys(&self.values)
+            .map(|(known, _)| (likeness(&known), known))
+            .filter(|(likeness, _)| *likeness > 0.6)
+            .max_by(|(a, _), (b, _)| a.total_cmp(b))
+            .map(|(_, known)| known)
+    }
+}
+
+/// Lays the layers over each other: defaults, file, variables, flags.
+///
+/// Of the variables only those with the prefix `LYCEUM_` are looked at; pass [`environment`].
+pub fn load(
+    file: Option<&Path>,
+    variables: impl IntoIterator<Item = (String, String)>,
+    flags: &[Flag],
+) -> Result<Loaded, Error> {
+    let values: Table = toml::from_str(DEFAULTS).expect("the compiled-in defaults are TOML");
+    let config = Config::deserialize(Value::Table(values.clone()))
+        .expect("the compiled-in defaults hold every setting");
+    let mut loaded = Loaded { config, values, origins: BTreeMap::new() };
+    if let Some(path) = file {
+        loaded.set_file(path)?;
+    }
+    for (name, value) in variables {
+        loaded.set_variable(&name, &value)?;
+    }
+    for Flag { flag, key, value } in flags {
+        loaded.set_text(Origin::Flag(flag), key, value)?;
+    }
+    check_pairs(&loaded)?;
+    Ok(loaded)
+}
+
+/// The variables of the process that may be settings. Errors: one that is not UTF-8.
+pub fn environment() -> Result<Vec<(String, String)>, Error> {
+    let ours =
+        std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"LYCEUM_"));
+    ours.map(|(name, value)| match (name.into_string(), value.into_string()) {
+        (Ok(name), Ok(value)) => Ok((name, value)),
+        (name, _) => Err(Error {
+            origin: Origin::Variable(name.unwrap_or_else(|raw| raw.to_string_lossy().into_owned())),
+            message: "name or value is not UTF-8".to_owned(),
+            hint: None,
+        }),
+    })
+    .collect()
+}
+
+/// Whether the user asked for output without colour (<https://no-color.org>).
+pub fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+fn check_pairs(loaded: &Loaded) -> Result<(), Error> {
+    let tls = &loaded.config.tls;
+    let (given, missing) = match (&tls.certificate, &tls.key) {
+        (Some(_), None) => ("tls.certificate", "tls.key"),
+        (None, Some(_)) => ("tls.key", "tls.certificate"),
+        _ => return Ok(()),
+    };
+    Err(Error {
+        origin: loaded.origin(given).clone(),
+        message: format!("'{given}' is set and '{missing}' is not"),
+        hint: Some("set both, or neither for plain HTTP".to_owned()),
+    })
+}
+
+fn keys(values: &Table) -> impl Iterator<Item = (String, &Value)> {
+    values.iter().flat_map(|(section, entries)| {
+        let entries = entries.as_table().expect("the defaults hold sections alone");
+        entries.iter().map(move |(name, value)| (format!("{section}.{name}"), value))
+    })
+}
+
+fn owned(value: &Spanned<DeValue<'_>>) -> Result<Value, toml::de::Error> {
+    Value::deserialize(ValueDeserializer::from(value.clone()))
+}
+
+fn variable(key: &str) -> String {
+    format!("LYCEUM_{}", key.replacen('.', "__", 1).to_uppercase())
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Boolean(_) => "true or false",
+        Value::Integer(_) => "a whole number",
+        Value::Array(_) => "a list",
+        _ => "a text",
+    }
+}

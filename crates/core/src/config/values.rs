@@ -1,0 +1,133 @@
+//! Values that are more than a number or a text, and how they are read.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use serde::de::{Deserializer, Error};
+use serde::Deserialize;
+
+/// A text that is not printed: a password, a key, an address that holds one.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// An address or a network of addresses, such as `10.0.0.0/8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u32,
+}
+
+impl Network {
+    /// Whether the address lies in this network. An IPv4 address that came in as IPv6
+    /// (`::ffff:10.0.0.1`) counts as IPv4.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(network), IpAddr::V4(address)) => {
+                let differ = network.to_bits() ^ address.to_bits();
+                differ.checked_shr(32 - self.prefix).unwrap_or(0) == 0
+            }
+            (IpAddr::V6(network), IpAddr::V6(address)) => {
+                let differ = network.to_bits() ^ address.to_bits();
+                differ.checked_shr(128 - self.prefix).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (address, prefix) = match text.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = prefix.map_or(Some(bits), |prefix| prefix.parse().ok())?;
+        (prefix <= bits).then_some(Self { address, prefix })
+    }
+}
+
+impl<'de> Deserialize<'de> for Network {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        Self::parse(&text).ok_or_else(|| {
+            D::Error::custom(format!("'{text}' is not an address or a network such as 10.0.0.0/8"))
+        })
+    }
+}
+
+pub(super) fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    let valid = text.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty()
+            && port.parse::<u16>().is_ok()
+            && (!host.contains(':') || (host.starts_with('[') && host.ends_with(']')))
+    });
+    if valid { Ok(text) } else { Err(D::Error::custom(format!("'{text}' is not HOST:PORT"))) }
+}
+
+pub(super) fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match rest {
+        Some(rest) if !rest.trim_matches('/').is_empty() && !rest.contains(['?', '#', ' ']) => {
+            Ok(Some(text.trim_end_matches('/').to_owned()))
+        }
+        _ => Err(D::Error::custom(format!("'{text}' is not an address such as https://host"))),
+    }
+}
+
+pub(super) fn database<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Secret>, D::Error> {
+    let secret = optional_secret(from)?;
+    match &secret {
+        Some(Secret(url))
+            if !url.starts_with("postgres://") && !url.starts_with("postgresql://") =>
+        {
+            Err(D::Error::custom("not an address such as postgres://user:password@host/database"))
+        }
+        _ => Ok(secret),
+    }
+}
+
+pub(super) fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    match usize::deserialize(from)? {
+        0 => Err(D::Error::custom("must be above 0")),
+        number => Ok(number),
+    }
+}
+
+pub(super) fn optional_secret<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Secret>, D::Error> {
+    let text = String::deserialize(from)?;
+    Ok(if text.is_empty() { None } else { Some(Secret(text)) })
+}
+
+pub(super) fn optional_path<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<PathBuf>, D::Error> {
+    let text = String::deserialize(from)?;
+    Ok(if text.is_empty() { None } else { Some(text.into()) })
+}

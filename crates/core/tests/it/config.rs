@@ -1,0 +1,187 @@
+//! Layers, origins and what a wrong setting is told.
+
+use std::io::Write;
+use std::path::Path;
+
+use lyceum_core::config::{Environment, Flag, LogFormat, Origin, load};
+use lyceum_core::limits;
+
+fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file
+}
+
+/// The error's text with the file's name taken out, and its hint.
+fn refusal(text: &str, pairs: &[(&str, &str)], flags: &[Flag]) -> (String, Option<String>) {
+    let file = file(text);
+    let error = load(Some(file.path()), variables(pairs), flags).unwrap_err();
+    (error.to_string().replace(&file.path().display().to_string(), "FILE"), error.hint)
+}
+
+fn flag(flag: &'static str, key: &'static str, value: &str) -> Flag {
+    Flag { flag, key, value: value.to_owned() }
+}
+
+#[test]
+fn later_layers_win() {
+    let file =
+        file("[server]\nlisten = 'a:1'\nworkers = 3\nlog_format = 'json'\nenv = 'staging'\n");
+    let pairs = [("LYCEUM_SERVER__LISTEN", "b:2"), ("LYCEUM_SERVER__WORKERS", "4"), ("HOME", "/")];
+    let flags = [flag("--listen", "server.listen", "c:3")];
+    let loaded = load(Some(file.path()), variables(&pairs), &flags).unwrap();
+    let server = &loaded.config.server;
+    assert_eq!((server.listen.as_str(), server.workers), ("c:3", 4));
+    assert_eq!((server.log_format, server.env), (LogFormat::Json, Environment::Staging));
+    assert_eq!(*loaded.origin("server.listen"), Origin::Flag("--listen"));
+    assert_eq!(loaded.origin("server.workers").to_string(), "LYCEUM_SERVER__WORKERS");
+    assert_eq!(*loaded.origin("server.log_format"), Origin::File(file.path().to_owned(), 4));
+    assert_eq!(*loaded.origin("server.keep_alive_s"), Origin::Default);
+}
+
+#[test]
+fn defaults_agree_with_the_limits() {
+    let config = load(None, [], &[]).unwrap().config;
+    assert_eq!(config.server.body_max_bytes, limits::BODY_MAX_BYTES);
+    assert_eq!(config.public_url(), "http://127.0.0.1:4321");
+    assert!(!config.roster.allocate_missing_ids);
+    assert_eq!(config.server.env, Environment::Production);
+}
+
+#[test]
+fn the_public_address_follows_the_listener() {
+    let url =
+        |pairs: &[(&str, &str)]| load(None, variables(pairs), &[]).unwrap().config.public_url();
+    assert_eq!(url(&[("LYCEUM_SERVER__LISTEN", "0.0.0.0:80")]), "http://localhost:80");
+    assert_eq!(url(&[("LYCEUM_SERVER__LISTEN", "[::]:80")]), "http://localhost:80");
+    assert_eq!(
+        url(&[("LYCEUM_SERVER__PUBLIC_URL", "https://a.test/base/")]),
+        "https://a.test/base"
+    );
+    let tls = [("LYCEUM_TLS__CERTIFICATE", "c.pem"), ("LYCEUM_TLS__KEY", "k.pem")];
+    assert_eq!(url(&tls), "https://127.0.0.1:4321");
+}
+
+#[test]
+fn variables_hold_lists_and_test_variables_are_no_settings() {
+    let pairs = [
+        ("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
+        ("LYCEUM_TEST_ANYTHING", "x"),
+        ("LYCEUM_STANDARDS", "x"),
+        ("LYCEUM_REQUIRE_STANDARDS", "1"),
+    ];
+    let proxies = load(None, variables(&pairs), &[]).unwrap().config.server.trusted_proxies;
+    let trusted = |address: &str| proxies.iter().any(|net| net.contains(address.parse().unwrap()));
+    assert!(trusted("10.255.1.2") && trusted("::1") && trusted("::ffff:10.0.0.1"));
+    assert!(!trusted("11.0.0.1") && !trusted("::2"));
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    let did = |name: &str| Some(format!("did you mean {name}?"));
+    assert_eq!(
+        refusal("[server]\n\nlistne = 'a:1'", &[], &[]),
+        ("FILE:3: 'server.listne' is not a setting".into(), did("'server.listen'")),
+    );
+    assert_eq!(
+        refusal("[server]\ndata = 'x'", &[], &[]),
+        ("FILE:2: 'server.data' is not a setting".into(), did("'store.data'")),
+    );
+    assert_eq!(
+        refusal("listen = 'a:1'", &[], &[]),
+        ("FILE:1: 'listen' stands outside of a section".into(), did("'server.listen'")),
+    );
+    assert_eq!(
+        refusal("", &[("LYCEUM_ROSTER__ALOCATE_MISSING_IDS", "true")], &[]),
+        (
+            "LYCEUM_ROSTER__ALOCATE_MISSING_IDS: 'roster.alocate_missing_ids' is not a setting"
+                .into(),
+            did("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS"),
+        ),
+    );
+    assert_eq!(
+        refusal("", &[("LYCEUM_LISTEN", "a:1")], &[]),
+        (
+            "LYCEUM_LISTEN: no setting has this name; they are LYCEUM_<SECTION>__<KEY>".into(),
+            did("LYCEUM_SERVER__LISTEN"),
+        ),
+    );
+    let (message, hint) = refusal("[zoo]\nelephant = 1", &[], &[]);
+    assert_eq!((message.as_str(), hint), ("FILE:2: 'zoo.elephant' is not a setting", None));
+}
+
+#[test]
+fn values_that_do_not_fit_are_refused_where_they_stand() {
+    let told = |text: &str, pairs: &[(&str, &str)]| refusal(text, pairs, &[]).0;
+    assert_eq!(
+        told("[server]\nworkers = 'many'", &[]),
+        "FILE:2: 'server.workers' must be a whole number, not \"many\"",
+    );
+    assert_eq!(
+        told("", &[("LYCEUM_SERVER__COMPRESSION", "yes")]),
+        "LYCEUM_SERVER__COMPRESSION: 'server.compression' must be true or false, not \"yes\"",
+    );
+    assert_eq!(
+        told("", &[("LYCEUM_SERVER__LOG_FORMAT", "xml")]),
+        "LYCEUM_SERVER__LOG_FORMAT: 'server.log_format': \
+         unknown variant `xml`, expected `text` or `json`",
+    );
+    assert_eq!(
+        refusal("", &[], &[flag("--listen", "server.listen", "4321")]).0,
+        "--listen: 'server.listen': '4321' is not HOST:PORT",
+    );
+    assert_eq!(
+        told("", &[("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/33")]),
+        "LYCEUM_SERVER__TRUSTED_PROXIES: 'server.trusted_proxies': \
+         '10.0.0.0/33' is not an address or a network such as 10.0.0.0/8",
+    );
+    assert_eq!(
+        told("[store]\npostgres_connections = 0", &[]),
+        "FILE:2: 'store.postgres_connections': must be above 0",
+    );
+    assert!(
+        told("[server]\nworkers = -1", &[]).starts_with("FILE:2: 'server.workers': invalid value")
+    );
+    assert!(told("[server\n", &[]).starts_with("FILE:1: "));
+    let missing = load(Some(Path::new("no/such.toml")), [], &[]).unwrap_err().to_string();
+    assert!(missing.starts_with("no/such.toml:1: the file cannot be read: "), "{missing}");
+}
+
+#[test]
+fn a_certificate_needs_its_key() {
+    assert_eq!(
+        refusal("[tls]\nkey = 'k.pem'", &[], &[]),
+        (
+            "FILE:2: 'tls.key' is set and 'tls.certificate' is not".into(),
+            Some("set both, or neither for plain HTTP".into()),
+        ),
+    );
+}
+
+#[test]
+fn secrets_are_never_shown() {
+    let pairs = [
+        ("LYCEUM_STORE__DATABASE", "postgres://u:hunter2@h/d"),
+        ("LYCEUM_KEYS__MASTER", "hunter2"),
+    ];
+    let loaded = load(None, variables(&pairs), &[]).unwrap();
+    assert!(!format!("{loaded:?}").contains("hunter2"));
+    let shown = loaded.effective();
+    assert!(shown.iter().all(|(_, value, _)| !value.contains("hunter2")));
+    let (_, value, origin) = shown.iter().find(|(key, ..)| key == "keys.master").unwrap();
+    assert_eq!(
+        (value.as_str(), origin.to_string().as_str()),
+        ("[redacted]", "LYCEUM_KEYS__MASTER")
+    );
+    let (message, _) = refusal("", &[("LYCEUM_STORE__DATABASE", "mysql://u:hunter2@h")], &[]);
+    assert_eq!(
+        message,
+        "LYCEUM_STORE__DATABASE: 'store.database': \
+         not an address such as postgres://user:password@host/database",
+    );
+    assert!(!refusal("[keys]\nmaster = 42", &[], &[]).0.contains("42"));
+}

@@ -1,0 +1,5 @@
+//! What the other crates rely on, seen from outside.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
+
+mod config;
