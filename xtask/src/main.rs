@@ -1,2 +1,58 @@
-//! Placeholder.
-fn main() {}
+//! The repository's own commands, run as `cargo xtask COMMAND`.
+//!
+//! Each external step is printed before it runs, so that a reader can repeat it by hand. There are
+//! few dependencies: this crate is compiled before anything else happens.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is its only output")]
+
+mod bench;
+mod build;
+mod demo;
+mod http;
+mod prerequisites;
+mod run;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  build                               make the release binary target/release/lyceum
+  demo [--listen HOST:PORT]           make a demo school network and serve it
+       [--students N]
+  test [ARGS]                         check format and lints, build, run all tests;
+                                      with ARGS only `cargo test ARGS`
+  soak [ARGS]                         the same tests at their full size
+  bench roster [ARGS]                 measure the server against the limits of the machine";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<()> {
+    let Some((command, rest)) = arguments.split_first() else {
+        bail!("no command given\n\n{USAGE}");
+    };
+    match command.as_str() {
+        "build" => build::all(),
+        "demo" => demo::demo(&demo::Options::parse(rest)?),
+        "demo-announce" => demo::announce(rest),
+        "test" => test::test(test::Size::Small, rest),
+        "soak" => test::test(test::Size::Full, rest),
+        "bench" => bench::bench(rest),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        other => bail!("there is no command '{other}'\n\n{USAGE}"),
+    }
+}

@@ -1,0 +1,14 @@
+//! `cargo xtask bench`: the load runs of the crate `lyceum-bench`, against the release binary.
+
+use anyhow::{Result, bail};
+
+use crate::run::{cargo, command, run, target};
+
+/// Builds both and runs the bench with the arguments.
+pub(crate) fn bench(arguments: &[String]) -> Result<()> {
+    if arguments.first().is_none_or(|what| what != "roster") {
+        bail!("say what to measure: `cargo xtask bench roster`");
+    }
+    run(cargo(["build", "--release", "--package", "lyceum", "--package", "lyceum-bench"]))?;
+    run(command(target().join("release/lyceum-bench"), arguments))
+}

@@ -1,0 +1,146 @@
+//! `cargo xtask test` and `soak`: every check of the repository in one command.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdin, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::run::{cargo, not_started, run, show};
+use crate::{build, prerequisites};
+
+/// How much data the tests work on.
+#[derive(Clone, Copy)]
+pub(crate) enum Size {
+    /// Minutes: what every change must pass.
+    Small,
+    /// Hours: the figures that the project promises.
+    Full,
+}
+
+impl Size {
+    /// As the tests read it.
+    fn value(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Runs every check, or with arguments only the tests that they choose.
+pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
+    let mut steps = Steps::start();
+    steps.take("prerequisites", prerequisites::install);
+    if arguments.is_empty() {
+        steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
+        steps.take("lints", || {
+            let clippy = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
+            run(cargo(clippy))
+        });
+    }
+    steps.take("release build", build::release);
+    steps.take("test build", || run(tests(arguments, Some("--no-run"))));
+    steps.take("tests", || {
+        let cluster = Cluster::start()?;
+        let mut tests = tests(arguments, None);
+        tests.env("LYCEUM_TEST_POSTGRES", &cluster.address).env("LYCEUM_TEST_SIZE", size.value());
+        run(tests)
+    });
+    steps.finish()
+}
+
+/// `cargo test` on everything, doc tests included, or on what the arguments choose. One failure
+/// does not hide the next.
+fn tests(arguments: &[String], option: Option<&str>) -> std::process::Command {
+    let mut tests = cargo(["test", "--no-fail-fast"]);
+    if arguments.is_empty() {
+        tests.arg("--workspace");
+    }
+    tests.args(option).args(arguments);
+    tests
+}
+
+/// The steps so far, with the time that each took.
+struct Steps {
+    since: Instant,
+    taken: Vec<String>,
+    failed: Vec<&'static str>,
+}
+
+impl Steps {
+    fn start() -> Self {
+        Self { since: Instant::now(), taken: Vec::new(), failed: Vec::new() }
+    }
+
+    /// Takes a step; a failure is reported and remembered, the next step still runs.
+    fn take(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) {
+        println!("\n== {name}");
+        let since = Instant::now();
+        let outcome = step();
+        let time = minutes(since.elapsed());
+        match outcome {
+            Ok(()) => println!("== {name}: passed in {time}"),
+            Err(error) => {
+                println!("== {name}: failed after {time}: {error:#}");
+                self.failed.push(name);
+            }
+        }
+        self.taken.push(format!("{name} {time}"));
+    }
+
+    /// Prints the closing line. Errors: a step failed.
+    fn finish(self) -> Result<()> {
+        let total = minutes(self.since.elapsed());
+        let taken = self.taken.join(", ");
+        if !self.failed.is_empty() {
+            bail!("{} failed; {total} in all ({taken})", self.failed.join(", "));
+        }
+        println!("\nall passed in {total} ({taken})");
+        Ok(())
+    }
+}
+
+fn minutes(time: Duration) -> String {
+    match time.as_secs() {
+        0..60 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
+    }
+}
+
+/// The private PostgreSQL cluster of all tests of one run. The test kit's program keeps it up
+/// until its standard input ends: also when this process is killed.
+struct Cluster {
+    address: String,
+    program: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Cluster {
+    fn start() -> Result<Self> {
+        // Without `--package`: the features of the whole workspace, so that nothing is built twice.
+        let mut command = cargo(["run", "--quiet", "--bin", "test-postgres"]);
+        show(&command);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut program = command.spawn().map_err(|error| not_started(&command, &error))?;
+        let input = program.stdin.take();
+        let output = program.stdout.take().context("the output is piped")?;
+        let mut address = String::new();
+        BufReader::new(output).read_line(&mut address)?;
+        let address = address.trim().to_owned();
+        if address.is_empty() {
+            bail!("PostgreSQL did not start ({}); its words stand above", program.wait()?);
+        }
+        println!("PostgreSQL serves the tests at {address}");
+        Ok(Self { address, program, input })
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        if let Err(error) = self.program.wait() {
+            eprintln!("PostgreSQL may still run: {error}");
+        }
+    }
+}

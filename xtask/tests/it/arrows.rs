@@ -1,0 +1,121 @@
+//! Which crate may lean on which: the arrows of ARCHITECTURE.md.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{refuse, root};
+
+/// Package, and what its normal dependencies in the workspace may be.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("lyceum-core", &[]),
+    ("lyceum-store", &["lyceum-core"]),
+    ("lyceum-access", &["lyceum-store", "lyceum-core"]),
+    ("lyceum-roster", &["lyceum-store", "lyceum-core"]),
+    ("lyceum-server", &["lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"]),
+    ("lyceum", &["lyceum-server", "lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"]),
+    (
+        "lyceum-testkit",
+        &["lyceum-server", "lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"],
+    ),
+    ("xtask", &[]),
+    // The bench drives the binary from outside, as a client would.
+    ("lyceum-bench", &["lyceum-roster", "lyceum-core"]),
+];
+
+/// What only tests may lean on.
+const FOR_TESTS: &str = "lyceum-testkit";
+
+/// The framework of HTTP, and who may know it: the server, and the bench, whose bare anchor shows
+/// what the framework alone can do.
+const HTTP: &[&str] = &["axum", "axum-server", "axum-core", "axum-extra", "tower-http"];
+const KNOW_HTTP: &[&str] = &["lyceum-server", "lyceum-bench"];
+
+/// Crates without asynchronous code and without a network, and what they therefore lack.
+const SYNCHRONOUS: &[&str] = &["lyceum-core", "lyceum-access", "lyceum-roster"];
+const ASYNCHRONOUS: &[&str] =
+    &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];
+
+#[test]
+fn crates_lean_only_on_what_the_architecture_allows() {
+    let mut breaches = Vec::new();
+    for (package, dependency, kind) in dependencies() {
+        let is_ours = dependency == "lyceum" || dependency.starts_with("lyceum-");
+        let for_tests = kind == "dev" && dependency == FOR_TESTS;
+        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == package) else {
+            breaches.push(format!("{package} is not in the table"));
+            continue;
+        };
+        // A dev-dependency may be anything that a normal one may be.
+        if is_ours && !for_tests && !allowed.contains(&dependency.as_str()) {
+            breaches.push(format!("{package} → {dependency} ({kind} dependency)"));
+        }
+    }
+    refuse(
+        &breaches,
+        "a crate leans only on the crates that ARCHITECTURE.md draws below it",
+        "arrows in one direction keep each crate readable, testable and compiled alone",
+        "move the code to the crate that may know it; a new arrow needs a decision in \
+         docs/decisions, the picture in ARCHITECTURE.md and the table in xtask/tests/it/arrows.rs",
+    );
+}
+
+#[test]
+fn only_the_server_knows_axum() {
+    let breaches: Vec<String> = dependencies()
+        .into_iter()
+        .filter(|(package, dependency, _)| {
+            HTTP.contains(&dependency.as_str()) && !KNOW_HTTP.contains(&package.as_str())
+        })
+        .map(|(package, dependency, _)| format!("{package} → {dependency}"))
+        .collect();
+    refuse(
+        &breaches,
+        "lyceum-server is the only crate that knows axum",
+        "rules that know no HTTP can be called from the command line and from tests",
+        "return a lyceum_core::Problem or a plain value and let lyceum-server render it",
+    );
+}
+
+#[test]
+fn domain_crates_are_synchronous() {
+    let breaches: Vec<String> = dependencies()
+        .into_iter()
+        .filter(|(package, dependency, kind)| {
+            kind != "dev"
+                && SYNCHRONOUS.contains(&package.as_str())
+                && ASYNCHRONOUS.contains(&dependency.as_str())
+        })
+        .map(|(package, dependency, _)| format!("{package} → {dependency}"))
+        .collect();
+    refuse(
+        &breaches,
+        "domain crates know no HTTP and no async",
+        "a function over a transaction runs the same on both stores, in tests and in the command \
+         line, without a runtime",
+        "take a `&mut Tx` and plain values; what needs the network is fetched by lyceum-server",
+    );
+}
+
+/// Package, dependency and the kind of the arrow (`normal`, `dev`, `build`), for the workspace.
+fn dependencies() -> Vec<(String, String, String)> {
+    let cargo = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(cargo.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&cargo.stderr));
+    let metadata: Value = serde_json::from_slice(&cargo.stdout).unwrap();
+    let mut arrows = Vec::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        for dependency in package["dependencies"].as_array().unwrap() {
+            arrows.push((
+                package["name"].as_str().unwrap().to_owned(),
+                dependency["name"].as_str().unwrap().to_owned(),
+                dependency["kind"].as_str().unwrap_or("normal").to_owned(),
+            ));
+        }
+    }
+    assert!(arrows.len() > 50, "cargo metadata tells only {} dependencies", arrows.len());
+    arrows
+}

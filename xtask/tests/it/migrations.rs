@@ -1,0 +1,68 @@
+//! Migrations are numbered over all crates.
+
+use std::collections::BTreeMap;
+
+use crate::{Source, refuse, rust_sources, sources};
+
+/// `(version, place)` of every migration that is written out in a crate.
+fn versions(sources: &[Source]) -> Vec<(u32, String)> {
+    let mut versions = Vec::new();
+    for source in sources.iter().filter(|source| source.path.contains("/src/")) {
+        for declaration in source.text.split("Migration {").skip(1) {
+            let body = declaration.split('}').next().unwrap_or_default();
+            let number = body.split("version:").nth(1).and_then(|rest| {
+                rest.split(',').next()?.trim().parse().ok() // `pub version: i32` is the type.
+            });
+            if let Some(number) = number {
+                versions.push((number, source.path.clone()));
+            }
+        }
+    }
+    versions
+}
+
+#[test]
+fn migration_versions_are_unique() {
+    let sources: Vec<Source> = rust_sources().collect();
+    let mut places = BTreeMap::<u32, Vec<String>>::new();
+    for (version, place) in versions(&sources) {
+        places.entry(version).or_default().push(place);
+    }
+    assert!(!places.is_empty(), "no migration was found: the test looks for `Migration {{`");
+    let breaches: Vec<String> = places
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(version, places)| format!("version {version}: {}", places.join(", ")))
+        .collect();
+    refuse(
+        &breaches,
+        "a migration's version is unique over all crates",
+        "versions order all migrations of a database; two with one number never both run",
+        "take the next free number; a released migration is never changed",
+    );
+}
+
+#[test]
+fn every_migration_file_is_listed() {
+    let sources = sources();
+    let breaches: Vec<String> = sources
+        .iter()
+        .filter(|source| source.has_extension("sql") && source.path.contains("/migrations/"))
+        .filter(|file| {
+            let name = file.path.rsplit('/').next().unwrap();
+            let quoted = format!("{name}\")");
+            !sources.iter().any(|source| {
+                source.has_extension("rs")
+                    && source.text.contains("include_str!(")
+                    && source.text.contains(&quoted)
+            })
+        })
+        .map(|file| file.path.clone())
+        .collect();
+    refuse(
+        &breaches,
+        "each file under migrations/ stands in its crate's list of migrations",
+        "a file that no list names never runs",
+        "add a `Migration` with `include_str!` of it to the list",
+    );
+}

@@ -1,0 +1,122 @@
+//! Rules that every source file keeps.
+
+use crate::{Source, refuse, rust_sources, sources};
+
+const MAX_LINES: usize = 500;
+
+/// Words that a finished source does not hold. They are put together here so that this file does
+/// not hold them either.
+const UNFINISHED: &[&str] = &[
+    concat!("/wo", "rk/"),
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+    concat!("todo", "!("),
+    concat!("unimplemented", "!("),
+    concat!("#[ign", "ore"),
+];
+
+/// A line longer than this was not typed by a person.
+const MAX_SCRIPT_LINE: usize = 200;
+
+#[test]
+fn files_are_short() {
+    let breaches: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.has_extension("rs") || source.has_extension("py"))
+        .filter(|source| !source.path.contains("/migrations/"))
+        .filter(|source| source.text.lines().count() > MAX_LINES)
+        .map(|source| format!("{}: {} lines", source.path, source.text.lines().count()))
+        .collect();
+    refuse(
+        &breaches,
+        "no source file is longer than 500 lines",
+        "a file that says one thing can be read in one sitting, and its name can say what is inside",
+        "split it by what its parts are about",
+    );
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    let mut breaches = Vec::new();
+    for source in sources().iter().filter(|source| !source.has_extension("lock")) {
+        for word in UNFINISHED {
+            breaches.extend(places(source, word).map(|place| format!("{place}: '{word}'")));
+        }
+    }
+    refuse(
+        &breaches,
+        "a source holds no marks of unfinished work, no switched-off test, no path of one machine",
+        "a mark is a promise that nobody keeps; what is not done belongs into an issue",
+        "finish it, delete it, or open an issue",
+    );
+}
+
+/// `path:line` of each line that holds the word, and not as a part of a longer one.
+fn places<'a>(source: &'a Source, word: &'a str) -> impl Iterator<Item = String> + 'a {
+    let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    source.text.lines().enumerate().filter_map(move |(index, line)| {
+        let found = line.match_indices(word).any(|(start, _)| {
+            let before = line.as_bytes()[..start].last();
+            let after = line.as_bytes().get(start + word.len());
+            let all_letters = word.bytes().all(is_inside);
+            !all_letters || !before.into_iter().chain(after).any(|byte| is_inside(*byte))
+        });
+        found.then(|| format!("{}:{}", source.path, index + 1))
+    })
+}
+
+#[test]
+fn scripts_are_our_own() {
+    let scripts = ["js", "mjs", "cjs", "css"];
+    let breaches: Vec<String> = sources()
+        .iter()
+        .filter(|source| scripts.iter().any(|extension| source.has_extension(extension)))
+        .filter(|source| {
+            source.path.contains(".min.")
+                || source.path.contains("node_modules/")
+                || source.text.lines().any(|line| line.len() > MAX_SCRIPT_LINE)
+        })
+        .map(|source| source.path.clone())
+        .collect();
+    refuse(
+        &breaches,
+        "no script or style sheet of others is kept in the repository",
+        "a copy is never updated and its licence is soon forgotten",
+        "depend on the npm package and bundle it when building",
+    );
+}
+
+#[test]
+fn tests_are_one_binary_a_crate() {
+    let breaches: Vec<String> = rust_sources()
+        .map(|source| source.path)
+        .filter(|path| path.split_once("/tests/").is_some_and(|(_, rest)| !rest.contains('/')))
+        .collect();
+    refuse(
+        &breaches,
+        "a crate has one integration test binary, tests/it/main.rs",
+        "each further binary links the whole dependency tree once more",
+        "make it a module of tests/it",
+    );
+}
+
+#[test]
+fn messages_end_without_a_period() {
+    let openings = ["bail!(\"", "Problem::new(", "Problem::invalid("];
+    let mut breaches = Vec::new();
+    for source in rust_sources().filter(|source| source.path.contains("/src/")) {
+        for (index, line) in source.text.lines().enumerate() {
+            let told = openings.iter().any(|opening| line.contains(opening));
+            if told && (line.contains(".\")") || line.contains(".\",")) {
+                breaches.push(format!("{}:{}: {}", source.path, index + 1, line.trim()));
+            }
+        }
+    }
+    refuse(
+        &breaches,
+        "a message has no final period",
+        "messages are put together with names and causes; see STYLE.md",
+        "remove the period",
+    );
+}
