@@ -5,6 +5,7 @@
 
 mod arrows;
 mod config;
+mod documents;
 mod licences;
 mod limits;
 mod migrations;

@@ -1,0 +1,79 @@
+//! The documents speak of what is there.
+
+use std::path::Path;
+
+use crate::{Source, read, refuse, root, sources};
+
+fn documents() -> impl Iterator<Item = Source> {
+    sources().into_iter().filter(|source| source.has_extension("md"))
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut breaches = Vec::new();
+    for document in documents() {
+        let folder = Path::new(&document.path).parent().unwrap();
+        for target in document.text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            if file.is_empty() || file.contains("://") || file.contains(char::is_whitespace) {
+                continue;
+            }
+            if !root().join(folder).join(file).exists() {
+                breaches.push(format!("{}: {target}", document.path));
+            }
+        }
+    }
+    refuse(
+        &breaches,
+        "a link inside the repository leads to a file",
+        "a reader who meets one dead link distrusts the rest",
+        "mend or remove the link",
+    );
+}
+
+#[test]
+fn named_files_exist() {
+    let folders = ["crates/", "xtask/", "bench/", "docs/", "tests/", ".ci/"];
+    let mut breaches = Vec::new();
+    for document in documents() {
+        for named in document.text.split('`').skip(1).step_by(2) {
+            let path = named.trim_end_matches('/');
+            let is_pattern = path.contains(['<', '*', '{', '…', ' ']);
+            let is_ours = folders.iter().any(|folder| named.starts_with(folder));
+            if is_ours && !is_pattern && !root().join(path).exists() {
+                breaches.push(format!("{}: `{named}`", document.path));
+            }
+        }
+    }
+    refuse(
+        &breaches,
+        "a file that a document names exists",
+        "a map with wrong names is worse than none",
+        "write the file's present name; patterns such as crates/<crate>/src are left alone",
+    );
+}
+
+#[test]
+fn every_kind_of_problem_has_its_status() {
+    let code = read("crates/core/src/problem.rs");
+    let variants = code.split_once("pub enum Kind {").unwrap().1.split_once("\n}").unwrap().0;
+    let variants: Vec<&str> = variants
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with("//"))
+        .filter_map(|line| line.strip_suffix(','))
+        .collect();
+    assert!(variants.len() > 5, "only {variants:?} were found");
+    let page = read("docs/http-status-codes.md");
+    let breaches: Vec<String> = variants
+        .into_iter()
+        .filter(|variant| !page.contains(&format!("\n| `{variant}` | ")))
+        .map(str::to_owned)
+        .collect();
+    refuse(
+        &breaches,
+        "docs/http-status-codes.md has a row for each kind of problem",
+        "callers program against the page",
+        "add the row: kind, status, the standards' codes, when it happens",
+    );
+}
