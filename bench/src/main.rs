@@ -1,2 +1,83 @@
-//! Placeholder.
-fn main() {}
+//! Load runs that hold Lyceum against a bare anchor and the limits of the machine, in one run.
+//!
+//! Each side is a process of its own on core 1; the load comes from core 0. Ratios of one run and
+//! CPU a request decide; requests a second alone say little on a shared machine.
+#![allow(clippy::print_stdout, reason = "its output is a table for people")]
+
+mod anchor;
+mod data;
+mod goals;
+mod limits;
+mod load;
+mod machine;
+mod ours;
+mod pairs;
+mod process;
+mod report;
+mod roster;
+mod server;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "lyceum-bench", about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure the roster against every goal
+    Roster(roster::Options),
+    /// Serve the bare anchor until killed
+    Anchor {
+        /// Host and port
+        #[arg(long)]
+        listen: String,
+        /// Database that `fill` made
+        #[arg(long)]
+        database: PathBuf,
+        /// Threads that answer requests
+        #[arg(long, default_value_t = 1)]
+        workers: usize,
+    },
+    /// Make the anchor's database
+    Fill {
+        /// File to make
+        #[arg(long)]
+        database: PathBuf,
+        /// Students, with ten enrollments each
+        #[arg(long)]
+        users: u64,
+    },
+    /// Print the raw limits of the machine
+    Limits {
+        /// Database that `fill` made
+        #[arg(long)]
+        database: PathBuf,
+        /// Students in it
+        #[arg(long)]
+        users: u64,
+        /// Seconds a limit
+        #[arg(long, default_value_t = 2)]
+        seconds: u64,
+    },
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Roster(options) => roster::run(&options),
+        Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
+        Command::Fill { database, users } => anchor::fill(&database, users),
+        Command::Limits { database, users, seconds } => {
+            let limits = limits::all(&database, users, Duration::from_secs(seconds))?;
+            report::print_limits(&limits);
+            Ok(())
+        }
+    }
+}

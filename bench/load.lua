@@ -1,0 +1,67 @@
+-- The load of one wrk run. Environment:
+--   LOAD_PATH    request target; a verb such as %08d takes a number below LOAD_NUMBERS, uniformly
+--   LOAD_NUMBERS numbers that LOAD_PATH may take
+--   LOAD_TARGETS a file of request targets, one a line, used in place of LOAD_PATH, uniformly
+--   LOAD_HEADERS lines "Name: value"
+--   LOAD_BODY    body of a POST; every {id} becomes one new random id
+--   LOAD_SEED    seed; two runs with different seeds never make the same ids
+-- Prints one line of JSON.
+
+local path, numbers = os.getenv("LOAD_PATH"), tonumber(os.getenv("LOAD_NUMBERS") or "0")
+local template = os.getenv("LOAD_BODY")
+local targets, ready, parts = nil, nil, nil
+
+local function read_lines(name)
+  local lines = {}
+  for line in io.lines(name) do lines[#lines + 1] = line end
+  return lines
+end
+
+local function split_at_id(text)
+  local pieces, from = {}, 1
+  while true do
+    local first, last = text:find("{id}", from, true)
+    if not first then break end
+    pieces[#pieces + 1] = text:sub(from, first - 1)
+    from = last + 1
+  end
+  pieces[#pieces + 1] = text:sub(from)
+  return pieces
+end
+
+local function random_id()
+  return string.format("w-%08x%08x%08x", math.random(0, 0xfffffff), math.random(0, 0xfffffff), math.random(0, 0xfffffff))
+end
+
+function init()
+  math.randomseed(tonumber(os.getenv("LOAD_SEED") or "1"))
+  for name, value in (os.getenv("LOAD_HEADERS") or ""):gmatch("([^\n]-): ([^\n]+)") do
+    wrk.headers[name] = value
+  end
+  if os.getenv("LOAD_TARGETS") then
+    targets = read_lines(os.getenv("LOAD_TARGETS"))
+    for i, target in ipairs(targets) do targets[i] = wrk.format("GET", target) end
+  elseif template then
+    wrk.headers["Content-Type"] = wrk.headers["Content-Type"] or "application/json"
+    parts = split_at_id(template)
+    if #parts == 1 then ready = wrk.format("POST", path, nil, template) end
+  elseif numbers == 0 then
+    ready = wrk.format("GET", path)
+  end
+end
+
+function request()
+  if ready then return ready end
+  if targets then return targets[math.random(#targets)] end
+  if parts then return wrk.format("POST", path, nil, table.concat(parts, random_id())) end
+  return wrk.format("GET", string.format(path, math.random(0, numbers - 1)))
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '{"requests":%d,"bytes":%d,"seconds":%.6f,"p50_ms":%.4f,"p99_ms":%.4f,"refused":%d,"broken":%d}\n',
+    summary.requests, summary.bytes, summary.duration / 1e6,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout))
+end

@@ -1,0 +1,12 @@
+//! The bare anchor: the least that axum and SQLite need to answer the same requests, with the
+//! versions of both that the product uses. Ready JSON text a row, no tokens, no validation.
+//!
+//! It stands in no product crate, so the rules there (SQL in the store alone, axum in the server
+//! alone) do not bind it: it has to reach the libraries without anything of ours between.
+
+mod database;
+mod routes;
+mod writer;
+
+pub(crate) use database::{fill, open};
+pub(crate) use routes::serve;

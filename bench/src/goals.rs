@@ -1,0 +1,106 @@
+//! The goals, as data: what is measured, against what, and where the bar lies.
+
+use serde::Serialize;
+
+use crate::pairs::Spread;
+
+/// Which side of the bar is good.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "bound", content = "threshold")]
+pub(crate) enum Bar {
+    /// Met at this or above.
+    AtLeast(f64),
+    /// Met at this or below.
+    AtMost(f64),
+}
+
+impl Bar {
+    fn is_met(self, figure: f64) -> bool {
+        match self {
+            Self::AtLeast(bar) => figure >= bar,
+            Self::AtMost(bar) => figure <= bar,
+        }
+    }
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Goal {
+    /// Its id; one goal may have several lines.
+    pub(crate) id: &'static str,
+    /// What is measured, with the unit unless it is a ratio.
+    pub(crate) what: &'static str,
+    /// Where the bar lies.
+    #[serde(flatten)]
+    pub(crate) bar: Bar,
+}
+
+const fn at_least(id: &'static str, what: &'static str, bar: f64) -> Goal {
+    Goal { id, what, bar: Bar::AtLeast(bar) }
+}
+
+const fn at_most(id: &'static str, what: &'static str, bar: f64) -> Goal {
+    Goal { id, what, bar: Bar::AtMost(bar) }
+}
+
+/// Every goal of the roster. "Anchor" is the bare anchor in the same run; "growth" is the large
+/// network's figure divided by the small one's.
+pub(crate) const GOALS: &[Goal] = &[
+    at_least("P1", "user by sourcedId, req/s, ours / anchor", 0.80),
+    at_least("P1.large", "the same on the large network", 0.80),
+    at_least("P2", "users page of 100, req/s, ours / anchor", 0.70),
+    at_least("P2.large", "the same on the large network", 0.70),
+    at_least("P2.memory", "users page of 100, req/s, ours / the same bytes from memory", 0.25),
+    at_least("P3", "enrollments of a user, req/s, ours / anchor", 0.75),
+    at_least("P3.large", "the same on the large network", 0.75),
+    at_most("P4", "server CPU a point read, µs", 25.0),
+    at_most("P4.large", "the same on the large network", 28.0),
+    at_most("P4.auth", "of which the bearer token, µs", 2.0),
+    at_most("G1.user", "growth of p50, user by sourcedId, ours / anchor's growth", 1.1),
+    at_most("G1.page", "growth of p50, page by key, ours / anchor's growth", 1.1),
+    at_most("G1.enrollments", "growth of p50, enrollments of a user, ours / anchor's growth", 1.1),
+    at_most("G1.user.absolute", "growth of p50, user by sourcedId", 1.7),
+    at_most("G1.page.absolute", "growth of p50, page by key", 1.5),
+    at_most("G1.enrollments.absolute", "growth of p50, enrollments of a user", 1.5),
+    at_most("G2", "p50 of offset n/2 / p50 of the first page, large network", 3.0),
+    at_most("G3", "CPU of the same 1000 users by id, large network / small", 1.2),
+    at_most("G4", "p99 of a filter on an unindexed field, large network, ms", 1000.0),
+    at_most("G4.others", "p99 of point reads beside such filters / alone", 2.0),
+    at_least("W1", "durable creates by 64 clients, rows/s, ours / raw 1000 a transaction", 0.30),
+    at_least("W2", "import of users and enrollments, rows/s, ours / raw insert, same indexes", 0.50),
+    at_most("W3.lost", "acknowledged writes lost by kill -9", 0.0),
+    at_most("W3.unsynced", "creates answered before a sync", 0.0),
+    at_least("T1", "token endpoint, req/s", 5000.0),
+    at_most("T1.secret", "CPU of one token request, ms", 1.0),
+    at_most("S1.empty", "exec to first 200, empty database, ms", 150.0),
+    at_most("S1.filled", "exec to first 200, large network, ms", 150.0),
+    at_most("S2.idle", "anonymous memory after the start, MiB", 25.0),
+    at_most("S2.load", "anonymous memory under P1-P3 on the large network, MiB", 150.0),
+    at_most("S3.list", "peak memory of listing, large / small", 1.2),
+    at_most("S3.export", "peak memory of an export, large / small", 1.2),
+    at_most("S3.import", "peak memory of an import, large / small", 1.2),
+    at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
+];
+
+/// What a run found about one goal.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Finding {
+    /// The goal.
+    #[serde(flatten)]
+    pub(crate) goal: Goal,
+    /// The figure.
+    pub(crate) measured: Spread,
+    /// Whether the median keeps the bar.
+    pub(crate) met: bool,
+    /// What the figure is made of, for people.
+    pub(crate) detail: String,
+}
+
+impl Finding {
+    /// Holds a figure against the goal `id`.
+    pub(crate) fn new(id: &str, measured: impl Into<Spread>, detail: impl Into<String>) -> Self {
+        let goal = *GOALS.iter().find(|goal| goal.id == id).expect("the table names every id used");
+        let measured = measured.into();
+        Self { goal, measured, met: goal.bar.is_met(measured.median), detail: detail.into() }
+    }
+}

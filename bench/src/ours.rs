@@ -1,0 +1,153 @@
+//! Lyceum itself: its release binary, driven from outside as people drive it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::process::{Cores, Process};
+use crate::server::{SERVER_CORE, Server, free_address};
+
+/// Where the rostering service lives.
+pub(crate) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
+
+/// The release binary with a data folder and, for PostgreSQL, a database.
+#[derive(Clone, Debug)]
+pub(crate) struct Ours {
+    /// The binary.
+    pub(crate) program: PathBuf,
+    /// The folder that `--data` names.
+    pub(crate) data: PathBuf,
+    /// What `--database` names, if anything.
+    pub(crate) database: Option<String>,
+}
+
+/// What `lyceum client create --json` prints.
+#[derive(Deserialize)]
+struct Client {
+    id: String,
+    secret: String,
+}
+
+/// What the token endpoint answers.
+#[derive(Deserialize)]
+struct Token {
+    access_token: String,
+}
+
+/// What an import or an export cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// Wall time.
+    pub(crate) time: Duration,
+    /// Greatest anonymous memory, MiB.
+    pub(crate) peak_mib: f64,
+}
+
+impl Ours {
+    /// The SQLite file.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.data.join("lyceum.db")
+    }
+
+    /// Serves on `cores` with a token on every request.
+    pub(crate) fn serve(&self, cores: Cores) -> Result<Server> {
+        let credentials = self.create_client()?;
+        let mut server = self.serve_bare(cores)?;
+        let token = fetch_token(&server.address, &credentials)?;
+        server.headers = vec![format!("Authorization: Bearer {token}")];
+        Ok(server)
+    }
+
+    /// Serves without a client or a token; for start times.
+    pub(crate) fn serve_bare(&self, cores: Cores) -> Result<Server> {
+        let address = free_address()?;
+        let begun = Instant::now();
+        let process = Process::start(cores, &self.program, |command| {
+            command
+                .args(["serve", "--listen", &address])
+                .env("LYCEUM_LIMITS__REQUESTS_PER_SECOND", "0")
+                .env("LYCEUM_LOG__LEVEL", "warn");
+            self.place(command);
+        })?;
+        Server::wait(process, address, "/health", begun)
+    }
+
+    /// A new client; answers `id:secret`.
+    pub(crate) fn create_client(&self) -> Result<Credentials> {
+        let name = format!("bench-{:x}", fastrand::u64(..));
+        let mut command = Command::new(&self.program);
+        command.args(["client", "create", &name, "--json"]);
+        self.place(&mut command);
+        let output = command.output().context("cannot start 'lyceum client create'")?;
+        ensure!(
+            output.status.success(),
+            "'lyceum client create' failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let client: Client = serde_json::from_slice(&output.stdout)
+            .context("'lyceum client create --json' prints id and secret")?;
+        Ok(Credentials { id: client.id, secret: client.secret })
+    }
+
+    /// Imports a folder of CSV files.
+    pub(crate) fn import(&self, folder: &Path) -> Result<Run> {
+        self.run(|command| {
+            command.arg("import").arg(folder);
+        })
+    }
+
+    /// Exports everything into a zip.
+    pub(crate) fn export(&self, file: &Path) -> Result<Run> {
+        self.run(|command| {
+            command.arg("export").arg(file);
+        })
+    }
+
+    /// Runs a command of the binary to its end on the server's core.
+    fn run(&self, prepare: impl FnOnce(&mut Command)) -> Result<Run> {
+        let begun = Instant::now();
+        let process = Process::start(SERVER_CORE, &self.program, |command| {
+            prepare(command);
+            self.place(command);
+            command.arg("--quiet");
+        })?;
+        let peak_mib = process.wait_for_peak()?;
+        Ok(Run { time: begun.elapsed(), peak_mib })
+    }
+
+    /// Says where the data is.
+    fn place(&self, command: &mut Command) {
+        command.arg("--data").arg(&self.data);
+        if let Some(database) = &self.database {
+            command.args(["--database", database]);
+        }
+    }
+}
+
+/// A client's id and secret.
+pub(crate) struct Credentials {
+    id: String,
+    secret: String,
+}
+
+impl Credentials {
+    /// The body of a token request (RFC 6749, 4.4 and 2.3.1).
+    pub(crate) fn form(&self) -> String {
+        let Self { id, secret } = self;
+        format!("grant_type=client_credentials&client_id={id}&client_secret={secret}")
+    }
+}
+
+/// Exchanges credentials for an access token.
+fn fetch_token(address: &str, credentials: &Credentials) -> Result<String> {
+    let text = ureq::post(format!("http://{address}/oauth2/token"))
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .send(credentials.form())
+        .context("the token endpoint refused the client")?
+        .body_mut()
+        .read_to_string()?;
+    Ok(serde_json::from_str::<Token>(&text)?.access_token)
+}

@@ -1,0 +1,159 @@
+//! A child process, pinned to cores, with its CPU time and memory read from `/proc`.
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// Microseconds of one tick of `/proc/PID/stat` (`USER_HZ` is 100 on every Linux).
+const TICK_US: f64 = 10_000.0;
+/// How long a server may take to answer for the first time.
+const START_MAX: Duration = Duration::from_secs(60);
+
+/// Cores that a process may use, as `taskset -c` reads them.
+pub(crate) type Cores = &'static str;
+
+/// A running child; dropping it kills it.
+pub(crate) struct Process {
+    child: Child,
+    /// Further process whose children count as this one's server side (a PostgreSQL postmaster).
+    also: Option<u32>,
+}
+
+impl Process {
+    /// Starts `program` on `cores`; `prepare` adds arguments and environment.
+    pub(crate) fn start(
+        cores: Cores,
+        program: impl AsRef<OsStr>,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Result<Self> {
+        let mut command = Command::new("taskset");
+        command.arg("-c").arg(cores).arg(&program).stdout(Stdio::null());
+        prepare(&mut command);
+        let child = command.spawn().with_context(|| {
+            format!("cannot start '{}' through taskset", program.as_ref().to_string_lossy())
+        })?;
+        Ok(Self { child, also: None })
+    }
+
+    /// Counts the CPU time of `postmaster` and its children too.
+    pub(crate) fn counting(mut self, postmaster: u32) -> Self {
+        self.also = Some(postmaster);
+        self
+    }
+
+    /// The process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Microseconds of user and system time of this process and those counted with it.
+    pub(crate) fn cpu_us(&self) -> Result<f64> {
+        let mut ticks = stat(self.id())?.ticks;
+        if let Some(postmaster) = self.also {
+            ticks += family_ticks(postmaster)?;
+        }
+        Ok(ticks * TICK_US)
+    }
+
+    /// MiB of anonymous memory now; mapped database pages do not count.
+    pub(crate) fn anonymous_mib(&self) -> Result<f64> {
+        anonymous_mib(self.id())
+    }
+
+    /// Waits until the process ends, reading its anonymous memory every 5 ms; answers the peak in
+    /// MiB. Errors: the process failed.
+    pub(crate) fn wait_for_peak(mut self) -> Result<f64> {
+        let mut peak: f64 = 0.0;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                if status.success() {
+                    return Ok(peak);
+                }
+                bail!("the command ended with {status}");
+            }
+            peak = peak.max(self.anonymous_mib().unwrap_or(0.0));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Ends the process as `kill -9` does.
+    pub(crate) fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // An error means that it ended by itself.
+        let _ = self.kill();
+    }
+}
+
+/// Asks `path` until it answers 200; answers the time since `begun`.
+pub(crate) fn wait_for_200(process: &mut Process, address: &str, path: &str, begun: Instant) -> Result<Duration> {
+    while begun.elapsed() < START_MAX {
+        if answers_200(address, path).unwrap_or(false) {
+            return Ok(begun.elapsed());
+        }
+        if let Some(status) = process.child.try_wait()? {
+            bail!("the server on {address} ended with {status} before it answered");
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    bail!("the server on {address} did not answer '{path}' within {START_MAX:?}")
+}
+
+/// Whether one request is answered 200.
+fn answers_200(address: &str, path: &str) -> Result<bool> {
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut head = [0; 12];
+    stream.read_exact(&mut head)?;
+    Ok(head.ends_with(b" 200"))
+}
+
+/// MiB of anonymous memory of any process.
+pub(crate) fn anonymous_mib(pid: u32) -> Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()).context("the kernel tells RssAnon")?;
+    Ok(kib.parse::<f64>()? / 1024.0)
+}
+
+struct Stat {
+    parent: u32,
+    ticks: f64,
+}
+
+/// The parent and the CPU ticks of a process.
+fn stat(pid: u32) -> Result<Stat> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // The name stands in parentheses and may hold spaces.
+    let (_, rest) = text.rsplit_once(')').context("'stat' names the process")?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    Ok(Stat {
+        parent: fields[1].parse()?,
+        ticks: fields[11].parse::<f64>()? + fields[12].parse::<f64>()?,
+    })
+}
+
+/// The CPU ticks of a process and its children.
+fn family_ticks(parent: u32) -> Result<f64> {
+    let mut ticks = stat(parent)?.ticks;
+    for entry in Path::new("/proc").read_dir()? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        // A process may end between the listing and the reading.
+        if let Ok(child) = stat(pid).and_then(|child| Ok((child.parent == parent).then_some(child))) {
+            ticks += child.map_or(0.0, |child| child.ticks);
+        }
+    }
+    Ok(ticks)
+}

@@ -1,0 +1,120 @@
+//! `lyceum-bench roster`: every goal of the roster in one run.
+
+mod growth;
+mod networks;
+mod postgres;
+mod reads;
+mod starts;
+mod tools;
+mod writes;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::limits;
+use crate::machine::Machine;
+use crate::report::{Report, print_limits};
+
+/// Clients of a read; each keeps one request in flight.
+const READ_CLIENTS: u32 = 16;
+/// Clients of a durable create (W1).
+const WRITE_CLIENTS: u32 = 64;
+
+/// How long and how large a run is.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Options {
+    /// Seconds of each load
+    #[arg(long, default_value_t = 8)]
+    seconds: u64,
+    /// Times that each pair is measured
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Students of the small network
+    #[arg(long, default_value_t = 10_000)]
+    small: u64,
+    /// Students of the large network; ten million take 60 GiB of disk and an hour to import
+    #[arg(long, default_value_t = 1_000_000)]
+    large: u64,
+    /// A short run on small networks: shows that everything works, measures little
+    #[arg(long)]
+    quick: bool,
+    /// Measure only these parts
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Keep the networks of an earlier run instead of importing them again (leaves out W2)
+    #[arg(long)]
+    keep: bool,
+    /// The server's binary
+    #[arg(long, default_value = "target/release/lyceum")]
+    lyceum: PathBuf,
+    /// Where databases go; needs 12 GiB for a million students
+    #[arg(long, default_value = "target/bench")]
+    folder: PathBuf,
+}
+
+/// A group of goals that are measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Raw limits
+    Limits,
+    /// P1-P4, G1, S2
+    Reads,
+    /// G2-G4
+    Growth,
+    /// W1, T1
+    Writes,
+    /// S1, S3
+    Starts,
+    /// D1
+    Postgres,
+}
+
+impl Options {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
+    fn time(&self) -> Duration {
+        Duration::from_secs(if self.quick { 1 } else { self.seconds })
+    }
+
+    fn rounds(&self) -> usize {
+        if self.quick { 1 } else { self.rounds }
+    }
+
+    /// Students of the small and the large network.
+    fn sizes(&self) -> [u64; 2] {
+        if self.quick { [1_000, 10_000] } else { [self.small, self.large] }
+    }
+}
+
+/// Measures and reports. Errors: a tool is missing, or any request was not answered 2xx.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    tools::install()?;
+    let machine = Machine::read()?;
+    let mut report =
+        Report { machine, sizes: options.sizes(), limits: Vec::new(), findings: Vec::new() };
+    report.print_head();
+    let (networks, imports) = networks::prepare(options)?;
+    report.add(imports);
+    if options.wants(Part::Limits) {
+        report.limits = limits::all(&networks.small.anchor, networks.small.users, options.time())?;
+        print_limits(&report.limits);
+    }
+    if options.wants(Part::Reads) {
+        report.add(reads::measure(options, &networks)?);
+    }
+    if options.wants(Part::Growth) {
+        report.add(growth::measure(options, &networks)?);
+    }
+    if options.wants(Part::Writes) {
+        report.add(writes::measure(options, &networks)?);
+    }
+    if options.wants(Part::Starts) {
+        report.add(starts::measure(options, &networks)?);
+    }
+    report.print_end();
+    report.write(&options.folder.join("roster.json"))
+}

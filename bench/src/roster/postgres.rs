@@ -1,0 +1,1 @@
+//! D1: the PostgreSQL store beside the SQLite store.

@@ -1,0 +1,187 @@
+//! P1-P4, G1 and S2: the three reads on both sides at both sizes, in turn.
+
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use tempfile::NamedTempFile;
+
+use super::networks::{Network, Networks};
+use super::{Options, READ_CLIENTS};
+use crate::goals::Finding;
+use crate::load::{Sample, Target};
+use crate::ours::ROSTERING;
+use crate::pairs::{Pairs, Spread};
+use crate::server::{SERVER_CORE, Server};
+
+/// Places in the collection from which pages are read.
+const PAGE_STARTS: u64 = 500;
+
+/// Both sides of one size, running.
+struct Sides {
+    users: u64,
+    anchor: Server,
+    ours: Server,
+    /// Pages of ours, each a request target with a cursor, one a line.
+    pages: NamedTempFile,
+}
+
+/// One read at both sizes.
+struct Read {
+    small: Pairs,
+    large: Pairs,
+}
+
+/// What is read.
+#[derive(Clone, Copy)]
+enum What {
+    User,
+    Page,
+    Enrollments,
+}
+
+/// Measures P1-P4, G1 and S2.
+pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
+    let small = Sides::start(&networks.small)?;
+    let large = Sides::start(&networks.large)?;
+    let idle = small.ours.process.anonymous_mib()?;
+    let read = |what| -> Result<Read> {
+        Ok(Read {
+            small: small.measure(options, what)?,
+            large: large.measure(options, what)?,
+        })
+    };
+    let user = read(What::User)?;
+    let page = read(What::Page)?;
+    let enrollments = read(What::Enrollments)?;
+    let memory = Pairs::measure(
+        options.rounds(),
+        || small.anchor.load(Target::Fixed("/page_mem".into()), READ_CLIENTS, options.time()),
+        || small.page(options.time()),
+    )?;
+    let mut findings = vec![
+        throughput("P1", &user.small),
+        throughput("P1.large", &user.large),
+        throughput("P2", &page.small),
+        throughput("P2.large", &page.large),
+        throughput("P2.memory", &memory),
+        throughput("P3", &enrollments.small),
+        throughput("P3.large", &enrollments.large),
+        cpu("P4", &user.small),
+        cpu("P4.large", &user.large),
+    ];
+    findings.extend(growth("G1.user", "G1.user.absolute", &user));
+    findings.extend(growth("G1.page", "G1.page.absolute", &page));
+    findings.extend(growth("G1.enrollments", "G1.enrollments.absolute", &enrollments));
+    findings.push(Finding::new("S2.idle", idle, "small network, before the first request"));
+    let loaded = large.ours.process.anonymous_mib()?;
+    findings.push(Finding::new("S2.load", loaded, "after P1-P3 on the large network"));
+    Ok(findings)
+}
+
+impl Sides {
+    fn start(network: &Network) -> Result<Self> {
+        let anchor = Server::anchor(&network.anchor)?;
+        let ours = network.ours.serve(SERVER_CORE)?;
+        let pages = pages(&ours, network.users)?;
+        let sides = Self { users: network.users, anchor, ours, pages };
+        sides.agree()?;
+        Ok(sides)
+    }
+
+    /// Both sides must answer the same records, else the comparison means nothing.
+    fn agree(&self) -> Result<()> {
+        let (user, _) = self.ours.get(&format!("{ROSTERING}/users/user-00000007"))?;
+        ensure!(user.contains("user-00000007"), "ours answered another user: {user}");
+        let filter = format!("{ROSTERING}/enrollments?filter=user.sourcedId='user-00000007'");
+        let (enrollments, _) = self.ours.get(&filter)?;
+        let found = enrollments.matches("\"enr-00000007-").count();
+        ensure!(found == 10, "ours answered {found} of 10 enrollments");
+        Ok(())
+    }
+
+    fn measure(&self, options: &Options, what: What) -> Result<Pairs> {
+        let time = options.time();
+        let anchor = |path: &str| {
+            self.anchor.load(Target::Numbered(path.into(), self.users), READ_CLIENTS, time)
+        };
+        let ours = |path: &str| {
+            let target = Target::Numbered(format!("{ROSTERING}{path}"), self.users);
+            self.ours.load(target, READ_CLIENTS, time)
+        };
+        let filter = "/enrollments?filter=user.sourcedId='user-%08d'";
+        match what {
+            What::User => Pairs::measure(
+                options.rounds(),
+                || anchor("/users/user-%08d"),
+                || ours("/users/user-%08d"),
+            ),
+            What::Enrollments => {
+                Pairs::measure(options.rounds(), || anchor(filter), || ours(filter))
+            }
+            What::Page => Pairs::measure(
+                options.rounds(),
+                || anchor("/users?limit=100&after=%d"),
+                || self.page(time),
+            ),
+        }
+    }
+
+    /// Loads pages of ours.
+    fn page(&self, time: Duration) -> Result<Sample> {
+        self.ours.load(Target::Listed(self.pages.path().to_owned()), READ_CLIENTS, time)
+    }
+}
+
+/// Pages by key all over the collection: the cursors that follow pages at even offsets.
+fn pages(ours: &Server, users: u64) -> Result<NamedTempFile> {
+    let mut file = NamedTempFile::new()?;
+    for start in 0..PAGE_STARTS {
+        let offset = start * (users - 200) / PAGE_STARTS;
+        let (_, next) = ours.get(&format!("{ROSTERING}/users?limit=100&offset={offset}"))?;
+        writeln!(file, "{}", next.context("a page in the middle links to the next")?)?;
+    }
+    file.flush()?;
+    Ok(file)
+}
+
+/// Requests a second against the other side.
+fn throughput(id: &str, pairs: &Pairs) -> Finding {
+    let ratio = pairs.ratio(|sample| sample.requests_per_second);
+    Finding::new(id, ratio, side_by_side(pairs))
+}
+
+/// CPU of ours.
+fn cpu(id: &str, pairs: &Pairs) -> Finding {
+    Finding::new(id, pairs.ours(|sample| sample.cpu_us), side_by_side(pairs))
+}
+
+/// The growth of the median answer, against the anchor's growth and by itself.
+fn growth(relative: &str, absolute: &str, read: &Read) -> [Finding; 2] {
+    let p50 = |sample: &Sample| sample.p50_ms;
+    let ours = read.large.ours(p50).median / read.small.ours(p50).median;
+    let anchor = read.large.other(p50).median / read.small.other(p50).median;
+    let detail = format!("ours {ours:.2}x, anchor {anchor:.2}x");
+    [
+        Finding::new(relative, ours / anchor, detail.clone()),
+        Finding::new(absolute, ours, detail),
+    ]
+}
+
+/// The figures of both sides, for people.
+pub(super) fn side_by_side(pairs: &Pairs) -> String {
+    let one = |of: &dyn Fn(&dyn Fn(&Sample) -> f64) -> Spread| {
+        format!(
+            "{:.0} req/s, {:.1} µs CPU, p50 {:.3} ms, p99 {:.2} ms, {:.0} B, {:.0} % busy, {:.1} MiB",
+            of(&|sample| sample.requests_per_second).median,
+            of(&|sample| sample.cpu_us).median,
+            of(&|sample| sample.p50_ms).median,
+            of(&|sample| sample.p99_ms).median,
+            of(&|sample| sample.answer_bytes).median,
+            of(&|sample| sample.busy).median * 100.0,
+            of(&|sample| sample.anonymous_mib).median,
+        )
+    };
+    let (ours, other) = (one(&|figure| pairs.ours(figure)), one(&|figure| pairs.other(figure)));
+    format!("ours {ours}\n       other {other}")
+}

@@ -1,0 +1,82 @@
+//! A running server of either side: where it listens and what a request to it carries.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::load::{Load, Sample, Target};
+use crate::process::{Cores, Process, wait_for_200};
+
+/// Where servers run, so that load and server never share a core.
+pub(crate) const SERVER_CORE: Cores = "1";
+/// Where the load comes from.
+pub(crate) const LOAD_CORE: Cores = "0";
+
+/// A server that answers.
+pub(crate) struct Server {
+    /// Its process.
+    pub(crate) process: Process,
+    /// Host and port.
+    pub(crate) address: String,
+    /// Header lines that every request carries.
+    pub(crate) headers: Vec<String>,
+    /// Time from exec to the first 200.
+    pub(crate) started: Duration,
+}
+
+impl Server {
+    /// Waits for a process that was started at `begun` to answer `path` with 200.
+    pub(crate) fn wait(mut process: Process, address: String, path: &str, begun: Instant) -> Result<Self> {
+        let started = wait_for_200(&mut process, &address, path, begun)?;
+        Ok(Self { process, address, headers: Vec::new(), started })
+    }
+
+    /// Starts the anchor, which is this program itself, on a database that was filled before.
+    pub(crate) fn anchor(database: &Path) -> Result<Self> {
+        let address = free_address()?;
+        let begun = Instant::now();
+        let process = Process::start(SERVER_CORE, std::env::current_exe()?, |command| {
+            command.args(["anchor", "--listen", &address, "--database"]).arg(database);
+        })?;
+        Self::wait(process, address, "/hello", begun)
+    }
+
+    /// Loads this server from one core with `connections` clients.
+    pub(crate) fn load(&self, target: Target, connections: u32, time: Duration) -> Result<Sample> {
+        let load = Load {
+            target,
+            headers: self.headers.clone(),
+            connections,
+            time,
+            cores: LOAD_CORE,
+        };
+        load.run(&self.process, &self.address)
+    }
+
+    /// The body of one GET and the target of its `Link: rel="next"`. Errors: not 200.
+    pub(crate) fn get(&self, path: &str) -> Result<(String, Option<String>)> {
+        let mut request = ureq::get(format!("http://{}{path}", self.address));
+        for line in &self.headers {
+            let (name, value) = line.split_once(": ").context("a header line holds ': '")?;
+            request = request.header(name, value);
+        }
+        let mut answer = request.call().with_context(|| format!("GET {path}"))?;
+        let link = answer.headers().get("link").and_then(|link| link.to_str().ok()).and_then(next_link);
+        Ok((answer.body_mut().read_to_string()?, link))
+    }
+}
+
+/// The path and query of the link `rel="next"`.
+fn next_link(header: &str) -> Option<String> {
+    let link = header.split(',').find(|link| link.contains("rel=\"next\""))?;
+    let address = link.split_once('<')?.1.split_once('>')?.0;
+    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
+    path.find('/').map(|at| path[at..].to_owned())
+}
+
+/// A loopback address that nothing listens on.
+pub(crate) fn free_address() -> Result<String> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
+}
