@@ -27,10 +27,7 @@ struct Place {
 
 /// The school and group of student `i`.
 fn place(i: u64) -> Place {
-    Place {
-        school: i / STUDENTS_PER_SCHOOL,
-        group: i % STUDENTS_PER_SCHOOL / STUDENTS_PER_GROUP,
-    }
+    Place { school: i / STUDENTS_PER_SCHOOL, group: i % STUDENTS_PER_SCHOOL / STUDENTS_PER_GROUP }
 }
 
 /// The `sourcedId` of student `i`.
@@ -91,7 +88,8 @@ pub(crate) fn enrollment_json(i: u64, k: u64) -> String {
 
 /// Writes the network of `users` students as OneRoster 1.2 CSV files into `folder`.
 pub(crate) fn write_csv(folder: &Path, users: u64) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make '{}'", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make '{}'", folder.display()))?;
     let schools = users.div_ceil(STUDENTS_PER_SCHOOL);
     manifest(folder)?;
     orgs(folder, schools)?;
@@ -108,9 +106,22 @@ const FILES: [&str; 7] =
 /// `manifest.csv`: every file of [`FILES`] is bulk, the rest absent.
 fn manifest(folder: &Path) -> Result<()> {
     const ALL: [&str; 16] = [
-        "academicSessions", "categories", "classes", "classResources", "courses", "courseResources",
-        "demographics", "enrollments", "lineItems", "orgs", "resources", "results", "roles",
-        "userProfiles", "userResources", "users",
+        "academicSessions",
+        "categories",
+        "classes",
+        "classResources",
+        "courses",
+        "courseResources",
+        "demographics",
+        "enrollments",
+        "lineItems",
+        "orgs",
+        "resources",
+        "results",
+        "roles",
+        "userProfiles",
+        "userResources",
+        "users",
     ];
     let mut rows = vec![
         "manifest.version,1.0".to_owned(),
@@ -204,7 +215,8 @@ fn user_row(i: u64) -> String {
 
 /// `enrollments.csv`.
 fn enrollments(folder: &Path, users: u64) -> Result<()> {
-    let rows = (0..users).flat_map(|i| (0..ENROLLMENTS_PER_USER).map(move |k| enrollment_row(i, k)));
+    let rows =
+        (0..users).flat_map(|i| (0..ENROLLMENTS_PER_USER).map(move |k| enrollment_row(i, k)));
     write_file(
         folder,
         "enrollments",

@@ -67,7 +67,11 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("G4", "p99 of a filter on an unindexed field, large network, ms", 1000.0),
     at_most("G4.others", "p99 of point reads beside such filters / alone", 2.0),
     at_least("W1", "durable creates by 64 clients, rows/s, ours / raw 1000 a transaction", 0.30),
-    at_least("W2", "import of users and enrollments, rows/s, ours / raw insert, same indexes", 0.50),
+    at_least(
+        "W2",
+        "import of users and enrollments, rows/s, ours / raw insert, same indexes",
+        0.50,
+    ),
     at_most("W3.lost", "acknowledged writes lost by kill -9", 0.0),
     at_most("W3.unsynced", "creates answered before a sync", 0.0),
     at_least("T1", "token endpoint, req/s", 5000.0),

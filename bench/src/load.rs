@@ -95,7 +95,10 @@ impl Load {
         ensure!(
             line.refused + line.broken == 0 && line.requests > 0.0,
             "of {} requests to {:?} {} were not answered 2xx and {} broke off",
-            line.requests, self.target, line.refused, line.broken
+            line.requests,
+            self.target,
+            line.refused,
+            line.broken
         );
         Ok(Sample {
             requests_per_second: line.requests / line.seconds,

@@ -21,11 +21,7 @@ impl Spread {
     pub(crate) fn of(figures: impl IntoIterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = figures.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
-        Self {
-            median: sorted[sorted.len() / 2],
-            low: sorted[0],
-            high: sorted[sorted.len() - 1],
-        }
+        Self { median: sorted[sorted.len() / 2], low: sorted[0], high: sorted[sorted.len() - 1] }
     }
 }
 

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 /// Microseconds of one tick of `/proc/PID/stat` (`USER_HZ` is 100 on every Linux).
 const TICK_US: f64 = 10_000.0;
 /// How long a server may take to answer for the first time.
-const START_MAX: Duration = Duration::from_secs(60);
+const START_MAX: Duration = Duration::from_mins(1);
 
 /// Cores that a process may use, as `taskset -c` reads them.
 pub(crate) type Cores = &'static str;
@@ -97,7 +97,12 @@ impl Drop for Process {
 }
 
 /// Asks `path` until it answers 200; answers the time since `begun`.
-pub(crate) fn wait_for_200(process: &mut Process, address: &str, path: &str, begun: Instant) -> Result<Duration> {
+pub(crate) fn wait_for_200(
+    process: &mut Process,
+    address: &str,
+    path: &str,
+    begun: Instant,
+) -> Result<Duration> {
     while begun.elapsed() < START_MAX {
         if answers_200(address, path).unwrap_or(false) {
             return Ok(begun.elapsed());
@@ -123,7 +128,8 @@ fn answers_200(address: &str, path: &str) -> Result<bool> {
 pub(crate) fn anonymous_mib(pid: u32) -> Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()).context("the kernel tells RssAnon")?;
+    let kib =
+        line.and_then(|line| line.split_whitespace().next()).context("the kernel tells RssAnon")?;
     Ok(kib.parse::<f64>()? / 1024.0)
 }
 
@@ -151,8 +157,10 @@ fn family_ticks(parent: u32) -> Result<f64> {
         let name = entry?.file_name();
         let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
         // A process may end between the listing and the reading.
-        if let Ok(child) = stat(pid).and_then(|child| Ok((child.parent == parent).then_some(child))) {
-            ticks += child.map_or(0.0, |child| child.ticks);
+        if let Ok(child) = stat(pid)
+            && child.parent == parent
+        {
+            ticks += child.ticks;
         }
     }
     Ok(ticks)

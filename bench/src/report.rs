@@ -34,7 +34,9 @@ impl Report {
     /// Prints the machine and the head of the table.
     pub(crate) fn print_head(&self) {
         let Machine { cores, cpu, kernel, memory_gib, load_before } = &self.machine;
-        println!("{cores} cores, {cpu}, {memory_gib:.0} GiB, Linux {kernel}, load {load_before} before");
+        println!(
+            "{cores} cores, {cpu}, {memory_gib:.0} GiB, Linux {kernel}, load {load_before} before"
+        );
         println!("networks of {} and {} students\n", self.sizes[0], self.sizes[1]);
     }
 

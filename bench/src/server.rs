@@ -28,7 +28,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// Waits for a process that was started at `begun` to answer `path` with 200.
-    pub(crate) fn wait(mut process: Process, address: String, path: &str, begun: Instant) -> Result<Self> {
+    pub(crate) fn wait(
+        mut process: Process,
+        address: String,
+        path: &str,
+        begun: Instant,
+    ) -> Result<Self> {
         let started = wait_for_200(&mut process, &address, path, begun)?;
         Ok(Self { process, address, headers: Vec::new(), started })
     }
@@ -45,13 +50,8 @@ impl Server {
 
     /// Loads this server from one core with `connections` clients.
     pub(crate) fn load(&self, target: Target, connections: u32, time: Duration) -> Result<Sample> {
-        let load = Load {
-            target,
-            headers: self.headers.clone(),
-            connections,
-            time,
-            cores: LOAD_CORE,
-        };
+        let load =
+            Load { target, headers: self.headers.clone(), connections, time, cores: LOAD_CORE };
         load.run(&self.process, &self.address)
     }
 
@@ -63,7 +63,8 @@ impl Server {
             request = request.header(name, value);
         }
         let mut answer = request.call().with_context(|| format!("GET {path}"))?;
-        let link = answer.headers().get("link").and_then(|link| link.to_str().ok()).and_then(next_link);
+        let link =
+            answer.headers().get("link").and_then(|link| link.to_str().ok()).and_then(next_link);
         Ok((answer.body_mut().read_to_string()?, link))
     }
 }

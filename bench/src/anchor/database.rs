@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, params};
 
 use crate::data::{ENROLLMENTS_PER_USER, enrollment_json, user_id, user_json};
@@ -26,6 +27,8 @@ pub(crate) fn open(path: &Path, synchronous: &str) -> Result<Connection> {
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
     connection.pragma_update(None, "cache_size", CACHE_KIB)?;
+    // Else SQLite plans a statement again each time a new value is bound to its `limit ?`.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
 }
@@ -44,7 +47,11 @@ pub(crate) fn fill(path: &Path, users: u64) -> Result<()> {
             let id = user_id(i);
             user.execute(params![id, user_json(i)])?;
             for k in 0..ENROLLMENTS_PER_USER {
-                enrollment.execute(params![format!("enr-{i:08}-{k}"), id, enrollment_json(i, k)])?;
+                enrollment.execute(params![
+                    format!("enr-{i:08}-{k}"),
+                    id,
+                    enrollment_json(i, k)
+                ])?;
             }
         }
     }

@@ -39,13 +39,15 @@ pub(crate) fn serve(listen: &str, database: &Path, workers: usize) -> Result<()>
         .route("/users", get(users).post(create))
         .route("/enrollments", get(enrollments))
         .with_state(anchor);
-    tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?.block_on(
-        async {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_all()
+        .build()?
+        .block_on(async {
             let listener = tokio::net::TcpListener::bind(listen).await?;
             axum::serve(listener, router).await?;
             Ok(())
-        },
-    )
+        })
 }
 
 /// A page of 100 users that is never read from the database.
@@ -137,7 +139,7 @@ impl Anchor {
     fn list(&self, name: &str, sql: &str, parameters: impl Params) -> Response {
         let text = self.read(sql, |statement| {
             let mut out = String::with_capacity(64 * 1024);
-            out.push_str(&format!(r#"{{"{name}":["#));
+            out.extend([r#"{""#, name, r#"":["#]);
             let mut rows = statement.query(parameters)?;
             let mut separator = "";
             while let Some(row) = rows.next()? {

@@ -26,7 +26,8 @@ pub(super) fn start(path: &Path) -> Result<mpsc::UnboundedSender<Write>> {
         .name("writer".into())
         .spawn(move || {
             while let Some(first) = waiting.blocking_recv() {
-                commit(&mut connection, first, &mut waiting).expect("the anchor's disk takes writes");
+                commit(&mut connection, first, &mut waiting)
+                    .expect("the anchor's disk takes writes");
             }
         })
         .context("cannot start the anchor's writer")?;

@@ -21,10 +21,16 @@ pub(crate) fn same_index_insert(filled: &Path) -> Result<Duration> {
     let scratch = tempfile::tempdir_in(folder)?;
     let source = Connection::open(filled)?;
     let mut target = anchor::open(&scratch.path().join("replay.db"), "FULL")?;
-    for sql in texts(&source, "select sql from sqlite_schema where sql is not null and name not like 'sqlite_%'")? {
+    for sql in texts(
+        &source,
+        "select sql from sqlite_schema where sql is not null and name not like 'sqlite_%'",
+    )? {
         target.execute_batch(&sql)?;
     }
-    let tables = texts(&source, "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")?;
+    let tables = texts(
+        &source,
+        "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'",
+    )?;
     let mut total = Duration::ZERO;
     for table in tables {
         total += copy(&source, &mut target, &table)?;

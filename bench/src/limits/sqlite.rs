@@ -73,7 +73,8 @@ pub(crate) fn random_key_insert(folder: &Path, time: Duration) -> Result<Limit> 
     measure("SQLite insert, 1000 a transaction, FULL, random key", time, || {
         let transaction = connection.transaction()?;
         {
-            let mut insert = transaction.prepare_cached("insert into users(id, body) values (?, ?)")?;
+            let mut insert =
+                transaction.prepare_cached("insert into users(id, body) values (?, ?)")?;
             for _ in 0..ROWS_PER_TRANSACTION {
                 insert.execute(params![format!("w-{:032x}", random.u128(..)), body])?;
             }

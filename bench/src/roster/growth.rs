@@ -25,10 +25,8 @@ const SLOW_FILTER: &str = "/users?filter=middleName='nobody'";
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
     let small = networks.small.ours.serve(SERVER_CORE)?;
     let large = networks.large.ours.serve(SERVER_CORE)?;
-    let mut findings = vec![
-        offset(options, &large, networks.large.users)?,
-        same_users(options, &small, &large)?,
-    ];
+    let mut findings =
+        vec![offset(options, &large, networks.large.users)?, same_users(options, &small, &large)?];
     findings.extend(slow_filter(options, &large)?);
     Ok(findings)
 }
@@ -88,9 +86,9 @@ fn slow_filter(options: &Options, server: &Server) -> Result<[Finding; 2]> {
 
 /// Asks the slow filter until told to stop; answers how long each request took.
 fn repeat(server: &Server, stop: &AtomicBool) -> Result<Vec<Duration>> {
-    let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    let (name, value) =
-        server.headers[0].split_once(": ").context("a header line holds ': '")?;
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    let (name, value) = server.headers[0].split_once(": ").context("a header line holds ': '")?;
     let mut times = Vec::new();
     while times.is_empty() || !stop.load(Ordering::Relaxed) {
         let begun = Instant::now();

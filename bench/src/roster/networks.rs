@@ -78,7 +78,11 @@ fn speed(network: &Network, import: Run) -> Result<Finding> {
     let rows = (network.users * (1 + ENROLLMENTS_PER_USER)) as f64;
     let raw = limits::same_index_insert(&network.ours.file())?;
     let (ours, raw) = (rows / import.time.as_secs_f64(), rows / raw.as_secs_f64());
-    Ok(Finding::new("W2", ours / raw, format!("{ours:.0} users and enrollments/s against {raw:.0} raw")))
+    Ok(Finding::new(
+        "W2",
+        ours / raw,
+        format!("{ours:.0} users and enrollments/s against {raw:.0} raw"),
+    ))
 }
 
 /// S3 of the import.

@@ -46,10 +46,7 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
     let large = Sides::start(&networks.large)?;
     let idle = small.ours.process.anonymous_mib()?;
     let read = |what| -> Result<Read> {
-        Ok(Read {
-            small: small.measure(options, what)?,
-            large: large.measure(options, what)?,
-        })
+        Ok(Read { small: small.measure(options, what)?, large: large.measure(options, what)? })
     };
     let user = read(What::User)?;
     let page = read(What::Page)?;
@@ -162,26 +159,25 @@ fn growth(relative: &str, absolute: &str, read: &Read) -> [Finding; 2] {
     let ours = read.large.ours(p50).median / read.small.ours(p50).median;
     let anchor = read.large.other(p50).median / read.small.other(p50).median;
     let detail = format!("ours {ours:.2}x, anchor {anchor:.2}x");
-    [
-        Finding::new(relative, ours / anchor, detail.clone()),
-        Finding::new(absolute, ours, detail),
-    ]
+    [Finding::new(relative, ours / anchor, detail.clone()), Finding::new(absolute, ours, detail)]
 }
 
 /// The figures of both sides, for people.
-pub(super) fn side_by_side(pairs: &Pairs) -> String {
-    let one = |of: &dyn Fn(&dyn Fn(&Sample) -> f64) -> Spread| {
-        format!(
-            "{:.0} req/s, {:.1} µs CPU, p50 {:.3} ms, p99 {:.2} ms, {:.0} B, {:.0} % busy, {:.1} MiB",
-            of(&|sample| sample.requests_per_second).median,
-            of(&|sample| sample.cpu_us).median,
-            of(&|sample| sample.p50_ms).median,
-            of(&|sample| sample.p99_ms).median,
-            of(&|sample| sample.answer_bytes).median,
-            of(&|sample| sample.busy).median * 100.0,
-            of(&|sample| sample.anonymous_mib).median,
-        )
-    };
-    let (ours, other) = (one(&|figure| pairs.ours(figure)), one(&|figure| pairs.other(figure)));
-    format!("ours {ours}\n       other {other}")
+fn side_by_side(pairs: &Pairs) -> String {
+    format!("ours  {}\n       other {}", describe(&pairs.ours), describe(&pairs.other))
+}
+
+/// The medians of one side, for people.
+fn describe(samples: &[Sample]) -> String {
+    let median = |figure: fn(&Sample) -> f64| Spread::of(samples.iter().map(figure)).median;
+    format!(
+        "{:.0} req/s, {:.1} µs CPU, p50 {:.3} ms, p99 {:.2} ms, {:.0} B, {:.0} % busy, {:.1} MiB",
+        median(|sample| sample.requests_per_second),
+        median(|sample| sample.cpu_us),
+        median(|sample| sample.p50_ms),
+        median(|sample| sample.p99_ms),
+        median(|sample| sample.answer_bytes),
+        median(|sample| sample.busy) * 100.0,
+        median(|sample| sample.anonymous_mib),
+    )
 }

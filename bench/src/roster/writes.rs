@@ -47,7 +47,11 @@ fn creates(options: &Options, network: &Network) -> Result<Finding> {
         ratios.push(ours.requests_per_second / raw);
         detail = format!(
             "ours {:.0} rows/s, {:.1} µs CPU, p50 {:.2} ms; anchor {:.0} rows/s, {:.1} µs; raw {raw:.0}",
-            ours.requests_per_second, ours.cpu_us, ours.p50_ms, anchor.requests_per_second, anchor.cpu_us,
+            ours.requests_per_second,
+            ours.cpu_us,
+            ours.p50_ms,
+            anchor.requests_per_second,
+            anchor.cpu_us,
         );
     }
     Ok(Finding::new("W1", Spread::of(ratios), detail))
