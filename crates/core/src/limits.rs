@@ -31,12 +31,32 @@ pub const SEARCH_MAX_BYTES: usize = 200;
 pub const SCAN_MAX_MS: u64 = 800;
 /// Seconds that an access token is valid.
 pub const TOKEN_LIFETIME_S: i64 = 3600;
+/// Seconds that clocks may differ when a token's time is checked.
+pub const TOKEN_LEEWAY_S: i64 = 30;
+/// Bytes of an access token at most.
+pub const TOKEN_MAX_BYTES: usize = 8 * 1024;
+/// Days until a signing key is followed by a new one.
+pub const KEY_ROTATION_DAYS: i64 = 90;
+/// Seconds that a new signing key is published before it signs.
+pub const KEY_PUBLISH_AHEAD_S: i64 = 60;
+/// Seconds that a signing key verifies after its successor was made: longer than a token lives.
+pub const KEY_OVERLAP_S: i64 = 7200;
 /// Verified tokens that a server remembers at most.
 pub const TOKEN_CACHE_ENTRIES: usize = 20_000;
 /// Seconds until every server honours a revocation, at most.
 pub const REVOCATION_MAX_S: u64 = 5;
 /// Bytes of a client's name at most.
 pub const CLIENT_NAME_MAX_BYTES: usize = 200;
+/// Bytes of a client's id at most.
+pub const CLIENT_ID_MAX_BYTES: usize = 255;
+/// Bytes of a client's secret at least, where it is not a random one of ours.
+pub const CLIENT_SECRET_MIN_BYTES: usize = 16;
+/// Bytes of a client's secret at most.
+pub const CLIENT_SECRET_MAX_BYTES: usize = 1024;
+/// Secrets of a client that are valid at once, while it rotates.
+pub const CLIENT_SECRET_MAX_COUNT: usize = 2;
+/// Origins of web pages that one client may list.
+pub const CLIENT_MAX_ORIGINS: usize = 100;
 /// Bytes of one line of an imported CSV file at most.
 pub const CSV_LINE_MAX_BYTES: usize = 1024 * 1024;
 /// Files in an imported zip at most.

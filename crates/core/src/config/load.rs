@@ -14,7 +14,8 @@ const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
 const SECRET: [&str; 2] = ["store.database", "keys.master"];
 /// Variables of our own that are not settings: they steer tests.
-const NOT_SETTINGS: [&str; 3] = ["LYCEUM_TEST_", "LYCEUM_STANDARDS", "LYCEUM_REQUIRE_STANDARDS"];
+const NOT_SETTINGS: [&str; 4] =
+    ["LYCEUM_BLESS", "LYCEUM_TEST_", "LYCEUM_STANDARDS", "LYCEUM_REQUIRE_STANDARDS"];
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use serde::de::{Deserializer, Error};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 
 /// A text that is not printed: a password, a key, an address that holds one.
 #[derive(Clone, PartialEq, Eq, Deserialize)]

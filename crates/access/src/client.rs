@@ -1,0 +1,285 @@
+//! Clients: programs that call with an id and a secret.
+
+use std::fmt;
+use std::str::FromStr;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+
+use crate::repository::clients as repository;
+pub use crate::repository::clients::{all_since, find, list};
+use crate::scope::{Scopes, UnknownScope};
+use crate::secret;
+
+/// Which payloads a client is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// The platform's: wider, with extra fields.
+    Platform,
+    /// Exactly the official schemas of the standards.
+    Standard,
+}
+
+impl Dialect {
+    /// Its name in commands and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Platform => "platform",
+            Self::Standard => "standard",
+        }
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "platform" => Ok(Self::Platform),
+            "standard" => Ok(Self::Standard),
+            _ => Err("a dialect is 'platform' or 'standard'"),
+        }
+    }
+}
+
+/// A client as it stands in the store; its secrets stay there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// What it names itself by.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// Which payloads it is given.
+    pub dialect: Dialect,
+    /// What it may ask for.
+    pub scopes: Scopes,
+    /// Origins of web pages that may call with its tokens (CORS), such as `https://app.test`.
+    pub origins: Vec<String>,
+    /// Requests a second, in place of the server's setting; 0: no limit.
+    pub requests_per_second: Option<u32>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Since when it is refused.
+    pub revoked: Option<Timestamp>,
+    /// Grows with every change of any client: see [`all_since`](crate::client::all_since).
+    pub changed: i64,
+}
+
+/// What a new client is made from.
+#[derive(Clone, Debug)]
+pub struct NewClient {
+    /// What people call it.
+    pub name: String,
+    /// Its id; none: a random one.
+    pub id: Option<String>,
+    /// Its secret; none: a random one of 256 bits.
+    pub secret: Option<String>,
+    /// Which payloads it is given.
+    pub dialect: Dialect,
+    /// What it may ask for; empty: everything.
+    pub scopes: Scopes,
+    /// Origins of web pages that may call with its tokens.
+    pub origins: Vec<String>,
+    /// Requests a second, in place of the server's setting; 0: no limit.
+    pub requests_per_second: Option<u32>,
+}
+
+impl NewClient {
+    /// A client of the name, with a random id and secret, the platform's dialect and all scopes.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            id: None,
+            secret: None,
+            dialect: Dialect::Platform,
+            scopes: Scopes::default(),
+            origins: Vec::new(),
+            requests_per_second: None,
+        }
+    }
+}
+
+/// Why a token is not given out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No client has that id.
+    UnknownClient,
+    /// The client has no such secret, or no longer.
+    WrongSecret,
+    /// The client was revoked.
+    Revoked,
+    /// A requested scope does not exist.
+    UnknownScope(String),
+    /// A requested scope is not the client's.
+    ScopeNotAllowed(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownClient => f.write_str("no client has this id"),
+            Self::WrongSecret => f.write_str("this is not a valid secret of the client"),
+            Self::Revoked => f.write_str("the client was revoked"),
+            Self::UnknownScope(scope) => write!(f, "there is no scope '{scope}'"),
+            Self::ScopeNotAllowed(scope) => write!(f, "the client may not ask for '{scope}'"),
+        }
+    }
+}
+
+impl Client {
+    /// The scopes of a token: those asked for (RFC 6749, 3.3), or without a request all that the
+    /// client has. A scope within a broader one of the client's may be asked for.
+    pub fn grant(&self, requested: Option<&str>) -> Result<Scopes, Refusal> {
+        let requested: Scopes = requested
+            .unwrap_or_default()
+            .parse()
+            .map_err(|UnknownScope(name)| Refusal::UnknownScope(name))?;
+        if requested.is_empty() {
+            return Ok(self.scopes);
+        }
+        let rights = self.scopes.rights();
+        match requested.iter().find(|scope| !rights.allow(*scope)) {
+            Some(scope) => Err(Refusal::ScopeNotAllowed(scope.to_string())),
+            None => Ok(requested),
+        }
+    }
+}
+
+/// Makes a client and answers it with its secret, which is not to be had again.
+/// Errors: a value that breaks its rule; an id that is taken, also by a revoked client.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewClient) -> Result<(Client, String)> {
+    check(new)?;
+    let client = Client {
+        id: new.id.clone().unwrap_or_else(|| secret::random_text::<16>("lc_")),
+        name: new.name.clone(),
+        dialect: new.dialect,
+        scopes: if new.scopes.is_empty() { Scopes::EVERYTHING } else { new.scopes },
+        origins: new.origins.clone(),
+        requests_per_second: new.requests_per_second,
+        created: now,
+        revoked: None,
+        changed: repository::next_change(tx)?,
+    };
+    // An empty list means everything, also what a later release adds.
+    if !repository::insert(tx, &client, &new.scopes.to_string())? {
+        let message = format!("the client id '{}' is taken", client.id);
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let secret = new.secret.clone().unwrap_or_else(new_secret);
+    repository::add_secret(tx, now, &client.id, &secret::hash(&secret))?;
+    Ok((client, secret))
+}
+
+/// Gives a client a new secret and answers it. The newest of the former ones stays valid for
+/// `overlap_s` seconds, so that at most [`limits::CLIENT_SECRET_MAX_COUNT`] are valid at once.
+/// Errors: no such client; a revoked one.
+pub fn rotate(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    given: Option<&str>,
+    overlap_s: i64,
+) -> Result<(Client, String)> {
+    let mut client = require(tx, id)?;
+    if client.revoked.is_some() {
+        let message = format!("the client '{id}' is revoked; create a new one");
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    if let Some(secret) = given {
+        check_secret(secret)?;
+    }
+    let secret = given.map_or_else(new_secret, str::to_owned);
+    let hash = secret::hash(&secret);
+    repository::keep_newest_secret(tx, id, &hash)?;
+    repository::expire_secrets(tx, id, now.plus_seconds(overlap_s))?;
+    repository::add_secret(tx, now, id, &hash)?;
+    client.changed = repository::next_change(tx)?;
+    repository::update(tx, &client)?;
+    Ok((client, secret))
+}
+
+/// Refuses a client from now on, its tokens too; doing so twice keeps the first instant.
+/// Errors: no such client.
+pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Client> {
+    let mut client = require(tx, id)?;
+    if client.revoked.is_none() {
+        client.revoked = Some(now);
+        client.changed = repository::next_change(tx)?;
+        repository::update(tx, &client)?;
+        repository::delete_secrets(tx, id)?;
+    }
+    Ok(client)
+}
+
+/// The client of an id and secret, or why there is none.
+pub fn authenticate(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    secret: &str,
+) -> Result<Result<Client, Refusal>> {
+    let Some(client) = find(tx, id)? else { return Ok(Err(Refusal::UnknownClient)) };
+    if client.revoked.is_some() {
+        return Ok(Err(Refusal::Revoked));
+    }
+    let hash = secret::hash(secret);
+    let valid = repository::has_secret(tx, now, id, |stored| secret::same(&hash, stored))?;
+    Ok(if valid { Ok(client) } else { Err(Refusal::WrongSecret) })
+}
+
+fn require(tx: &mut Tx<'_>, id: &str) -> Result<Client> {
+    find(tx, id)?
+        .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no client '{id}'")))
+}
+
+fn new_secret() -> String {
+    secret::random_text::<32>("ls_")
+}
+
+fn check(new: &NewClient) -> Result<()> {
+    let name = new.name.trim();
+    if name.is_empty() || new.name.len() > limits::CLIENT_NAME_MAX_BYTES {
+        let rule = format!("must be 1 to {} bytes long", limits::CLIENT_NAME_MAX_BYTES);
+        return Err(Problem::invalid("name", rule));
+    }
+    if let Some(id) = &new.id {
+        // A colon ends the id in HTTP Basic (RFC 7617, 2).
+        let plain = id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
+        if id.is_empty() || id.len() > limits::CLIENT_ID_MAX_BYTES || !plain {
+            let rule = format!(
+                "must be 1 to {} visible ASCII characters without a colon",
+                limits::CLIENT_ID_MAX_BYTES
+            );
+            return Err(Problem::invalid("id", rule));
+        }
+    }
+    if new.origins.len() > limits::CLIENT_MAX_ORIGINS {
+        let rule = format!("must be {} at most", limits::CLIENT_MAX_ORIGINS);
+        return Err(Problem::invalid("origins", rule));
+    }
+    if let Some(wrong) = new.origins.iter().find(|origin| !is_origin(origin)) {
+        let rule = format!("'{wrong}' is not an origin such as https://app.example.org");
+        return Err(Problem::invalid("origins", rule));
+    }
+    new.secret.as_deref().map_or(Ok(()), check_secret)
+}
+
+fn check_secret(secret: &str) -> Result<()> {
+    let length = limits::CLIENT_SECRET_MIN_BYTES..=limits::CLIENT_SECRET_MAX_BYTES;
+    // RFC 6749, appendix A.2: visible ASCII and space.
+    if length.contains(&secret.len()) && secret.bytes().all(|byte| (0x20..=0x7e).contains(&byte)) {
+        return Ok(());
+    }
+    let (min, max) = length.into_inner();
+    Err(Problem::invalid("secret", format!("must be {min} to {max} printable ASCII characters")))
+}
+
+/// An origin as browsers send it: scheme, host, port; no path (RFC 6454, 6.1).
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    host.is_some_and(|host| {
+        let plain = |byte: u8| byte.is_ascii_graphic() && !b"/?#@\\".contains(&byte);
+        !host.is_empty() && host.bytes().all(plain) && host == host.to_ascii_lowercase()
+    })
+}

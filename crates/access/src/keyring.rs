@@ -1,0 +1,225 @@
+//! The keys that sign tokens, their rotation and their public half.
+//!
+//! A new key is published [`limits::KEY_PUBLISH_AHEAD_S`] before it signs, and its predecessor
+//! verifies for [`limits::KEY_OVERLAP_S`] more: no server of the database ever meets a token whose
+//! key it has not read, and no token outlives its key.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ed25519_dalek::{SigningKey, VerifyingKey};
+use lyceum_core::config::Environment;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::master::Master;
+use crate::repository::keys::{self as repository, SealedKey};
+use crate::scope::Scopes;
+use crate::secret;
+use crate::token::{self, Grant, Issued, TokenFault};
+
+/// Whose tokens these are. A token of another realm is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Realm {
+    environment: Environment,
+    issuer: String,
+    audience: String,
+}
+
+impl Realm {
+    /// The realm of an environment under its public address (without a slash at the end).
+    pub fn new(environment: Environment, public_url: &str) -> Self {
+        Self {
+            environment,
+            issuer: public_url.to_owned(),
+            audience: format!("lyceum:{}:{public_url}", environment.name()),
+        }
+    }
+
+    /// The environment.
+    pub fn environment(&self) -> Environment {
+        self.environment
+    }
+
+    /// The `iss` of its tokens: the public address.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    fn claims(&self) -> (&str, &str) {
+        (&self.issuer, &self.audience)
+    }
+}
+
+/// The keys of one realm, in memory.
+#[derive(Clone, Debug)]
+pub struct Keyring {
+    realm: Realm,
+    master: Master,
+    /// In the order of their making; never empty.
+    keys: Vec<Key>,
+}
+
+#[derive(Clone, Debug)]
+struct Key {
+    kid: String,
+    signing: SigningKey,
+    public: VerifyingKey,
+    created: Timestamp,
+    retire_after: Option<Timestamp>,
+}
+
+impl Keyring {
+    /// Reads the keys, in a write transaction: the first is made here, and one that is older than
+    /// [`limits::KEY_ROTATION_DAYS`] is followed by a new one.
+    /// Errors: keys that were sealed with another master key.
+    pub fn open(tx: &mut Tx<'_>, now: Timestamp, realm: &Realm, master: &Master) -> Result<Self> {
+        let keyring = Self::read(tx, now, realm, master)?;
+        if keyring.keys.is_empty() || keyring.rotation_due(now) {
+            repository::lock(tx)?;
+            let keyring = Self::read(tx, now, realm, master)?;
+            if keyring.keys.is_empty() || keyring.rotation_due(now) {
+                return Self::rotate(tx, now, realm, master);
+            }
+            return Ok(keyring);
+        }
+        Ok(keyring)
+    }
+
+    /// Reads the keys again, as other servers may have rotated them; a read transaction will do.
+    /// Errors: those of [`Keyring::open`]; no key is left.
+    pub fn reload(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Self> {
+        let keyring = Self::read(tx, now, &self.realm, &self.master)?;
+        if keyring.keys.is_empty() {
+            let message = "the database has no signing key of this environment any more";
+            return Err(Problem::new(ProblemKind::Internal, message));
+        }
+        Ok(keyring)
+    }
+
+    /// Whether [`Keyring::open`] would make a new key.
+    pub fn rotation_due(&self, now: Timestamp) -> bool {
+        let newest = self.keys.last().map(|key| key.created);
+        newest.is_some_and(|at| at.plus_seconds(limits::KEY_ROTATION_DAYS * 86_400) <= now)
+    }
+
+    /// Makes a new key that signs once all servers have read it; the former keys verify on.
+    pub fn rotate(tx: &mut Tx<'_>, now: Timestamp, realm: &Realm, master: &Master) -> Result<Self> {
+        repository::lock(tx)?;
+        let retire_after = now.plus_seconds(limits::KEY_OVERLAP_S);
+        repository::retire_all(tx, realm.environment, retire_after)?;
+        repository::delete_retired(tx, realm.environment, now)?;
+        repository::insert(tx, realm.environment, &seal(now, realm.environment, master))?;
+        Self::read(tx, now, realm, master)
+    }
+
+    /// Drops every key of the realm, also those that this master key does not open, and makes a new
+    /// one that signs at once: for a key that leaked or a master key that is lost. All tokens that
+    /// were given out stop.
+    pub fn replace(
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        realm: &Realm,
+        master: &Master,
+    ) -> Result<Self> {
+        repository::lock(tx)?;
+        repository::delete_all(tx, realm.environment)?;
+        repository::insert(tx, realm.environment, &seal(now, realm.environment, master))?;
+        Self::read(tx, now, realm, master)
+    }
+
+    /// Whose keys these are.
+    pub fn realm(&self) -> &Realm {
+        &self.realm
+    }
+
+    /// Signs a token for a client.
+    pub fn issue(&self, client_id: &str, scopes: Scopes, now: Timestamp) -> Issued {
+        let key = self.signing_key(now);
+        token::issue((&key.kid, &key.signing), self.realm.claims(), client_id, scopes, now)
+    }
+
+    /// Checks a token: form, algorithm, key, signature, issuer, audience and time, with at most
+    /// [`limits::TOKEN_LEEWAY_S`] for clocks that differ. Whether its client is revoked is not
+    /// known here.
+    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Grant, TokenFault> {
+        token::verify(token, self.realm.claims(), now, |kid| {
+            let key = self.keys.iter().find(|key| key.kid == kid)?;
+            key.retire_after.is_none_or(|end| now < end).then_some(&key.public)
+        })
+    }
+
+    /// The public keys as a JWK Set (RFC 7517, RFC 8037).
+    pub fn jwks(&self) -> serde_json::Value {
+        let keys = self.keys.iter().map(|key| {
+            json!({
+                "kty": "OKP",
+                "crv": "Ed25519",
+                "use": "sig",
+                "alg": "EdDSA",
+                "kid": key.kid,
+                "x": BASE64_URL_SAFE_NO_PAD.encode(key.public.as_bytes()),
+            })
+        });
+        json!({ "keys": keys.collect::<Vec<_>>() })
+    }
+
+    /// The newest key that every server has had time to read, else the oldest.
+    fn signing_key(&self, now: Timestamp) -> &Key {
+        let published = |key: &&Key| key.created.plus_seconds(limits::KEY_PUBLISH_AHEAD_S) <= now;
+        self.keys.iter().rfind(published).unwrap_or(&self.keys[0])
+    }
+
+    fn read(tx: &mut Tx<'_>, now: Timestamp, realm: &Realm, master: &Master) -> Result<Self> {
+        let sealed = repository::list(tx, realm.environment, now)?;
+        let keys = sealed.iter().map(|key| open(key, realm.environment, master));
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        Ok(Self { realm: realm.clone(), master: master.clone(), keys })
+    }
+}
+
+/// A new key, sealed for the store.
+fn seal(now: Timestamp, environment: Environment, master: &Master) -> SealedKey {
+    let signing = SigningKey::from_bytes(&secret::random());
+    let public = signing.verifying_key();
+    let kid = thumbprint(&public);
+    let sealed = master.seal(&label(&kid, environment), signing.as_bytes());
+    SealedKey { kid, public: public.to_bytes().to_vec(), sealed, created: now, retire_after: None }
+}
+
+fn open(key: &SealedKey, environment: Environment, master: &Master) -> Result<Key> {
+    let opened = master.open(&label(&key.kid, environment), &key.sealed);
+    let bytes: [u8; 32] =
+        opened.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| other_master(&key.kid))?;
+    let signing = SigningKey::from_bytes(&bytes);
+    Ok(Key {
+        kid: key.kid.clone(),
+        public: signing.verifying_key(),
+        signing,
+        created: key.created,
+        retire_after: key.retire_after,
+    })
+}
+
+fn other_master(kid: &str) -> Problem {
+    let message = format!(
+        "the signing key '{kid}' was sealed with another master key; give this server the \
+         master.key of the servers that share its database, or its text as 'keys.master'; \
+         if it is lost, 'lyceum admin rotate-keys --discard' makes a new signing key"
+    );
+    Problem::new(ProblemKind::Internal, message)
+}
+
+/// What a sealed key is bound to: moved to another row or environment it does not open.
+fn label(kid: &str, environment: Environment) -> String {
+    format!("lyceum signing key {kid} {}", environment.name())
+}
+
+/// The key's id: its JWK thumbprint (RFC 7638).
+fn thumbprint(public: &VerifyingKey) -> String {
+    let x = BASE64_URL_SAFE_NO_PAD.encode(public.as_bytes());
+    let jwk = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#);
+    BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(jwk.as_bytes()))
+}

@@ -1,0 +1,276 @@
+//! Scopes: the one vocabulary of rights.
+//!
+//! Routes ask for one scope; a broader scope opens narrower ones (see [`Scope::opens`]). Both are
+//! worked out when a token is read, so that a check at a route is a test of one bit.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A scope: one of `OneRoster` 1.2 (a full URI), or one of ours, `lyceum/<area>.<read|write>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "NAMES has the text of each, opens() what it stands for")]
+pub enum Scope {
+    OrRosterCoreReadonly,
+    OrRosterReadonly,
+    OrRosterDemographicsReadonly,
+    OrGradebookCoreReadonly,
+    OrGradebookReadonly,
+    OrGradebookCreateput,
+    OrGradebookCreatepost,
+    OrGradebookDelete,
+    OrAssessmentReadonly,
+    OrAssessmentCreateput,
+    OrAssessmentDelete,
+    OrResourceCoreReadonly,
+    OrResourceReadonly,
+    RosterRead,
+    RosterWrite,
+    DemographicsRead,
+    DemographicsWrite,
+    GradebookRead,
+    GradebookWrite,
+    ResourcesRead,
+    ResourcesWrite,
+}
+
+use Scope::{
+    DemographicsRead, DemographicsWrite, GradebookRead, GradebookWrite, OrAssessmentCreateput,
+    OrAssessmentDelete, OrAssessmentReadonly, OrGradebookCoreReadonly, OrGradebookCreatepost,
+    OrGradebookCreateput, OrGradebookDelete, OrGradebookReadonly, OrResourceCoreReadonly,
+    OrResourceReadonly, OrRosterCoreReadonly, OrRosterDemographicsReadonly, OrRosterReadonly,
+    ResourcesRead, ResourcesWrite, RosterRead, RosterWrite,
+};
+
+macro_rules! one_roster {
+    ($name:literal) => {
+        concat!("https://purl.imsglobal.org/spec/or/v1p2/scope/", $name)
+    };
+}
+
+/// Every scope with its text, in the order of the enum.
+const NAMES: [(Scope, &str); 21] = [
+    (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
+    (OrRosterReadonly, one_roster!("roster.readonly")),
+    (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
+    (OrGradebookCoreReadonly, one_roster!("gradebook-core.readonly")),
+    (OrGradebookReadonly, one_roster!("gradebook.readonly")),
+    (OrGradebookCreateput, one_roster!("gradebook.createput")),
+    (OrGradebookCreatepost, one_roster!("gradebook.createpost")),
+    (OrGradebookDelete, one_roster!("gradebook.delete")),
+    (OrAssessmentReadonly, one_roster!("assessment.readonly")),
+    (OrAssessmentCreateput, one_roster!("assessment.createput")),
+    (OrAssessmentDelete, one_roster!("assessment.delete")),
+    (OrResourceCoreReadonly, one_roster!("resource-core.readonly")),
+    (OrResourceReadonly, one_roster!("resource.readonly")),
+    (RosterRead, "lyceum/roster.read"),
+    (RosterWrite, "lyceum/roster.write"),
+    (DemographicsRead, "lyceum/demographics.read"),
+    (DemographicsWrite, "lyceum/demographics.write"),
+    (GradebookRead, "lyceum/gradebook.read"),
+    (GradebookWrite, "lyceum/gradebook.write"),
+    (ResourcesRead, "lyceum/resources.read"),
+    (ResourcesWrite, "lyceum/resources.write"),
+];
+
+impl Scope {
+    /// Every scope there is.
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.iter().map(|(scope, _)| *scope)
+    }
+
+    /// Its text, as it stands in requests and tokens.
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize].1
+    }
+
+    /// The narrower scopes that this one stands for as well. The standard's `roster.readonly`
+    /// is every read except demographics, and so is our `roster.read`.
+    pub const fn opens(self) -> &'static [Self] {
+        match self {
+            OrRosterReadonly => &[OrRosterCoreReadonly],
+            OrGradebookReadonly => &[OrGradebookCoreReadonly],
+            OrResourceReadonly => &[OrResourceCoreReadonly],
+            RosterRead => &[OrRosterReadonly, OrRosterCoreReadonly],
+            DemographicsRead => &[OrRosterDemographicsReadonly],
+            GradebookRead => &[OrGradebookReadonly, OrGradebookCoreReadonly, OrAssessmentReadonly],
+            GradebookWrite => &[
+                OrGradebookCreateput,
+                OrGradebookCreatepost,
+                OrGradebookDelete,
+                OrAssessmentCreateput,
+                OrAssessmentDelete,
+            ],
+            ResourcesRead => &[OrResourceReadonly, OrResourceCoreReadonly],
+            _ => &[],
+        }
+    }
+
+    const fn bit(self) -> u64 {
+        1 << self as u64
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that names no scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownScope(pub String);
+
+impl fmt::Display for UnknownScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no scope '{}'", self.0)
+    }
+}
+
+impl std::error::Error for UnknownScope {}
+
+impl FromStr for Scope {
+    type Err = UnknownScope;
+
+    fn from_str(text: &str) -> Result<Self, UnknownScope> {
+        let known = NAMES.iter().find(|(_, name)| *name == text);
+        known.map(|(scope, _)| *scope).ok_or_else(|| UnknownScope(text.to_owned()))
+    }
+}
+
+/// A set of scopes as granted: what a client has, what a token says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scopes(u64);
+
+impl Scopes {
+    /// All scopes of ours, which together open everything: what a client without a list has.
+    pub const EVERYTHING: Self = Self(
+        RosterRead.bit()
+            | RosterWrite.bit()
+            | DemographicsRead.bit()
+            | DemographicsWrite.bit()
+            | GradebookRead.bit()
+            | GradebookWrite.bit()
+            | ResourcesRead.bit()
+            | ResourcesWrite.bit(),
+    );
+
+    /// The members, in the order of the vocabulary.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::all().filter(move |scope| self.0 & scope.bit() != 0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// What they allow.
+    pub fn rights(self) -> Rights {
+        let opened = self.iter().flat_map(|scope| scope.opens().iter().copied());
+        Rights(self.0 | opened.fold(0, |mask, scope| mask | scope.bit()))
+    }
+
+    /// Reads a list that we wrote, where a newer release may have known more scopes.
+    pub(crate) fn parse_known(text: &str) -> Self {
+        text.split(' ').filter_map(|name| name.parse().ok()).collect()
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |mask, scope| mask | scope.bit()))
+    }
+}
+
+impl FromStr for Scopes {
+    type Err = UnknownScope;
+
+    /// Reads scopes with spaces between them (RFC 6749, 3.3).
+    fn from_str(text: &str) -> Result<Self, UnknownScope> {
+        text.split(' ').filter(|name| !name.is_empty()).map(str::parse).collect()
+    }
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, scope) in self.iter().enumerate() {
+            let space = if n == 0 { "" } else { " " };
+            write!(f, "{space}{scope}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What scopes allow, narrower scopes worked out: one bit a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rights(u64);
+
+impl Rights {
+    /// Whether the scope is allowed.
+    pub fn allow(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// Whether at least one of the scopes is allowed.
+    pub fn allow_any(self, scopes: Scopes) -> bool {
+        self.0 & scopes.0 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_scope() {
+        for (n, (scope, name)) in NAMES.iter().enumerate() {
+            assert_eq!((*scope as usize, scope.name(), name.parse()), (n, *name, Ok(*scope)));
+        }
+    }
+
+    #[test]
+    fn everything_opens_every_scope() {
+        let rights = Scopes::EVERYTHING.rights();
+        for scope in Scope::all() {
+            assert!(rights.allow(scope), "{scope}");
+        }
+    }
+
+    #[test]
+    fn what_a_scope_opens_is_closed() {
+        for scope in Scope::all() {
+            for opened in scope.opens() {
+                for further in opened.opens() {
+                    assert!(scope.opens().contains(further), "{scope} → {opened} → {further}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reading_the_roster_does_not_open_demographics_or_writes() {
+        for broad in [OrRosterReadonly, RosterRead] {
+            let rights = Scopes::from_iter([broad]).rights();
+            assert!(rights.allow(OrRosterCoreReadonly));
+            assert!(!rights.allow(OrRosterDemographicsReadonly));
+            assert!(!rights.allow(RosterWrite));
+            assert!(!rights.allow(OrGradebookReadonly));
+        }
+        let core = Scopes::from_iter([OrRosterCoreReadonly]).rights();
+        assert!(!core.allow(OrRosterReadonly));
+        assert!(core.allow_any([OrRosterReadonly, OrRosterCoreReadonly].into_iter().collect()));
+    }
+
+    #[test]
+    fn lists_are_read_and_written() {
+        let text = "lyceum/roster.write  lyceum/roster.read";
+        let scopes: Scopes = text.parse().unwrap();
+        assert_eq!(scopes.to_string(), "lyceum/roster.read lyceum/roster.write");
+        let unknown = "lyceum/roster.read root".parse::<Scopes>();
+        assert_eq!(unknown, Err(UnknownScope("root".to_owned())));
+        assert_eq!(
+            Scopes::parse_known("root lyceum/roster.read"),
+            [RosterRead].into_iter().collect()
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! Client secrets: random, shown once, kept as a hash.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use rand::TryRng;
+use rand::rngs::SysRng;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// The hash that is stored. A plain SHA-256 is right for a secret of 256 random bits, and a token
+/// request costs microseconds.
+pub(crate) type Hash = [u8; 32];
+
+/// Random bytes of the operating system.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    SysRng.try_fill_bytes(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}
+
+/// Random bytes of the operating system as URL-safe text behind a prefix.
+pub(crate) fn random_text<const N: usize>(prefix: &str) -> String {
+    format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<N>()))
+}
+
+pub(crate) fn hash(secret: &str) -> Hash {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// Compares in a time that does not depend on where they differ.
+pub(crate) fn same(a: &Hash, b: &[u8]) -> bool {
+    a.as_slice().ct_eq(b).into()
+}

@@ -1,0 +1,185 @@
+//! Access tokens: compact JWS (RFC 7515) with Ed25519 (RFC 8037), in the profile of RFC 9068.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use lyceum_core::limits;
+use lyceum_core::time::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::scope::{Rights, Scopes};
+use crate::secret;
+
+/// A token that was given out.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    /// Its text.
+    pub token: String,
+    /// The scopes granted.
+    pub scopes: Scopes,
+    /// Seconds that it is valid.
+    pub expires_in_s: i64,
+}
+
+/// What a valid token grants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The client's id.
+    pub client_id: String,
+    /// The scopes granted.
+    pub scopes: Scopes,
+    /// What they allow: the test at a route.
+    pub rights: Rights,
+    /// The token's own id.
+    pub jti: String,
+    /// When it was given out.
+    pub issued: Timestamp,
+    /// When it ends. A verified token that is kept must be checked against this again.
+    pub expires: Timestamp,
+}
+
+/// Why a token is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenFault {
+    /// Not three parts of base64url with the JSON of our tokens.
+    Malformed,
+    /// Another algorithm than `EdDSA`.
+    Algorithm,
+    /// No key of ours has that id, or no longer.
+    UnknownKey,
+    /// The signature does not fit.
+    Signature,
+    /// Given out by another server or environment.
+    Issuer,
+    /// Meant for another server or environment.
+    Audience,
+    /// Its time is over.
+    Expired,
+    /// Its time has not begun.
+    NotYet,
+}
+
+impl fmt::Display for TokenFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malformed => "the token is not a signed token of this server",
+            Self::Algorithm => "the token is signed with another algorithm than EdDSA",
+            Self::UnknownKey => "the token is signed with a key that this server does not have",
+            Self::Signature => "the token's signature does not fit",
+            Self::Issuer => "the token was issued by another server or environment",
+            Self::Audience => "the token is meant for another server or environment",
+            Self::Expired => "the token has expired",
+            Self::NotYet => "the token is not valid yet",
+        })
+    }
+}
+
+impl std::error::Error for TokenFault {}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    alg: String,
+    typ: String,
+    kid: String,
+    #[serde(default, skip_serializing)]
+    crit: Option<serde::de::IgnoredAny>,
+}
+
+const TYPE: &str = "at+jwt";
+
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: String,
+    client_id: String,
+    scope: String,
+    jti: String,
+    iat: i64,
+    exp: i64,
+}
+
+/// Signs a token.
+pub(crate) fn issue(
+    (kid, key): (&str, &SigningKey),
+    (issuer, audience): (&str, &str),
+    client_id: &str,
+    scopes: Scopes,
+    now: Timestamp,
+) -> Issued {
+    let header =
+        Header { alg: "EdDSA".to_owned(), typ: TYPE.to_owned(), kid: kid.to_owned(), crit: None };
+    let claims = Claims {
+        iss: issuer.to_owned(),
+        aud: audience.to_owned(),
+        sub: client_id.to_owned(),
+        client_id: client_id.to_owned(),
+        scope: scopes.to_string(),
+        jti: secret::random_text::<16>(""),
+        iat: now.seconds(),
+        exp: now.seconds() + limits::TOKEN_LIFETIME_S,
+    };
+    let mut token = format!("{}.{}", encode(&header), encode(&claims));
+    let signature = key.sign(token.as_bytes()).to_bytes();
+    token.push('.');
+    BASE64_URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+    Issued { token, scopes, expires_in_s: limits::TOKEN_LIFETIME_S }
+}
+
+/// Checks a token. `find` gives the key of an id.
+pub(crate) fn verify<'k>(
+    token: &str,
+    (issuer, audience): (&str, &str),
+    now: Timestamp,
+    find: impl FnOnce(&str) -> Option<&'k VerifyingKey>,
+) -> Result<Grant, TokenFault> {
+    if token.len() > limits::TOKEN_MAX_BYTES {
+        return Err(TokenFault::Malformed);
+    }
+    let (signed, signature) = token.rsplit_once('.').ok_or(TokenFault::Malformed)?;
+    let (header, claims) = signed.split_once('.').ok_or(TokenFault::Malformed)?;
+    let header: Header = decode(header)?;
+    if header.alg != "EdDSA" {
+        return Err(TokenFault::Algorithm);
+    }
+    if header.typ != TYPE || header.crit.is_some() {
+        return Err(TokenFault::Malformed);
+    }
+    let key = find(&header.kid).ok_or(TokenFault::UnknownKey)?;
+    let signature = BASE64_URL_SAFE_NO_PAD.decode(signature).map_err(|_| TokenFault::Malformed)?;
+    let signature = Signature::from_slice(&signature).map_err(|_| TokenFault::Malformed)?;
+    key.verify_strict(signed.as_bytes(), &signature).map_err(|_| TokenFault::Signature)?;
+    let claims: Claims = decode(claims)?;
+    let seconds = now.seconds();
+    match () {
+        () if claims.iss != issuer => Err(TokenFault::Issuer),
+        () if claims.aud != audience => Err(TokenFault::Audience),
+        () if claims.exp + limits::TOKEN_LEEWAY_S <= seconds => Err(TokenFault::Expired),
+        () if claims.iat - limits::TOKEN_LEEWAY_S > seconds => Err(TokenFault::NotYet),
+        () => Ok(grant(claims)),
+    }
+}
+
+fn grant(claims: Claims) -> Grant {
+    let scopes = Scopes::parse_known(&claims.scope);
+    Grant {
+        client_id: claims.client_id,
+        scopes,
+        rights: scopes.rights(),
+        jti: claims.jti,
+        issued: Timestamp::from_milliseconds(claims.iat * 1000),
+        expires: Timestamp::from_milliseconds(claims.exp * 1000),
+    }
+}
+
+fn encode(part: &impl Serialize) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(part).expect("our claims have string keys"))
+}
+
+fn decode<T: DeserializeOwned>(part: &str) -> Result<T, TokenFault> {
+    let json = BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenFault::Malformed)?;
+    serde_json::from_slice(&json).map_err(|_| TokenFault::Malformed)
+}
