@@ -69,3 +69,22 @@ pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;
 pub const COURSE_MAX_NODES: usize = 20_000;
 /// Bytes of a client's own `X-Request-Id` at most; a longer one is replaced.
 pub const REQUEST_ID_MAX_BYTES: usize = 128;
+/// Bytes of a refused body that are read and thrown away so that its sender sees the answer.
+pub const DRAIN_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Milliseconds that reading a refused body may take.
+pub const DRAIN_MAX_MS: u64 = 5000;
+/// Bytes of a token request's body at most.
+pub const TOKEN_BODY_MAX_BYTES: usize = 16 * 1024;
+/// Bytes of an answer below which compressing it is not worth the time.
+pub const COMPRESSION_MIN_BYTES: u16 = 1024;
+/// Milliseconds between two looks at the TLS files for a change.
+pub const TLS_POLL_MS: u64 = 2000;
+/// Milliseconds that a TLS handshake may take.
+pub const TLS_HANDSHAKE_MAX_MS: u64 = 10_000;
+/// Milliseconds between two readings of the clients; well below `REVOCATION_MAX_S`.
+pub const CLIENTS_REFRESH_MS: u64 = 2000;
+/// Milliseconds after the signal to stop in which a server still takes requests, saying
+/// `Connection: close`, so that none is lost on its way.
+pub const SHUTDOWN_NOTICE_MS: u64 = 500;
+/// Seconds that browsers may remember the answer to a preflight.
+pub const PREFLIGHT_MAX_AGE_S: u64 = 600;

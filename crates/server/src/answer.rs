@@ -1,7 +1,7 @@
 //! What a handler answers.
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use bytes::Bytes;
 use serde::Serialize;
 
@@ -56,5 +56,14 @@ impl Answer {
             self.headers.insert(name, value);
         }
         self
+    }
+}
+
+impl From<Answer> for Response<Body> {
+    fn from(answer: Answer) -> Self {
+        let mut response = Response::new(answer.body);
+        *response.status_mut() = answer.status;
+        *response.headers_mut() = answer.headers;
+        response
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
 use lyceum_core::{Problem, ProblemKind, Result};
 
@@ -42,7 +42,6 @@ pub struct Context {
     /// The request's id.
     pub request_id: RequestId,
     pub(crate) params: Vec<String>,
-    pub(crate) base_url: Arc<str>,
 }
 
 impl Context {
@@ -75,13 +74,7 @@ impl Context {
     /// The server's address as its callers know it, without a trailing slash:
     /// `https://lyceum.example.org`.
     pub fn base_url(&self) -> &str {
-        &self.base_url
-    }
-
-    /// The media type of the body in lower case, without parameters.
-    pub fn media_type(&self) -> Option<String> {
-        let text = self.header(header::CONTENT_TYPE)?;
-        Some(text.split(';').next().unwrap_or(text).trim().to_ascii_lowercase())
+        &self.app.base_url
     }
 }
 

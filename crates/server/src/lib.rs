@@ -1,13 +1,33 @@
 //! The HTTP face: routes, authorisation, errors, OpenAPI.
 //!
 //! Invariants: the only crate that knows HTTP; a handler parses, calls one domain function and
-//! renders; nothing is served that stands in no [`route::Area`].
+//! renders; nothing is served that stands in no [`route::Area`]; a problem becomes a status code
+//! and a body in [`render`] alone.
 
+mod aliases;
 pub mod answer;
 pub mod auth;
+mod body;
+mod compression;
+mod connection;
 pub mod context;
+mod cors;
+mod dispatch;
+mod listen;
+pub mod metrics;
+mod proxy;
 pub mod render;
 pub mod request_id;
 pub mod route;
 pub mod routes;
+mod server;
 pub mod state;
+mod table;
+mod tls;
+
+pub use server::{Server, serve};
+
+/// The migrations of every crate that a server works with, in order.
+pub fn migrations() -> Vec<lyceum_store::Migration> {
+    [lyceum_access::MIGRATIONS].concat()
+}

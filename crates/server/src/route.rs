@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::http::{Method, StatusCode};
+use lyceum_access::{Scope, Scopes};
 use lyceum_core::{Result, limits};
 use serde_json::Value;
 
@@ -18,24 +19,23 @@ use crate::render::Rendering;
 pub type Pending = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
 /// Who may call a route.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everybody, without a token.
     Public,
     /// A token that holds one of these scopes.
-    Scopes(Vec<Cow<'static, str>>),
+    Any(Scopes),
 }
 
-impl Access {
-    /// A token that holds one of the scopes.
-    pub fn any(scopes: &[&'static str]) -> Self {
-        Self::Scopes(scopes.iter().map(|scope| Cow::Borrowed(*scope)).collect())
+impl From<Scope> for Access {
+    fn from(scope: Scope) -> Self {
+        Self::from([scope])
     }
 }
 
-impl From<&'static str> for Access {
-    fn from(scope: &'static str) -> Self {
-        Self::any(&[scope])
+impl<const N: usize> From<[Scope; N]> for Access {
+    fn from(scopes: [Scope; N]) -> Self {
+        Self::Any(scopes.into_iter().collect())
     }
 }
 

@@ -1,9 +1,14 @@
 //! What every request shares.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_store::Db;
+
+use crate::auth::Gate;
+use crate::metrics::Metrics;
 
 /// The server's state: cheap to clone.
 pub type App = Arc<State>;
@@ -14,4 +19,14 @@ pub struct State {
     pub db: Db,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// The settings.
+    pub config: Config,
+    /// The address that callers reach the server by, without a slash at its end.
+    pub base_url: String,
+    /// Tokens.
+    pub(crate) gate: Gate,
+    /// Counters.
+    pub(crate) metrics: Metrics,
+    /// The server was told to stop.
+    pub(crate) draining: AtomicBool,
 }

@@ -1,12 +1,144 @@
 //! Tokens: given out, checked, remembered.
 
-use crate::context::Dialect;
+mod clients;
+mod gate;
+pub(crate) mod token_request;
 
-/// What a valid token grants.
-#[derive(Clone, Debug)]
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use governor::clock::{Clock, DefaultClock};
+use lyceum_access as access;
+use lyceum_access::{Rights, Scopes};
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use crate::answer::Answer;
+use crate::context::Dialect;
+use crate::render::Rendering;
+use crate::state::App;
+
+pub(crate) use clients::Caller;
+pub use gate::Gate;
+
+/// What a valid token grants. Cheap to clone.
+#[derive(Clone)]
 pub struct Grant {
+    token: Arc<access::Grant>,
+    caller: Arc<Caller>,
+}
+
+impl Grant {
     /// The client's id.
-    pub client: std::sync::Arc<str>,
+    pub fn client_id(&self) -> &str {
+        &self.token.client_id
+    }
+
     /// The dialect that the client is registered with.
-    pub dialect: Dialect,
+    pub fn dialect(&self) -> Dialect {
+        self.caller.dialect()
+    }
+
+    /// What the token allows.
+    pub fn rights(&self) -> Rights {
+        self.token.rights
+    }
+
+    pub(crate) fn client(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Refuses a token that holds none of the scopes (RFC 6750, `insufficient_scope`) and a client
+    /// beyond its rate.
+    pub(crate) fn authorise(&self, scopes: Scopes) -> Result<(), Refusal> {
+        self.caller.count_request()?;
+        if self.rights().allow_any(scopes) {
+            return Ok(());
+        }
+        let problem = Problem::new(
+            ProblemKind::Forbidden,
+            format!("the token does not hold the scope for this; ask for one of: {scopes}"),
+        );
+        let challenge = format!(r#"{BEARER}, error="insufficient_scope", scope="{scopes}""#);
+        Err(Refusal::challenge(problem, &challenge))
+    }
+}
+
+const BEARER: &str = r#"Bearer realm="lyceum""#;
+
+/// A problem with a header that tells the caller's program what to do.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) problem: Problem,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
+}
+
+impl Refusal {
+    pub(crate) fn with(problem: Problem, name: HeaderName, value: HeaderValue) -> Self {
+        Self { problem, header: Some(Box::new((name, value))) }
+    }
+
+    fn challenge(problem: Problem, challenge: &str) -> Self {
+        let value = HeaderValue::try_from(challenge).expect("challenges are made of plain text");
+        Self::with(problem, header::WWW_AUTHENTICATE, value)
+    }
+
+    pub(crate) fn answer(self, rendering: Rendering, dialect: Dialect) -> Answer {
+        let mut answer = rendering.answer(&self.problem, dialect);
+        answer.headers.extend(self.header.map(|header| *header));
+        answer
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self { problem, header: None }
+    }
+}
+
+/// The grant of the request's bearer token (RFC 6750 section 2.1).
+pub(crate) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Grant, Refusal> {
+    let Some(token) = bearer(headers) else {
+        let problem = Problem::new(
+            ProblemKind::Unauthorized,
+            "this needs a token: get one from POST /oauth2/token and send it as \
+             'Authorization: Bearer …'",
+        );
+        return Err(Refusal::challenge(problem, BEARER));
+    };
+    app.gate.open(app, token).await?.map_err(|reason| {
+        let problem = Problem::new(
+            ProblemKind::Unauthorized,
+            format!("{reason}; get a new one from POST /oauth2/token"),
+        );
+        let challenge = format!(r#"{BEARER}, error="invalid_token", error_description="{reason}""#);
+        Refusal::challenge(problem, &challenge)
+    })
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The dialect that the request itself asks for: `Accept: application/json;profile="standard"`.
+pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<Dialect> {
+    let accept = headers.get(header::ACCEPT)?.as_bytes();
+    if accept.len() < "profile=".len() + 1 {
+        return None;
+    }
+    let accept = std::str::from_utf8(accept).ok()?;
+    let (_, profile) = accept.split_once("profile=")?;
+    let profile = profile.trim_start_matches('"');
+    match profile.split(['"', ';', ',', ' ']).next() {
+        Some("standard") => Some(Dialect::Standard),
+        Some("platform") => Some(Dialect::Platform),
+        _ => None,
+    }
+}
+
+/// Seconds until a limiter lets the next request through, at least one.
+fn wait_s(refused: &governor::NotUntil<governor::clock::QuantaInstant>) -> u64 {
+    let wait = refused.wait_time_from(DefaultClock::default().now());
+    wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
 }

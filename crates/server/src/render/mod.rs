@@ -1,5 +1,17 @@
 //! How a problem is told: one table of status codes, one body a standard.
 
+mod imsx;
+mod oauth;
+mod problem_json;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use lyceum_core::{Problem, ProblemKind as Kind};
+
+use crate::answer::Answer;
+use crate::context::Dialect;
+
+pub(crate) use oauth::refusal;
+
 /// The body that an area's problems are told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
@@ -9,4 +21,41 @@ pub enum Rendering {
     OAuth,
     /// RFC 9457: `application/problem+json`.
     Problem,
+}
+
+impl Rendering {
+    /// The answer that tells the problem. `Standard` leaves out what the standard's closed schema
+    /// does not have.
+    pub fn answer(self, problem: &Problem, dialect: Dialect) -> Answer {
+        let status = status(problem.kind);
+        let answer = match self {
+            Self::Imsx => imsx::answer(problem, dialect),
+            Self::OAuth => oauth::answer(problem),
+            Self::Problem => problem_json::answer(problem, status),
+        };
+        let mut answer = answer.status(status);
+        if let Some(seconds) = problem.retry_after_s {
+            answer.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        answer
+    }
+}
+
+/// The status code of each kind of problem: the only place that knows both.
+pub fn status(kind: Kind) -> StatusCode {
+    match kind {
+        Kind::Malformed | Kind::BadFilter | Kind::BadSelection => StatusCode::BAD_REQUEST,
+        Kind::Unauthorized => StatusCode::UNAUTHORIZED,
+        Kind::Forbidden => StatusCode::FORBIDDEN,
+        Kind::NotFound => StatusCode::NOT_FOUND,
+        Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Kind::Conflict => StatusCode::CONFLICT,
+        Kind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+        Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Kind::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+        Kind::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+        Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    }
 }

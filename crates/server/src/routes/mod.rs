@@ -1,8 +1,11 @@
 //! The areas of the API, one file each.
 
+mod health;
+mod tokens;
+
 use crate::route::Area;
 
 /// Every area, and so every route, that the server has.
 pub fn all() -> Vec<Area> {
-    vec![]
+    vec![health::area(), tokens::area()]
 }

@@ -1,0 +1,88 @@
+//! The clients as every request needs them, in memory.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use axum::http::HeaderValue;
+use governor::{DefaultDirectRateLimiter, Quota};
+use lyceum_access as access;
+use lyceum_core::config::Limits;
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use crate::context::Dialect;
+
+/// A client, and how much of its share it has used.
+pub(crate) struct Caller {
+    client: access::Client,
+    limiter: Option<DefaultDirectRateLimiter>,
+}
+
+impl Caller {
+    fn new(client: access::Client, limits: &Limits) -> Self {
+        let rate = client.requests_per_second.unwrap_or(limits.requests_per_second);
+        let limiter = NonZeroU32::new(rate).map(|rate| {
+            let burst = NonZeroU32::new(limits.burst).unwrap_or(NonZeroU32::MIN);
+            DefaultDirectRateLimiter::direct(Quota::per_second(rate).allow_burst(burst))
+        });
+        Self { client, limiter }
+    }
+
+    pub(crate) fn is_revoked(&self) -> bool {
+        self.client.revoked.is_some()
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.client.dialect {
+            access::Dialect::Platform => Dialect::Platform,
+            access::Dialect::Standard => Dialect::Standard,
+        }
+    }
+
+    /// Whether web pages of the origin may call as this client.
+    pub(crate) fn has_origin(&self, origin: &HeaderValue) -> bool {
+        self.client.origins.iter().any(|own| own.as_bytes() == origin.as_bytes())
+    }
+
+    /// Refuses a request beyond the client's rate.
+    pub(crate) fn count_request(&self) -> Result<()> {
+        let Some(Err(refused)) = self.limiter.as_ref().map(DefaultDirectRateLimiter::check) else {
+            return Ok(());
+        };
+        let mut problem = Problem::new(
+            ProblemKind::TooManyRequests,
+            format!("the client '{}' sends more requests than its share", self.client.id),
+        );
+        problem.retry_after_s = Some(super::wait_s(&refused));
+        Err(problem)
+    }
+}
+
+/// Every client at one moment.
+#[derive(Clone, Default)]
+pub(crate) struct Clients {
+    callers: HashMap<String, Arc<Caller>>,
+    /// The newest change that is in here.
+    pub(crate) changed: i64,
+}
+
+impl Clients {
+    pub(crate) fn get(&self, id: &str) -> Option<&Arc<Caller>> {
+        self.callers.get(id)
+    }
+
+    /// These clients with the changed ones put in.
+    pub(crate) fn with(&self, changes: Vec<access::Client>, limits: &Limits) -> Self {
+        let mut next = self.clone();
+        for client in changes {
+            next.changed = next.changed.max(client.changed);
+            next.callers.insert(client.id.clone(), Arc::new(Caller::new(client, limits)));
+        }
+        next
+    }
+
+    pub(crate) fn any_has_origin(&self, origin: &HeaderValue) -> bool {
+        let mut live = self.callers.values().filter(|caller| !caller.is_revoked());
+        live.any(|caller| caller.has_origin(origin))
+    }
+}

@@ -1,0 +1,122 @@
+//! Lets tokens through: verified once, remembered; their clients known from memory.
+//!
+//! A background task reads changed clients and keys every [`limits::CLIENTS_REFRESH_MS`], so that
+//! a revoked client stops on every server within [`limits::REVOCATION_MAX_S`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::http::HeaderValue;
+use lyceum_access as access;
+use lyceum_access::{Keyring, TokenFault};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use quick_cache::sync::Cache;
+
+use super::Grant;
+use super::clients::{Caller, Clients};
+use crate::state::App;
+
+/// What tokens are checked against.
+pub struct Gate {
+    keyring: ArcSwap<Keyring>,
+    clients: ArcSwap<Clients>,
+    verified: Cache<Box<str>, Arc<access::Grant>>,
+    /// Held while clients and keys are read, so that an older answer never replaces a newer one.
+    refreshing: tokio::sync::Mutex<()>,
+}
+
+/// Why a token is refused, for the caller.
+pub(crate) type Reason = String;
+
+impl Gate {
+    /// A gate that knows the keys and, until its first refresh, no client.
+    pub fn new(keyring: Keyring) -> Self {
+        Self {
+            keyring: ArcSwap::from_pointee(keyring),
+            clients: ArcSwap::default(),
+            verified: Cache::new(limits::TOKEN_CACHE_ENTRIES),
+            refreshing: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The keys.
+    pub(crate) fn keyring(&self) -> Arc<Keyring> {
+        self.keyring.load_full()
+    }
+
+    /// Whether pages of the origin may call as some client.
+    pub(crate) fn knows_origin(&self, origin: &HeaderValue) -> bool {
+        self.clients.load().any_has_origin(origin)
+    }
+
+    /// The grant of a token, or why it is refused.
+    pub(crate) async fn open(&self, app: &App, token: &str) -> Result<Result<Grant, Reason>> {
+        let now = app.clock.now();
+        let token = match self.verify(token, now) {
+            Ok(token) => token,
+            Err(fault) => return Ok(Err(fault.to_string())),
+        };
+        match self.caller(app, &token.client_id).await? {
+            None => Ok(Err("the token's client is not known here any more".to_owned())),
+            Some(caller) if caller.is_revoked() => {
+                Ok(Err("the token's client was revoked".to_owned()))
+            }
+            Some(caller) => Ok(Ok(Grant { token, caller })),
+        }
+    }
+
+    fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<access::Grant>, TokenFault> {
+        if let Some(known) = self.verified.get(token) {
+            return if now < known.expires { Ok(known) } else { Err(TokenFault::Expired) };
+        }
+        let grant = Arc::new(self.keyring.load().verify(token, now)?);
+        self.verified.insert(token.into(), Arc::clone(&grant));
+        Ok(grant)
+    }
+
+    /// The client of a token: from memory, or at once from the store when it is new.
+    async fn caller(&self, app: &App, id: &str) -> Result<Option<Arc<Caller>>> {
+        if let Some(known) = self.clients.load().get(id) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        self.refresh(app).await?;
+        Ok(self.clients.load().get(id).cloned())
+    }
+
+    /// Reads what changed: clients, and keys that another server made.
+    pub(crate) async fn refresh(&self, app: &App) -> Result<()> {
+        let _one_at_a_time = self.refreshing.lock().await;
+        let known = self.clients.load_full();
+        let keyring = self.keyring();
+        let since = known.changed;
+        let reading = Arc::clone(&keyring);
+        let now = app.clock.now();
+        let (changes, keys) = app
+            .db
+            .read(move |tx| Ok((access::client::all_since(tx, since)?, reading.reload(tx, now)?)))
+            .await?;
+        if !changes.is_empty() {
+            self.clients.store(Arc::new(known.with(changes, &app.config.limits)));
+        }
+        if keys.jwks() != keyring.jwks() {
+            self.keyring.store(Arc::new(keys));
+            // A key that is gone must not live on in what it once verified.
+            self.verified.clear();
+        }
+        Ok(())
+    }
+
+    /// Refreshes until the server ends.
+    pub(crate) async fn keep_fresh(app: App) {
+        let mut tick = tokio::time::interval(Duration::from_millis(limits::CLIENTS_REFRESH_MS));
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            if let Err(problem) = app.gate.refresh(&app).await {
+                tracing::warn!("clients and keys cannot be read again: {problem}");
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The client credentials request (RFC 6749 sections 2.3.1, 4.4 and 5).
+
+use std::collections::HashMap;
+
+use axum::http::{HeaderMap, header};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use percent_encoding::percent_decode_str;
+
+/// What a token request says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TokenRequest {
+    pub(crate) credentials: Credentials,
+    pub(crate) scope: Option<String>,
+}
+
+/// An id and a secret, and how they came.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    pub(crate) id: String,
+    pub(crate) secret: String,
+    pub(crate) basic: bool,
+}
+
+impl Credentials {
+    /// The same credentials form-decoded, as section 2.3.1 would have them in the header. Published
+    /// clients send them plain, so plain is tried first; none where the two are the same.
+    pub(crate) fn decoded(&self) -> Option<Self> {
+        let encoded = |text: &str| text.contains(['%', '+']);
+        if !self.basic || !(encoded(&self.id) || encoded(&self.secret)) {
+            return None;
+        }
+        let decode = |text: &str| {
+            let spaced = text.replace('+', " ");
+            percent_decode_str(&spaced).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+        };
+        Some(Self { id: decode(&self.id)?, secret: decode(&self.secret)?, basic: true })
+    }
+}
+
+/// An error of section 5.2: its code and what to tell the developer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) error: &'static str,
+    pub(crate) description: String,
+}
+
+fn fault(error: &'static str, description: impl Into<String>) -> Fault {
+    Fault { error, description: description.into() }
+}
+
+/// Reads a request from its headers and form.
+pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<TokenRequest, Fault> {
+    let mut form = parameters(body)?;
+    let Some(grant_type) = form.remove("grant_type") else {
+        return Err(fault("invalid_request", "the parameter 'grant_type' is missing"));
+    };
+    if grant_type != "client_credentials" {
+        let told = "the only grant_type here is 'client_credentials'";
+        return Err(fault("unsupported_grant_type", told));
+    }
+    let credentials = credentials(headers, &mut form)?;
+    Ok(TokenRequest { credentials, scope: form.remove("scope") })
+}
+
+/// The form's parameters: each once, empty ones as if they were not sent (section 3.2).
+fn parameters(body: &[u8]) -> Result<HashMap<String, String>, Fault> {
+    if std::str::from_utf8(body).is_err() {
+        return Err(fault("invalid_request", "the form is not UTF-8"));
+    }
+    let mut form = HashMap::new();
+    for (name, value) in form_urlencoded::parse(body) {
+        if form.insert(name.to_string(), value.into_owned()).is_some() {
+            let name: String = name.chars().take(40).collect();
+            return Err(fault("invalid_request", format!("the parameter '{name}' is sent twice")));
+        }
+    }
+    form.retain(|_, value| !value.is_empty());
+    Ok(form)
+}
+
+fn credentials(
+    headers: &HeaderMap,
+    form: &mut HashMap<String, String>,
+) -> Result<Credentials, Fault> {
+    let (id, secret) = (form.remove("client_id"), form.remove("client_secret"));
+    let Some(authorization) = headers.get(header::AUTHORIZATION) else {
+        let (Some(id), Some(secret)) = (id, secret) else {
+            let told = "send client id and secret by HTTP Basic or as client_id and client_secret";
+            return Err(fault("invalid_client", told));
+        };
+        return Ok(Credentials { id, secret, basic: false });
+    };
+    if secret.is_some() {
+        let told = "the client authenticates by header and by form at once; choose one";
+        return Err(fault("invalid_request", told));
+    }
+    let basic = authorization.to_str().ok().and_then(basic).ok_or_else(|| {
+        fault("invalid_client", "the Authorization header is not 'Basic base64(id:secret)'")
+    })?;
+    if id.is_some_and(|id| id != basic.id) {
+        let told = "client_id names another client than the Authorization header";
+        return Err(fault("invalid_request", told));
+    }
+    Ok(basic)
+}
+
+fn basic(value: &str) -> Option<Credentials> {
+    let (scheme, encoded) = value.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let text = String::from_utf8(BASE64_STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (id, secret) = text.split_once(':')?;
+    Some(Credentials { id: id.to_owned(), secret: secret.to_owned(), basic: true })
+}

@@ -1,0 +1,102 @@
+//! Reading a request's body: its type, its size, and politeness to one that is not wanted.
+
+use axum::http::{HeaderMap, header};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use tokio::time::{Duration, timeout};
+
+use crate::route::Reads;
+
+/// Reads the body as the route wants it. An empty body of any type is fine: published clients send
+/// `Content-Type: application/json` without one.
+///
+/// Errors: `TooLarge`, `UnsupportedMediaType`, `Malformed` when the sender breaks off.
+pub(crate) async fn read<B>(reads: &Reads, headers: &HeaderMap, body: &mut B) -> Result<Bytes>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if reads.media.is_empty() || body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let announced = body.size_hint().exact().or(Some(body.size_hint().lower()));
+    if announced.is_some_and(|bytes| bytes > reads.max_bytes as u64) {
+        return Err(too_large(reads.max_bytes));
+    }
+    let bytes = collect(body, reads.max_bytes).await?;
+    if !bytes.is_empty() {
+        check_media(reads.media, headers)?;
+    }
+    Ok(bytes)
+}
+
+async fn collect<B>(body: &mut B, max_bytes: usize) -> Result<Bytes>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let broken_off = |_| Problem::new(ProblemKind::Malformed, "the body breaks off");
+        let Ok(data) = frame.map_err(broken_off)?.into_data() else { continue };
+        if first.len() + all.len() + data.len() > max_bytes {
+            return Err(too_large(max_bytes));
+        }
+        // Most bodies are one frame, which is handed on without a copy.
+        if first.is_empty() && all.is_empty() {
+            first = data;
+        } else {
+            all.extend_from_slice(&std::mem::take(&mut first));
+            all.extend_from_slice(&data);
+        }
+    }
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}
+
+fn too_large(max_bytes: usize) -> Problem {
+    Problem::new(
+        ProblemKind::TooLarge,
+        format!("the body is larger than {max_bytes} bytes; send it in parts"),
+    )
+}
+
+fn check_media(accepted: &[&str], headers: &HeaderMap) -> Result<()> {
+    let Some(sent) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let sent = sent.to_str().unwrap_or_default();
+    let media = sent.split(';').next().unwrap_or_default().trim();
+    let json_like =
+        media.len() > 5 && media.as_bytes()[media.len() - 5..].eq_ignore_ascii_case(b"+json");
+    let fits = |accepted: &&str| {
+        accepted.eq_ignore_ascii_case(media) || (*accepted == "application/json" && json_like)
+    };
+    if accepted.iter().any(fits) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::UnsupportedMediaType,
+        format!("a body of type '{media}' is not read here; send {}", accepted.join(" or ")),
+    ))
+}
+
+/// Swallows a body that is refused, so that its sender gets to read the answer: closing the
+/// connection under a sender resets it. Bounded; past the bound the sender is to blame.
+pub(crate) async fn drain<B>(headers: &HeaderMap, body: &mut B)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    // Who waits for `100 Continue` has not sent a body yet.
+    if body.is_end_stream() || headers.contains_key(header::EXPECT) {
+        return;
+    }
+    let swallow = async {
+        let mut bytes = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            bytes += frame.data_ref().map_or(0, Bytes::len);
+            if bytes > limits::DRAIN_MAX_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = timeout(Duration::from_millis(limits::DRAIN_MAX_MS), swallow).await;
+}

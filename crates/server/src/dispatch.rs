@@ -1,0 +1,248 @@
+//! The way of every request: found, authorised, read, handled, told, counted, logged.
+
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, Request, Response, Version, header};
+use bytes::Bytes;
+use hyper::body::Body as HttpBody;
+use lyceum_core::{Problem, ProblemKind, Result};
+use tokio::time::timeout;
+
+use crate::answer::Answer;
+use crate::auth::{self, Grant, Refusal};
+use crate::context::{Context, Dialect};
+use crate::request_id::{RequestId, X_REQUEST_ID};
+use crate::route::{Access, Area, Pending, Route};
+use crate::state::App;
+use crate::table::{Place, Table};
+use crate::{body, compression, cors, proxy};
+
+/// Answers requests by the tables of the areas.
+pub(crate) struct Dispatch {
+    app: App,
+    table: Table,
+}
+
+/// One request on its way.
+struct Call<'a, B> {
+    app: &'a App,
+    parts: Parts,
+    body: B,
+    id: &'a RequestId,
+    /// Who calls, once that is known.
+    grant: Option<Grant>,
+}
+
+impl Dispatch {
+    /// Serves the areas and nothing else.
+    pub(crate) fn new(app: App, areas: Vec<Area>) -> Arc<Self> {
+        Arc::new(Self { app, table: Table::new(areas) })
+    }
+
+    /// Answers a request of the peer. Never fails: every problem is an answer.
+    pub(crate) async fn handle<B>(&self, request: Request<B>, peer: IpAddr) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes> + Unpin,
+    {
+        let started = Instant::now();
+        let (parts, body) = request.into_parts();
+        let id = RequestId::of(&parts.headers);
+        let method = parts.method.clone();
+        let version = parts.version;
+        let asked = Asked::of(&parts);
+        let address = proxy::caller(peer, &parts.headers, &self.app.config.server.trusted_proxies);
+        let path = parts.uri.path();
+        let (place, lead) = match self.table.find(path) {
+            Some((endpoint, params)) => {
+                let lead = match endpoint.route(&method) {
+                    Some(route) => Lead::Route(route, params),
+                    None => Lead::Other(&endpoint.allow),
+                };
+                (endpoint.place(), lead)
+            }
+            None => (self.table.nowhere(path), Lead::Nowhere),
+        };
+        let mut call = Call { app: &self.app, parts, body, id: &id, grant: None };
+        let dialect_asked = auth::dialect_asked(&call.parts.headers);
+        let patience = Duration::from_secs(self.app.config.server.request_timeout_s);
+        let result = match timeout(patience, call.answer(lead)).await {
+            Ok(result) => result,
+            Err(_) => Err(too_slow(patience).into()),
+        };
+        let grant = call.grant;
+        let mut answer = result.unwrap_or_else(|refusal| {
+            report(&refusal.problem, &id, place);
+            let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
+            refusal.answer(place.rendering, dialect.unwrap_or(Dialect::Platform))
+        });
+        answer.headers.insert(X_REQUEST_ID, id.header());
+        if let Some(origin) = &asked.origin {
+            cors::expose(&mut answer.headers, origin, grant.as_ref());
+        }
+        if self.app.draining.load(Relaxed) && version < Version::HTTP_2 {
+            answer.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        let method_name = bounded(&method);
+        let took = started.elapsed();
+        self.app.metrics.answered(place.area, method_name, answer.status.as_u16(), took);
+        tracing::info!(
+            target: "lyceum::request",
+            request_id = %id,
+            method = method_name,
+            route = place.pattern,
+            status = answer.status.as_u16(),
+            us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            client = grant.as_ref().map(Grant::client_id),
+            address = %address,
+        );
+        let encodings = asked.encodings.filter(|_| self.app.config.server.compression);
+        let response = compression::negotiate(answer.into(), encodings).await;
+        if method == Method::HEAD { without_body(response) } else { response }
+    }
+}
+
+/// Where a path leads.
+enum Lead<'a> {
+    Route(&'a Arc<Route>, Result<Vec<String>>),
+    /// The path is there, the method is `OPTIONS` or one that the path does not have.
+    Other(&'a HeaderValue),
+    Nowhere,
+}
+
+impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
+    async fn answer(&mut self, lead: Lead<'_>) -> Result<Answer, Refusal> {
+        let answer = match lead {
+            Lead::Route(route, params) => self.route(route, params).await,
+            Lead::Other(allow) if self.parts.method == Method::OPTIONS => {
+                return Ok(cors::options(self.app, &self.parts.headers, allow));
+            }
+            Lead::Other(allow) => Err(self.wrong_method(allow)),
+            Lead::Nowhere => Err(Problem::new(
+                ProblemKind::NotFound,
+                format!(
+                    "there is nothing at '{}'; /openapi.json lists what is",
+                    self.parts.uri.path()
+                ),
+            )
+            .into()),
+        };
+        if answer.is_err() {
+            body::drain(&self.parts.headers, &mut self.body).await;
+        }
+        answer
+    }
+
+    async fn route(
+        &mut self,
+        route: &Arc<Route>,
+        params: Result<Vec<String>>,
+    ) -> Result<Answer, Refusal> {
+        if let Access::Any(scopes) = route.access {
+            let grant = self.grant.insert(auth::authenticate(self.app, &self.parts.headers).await?);
+            grant.authorise(scopes)?;
+        }
+        let params = params?;
+        let body = body::read(&route.reads, &self.parts.headers, &mut self.body).await?;
+        let asked = auth::dialect_asked(&self.parts.headers);
+        let context = Context {
+            app: Arc::clone(self.app),
+            route: Arc::clone(route),
+            method: self.parts.method.clone(),
+            uri: std::mem::take(&mut self.parts.uri),
+            headers: std::mem::take(&mut self.parts.headers),
+            body,
+            dialect: asked.or(self.grant.as_ref().map(Grant::dialect)).unwrap_or(Dialect::Platform),
+            grant: self.grant.clone(),
+            request_id: self.id.clone(),
+            params,
+        };
+        Ok(without_panic((route.handler)(context)).await?)
+    }
+
+    fn wrong_method(&self, allow: &HeaderValue) -> Refusal {
+        let allowed = allow.to_str().unwrap_or_default();
+        let problem = Problem::new(
+            ProblemKind::MethodNotAllowed,
+            format!("{} is not served here, {allowed} are", self.parts.method),
+        );
+        Refusal::with(problem, header::ALLOW, allow.clone())
+    }
+}
+
+/// A panic of a handler is a failure of ours like any other.
+async fn without_panic(mut pending: Pending) -> Result<Answer> {
+    poll_fn(move |cx| {
+        catch_unwind(AssertUnwindSafe(|| pending.as_mut().poll(cx))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            let cause = format!("a handler panicked: {}", text.unwrap_or("no message"));
+            Poll::Ready(Err(Problem::internal(cause)))
+        })
+    })
+    .await
+}
+
+fn too_slow(patience: Duration) -> Problem {
+    let mut problem = Problem::new(
+        ProblemKind::Unavailable,
+        format!("the request took longer than {} s; a write may still be done", patience.as_secs()),
+    );
+    problem.retry_after_s = Some(1);
+    problem
+}
+
+/// Tells the log what the caller is not told.
+fn report(problem: &Problem, id: &RequestId, place: Place<'_>) {
+    if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) {
+        let cause = problem.cause.as_ref().map(tracing::field::display);
+        tracing::error!(request_id = %id, route = place.pattern, cause, "{}", problem.message);
+    }
+}
+
+/// What the request's headers ask of the answer as a whole.
+struct Asked {
+    origin: Option<HeaderValue>,
+    encodings: Option<HeaderValue>,
+}
+
+impl Asked {
+    fn of(parts: &Parts) -> Self {
+        Self {
+            origin: parts.headers.get(header::ORIGIN).cloned(),
+            encodings: parts.headers.get(header::ACCEPT_ENCODING).cloned(),
+        }
+    }
+}
+
+/// `HEAD` answers like `GET`, the length too, but for the body.
+fn without_body(response: Response<Body>) -> Response<Body> {
+    let (mut parts, body) = response.into_parts();
+    if let Some(bytes) = body.size_hint().exact()
+        && !parts.headers.contains_key(header::CONTENT_LENGTH)
+    {
+        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
+    }
+    Response::from_parts(parts, Body::empty())
+}
+
+/// Methods that clients make up share one label.
+fn bounded(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}

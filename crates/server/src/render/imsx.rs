@@ -1,0 +1,66 @@
+//! `imsx_StatusInfo` of OneRoster 1.2 (REST binding, section 5).
+
+use lyceum_core::{Detail, Problem, ProblemKind as Kind};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::context::Dialect;
+
+#[derive(Serialize)]
+struct StatusInfo<'a> {
+    #[serde(rename = "imsx_codeMajor")]
+    code_major: &'static str,
+    #[serde(rename = "imsx_severity")]
+    severity: &'static str,
+    #[serde(rename = "imsx_description")]
+    description: &'a str,
+    #[serde(rename = "imsx_CodeMinor")]
+    code_minor: CodeMinor,
+    #[serde(rename = "imsx_error_details", skip_serializing_if = "<[_]>::is_empty")]
+    details: &'a [Detail],
+}
+
+#[derive(Serialize)]
+struct CodeMinor {
+    #[serde(rename = "imsx_codeMinorField")]
+    fields: [CodeMinorField; 1],
+}
+
+#[derive(Serialize)]
+struct CodeMinorField {
+    #[serde(rename = "imsx_codeMinorFieldName")]
+    name: &'static str,
+    #[serde(rename = "imsx_codeMinorFieldValue")]
+    value: &'static str,
+}
+
+pub(super) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
+    let value = code_minor(problem.kind);
+    Answer::of(&StatusInfo {
+        code_major: "failure",
+        severity: "error",
+        description: &problem.message,
+        code_minor: CodeMinor { fields: [CodeMinorField { name: "TargetEndSystem", value }] },
+        details: if dialect == Dialect::Platform { &problem.details } else { &[] },
+    })
+}
+
+/// The standard's closed list has no value for some kinds; they get the nearest.
+fn code_minor(kind: Kind) -> &'static str {
+    match kind {
+        Kind::BadFilter => "invalid_filter_field",
+        Kind::BadSelection => "invalid_selection_field",
+        Kind::Unauthorized => "unauthorisedrequest",
+        Kind::Forbidden => "forbidden",
+        Kind::NotFound => "unknownobject",
+        Kind::TooManyRequests | Kind::Unavailable => "server_busy",
+        Kind::Internal => "internal_server_error",
+        Kind::Malformed
+        | Kind::MethodNotAllowed
+        | Kind::Conflict
+        | Kind::PreconditionFailed
+        | Kind::TooLarge
+        | Kind::UnsupportedMediaType
+        | Kind::Invalid => "invaliddata",
+    }
+}

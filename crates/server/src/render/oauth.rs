@@ -1,0 +1,26 @@
+//! Errors of the token endpoint (RFC 6749 section 5.2).
+
+use lyceum_core::{Problem, ProblemKind as Kind};
+use serde_json::json;
+
+use crate::answer::Answer;
+
+/// Problems that a token route meets before or beside the protocol's own refusals.
+pub(super) fn answer(problem: &Problem) -> Answer {
+    let error = match problem.kind {
+        Kind::Unauthorized => "invalid_client",
+        Kind::Internal => "server_error",
+        Kind::Unavailable | Kind::TooManyRequests => "temporarily_unavailable",
+        _ => "invalid_request",
+    };
+    refusal(error, &problem.message)
+}
+
+/// The body of one error code. `error_description` is plain ASCII without `"` and `\`.
+pub(crate) fn refusal(error: &str, description: &str) -> Answer {
+    let plain: String = description
+        .chars()
+        .map(|c| if matches!(c, ' ' | '!' | '#'..='[' | ']'..='~') { c } else { '?' })
+        .collect();
+    Answer::of(&json!({ "error": error, "error_description": plain }))
+}

@@ -1,0 +1,21 @@
+//! `application/problem+json` (RFC 9457): what every area without a standard's own body tells.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode};
+use lyceum_core::Problem;
+use serde_json::json;
+
+use crate::answer::Answer;
+
+pub(super) fn answer(problem: &Problem, status: StatusCode) -> Answer {
+    let mut body = json!({
+        "title": status.canonical_reason(),
+        "status": status.as_u16(),
+        "detail": problem.message,
+    });
+    if !problem.details.is_empty() {
+        body["errors"] = json!(problem.details);
+    }
+    let media = HeaderValue::from_static("application/problem+json");
+    Answer::typed(media, Body::from(body.to_string()))
+}

@@ -1,0 +1,168 @@
+//! Tokens for client credentials (RFC 6749), the keys that sign them (RFC 7517) and where both
+//! are (RFC 8414).
+
+use axum::http::{HeaderValue, StatusCode, header};
+use lyceum_access::{self as access, Client, Refusal, Scope};
+use lyceum_core::{Result, limits};
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::auth::token_request::{self, Credentials, Fault, TokenRequest};
+use crate::context::Context;
+use crate::cors;
+use crate::render::{Rendering, refusal};
+use crate::route::{Access, Area, get, post};
+use crate::state::App;
+
+const FORM: &[&str] = &["application/x-www-form-urlencoded"];
+
+pub(super) fn area() -> Area {
+    Area {
+        name: "tokens",
+        base: "",
+        rendering: Rendering::OAuth,
+        says: "Access tokens for client credentials, and the keys that sign them.",
+        routes: vec![
+            post("/oauth2/token", Access::Public, token)
+                .named("postToken")
+                .says("Gives a token for a client's id and secret, sent by HTTP Basic or as form.")
+                .reads_as(FORM, limits::TOKEN_BODY_MAX_BYTES)
+                .reads(json!({
+                    "type": "object",
+                    "required": ["grant_type"],
+                    "properties": {
+                        "grant_type": {"type": "string", "const": "client_credentials"},
+                        "scope": {"type": "string", "description": "Scopes, spaces between them."},
+                        "client_id": {"type": "string"},
+                        "client_secret": {"type": "string"},
+                    },
+                }))
+                .answers(
+                    200,
+                    "The token.",
+                    json!({
+                        "type": "object",
+                        "required": ["access_token", "token_type", "expires_in", "scope"],
+                        "properties": {
+                            "access_token": {"type": "string"},
+                            "token_type": {"type": "string", "const": "Bearer"},
+                            "expires_in": {"type": "integer", "description": "Seconds."},
+                            "scope": {"type": "string"},
+                        },
+                    }),
+                ),
+            get("/.well-known/jwks.json", Access::Public, jwks)
+                .named("getJwks")
+                .says("The public keys that verify tokens (JWK Set).")
+                .answers(
+                    200,
+                    "The keys.",
+                    json!({
+                        "type": "object",
+                        "required": ["keys"],
+                        "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
+                    }),
+                ),
+            get("/.well-known/oauth-authorization-server", Access::Public, metadata)
+                .named("getAuthorizationServerMetadata")
+                .says("Where tokens are to be had, and how (RFC 8414).")
+                .answers(200, "The metadata.", json!({"type": "object"})),
+        ],
+    }
+}
+
+async fn token(context: Context) -> Result<Answer> {
+    let answer = match token_request::parse(&context.headers, &context.body) {
+        Ok(request) => grant(&context, request).await?,
+        Err(fault) => refused(&fault),
+    };
+    Ok(answer
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(header::PRAGMA, HeaderValue::from_static("no-cache")))
+}
+
+async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
+    let client = match authenticate(&context.app, request.credentials).await? {
+        Ok(client) => client,
+        Err(refusal) => return Ok(refused(&refusal_fault(&refusal))),
+    };
+    let mut answer = match client.grant(request.scope.as_deref()) {
+        Ok(scopes) => {
+            let keyring = context.app.gate.keyring();
+            let issued = keyring.issue(&client.id, scopes, context.app.clock.now());
+            Answer::of(&json!({
+                "access_token": issued.token,
+                "token_type": "Bearer",
+                "expires_in": issued.expires_in_s,
+                "scope": issued.scopes.to_string(),
+            }))
+        }
+        Err(refusal) => refused(&refusal_fault(&refusal)),
+    };
+    let origin = context.headers.get(header::ORIGIN);
+    let known = |origin: &&HeaderValue| {
+        client.origins.iter().any(|own| own.as_bytes() == origin.as_bytes())
+    };
+    if let Some(origin) = origin.filter(known) {
+        cors::allow(&mut answer.headers, origin);
+    }
+    Ok(answer)
+}
+
+async fn authenticate(app: &App, credentials: Credentials) -> Result<Result<Client, Refusal>> {
+    let now = app.clock.now();
+    app.db
+        .read(move |tx| {
+            let Credentials { id, secret, .. } = &credentials;
+            let plain = access::client::authenticate(tx, now, id, secret)?;
+            match (&plain, credentials.decoded()) {
+                (Err(_), Some(Credentials { id, secret, .. })) => {
+                    access::client::authenticate(tx, now, &id, &secret)
+                }
+                _ => Ok(plain),
+            }
+        })
+        .await
+}
+
+/// Which part of the credentials is wrong is not told: it would help to guess.
+fn refusal_fault(refusal: &Refusal) -> Fault {
+    match refusal {
+        Refusal::UnknownClient | Refusal::WrongSecret | Refusal::Revoked => Fault {
+            error: "invalid_client",
+            description: "client id or secret is wrong, or the client was revoked".to_owned(),
+        },
+        Refusal::UnknownScope(_) | Refusal::ScopeNotAllowed(_) => {
+            Fault { error: "invalid_scope", description: refusal.to_string() }
+        }
+    }
+}
+
+fn refused(fault: &Fault) -> Answer {
+    let answer = refusal(fault.error, &fault.description);
+    if fault.error == "invalid_client" {
+        answer
+            .status(StatusCode::UNAUTHORIZED)
+            .header(header::WWW_AUTHENTICATE, HeaderValue::from_static(r#"Basic realm="lyceum""#))
+    } else {
+        answer.status(StatusCode::BAD_REQUEST)
+    }
+}
+
+async fn jwks(context: Context) -> Result<Answer> {
+    let cache = HeaderValue::from_static("public, max-age=300");
+    Ok(Answer::of(&context.app.gate.keyring().jwks()).header(header::CACHE_CONTROL, cache))
+}
+
+async fn metadata(context: Context) -> Result<Answer> {
+    let base = context.base_url();
+    Ok(Answer::of(&json!({
+        "issuer": context.app.gate.keyring().realm().issuer(),
+        "token_endpoint": format!("{base}/oauth2/token"),
+        "jwks_uri": format!("{base}/.well-known/jwks.json"),
+        "grant_types_supported": ["client_credentials"],
+        "response_types_supported": [],
+        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+        "scopes_supported": Scope::all().map(Scope::name).collect::<Vec<_>>(),
+    })))
+}

@@ -1,0 +1,115 @@
+//! The server as a whole: put together, run, stopped.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use lyceum_access::Keyring;
+use lyceum_core::config::Config;
+use lyceum_core::time::Clock;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Db;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::auth::Gate;
+use crate::dispatch::Dispatch;
+use crate::metrics::Metrics;
+use crate::route::Area;
+use crate::state::{App, State};
+use crate::tls::Tls;
+use crate::{listen, routes};
+
+/// A server that holds its address and does not answer yet.
+pub struct Server {
+    listener: TcpListener,
+    app: App,
+    tls: Option<Arc<Tls>>,
+    areas: Vec<Area>,
+}
+
+/// Serves until SIGTERM or SIGINT, then finishes what was accepted.
+/// Errors: the address cannot be had; unusable TLS files; a database that does not answer.
+pub async fn serve(config: Config, db: Db, keyring: Keyring, clock: Arc<dyn Clock>) -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(Problem::internal)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(Problem::internal)?;
+    let listener = TcpListener::bind(&config.server.listen).await.map_err(|fault| {
+        let message = format!("cannot listen on '{}': {fault}", config.server.listen);
+        Problem::new(ProblemKind::Unavailable, message)
+    })?;
+    let server = Server::new(listener, config, db, keyring, clock).await?;
+    server
+        .run(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+        .await;
+    Ok(())
+}
+
+impl Server {
+    /// Puts a server together on a listener that is bound.
+    /// Errors: unusable TLS files; a database that does not answer.
+    pub async fn new(
+        listener: TcpListener,
+        config: Config,
+        db: Db,
+        keyring: Keyring,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self> {
+        let tls = match (&config.tls.certificate, &config.tls.key) {
+            (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
+            _ => None,
+        };
+        let address = listener.local_addr().map_err(Problem::internal)?;
+        let app = Arc::new(State {
+            db,
+            base_url: base_url(&config, address),
+            gate: Gate::new(keyring),
+            metrics: Metrics::new(clock.now()),
+            draining: AtomicBool::new(false),
+            clock,
+            config,
+        });
+        app.gate.refresh(&app).await?;
+        Ok(Self { listener, app, tls, areas: routes::all() })
+    }
+
+    /// The address that callers reach the server by, without a slash at its end.
+    pub fn base_url(&self) -> &str {
+        &self.app.base_url
+    }
+
+    /// Serves these areas too.
+    #[must_use]
+    pub fn also(mut self, areas: Vec<Area>) -> Self {
+        self.areas.extend(areas);
+        self
+    }
+
+    /// Serves until `stop` is done, then finishes what was accepted.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Self { listener, app, tls, areas } = self;
+        let mut background = tokio::task::JoinSet::new();
+        background.spawn(Gate::keep_fresh(Arc::clone(&app)));
+        if let Some(tls) = tls.clone() {
+            background.spawn(async move { tls.follow().await });
+        }
+        let dispatch = Dispatch::new(Arc::clone(&app), areas);
+        tracing::info!(base_url = app.base_url, "listening");
+        listen::run(listener, app, dispatch, tls, stop).await;
+        background.shutdown().await;
+    }
+}
+
+/// As configured; the port is the one that was had where any would do.
+fn base_url(config: &Config, address: SocketAddr) -> String {
+    let configured = config.public_url();
+    match configured.strip_suffix(":0") {
+        Some(rest) if config.server.public_url.is_none() => format!("{rest}:{}", address.port()),
+        _ => configured,
+    }
+}

@@ -1,0 +1,84 @@
+//! TLS from PEM files, read again when they change.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use arc_swap::ArcSwap;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+/// The files, and what they hold now.
+pub(crate) struct Tls {
+    certificate: PathBuf,
+    key: PathBuf,
+    current: ArcSwap<ServerConfig>,
+}
+
+impl Tls {
+    /// Reads the files. Errors: files that cannot be read, hold no certificate or key, or do not
+    /// belong together.
+    pub(crate) fn open(certificate: &Path, key: &Path) -> Result<Self> {
+        let current = ArcSwap::from_pointee(read(certificate, key)?);
+        Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current })
+    }
+
+    /// Accepts a connection with what the files hold now.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.current.load_full())
+    }
+
+    /// Looks at the files until the server ends. Files that cannot be used leave the former ones
+    /// in force.
+    pub(crate) async fn follow(&self) {
+        let mut tick = tokio::time::interval(Duration::from_millis(limits::TLS_POLL_MS));
+        let mut seen = self.changed();
+        loop {
+            tick.tick().await;
+            let changed = self.changed();
+            if changed == seen {
+                continue;
+            }
+            seen = changed;
+            match read(&self.certificate, &self.key) {
+                Ok(config) => {
+                    self.current.store(Arc::new(config));
+                    tracing::info!("the new TLS certificate is in force");
+                }
+                Err(problem) => {
+                    tracing::error!("the former TLS certificate stays in force: {problem}");
+                }
+            }
+        }
+    }
+
+    /// When each file changed last; none while it is not there.
+    fn changed(&self) -> [Option<SystemTime>; 2] {
+        let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+        [changed(&self.certificate), changed(&self.key)]
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<ServerConfig> {
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|fault| unusable(certificate, &fault))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|fault| unusable(key, &fault))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring has what TLS 1.2 and 1.3 need")
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|fault| unusable(certificate, &fault))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn unusable(path: &Path, fault: &dyn std::fmt::Display) -> Problem {
+    let message = format!("the TLS file '{}' cannot be used: {fault}", path.display());
+    Problem::new(ProblemKind::Unavailable, message)
+}
