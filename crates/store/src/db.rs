@@ -1,11 +1,16 @@
 //! The handle of a database.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::any::TypeId;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use lyceum_core::Result;
+use lyceum_core::limits::SQLITE_MMAP_BYTES;
+use lyceum_core::{Problem, ProblemKind, Result};
 
-use crate::{Dialect, Migration, Tx};
+use crate::postgres::{Mode, Postgres};
+use crate::sqlite::{File, Sqlite};
+use crate::{Dialect, Migration, Tx, backup, migrate, task};
 
 /// Where the data is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,58 +21,162 @@ pub enum Target {
     Postgres(String),
 }
 
+/// What an operator may choose about a database.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Bytes of an SQLite file that each connection maps into memory; 0 where a disk may fail
+    /// under the mapping, which ends the process.
+    pub mmap_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { mmap_bytes: SQLITE_MMAP_BYTES }
+    }
+}
+
 /// A database: cheap to clone, shared by all threads.
 #[derive(Clone)]
-pub struct Db {}
+pub struct Db(Arc<Store>);
+
+enum Store {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
 
 impl Db {
-    /// Opens the database and brings its schema forward.
-    pub fn open(_target: &Target, _migrations: &[Migration]) -> Result<Self> {
-        unimplemented!()
+    /// Opens the database and brings its schema forward. Blocks; several processes may do so at
+    /// once. Errors: `Conflict` when the schema is newer than this program, `Unavailable` when
+    /// the database cannot be reached.
+    pub fn open(target: &Target, migrations: &[Migration]) -> Result<Self> {
+        Self::open_with(target, migrations, Options::default())
+    }
+
+    /// [`Db::open`] with options of one's own.
+    pub fn open_with(target: &Target, migrations: &[Migration], options: Options) -> Result<Self> {
+        let store = match target {
+            Target::Sqlite(path) => {
+                let file = File::new(path, options);
+                migrate::sqlite(&file, path, migrations)?;
+                Store::Sqlite(Sqlite::start(file)?)
+            }
+            Target::Postgres(url) => Store::Postgres(Postgres::open(url, migrations)?),
+        };
+        Ok(Self(Arc::new(store)))
     }
 
     /// Which store this is.
     pub fn dialect(&self) -> Dialect {
-        unimplemented!()
+        match &*self.0 {
+            Store::Sqlite(_) => Dialect::Sqlite,
+            Store::Postgres(_) => Dialect::Postgres,
+        }
     }
 
-    /// Runs a short indexed read. On SQLite inline, on the calling thread's own connection.
-    pub async fn read<T, F>(&self, _work: F) -> Result<T>
+    /// Runs a short indexed read. On SQLite inline, on the calling thread's own connection. The
+    /// closure sees one snapshot; it may be run again and starts over then.
+    pub async fn read<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        unimplemented!()
+        match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.read(work),
+            Store::Postgres(postgres) => {
+                let (task, answer) = task::wrap(work);
+                postgres.submit(task, Mode::Read(TypeId::of::<F>()))?;
+                task::receive(answer).await
+            }
+        }
     }
 
-    /// Runs a read that may be long (scan, export) on a reader thread; past `deadline` it is
-    /// broken off and answers `Unavailable`.
-    pub async fn scan<T, F>(&self, _deadline: Duration, _work: F) -> Result<T>
+    /// Runs a read that may be long (scan, export) on a reader thread; past `deadline`, counted
+    /// from now, it is broken off and answers `Unavailable` ([`crate::is_too_slow`] tells).
+    pub async fn scan<T, F>(&self, deadline: Duration, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        unimplemented!()
+        let (task, answer) = task::wrap(work);
+        let deadline = Instant::now() + deadline;
+        match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.scan(deadline, task)?,
+            Store::Postgres(postgres) => postgres.submit(task, Mode::Scan(deadline))?,
+        }
+        task::receive(answer).await
     }
 
     /// Runs a write; when this answers `Ok`, it is durable. The closure does no I/O and may be
-    /// run again (serialization failure, lost connection).
-    pub async fn write<T, F>(&self, _work: F) -> Result<T>
+    /// run again (serialization failure, lost connection). A caller that stops waiting takes back
+    /// a write that has not begun.
+    pub async fn write<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        unimplemented!()
+        let (task, answer) = task::wrap(work);
+        match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.write(task)?,
+            Store::Postgres(postgres) => postgres.submit(task, Mode::Write)?,
+        }
+        task::receive(answer).await
     }
 
-    /// [`Db::scan`] without a deadline, for the command line: blocks the calling thread.
-    pub fn read_blocking<T>(&self, _work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
-        unimplemented!()
+    /// [`Db::scan`] without a deadline, for the command line: blocks the calling thread, which is
+    /// none of an async runtime, and runs once.
+    pub fn read_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.file.read_blocking(work),
+            Store::Postgres(postgres) => postgres.read_blocking(work),
+        }
     }
 
     /// One write transaction of any length for the command line (imports): blocks the calling
-    /// thread, runs once.
-    pub fn write_blocking<T>(&self, _work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
-        unimplemented!()
+    /// thread, which is none of an async runtime, and runs once. On SQLite other writers wait
+    /// meanwhile, and give up after half a minute.
+    pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.file.write_blocking(work),
+            Store::Postgres(postgres) => postgres.write_blocking(work),
+        }
+    }
+
+    /// Whether the store answers; the basis of `/ready`.
+    pub async fn ping(&self) -> Result<()> {
+        self.read(|tx| tx.query_one("SELECT 1", &[], |_| Ok(()))).await.map(drop)
+    }
+
+    /// Copies an SQLite database into a new file while reads and writes go on; the copy is the
+    /// state at one instant. Blocks and reports pages done and pages in all. Errors: `Conflict`
+    /// when the file exists, `Invalid` on PostgreSQL, which has `pg_dump` for this.
+    pub fn backup_to(&self, path: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
+        backup::copy(&self.sqlite_file()?.connect(crate::sqlite::Use::Read)?, path, progress)
+    }
+
+    /// The faults that SQLite finds in its file, one a line; none when it is sound. Reads the
+    /// whole file. PostgreSQL looks after its own pages: `Invalid` there.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let mut faults = Vec::new();
+        let read = self.sqlite_file()?.read_blocking(|tx| {
+            tx.query("PRAGMA integrity_check", &[], |row| {
+                faults.push(row.text(0)?.to_owned());
+                Ok(true)
+            })
+        });
+        faults.retain(|fault| fault != "ok");
+        if let Err(broken) = read {
+            faults.push(broken.to_string()); // too damaged to be read to its end
+        }
+        Ok(faults)
+    }
+
+    fn sqlite_file(&self) -> Result<&File> {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => Ok(&sqlite.file),
+            Store::Postgres(_) => Err(Problem::new(
+                ProblemKind::Invalid,
+                "This is for SQLite files; PostgreSQL is backed up with pg_dump and pg_restore",
+            )),
+        }
     }
 }

@@ -1,5 +1,14 @@
 //! Migrations: forward only, from every released state.
 
+use std::path::Path;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use refinery::Runner;
+use refinery::error::Kind;
+
+use crate::dialect::{self, Dialect};
+use crate::sqlite::{File, Use};
+
 /// One step of the schema. Written in the common DDL (`TEXT`, `BIGINT`, `REAL`, `BLOB`,
 /// `ROWID` for a store-numbered primary key); [`crate::dialect`] translates it.
 #[derive(Clone, Copy, Debug)]
@@ -10,4 +19,68 @@ pub struct Migration {
     pub name: &'static str,
     /// The DDL.
     pub sql: &'static str,
+}
+
+/// The store's own tables.
+const STORE: Migration =
+    Migration { version: 1, name: "store", sql: include_str!("../migrations/V1__store.sql") };
+
+/// The number under which processes that migrate one PostgreSQL database take turns.
+const MIGRATION_LOCK: i64 = 0x6c79_6365_756d;
+
+/// Brings an SQLite file forward, one process at a time.
+pub(crate) fn sqlite(file: &File, path: &Path, migrations: &[Migration]) -> Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // The folder is locked, not the file: closing a second handle of the file would drop SQLite's
+    // own locks on it.
+    let lock = std::fs::File::open(folder).and_then(|folder| folder.lock().map(|()| folder));
+    let _lock = lock.map_err(|error| {
+        let folder = folder.display();
+        Problem::new(
+            ProblemKind::Invalid,
+            format!("The folder '{folder}' cannot be opened: {error}"),
+        )
+    })?;
+    run(Dialect::Sqlite, migrations, &mut file.connect(Use::Write)?)
+}
+
+/// Brings a PostgreSQL database forward, one process at a time.
+pub(crate) fn postgres(client: &mut postgres::Client, migrations: &[Migration]) -> Result<()> {
+    let lock = format!("SELECT pg_advisory_lock({MIGRATION_LOCK})");
+    client.batch_execute(&lock).map_err(|error| crate::problem::postgres(&error, &lock))?;
+    run(Dialect::Postgres, migrations, client) // the lock ends with the connection
+}
+
+fn run<C: refinery::Migrate>(
+    dialect: Dialect,
+    migrations: &[Migration],
+    connection: &mut C,
+) -> Result<()> {
+    let all = [&[STORE], migrations].concat();
+    let known = all.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let steps = all
+        .iter()
+        .map(|Migration { version, name, sql }| {
+            refinery::Migration::unapplied(
+                &format!("V{version}__{name}"),
+                &dialect::ddl(dialect, sql),
+            )
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Problem::internal)?;
+    let ran = Runner::new(&steps).run(connection);
+    ran.map(drop).map_err(|error| match error.kind() {
+        Kind::MissingVersion(newest) if newest.version() > known => Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "The database has schema version {}, this program knows {known}: \
+                 use a newer lyceum, or a backup from before the upgrade",
+                newest.version()
+            ),
+        ),
+        _ => Problem::internal(error),
+    })
 }

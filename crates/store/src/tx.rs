@@ -1,94 +1,229 @@
 //! A transaction, and a row of an answer.
 
-use lyceum_core::Result;
+use lyceum_core::{Problem, Result};
 
-use crate::{Dialect, Value};
+use crate::tally::Deltas;
+use crate::{Dialect, Value, postgres, sqlite};
 
 /// A transaction on either store.
+///
+/// After an error of one of its statements a closure returns: a transaction in which a statement
+/// failed is never committed, on neither store.
 pub struct Tx<'a> {
-    _marker: std::marker::PhantomData<&'a ()>,
+    session: Session<'a>,
+    deltas: Deltas,
+    failed: bool,
 }
 
-/// One row of an answer; columns are numbered from 0. A column read as a type that it does not
-/// have is an `Internal` problem.
-pub struct Row<'a> {
-    _marker: std::marker::PhantomData<&'a ()>,
+/// The connection below a transaction.
+pub(crate) enum Session<'a> {
+    Sqlite(&'a rusqlite::Connection),
+    Postgres(&'a mut postgres::Session),
+}
+
+impl<'a> Tx<'a> {
+    pub(crate) fn new(session: Session<'a>) -> Self {
+        Self { session, deltas: Deltas::default(), failed: false }
+    }
+
+    /// The changes of counts so far; they leave the transaction.
+    pub(crate) fn take_deltas(&mut self) -> Deltas {
+        std::mem::take(&mut self.deltas)
+    }
+
+    /// A closure's result, unless it carried on after a failed statement.
+    pub(crate) fn settle<T>(&self, result: Result<T>) -> Result<T> {
+        match result {
+            Ok(_) if self.failed => {
+                Err(Problem::internal("a closure answered Ok although a statement had failed"))
+            }
+            result => result,
+        }
+    }
+
+    /// Writes the changes of counts; the last thing before the commit.
+    pub(crate) fn flush_tally(&mut self) -> Result<()> {
+        let deltas = self.take_deltas();
+        if deltas.is_empty() {
+            return Ok(());
+        }
+        let shard = match &mut self.session {
+            Session::Sqlite(_) => 0,
+            Session::Postgres(session) => session.shard()?,
+        };
+        deltas.flush(self, shard)
+    }
 }
 
 impl Tx<'_> {
     /// Which store this is.
     pub fn dialect(&self) -> Dialect {
-        unimplemented!()
+        match self.session {
+            Session::Sqlite(_) => Dialect::Sqlite,
+            Session::Postgres(_) => Dialect::Postgres,
+        }
     }
 
     /// Runs a query and hands its rows, one by one, to `each`; `Ok(false)` ends it early.
-    /// Holds one row at a time in memory on SQLite, one fetch on PostgreSQL.
+    /// Holds one row at a time in memory on SQLite, one network buffer on PostgreSQL; there a
+    /// query that ends early is still computed, so say `LIMIT` where the number is known.
     pub fn query(
         &mut self,
-        _sql: &str,
-        _params: &[Value<'_>],
-        _each: impl FnMut(&Row<'_>) -> Result<bool>,
+        sql: &str,
+        params: &[Value<'_>],
+        mut each: impl FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<()> {
-        unimplemented!()
+        let mut refused = false; // by `each`, which is no failure of the statement
+        let mut each = |row: &Row<'_>| each(row).inspect_err(|_| refused = true);
+        let result = match &mut self.session {
+            Session::Sqlite(connection) => sqlite::query(connection, sql, params, &mut each),
+            Session::Postgres(session) => session.query(sql, params, &mut each),
+        };
+        self.failed |= result.is_err() && !refused;
+        result
     }
 
     /// The first row of a query, if there is one.
     pub fn query_one<T>(
         &mut self,
-        _sql: &str,
-        _params: &[Value<'_>],
-        _read: impl FnOnce(&Row<'_>) -> Result<T>,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        unimplemented!()
+        let mut read = Some(read);
+        let mut found = None;
+        self.query(sql, params, |row| {
+            if let Some(read) = read.take() {
+                found = Some(read(row)?);
+            }
+            Ok(false)
+        })?;
+        Ok(found)
     }
 
     /// Runs a statement and answers the number of rows that it changed.
-    pub fn execute(&mut self, _sql: &str, _params: &[Value<'_>]) -> Result<u64> {
-        unimplemented!()
+    pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
+        let result = match &mut self.session {
+            Session::Sqlite(connection) => sqlite::execute(connection, sql, params),
+            Session::Postgres(session) => session.execute(sql, params),
+        };
+        self.failed |= result.is_err();
+        result
     }
 
     /// Inserts rows in bulk: `values` holds them row after row, `columns.len()` values each.
     /// `conflict` is the text behind the values, such as `ON CONFLICT DO NOTHING`, or empty.
+    /// Answers the number of rows inserted or changed.
     pub fn insert_rows(
         &mut self,
-        _table: &str,
-        _columns: &[&str],
-        _values: &[Value<'_>],
-        _conflict: &str,
+        table: &str,
+        columns: &[&str],
+        values: &[Value<'_>],
+        conflict: &str,
     ) -> Result<u64> {
-        unimplemented!()
+        assert!(
+            !columns.is_empty() && values.len().is_multiple_of(columns.len()),
+            "rows of {table} hold one value a column"
+        );
+        let result = match &mut self.session {
+            Session::Sqlite(connection) => {
+                sqlite::insert_rows(connection, table, columns, values, conflict)
+            }
+            Session::Postgres(session) => session.insert_rows(table, columns, values, conflict),
+        };
+        self.failed |= result.is_err();
+        result
     }
 
     /// Adds to a counter (see `tally.rs`): `(collection, seq)` gained `delta` live records.
     /// Deltas are summed in memory and written once, just before the commit.
-    pub fn tally(&mut self, _collection: &'static str, _seq: i64, _delta: i64) {
-        unimplemented!()
+    pub fn tally(&mut self, collection: &'static str, seq: i64, delta: i64) {
+        self.deltas.add(collection, seq, delta);
     }
 }
 
+/// One row of an answer; columns are numbered from 0. A column read as a type that it does not
+/// have is an `Internal` problem.
+pub struct Row<'a>(pub(crate) Cells<'a>);
+
+/// The row below a [`Row`].
+pub(crate) enum Cells<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a ::postgres::Row),
+}
+
 impl Row<'_> {
-    /// A whole number.
-    pub fn int(&self, _column: usize) -> Result<i64> {
-        unimplemented!()
+    /// A whole number; a truth value reads as 0 or 1.
+    pub fn int(&self, column: usize) -> Result<i64> {
+        self.opt_int(column)?.ok_or_else(|| null(column))
     }
+
     /// A whole number or NULL.
-    pub fn opt_int(&self, _column: usize) -> Result<Option<i64>> {
-        unimplemented!()
+    pub fn opt_int(&self, column: usize) -> Result<Option<i64>> {
+        match self.cell(column)? {
+            Value::Null => Ok(None),
+            Value::Int(number) => Ok(Some(number)),
+            _ => Err(wrong(column, "a whole number")),
+        }
     }
-    /// A floating-point number or NULL.
-    pub fn opt_real(&self, _column: usize) -> Result<Option<f64>> {
-        unimplemented!()
+
+    /// A number.
+    pub fn real(&self, column: usize) -> Result<f64> {
+        self.opt_real(column)?.ok_or_else(|| null(column))
     }
+
+    /// A number or NULL.
+    pub fn opt_real(&self, column: usize) -> Result<Option<f64>> {
+        match self.cell(column)? {
+            Value::Null => Ok(None),
+            Value::Real(number) => Ok(Some(number)),
+            #[expect(clippy::cast_precision_loss, reason = "asked for as floating point")]
+            Value::Int(number) => Ok(Some(number as f64)),
+            _ => Err(wrong(column, "a number")),
+        }
+    }
+
     /// Text, borrowed from the row.
-    pub fn text(&self, _column: usize) -> Result<&str> {
-        unimplemented!()
+    pub fn text(&self, column: usize) -> Result<&str> {
+        self.opt_text(column)?.ok_or_else(|| null(column))
     }
+
     /// Text or NULL, borrowed from the row.
-    pub fn opt_text(&self, _column: usize) -> Result<Option<&str>> {
-        unimplemented!()
+    pub fn opt_text(&self, column: usize) -> Result<Option<&str>> {
+        match self.cell(column)? {
+            Value::Null => Ok(None),
+            Value::Text(text) => Ok(Some(text)),
+            _ => Err(wrong(column, "text")),
+        }
     }
+
     /// Bytes, borrowed from the row.
-    pub fn blob(&self, _column: usize) -> Result<&[u8]> {
-        unimplemented!()
+    pub fn blob(&self, column: usize) -> Result<&[u8]> {
+        self.opt_blob(column)?.ok_or_else(|| null(column))
     }
+
+    /// Bytes or NULL, borrowed from the row.
+    pub fn opt_blob(&self, column: usize) -> Result<Option<&[u8]>> {
+        match self.cell(column)? {
+            Value::Null => Ok(None),
+            Value::Blob(bytes) => Ok(Some(bytes)),
+            _ => Err(wrong(column, "bytes")),
+        }
+    }
+
+    /// Whatever the column holds.
+    pub fn cell(&self, column: usize) -> Result<Value<'_>> {
+        match &self.0 {
+            Cells::Sqlite(row) => sqlite::cell(row, column),
+            Cells::Postgres(row) => postgres::cell(row, column),
+        }
+    }
+}
+
+fn null(column: usize) -> Problem {
+    Problem::internal(format!("column {column} of an answer is NULL"))
+}
+
+fn wrong(column: usize, wanted: &str) -> Problem {
+    Problem::internal(format!("column {column} of an answer is not {wanted}"))
 }

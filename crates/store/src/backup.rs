@@ -1,0 +1,82 @@
+//! Copies of an SQLite database: backup while it is in use, and restore.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::problem;
+
+/// Pages that are copied between two reports of progress.
+const PAGES_PER_STEP: i32 = 2048;
+
+/// Makes a database file from a backup file. Blocks and reports pages done and pages in all.
+/// Errors: `Conflict` when `to` exists, `Invalid` when `from` is no SQLite file.
+pub fn restore(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
+    let invalid = |error: rusqlite::Error| {
+        let from = from.display();
+        Problem::new(ProblemKind::Invalid, format!("'{from}' is no backup: {error}"))
+    };
+    let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .and_then(|source| {
+            source.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
+            Ok(source)
+        })
+        .map_err(invalid)?;
+    copy(&source, to, progress)
+}
+
+/// Copies the state of this instant. The file appears under its name only when it is whole.
+pub(crate) fn copy(
+    source: &Connection,
+    to: &Path,
+    mut progress: impl FnMut(u64, u64),
+) -> Result<()> {
+    if to.exists() {
+        let to = to.display();
+        return Err(Problem::new(
+            ProblemKind::Conflict,
+            format!("The file '{to}' exists already; name another, or move it away"),
+        ));
+    }
+    let mut partial = to.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let failed = |error: std::io::Error| {
+        let to = to.display();
+        Problem::new(ProblemKind::Invalid, format!("'{to}' cannot be written: {error}"))
+    };
+    if partial.exists() {
+        fs::remove_file(&partial).map_err(failed)?;
+    }
+    pages(source, &partial, &mut progress)
+        .map_err(|error| problem::sqlite(&error, "online backup"))?;
+    fs::rename(&partial, to).map_err(failed)
+}
+
+fn pages(
+    source: &Connection,
+    to: &Path,
+    progress: &mut impl FnMut(u64, u64),
+) -> rusqlite::Result<()> {
+    // An open read keeps the snapshot; without it every write would start the copy over.
+    let snapshot = source.unchecked_transaction()?;
+    snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let mut copy = Connection::open(to)?;
+    {
+        let backup = Backup::new(&snapshot, &mut copy)?;
+        while backup.step(PAGES_PER_STEP)? != StepResult::Done {
+            report(&backup, progress);
+        }
+        report(&backup, progress);
+    }
+    copy.close().map_err(|(_, error)| error)
+}
+
+fn report(backup: &Backup<'_, '_>, progress: &mut impl FnMut(u64, u64)) {
+    let at = backup.progress();
+    let count = |pages: i32| u64::try_from(pages).unwrap_or(0);
+    progress(count(at.pagecount - at.remaining), count(at.pagecount));
+}

@@ -1,0 +1,76 @@
+//! Work that outlives a request: a durable row a job, taken by one worker at a time.
+//!
+//! A worker claims a job, which hides it until its lease ends, does the work and reports. A worker
+//! that dies reports nothing: the job comes up again when the lease has ended. The attempt's number
+//! fences out a worker that was given up too early.
+
+use lyceum_core::limits::JOB_MAX_ATTEMPTS;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+
+use crate::{Tx, dialect};
+
+/// A claimed job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its number.
+    pub id: i64,
+    /// What sort of work it is.
+    pub kind: String,
+    /// What the work needs to know, in a format of the kind's own.
+    pub payload: String,
+    /// Which attempt this is, from 1.
+    pub attempt: i64,
+}
+
+/// Adds a job that is due at once and answers its number.
+pub fn add(tx: &mut Tx<'_>, now: Timestamp, kind: &str, payload: &str) -> Result<i64> {
+    tx.query_one(
+        "INSERT INTO jobs (kind, payload, state, attempts, due) \
+         VALUES ($1, $2, 'waiting', 0, $3) RETURNING id",
+        &[kind.into(), payload.into(), (&now.to_string()).into()],
+        |row| row.int(0),
+    )?
+    .ok_or_else(|| Problem::internal("a job was not added"))
+}
+
+/// Takes the job of the kind that has been due for longest, for `lease_s` seconds.
+pub fn claim(tx: &mut Tx<'_>, now: Timestamp, kind: &str, lease_s: i64) -> Result<Option<Job>> {
+    let sql = format!(
+        "UPDATE jobs SET attempts = attempts + 1, due = $1 WHERE id = \
+         (SELECT id FROM jobs WHERE state = 'waiting' AND due <= $2 AND kind = $3 \
+         ORDER BY due, id LIMIT 1 {}) RETURNING id, kind, payload, attempts",
+        dialect::skip_locked(tx.dialect())
+    );
+    let (until, now) = (now.plus_seconds(lease_s).to_string(), now.to_string());
+    tx.query_one(&sql, &[(&until).into(), (&now).into(), kind.into()], |row| {
+        Ok(Job {
+            id: row.int(0)?,
+            kind: row.text(1)?.to_owned(),
+            payload: row.text(2)?.to_owned(),
+            attempt: row.int(3)?,
+        })
+    })
+}
+
+/// Reports that the job is done. `false`: another worker has it by now.
+pub fn finish(tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
+    let changed = tx.execute(
+        "UPDATE jobs SET state = 'done' WHERE id = $1 AND attempts = $2 AND state = 'waiting'",
+        &[job.id.into(), job.attempt.into()],
+    )?;
+    Ok(changed == 1)
+}
+
+/// Reports that the attempt failed: the job comes up again after 2, 4, 8, … seconds (an hour at
+/// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has it by now.
+pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<bool> {
+    let state = if job.attempt >= JOB_MAX_ATTEMPTS { "failed" } else { "waiting" };
+    let due = now.plus_seconds((1 << job.attempt.clamp(1, 12)).min(3600)).to_string();
+    let changed = tx.execute(
+        "UPDATE jobs SET state = $1, due = $2, error = $3 \
+         WHERE id = $4 AND attempts = $5 AND state = 'waiting'",
+        &[state.into(), (&due).into(), error.into(), job.id.into(), job.attempt.into()],
+    )?;
+    Ok(changed == 1)
+}

@@ -1,0 +1,307 @@
+//! PostgreSQL: a connection, and what runs on it. [`pool`] has the threads.
+
+mod pool;
+mod values;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use lyceum_core::limits::{INSERT_CHUNK_ROWS, STORE_LOCK_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES};
+use lyceum_core::{Problem, Result};
+use postgres::types::ToSql;
+use postgres::{Client, Config, NoTls, Statement};
+
+pub(crate) use pool::{Mode, Postgres};
+pub(crate) use values::cell;
+
+use crate::Value;
+use crate::problem::{self, is_lost, is_retryable, unavailable};
+use crate::task::Task;
+use crate::tx::{self, Cells, Row, Tx};
+
+/// The first key of the advisory locks by which connections claim their shard of the tally.
+const SHARD_LOCK: i32 = 0x7461_6c79;
+
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// Repeatable read turns a lost update into a serialization failure, which is run again.
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE";
+
+/// A connection with its prepared statements.
+pub(crate) struct Session {
+    client: Client,
+    statements: HashMap<String, Statement>,
+    shard: Option<i64>,
+    scope: Scope,
+    /// Why the last statement failed, where that decides what to do with the transaction.
+    fault: Option<Fault>,
+}
+
+/// What the next statement belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum Scope {
+    /// A transaction.
+    Transaction,
+    /// A read that has run nothing yet: one statement is a snapshot by itself.
+    FirstStatement,
+    /// A read that has used its one statement.
+    NoStatement,
+}
+
+/// A failure after which a transaction is run again, or not.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fault {
+    /// It ran into another one and may succeed next time.
+    Collision,
+    /// The connection is gone; nothing was committed.
+    Lost,
+    /// The connection went while the commit was on its way.
+    InDoubt,
+    /// A read without a transaction came to a second statement.
+    NeedsSnapshot,
+    /// Anything else.
+    Other,
+}
+
+impl Session {
+    /// Connects. Never called on a thread of an async runtime: the client has its own.
+    pub(crate) fn connect(config: &Config) -> Result<Self> {
+        let mut client = connect(config)?;
+        // Whatever begins no write transaction cannot write. A server that was told to commit
+        // without waiting for its disk is told otherwise; a stronger setting stays.
+        let setup = format!(
+            "SET default_transaction_read_only = on; SET lock_timeout = {STORE_LOCK_WAIT_MS}; \
+             SET jit = off; SELECT set_config('synchronous_commit', 'on', false) \
+             WHERE current_setting('synchronous_commit') = 'off'"
+        );
+        client.batch_execute(&setup).map_err(|error| problem::postgres(&error, &setup))?;
+        Ok(Self {
+            client,
+            statements: HashMap::new(),
+            shard: None,
+            scope: Scope::Transaction,
+            fault: None,
+        })
+    }
+
+    /// Runs a task in the transaction that its mode asks for, up to the commit. `Ok` says that
+    /// the task's own result stands.
+    pub(crate) fn run(&mut self, task: &mut dyn Task, mode: Mode, snapshot: bool) -> Result<()> {
+        self.fault = None;
+        match mode {
+            Mode::Read(_) if !snapshot => {
+                self.scope = Scope::FirstStatement;
+                task.run(&mut Tx::new(tx::Session::Postgres(self)));
+                self.scope = Scope::Transaction;
+                return Ok(());
+            }
+            Mode::Read(_) => self.command(BEGIN_READ)?,
+            Mode::Scan(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now()).as_millis();
+                if left == 0 {
+                    return Err(unavailable("Other long requests came first; try again", 1));
+                }
+                self.command(&format!("{BEGIN_READ}; SET LOCAL statement_timeout = {left}"))?;
+            }
+            Mode::Write => self.command(BEGIN_WRITE)?,
+        }
+        let mut tx = Tx::new(tx::Session::Postgres(self));
+        let commit = task.run(&mut tx);
+        if commit && matches!(mode, Mode::Write) {
+            tx.flush_tally()?;
+            self.commit()
+        } else {
+            self.rollback();
+            Ok(())
+        }
+    }
+
+    /// Runs a read of any length once.
+    pub(crate) fn read_once<T>(
+        &mut self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.command(BEGIN_READ)?;
+        let result = work(&mut Tx::new(tx::Session::Postgres(self)));
+        self.rollback();
+        result
+    }
+
+    /// Runs a write of any length once.
+    pub(crate) fn write_once<T>(
+        &mut self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        // Claimed before the snapshot, so that the former owner's counts are in it.
+        self.shard()?;
+        self.command(BEGIN_WRITE)?;
+        let mut tx = Tx::new(tx::Session::Postgres(self));
+        let result = work(&mut tx);
+        // An early return leaves the transaction open; it ends with the connection.
+        let result = tx.settle(result)?;
+        tx.flush_tally()?;
+        self.commit()?;
+        Ok(result)
+    }
+
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        self.fault
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let Err(problem) = self.command("COMMIT") else { return Ok(()) };
+        if self.fault != Some(Fault::Lost) {
+            return Err(problem);
+        }
+        self.fault = Some(Fault::InDoubt);
+        Err(unavailable(
+            "The database was lost while it stored this; read whether it did, then try again",
+            2,
+        )
+        .because(problem))
+    }
+
+    fn rollback(&mut self) {
+        let fault = self.fault;
+        if fault != Some(Fault::Lost) && self.command("ROLLBACK").is_ok() {
+            self.fault = fault;
+        }
+    }
+
+    fn command(&mut self, sql: &str) -> Result<()> {
+        let done = self.client.batch_execute(sql);
+        done.map_err(|error| note(&mut self.fault, &error, sql))
+    }
+
+    /// The tally shard that belongs to this connection alone, over all processes.
+    pub(crate) fn shard(&mut self) -> Result<i64> {
+        let mut free = self.shard.unwrap_or(0);
+        while self.shard.is_none() {
+            let sql = format!("SELECT pg_try_advisory_lock({SHARD_LOCK}, {free})");
+            let row = self.client.query_one(&sql, &[]);
+            let row = row.map_err(|error| note(&mut self.fault, &error, &sql))?;
+            if row.get(0) {
+                self.shard = Some(free);
+            } else {
+                free += 1;
+            }
+        }
+        Ok(free)
+    }
+
+    pub(crate) fn query(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        use postgres::fallible_iterator::FallibleIterator as _;
+        let statement = self.prepare(sql)?;
+        let mut rows = match self.client.query_raw(&statement, params) {
+            Ok(rows) => rows,
+            Err(error) => return Err(note(&mut self.fault, &error, sql)),
+        };
+        loop {
+            match rows.next() {
+                Ok(Some(row)) if each(&Row(Cells::Postgres(&row)))? => {}
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(note(&mut self.fault, &error, sql)),
+            }
+        }
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+        self.execute_with(sql, &params)
+    }
+
+    fn execute_with(&mut self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<u64> {
+        let statement = self.prepare(sql)?;
+        let done = self.client.execute(&statement, params);
+        done.map_err(|error| note(&mut self.fault, &error, sql))
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        match self.scope {
+            Scope::Transaction => {}
+            Scope::FirstStatement => self.scope = Scope::NoStatement,
+            Scope::NoStatement => {
+                self.fault = Some(Fault::NeedsSnapshot);
+                return Err(Problem::internal("this read has more than one statement"));
+            }
+        }
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql);
+        let statement = statement.map_err(|error| note(&mut self.fault, &error, sql))?;
+        if self.statements.len() >= STORE_STATEMENT_CACHE_ENTRIES {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// One array a column, unrolled by the server: the text stays the same for any number of rows.
+    pub(crate) fn insert_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        values: &[Value<'_>],
+        conflict: &str,
+    ) -> Result<u64> {
+        let mut changed = 0;
+        for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
+            let column = |at| rows.iter().skip(at).step_by(columns.len()).copied().collect();
+            let arrays: Vec<Vec<Value<'_>>> = (0..columns.len()).map(column).collect();
+            let mut sql = format!("INSERT INTO {table} ({}) SELECT ", columns.join(", "));
+            let mut params: Vec<&(dyn ToSql + Sync)> = Vec::new();
+            let mut unrolled = String::new();
+            for array in &arrays {
+                // A column of NULLs has no type to name; the bare NULL takes the target's.
+                let comma = if sql.ends_with("SELECT ") { "" } else { ", " };
+                match values::array_type(array) {
+                    None => write!(sql, "{comma}NULL"),
+                    Some(kind) => {
+                        params.push(array);
+                        let n = params.len();
+                        let comma = if n == 1 { "" } else { ", " };
+                        let _ = write!(unrolled, "{comma}${n}::{kind}[]");
+                        write!(sql, "{comma}c{n}")
+                    }
+                }
+                .expect("a string takes all text");
+            }
+            let names: Vec<String> = (1..=params.len()).map(|n| format!("c{n}")).collect();
+            if params.is_empty() {
+                let _ = write!(sql, " FROM generate_series(1, {})", arrays[0].len());
+            } else {
+                let _ = write!(sql, " FROM unnest({unrolled}) AS rows({})", names.join(", "));
+            }
+            let _ = write!(sql, " {conflict}");
+            changed += self.execute_with(&sql, &params)?;
+        }
+        Ok(changed)
+    }
+}
+
+/// A bare connection.
+pub(crate) fn connect(config: &Config) -> Result<Client> {
+    let mut config = config.clone();
+    config.application_name("lyceum");
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(5));
+    }
+    config.connect(NoTls).map_err(|error| problem::postgres(&error, "connecting"))
+}
+
+/// The problem of a failed statement; its fault is remembered unless one came before.
+fn note(fault: &mut Option<Fault>, error: &postgres::Error, sql: &str) -> Problem {
+    let found = match error.code() {
+        _ if is_lost(error) => Fault::Lost,
+        Some(code) if is_retryable(code) => Fault::Collision,
+        _ => Fault::Other,
+    };
+    fault.get_or_insert(found);
+    problem::postgres(error, sql)
+}

@@ -1,0 +1,131 @@
+//! What the two stores' errors mean to a caller.
+
+use std::error::Error;
+
+use lyceum_core::{Problem, ProblemKind};
+use postgres::error::SqlState;
+
+/// Marks the problem of a scan that reached its deadline.
+#[derive(Debug)]
+struct TooSlow;
+
+impl std::fmt::Display for TooSlow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the scan reached its deadline")
+    }
+}
+
+impl Error for TooSlow {}
+
+/// Whether the problem is that of a scan which was broken off at its deadline.
+pub fn is_too_slow(problem: &Problem) -> bool {
+    problem.cause.as_deref().is_some_and(<dyn Error + Send + Sync>::is::<TooSlow>)
+}
+
+/// A scan that was broken off at its deadline.
+pub(crate) fn too_slow() -> Problem {
+    Problem::new(
+        ProblemKind::Unavailable,
+        "The request was broken off because it reads too many records; narrow it, such as with \
+         a filter on an indexed field or a smaller range",
+    )
+    .because(TooSlow)
+}
+
+/// The store cannot take the request now.
+pub(crate) fn unavailable(message: impl Into<String>, retry_after_s: u64) -> Problem {
+    Problem {
+        retry_after_s: Some(retry_after_s),
+        ..Problem::new(ProblemKind::Unavailable, message)
+    }
+}
+
+/// The same problem once more, for another caller.
+pub(crate) fn copy(problem: &Problem) -> Problem {
+    Problem {
+        kind: problem.kind,
+        message: problem.message.clone(),
+        details: problem.details.clone(),
+        cause: problem.cause.as_ref().map(|cause| cause.to_string().into()),
+        retry_after_s: problem.retry_after_s,
+    }
+}
+
+/// What an SQLite error in a statement means.
+pub(crate) fn sqlite(error: &rusqlite::Error, sql: &str) -> Problem {
+    use rusqlite::ErrorCode;
+    let problem = match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => return too_slow(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => unavailable(
+            "The database is locked by another process, such as an import; try again later",
+            10,
+        ),
+        Some(ErrorCode::DiskFull) => {
+            unavailable("The disk that holds the database is full; make room on it", 60)
+        }
+        Some(ErrorCode::ConstraintViolation) if is_duplicate(error) => duplicate(),
+        _ => return Problem::internal(format!("{error} in: {sql}")),
+    };
+    problem.because(format!("{error} in: {sql}"))
+}
+
+fn is_duplicate(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+    error.sqlite_error().is_some_and(|error| {
+        [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE].contains(&error.extended_code)
+    })
+}
+
+fn duplicate() -> Problem {
+    Problem::new(ProblemKind::Conflict, "A record with the same key exists already")
+}
+
+/// What a PostgreSQL error in a statement means.
+pub(crate) fn postgres(error: &postgres::Error, sql: &str) -> Problem {
+    let problem = match error.code() {
+        Some(&SqlState::QUERY_CANCELED) => return too_slow(),
+        Some(&SqlState::UNIQUE_VIOLATION) => duplicate(),
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+            unavailable("Another transaction holds the records, such as an import; try again", 10)
+        }
+        Some(&SqlState::DISK_FULL) => {
+            unavailable("The disk that holds the database is full; make room on it", 60)
+        }
+        Some(code) if is_retryable(code) => {
+            unavailable("Too many requests change the same records at once; try again", 1)
+        }
+        Some(code) if !is_outage(code) => return Problem::internal(describe(error, sql)),
+        _ if error.code().is_some() || is_lost(error) => {
+            unavailable("The database cannot be reached; try again in a moment", 2)
+        }
+        _ => return Problem::internal(describe(error, sql)),
+    };
+    problem.because(describe(error, sql))
+}
+
+fn describe(error: &postgres::Error, sql: &str) -> String {
+    let detail = error.as_db_error().map(ToString::to_string).unwrap_or_default();
+    format!("{error} {detail} in: {sql}")
+}
+
+/// Whether running the same transaction again can succeed.
+pub(crate) fn is_retryable(code: &SqlState) -> bool {
+    [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code)
+}
+
+/// Whether the connection is of no further use.
+pub(crate) fn is_lost(error: &postgres::Error) -> bool {
+    match error.code() {
+        Some(code) => is_outage(code),
+        None => {
+            error.is_closed() || Error::source(error).is_some_and(<dyn Error>::is::<std::io::Error>)
+        }
+    }
+}
+
+fn is_outage(code: &SqlState) -> bool {
+    // Classes 08 (connection), 57P (shutdown, start-up), 53300 (too many connections).
+    code.code().starts_with("08")
+        || code.code().starts_with("57P")
+        || *code == SqlState::TOO_MANY_CONNECTIONS
+}

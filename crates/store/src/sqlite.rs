@@ -1,0 +1,359 @@
+//! SQLite: one writer thread with group commit, inline reads, a few scan threads.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use lyceum_core::limits::{
+    SQLITE_BULK_CACHE_KIB, SQLITE_CACHE_KIB, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
+    STORE_LOCK_WAIT_MS, STORE_QUEUE_MAX_TASKS, STORE_STATEMENT_CACHE_ENTRIES,
+    STORE_WRITE_BATCH_MAX_TASKS,
+};
+use lyceum_core::{Problem, Result};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, OpenFlags};
+use thread_local::ThreadLocal;
+
+use crate::problem::{self, unavailable};
+use crate::tally::Deltas;
+use crate::task::{self, Task};
+use crate::tx::{Cells, Row, Session, Tx};
+use crate::{Options, Value};
+
+/// An open SQLite file with its threads. Dropping it ends them once their queues are empty.
+pub(crate) struct Sqlite {
+    pub(crate) file: Arc<File>,
+    readers: ThreadLocal<RefCell<Connection>>,
+    writes: Sender<Box<dyn Task>>,
+    scans: Sender<Scan>,
+}
+
+/// Where the file is and how it is opened.
+pub(crate) struct File {
+    path: PathBuf,
+    options: Options,
+}
+
+struct Scan {
+    task: Box<dyn Task>,
+    deadline: Instant,
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Use {
+    Read,
+    Write,
+    Bulk,
+}
+
+impl File {
+    pub(crate) fn new(path: &Path, options: Options) -> Arc<Self> {
+        Arc::new(Self { path: path.to_owned(), options })
+    }
+
+    /// Opens a connection. A `Write` or `Bulk` one makes the file where it is missing.
+    pub(crate) fn connect(&self, purpose: Use) -> Result<Connection> {
+        let access = match purpose {
+            Use::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            _ => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        };
+        let cache = if purpose == Use::Bulk { SQLITE_BULK_CACHE_KIB } else { SQLITE_CACHE_KIB };
+        let failed = |error: rusqlite::Error| {
+            let path = self.path.display();
+            problem::sqlite(&error, &format!("opening '{path}'"))
+        };
+        let connection =
+            Connection::open_with_flags(&self.path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+                .map_err(failed)?;
+        connection.busy_timeout(Duration::from_millis(STORE_LOCK_WAIT_MS)).map_err(failed)?;
+        if purpose != Use::Read {
+            connection
+                .execute_batch(&format!(
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                     PRAGMA journal_size_limit = {SQLITE_LOG_KEPT_BYTES}"
+                ))
+                .map_err(failed)?;
+        }
+        connection
+            .execute_batch(&format!(
+                "PRAGMA mmap_size = {}; PRAGMA cache_size = -{cache};
+                 PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF",
+                self.options.mmap_bytes
+            ))
+            .map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(STORE_STATEMENT_CACHE_ENTRIES);
+        Ok(connection)
+    }
+
+    /// Runs one read of any length on a connection of its own.
+    pub(crate) fn read_blocking<T>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        read(&self.connect(Use::Read)?, work)
+    }
+
+    /// Runs one write of any length on a connection of its own.
+    pub(crate) fn write_blocking<T>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let connection = self.connect(Use::Bulk)?;
+        let transaction = Transaction::begin(&connection, "BEGIN IMMEDIATE")?;
+        let mut tx = Tx::new(Session::Sqlite(&connection));
+        let result = work(&mut tx);
+        let result = tx.settle(result)?;
+        tx.flush_tally()?;
+        transaction.commit()?;
+        Ok(result)
+    }
+}
+
+impl Sqlite {
+    /// Starts the threads of a file whose schema is up to date.
+    pub(crate) fn start(file: Arc<File>) -> Result<Self> {
+        let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_TASKS);
+        let connection = file.connect(Use::Write)?;
+        spawn("store-writer", move || write_batches(&connection, &waiting_writes))?;
+        let (scans, waiting_scans) = bounded(STORE_QUEUE_MAX_TASKS);
+        for _ in 0..SQLITE_SCAN_THREADS {
+            let (file, waiting) = (file.clone(), waiting_scans.clone());
+            spawn("store-scan", move || run_scans(&file, &waiting))?;
+        }
+        Ok(Self { file, readers: ThreadLocal::new(), writes, scans })
+    }
+
+    /// Runs a short read inline, on the calling thread's own connection.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        let connection =
+            self.readers.get_or_try(|| self.file.connect(Use::Read).map(RefCell::new))?;
+        read(&connection.borrow(), work)
+    }
+
+    pub(crate) fn scan(&self, deadline: Instant, task: Box<dyn Task>) -> Result<()> {
+        task::submit(&self.scans, Scan { task, deadline })
+    }
+
+    pub(crate) fn write(&self, task: Box<dyn Task>) -> Result<()> {
+        task::submit(&self.writes, task)
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let started = thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.map(drop).map_err(Problem::internal)
+}
+
+/// A transaction that is rolled back unless it is committed.
+struct Transaction<'a> {
+    connection: &'a Connection,
+}
+
+impl<'a> Transaction<'a> {
+    fn begin(connection: &'a Connection, sql: &str) -> Result<Self> {
+        execute(connection, sql, &[])?;
+        Ok(Self { connection })
+    }
+
+    fn commit(self) -> Result<()> {
+        execute(self.connection, "COMMIT", &[]).map(drop)
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.connection.is_autocommit() {
+            // Failing leaves the connection inside a transaction; its next BEGIN says so.
+            let _ = execute(self.connection, "ROLLBACK", &[]);
+        }
+    }
+}
+
+fn read<T>(connection: &Connection, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+    let _snapshot = Transaction::begin(connection, "BEGIN")?;
+    work(&mut Tx::new(Session::Sqlite(connection)))
+}
+
+fn write_batches(connection: &Connection, queue: &Receiver<Box<dyn Task>>) {
+    while let Ok(first) = queue.recv() {
+        let mut done = Vec::new();
+        let outcome = write_batch(connection, first, queue, &mut done);
+        if let Err(problem) = &outcome {
+            // Who waits behind a failed batch would wait as long for the same answer.
+            done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_TASKS));
+            tracing::error!(%problem, writes = done.len(), "no commit");
+        }
+        for task in done {
+            task.answer(outcome.as_ref().copied().map_err(problem::copy));
+        }
+    }
+}
+
+/// Runs the waiting closures, each in a savepoint, and commits them together.
+fn write_batch(
+    connection: &Connection,
+    first: Box<dyn Task>,
+    queue: &Receiver<Box<dyn Task>>,
+    done: &mut Vec<Box<dyn Task>>,
+) -> Result<()> {
+    let begun = Transaction::begin(connection, "BEGIN IMMEDIATE");
+    let mut deltas = Deltas::default();
+    let mut next = Some(first);
+    while let Some(mut task) = next {
+        let ran = match &begun {
+            Ok(_) => write_one(connection, &mut *task, &mut deltas),
+            Err(problem) => Err(problem::copy(problem)),
+        };
+        done.push(task);
+        ran?;
+        let full = done.len() >= STORE_WRITE_BATCH_MAX_TASKS;
+        next = if full { None } else { queue.try_recv().ok() };
+    }
+    deltas.flush(&mut Tx::new(Session::Sqlite(connection)), 0)?;
+    begun?.commit()
+}
+
+fn write_one(connection: &Connection, task: &mut dyn Task, deltas: &mut Deltas) -> Result<()> {
+    execute(connection, "SAVEPOINT one", &[])?;
+    let mut tx = Tx::new(Session::Sqlite(connection));
+    if task.run(&mut tx) {
+        deltas.merge(tx.take_deltas());
+    } else {
+        execute(connection, "ROLLBACK TO one", &[])?;
+    }
+    execute(connection, "RELEASE one", &[]).map(drop)
+}
+
+fn run_scans(file: &File, queue: &Receiver<Scan>) {
+    // On Linux this is the priority of the calling thread alone: short requests go first.
+    let _ = rustix::process::setpriority_process(None, 10);
+    let mut connection = None;
+    while let Ok(Scan { mut task, deadline }) = queue.recv() {
+        let outcome = run_scan(file, &mut connection, &mut *task, deadline);
+        task.answer(outcome);
+    }
+}
+
+fn run_scan(
+    file: &File,
+    connection: &mut Option<Connection>,
+    task: &mut dyn Task,
+    deadline: Instant,
+) -> Result<()> {
+    if Instant::now() >= deadline {
+        return Err(unavailable("Other long requests came first; try again", 1));
+    }
+    if connection.is_none() {
+        *connection = Some(file.connect(Use::Read)?);
+    }
+    let connection = connection.as_mut().expect("it was opened above");
+    let late = move || Instant::now() >= deadline;
+    connection.progress_handler(10_000, Some(late)).map_err(Problem::internal)?;
+    let ran = read(connection, |tx| {
+        task.run(tx);
+        Ok(())
+    });
+    let none: Option<fn() -> bool> = None;
+    connection.progress_handler(0, none).map_err(Problem::internal)?;
+    ran
+}
+
+fn prepare<'a>(
+    connection: &'a Connection,
+    sql: &str,
+    params: &[Value<'_>],
+) -> Result<CachedStatement<'a>, rusqlite::Error> {
+    let mut statement = connection.prepare_cached(sql)?;
+    debug_assert!(
+        (1..=statement.parameter_count())
+            .all(|n| statement.parameter_name(n) == Some(&format!("${n}"))),
+        "placeholders are numbered in order of first use: {sql}"
+    );
+    if statement.parameter_count() != params.len() {
+        return Err(rusqlite::Error::InvalidParameterCount(
+            params.len(),
+            statement.parameter_count(),
+        ));
+    }
+    for (at, value) in params.iter().enumerate() {
+        statement.raw_bind_parameter(at + 1, value)?;
+    }
+    Ok(statement)
+}
+
+impl rusqlite::ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(number),
+            Value::Real(number) => ValueRef::Real(number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+pub(crate) fn query(
+    connection: &Connection,
+    sql: &str,
+    params: &[Value<'_>],
+    each: &mut dyn FnMut(&Row<'_>) -> Result<bool>,
+) -> Result<()> {
+    let failed = |error| problem::sqlite(&error, sql);
+    let mut statement = prepare(connection, sql, params).map_err(failed)?;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next().map_err(failed)? {
+        if !each(&Row(Cells::Sqlite(row)))? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn execute(connection: &Connection, sql: &str, params: &[Value<'_>]) -> Result<u64> {
+    let changed = prepare(connection, sql, params).and_then(|mut it| it.raw_execute());
+    changed.map(|rows| rows as u64).map_err(|error| problem::sqlite(&error, sql))
+}
+
+pub(crate) fn cell<'a>(row: &'a rusqlite::Row<'_>, column: usize) -> Result<Value<'a>> {
+    let value = row.get_ref(column).map_err(Problem::internal)?;
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Text(bytes) => {
+            Value::Text(std::str::from_utf8(bytes).map_err(Problem::internal)?)
+        }
+        ValueRef::Blob(bytes) => Value::Blob(bytes),
+    })
+}
+
+/// One prepared row, run once a row: as fast as rows bundled into one statement.
+pub(crate) fn insert_rows(
+    connection: &Connection,
+    table: &str,
+    columns: &[&str],
+    values: &[Value<'_>],
+    conflict: &str,
+) -> Result<u64> {
+    let holes: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+    let sql = format!(
+        "INSERT INTO {table} ({}) VALUES ({}) {conflict}",
+        columns.join(", "),
+        holes.join(", ")
+    );
+    let failed = |error| problem::sqlite(&error, &sql);
+    let mut statement = connection.prepare_cached(&sql).map_err(failed)?;
+    let mut changed = 0;
+    for row in values.chunks_exact(columns.len()) {
+        for (at, value) in row.iter().enumerate() {
+            statement.raw_bind_parameter(at + 1, value).map_err(failed)?;
+        }
+        changed += statement.raw_execute().map_err(failed)? as u64;
+    }
+    Ok(changed)
+}

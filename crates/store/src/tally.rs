@@ -1,0 +1,118 @@
+//! Counts of live records that cost the same at a thousand records and at ten million.
+//!
+//! A collection's records are numbered by `seq`. The table `tally` holds, for each block of 256
+//! numbers (level 0) and of 65 536 numbers (level 1), how many of its records are live. A total is
+//! the sum of level 1; the n-th live record lies in a block that two short reads find, so neither
+//! `X-Total-Count` nor a deep `offset` walks the collection.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::Result;
+
+use crate::{Tx, Value};
+
+/// Bits of `seq` inside a block of level 0.
+const BLOCK_BITS: i64 = 8;
+/// Bits of a level-0 block number inside a block of level 1.
+const SUPER_BITS: i64 = 8;
+
+/// Changes of counts, by collection and level-0 block, that are not yet written.
+#[derive(Default)]
+pub(crate) struct Deltas(BTreeMap<(&'static str, i64), i64>);
+
+impl Deltas {
+    pub(crate) fn add(&mut self, collection: &'static str, seq: i64, delta: i64) {
+        *self.0.entry((collection, seq >> BLOCK_BITS)).or_default() += delta;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (key, delta) in other.0 {
+            *self.0.entry(key).or_default() += delta;
+        }
+    }
+
+    /// Writes the changes under the given shard.
+    pub(crate) fn flush(self, tx: &mut Tx<'_>, shard: i64) -> Result<()> {
+        let mut rows = BTreeMap::new();
+        for ((collection, block), delta) in self.0 {
+            *rows.entry((collection, 0, block)).or_default() += delta;
+            *rows.entry((collection, 1, block >> SUPER_BITS)).or_default() += delta;
+        }
+        let values: Vec<Value<'_>> = rows
+            .into_iter()
+            .filter(|&(_, delta): &(_, i64)| delta != 0)
+            .flat_map(|((collection, level, block), delta)| {
+                [collection.into(), Value::Int(level), block.into(), shard.into(), delta.into()]
+            })
+            .collect();
+        if values.is_empty() {
+            return Ok(());
+        }
+        tx.insert_rows(
+            "tally",
+            &["collection", "level", "block", "shard", "live"],
+            &values,
+            "ON CONFLICT (collection, level, block, shard) \
+             DO UPDATE SET live = tally.live + excluded.live",
+        )?;
+        Ok(())
+    }
+}
+
+impl Tx<'_> {
+    /// The live records of a collection, without those that this transaction adds or removes.
+    pub fn tally_total(&mut self, collection: &str) -> Result<i64> {
+        let total = self.query_one(
+            "SELECT CAST(COALESCE(SUM(live), 0) AS BIGINT) FROM tally \
+             WHERE collection = $1 AND level = 1",
+            &[collection.into()],
+            |row| row.int(0),
+        )?;
+        Ok(total.unwrap_or(0))
+    }
+
+    /// Where the live record number `offset` (from 0, in the order of `seq`) lies: the first
+    /// `seq` of its block and how many live records of the block come before it. `None` when the
+    /// collection is shorter. Sees no change of this transaction.
+    pub fn tally_seek(&mut self, collection: &str, offset: i64) -> Result<Option<(i64, i64)>> {
+        let Some((block, skip)) = self.tally_walk(collection, 1, (i64::MIN, i64::MAX), offset)?
+        else {
+            return Ok(None);
+        };
+        let first = block << SUPER_BITS;
+        let last = first + (1 << SUPER_BITS) - 1;
+        let found = self.tally_walk(collection, 0, (first, last), skip)?;
+        Ok(found.map(|(block, skip)| (block << BLOCK_BITS, skip)))
+    }
+
+    fn tally_walk(
+        &mut self,
+        collection: &str,
+        level: i64,
+        (first, last): (i64, i64),
+        offset: i64,
+    ) -> Result<Option<(i64, i64)>> {
+        let mut skip = offset;
+        let mut found = None;
+        self.query(
+            "SELECT block, CAST(SUM(live) AS BIGINT) FROM tally \
+             WHERE collection = $1 AND level = $2 AND block BETWEEN $3 AND $4 \
+             GROUP BY block ORDER BY block",
+            &[collection.into(), level.into(), first.into(), last.into()],
+            |row| {
+                let live = row.int(1)?;
+                if skip < live {
+                    found = Some((row.int(0)?, skip));
+                } else {
+                    skip -= live;
+                }
+                Ok(found.is_none())
+            },
+        )?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,89 @@
+//! A closure on its way to a store thread, and its answer on the way back.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crossbeam_channel::{Sender, TrySendError};
+use lyceum_core::{Problem, ProblemKind, Result};
+use tokio::sync::oneshot;
+
+use crate::Tx;
+
+/// A unit of work that a store thread runs, perhaps more than once, and then answers.
+pub(crate) trait Task: Send {
+    /// Runs the closure; tells whether its transaction may be committed.
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Sends the closure's result, or the problem that keeps it from being true.
+    fn answer(self: Box<Self>, outcome: Result<()>);
+}
+
+struct Work<T, F> {
+    closure: F,
+    result: Option<Result<T>>,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+/// Wraps a closure; the receiver gets what [`Task::answer`] sends.
+pub(crate) fn wrap<T, F>(closure: F) -> (Box<dyn Task>, oneshot::Receiver<Result<T>>)
+where
+    T: Send + 'static,
+    F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+{
+    let (reply, answer) = oneshot::channel();
+    (Box::new(Work { closure, result: None, reply }), answer)
+}
+
+impl<T, F> Task for Work<T, F>
+where
+    T: Send,
+    F: FnMut(&mut Tx<'_>) -> Result<T> + Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        if self.reply.is_closed() {
+            return false; // whoever asked has gone; nothing ran yet, so nothing is lost
+        }
+        // A fault in one closure must not end the thread that serves all of them.
+        let result = catch_unwind(AssertUnwindSafe(|| (self.closure)(tx)))
+            .unwrap_or_else(|panic| Err(Problem::internal(panic_text(&*panic))));
+        let result = tx.settle(result);
+        let commit = result.is_ok();
+        self.result = Some(result);
+        commit
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<()>) {
+        let result = match outcome {
+            Err(problem) => Err(problem),
+            Ok(()) => self.result.unwrap_or_else(|| Err(stopped())),
+        };
+        let _ = self.reply.send(result); // an error means that whoever asked has gone
+    }
+}
+
+/// Puts work into a queue, or refuses it when the queue is full.
+pub(crate) fn submit<W>(queue: &Sender<W>, work: W) -> Result<()> {
+    queue.try_send(work).map_err(|refused| match refused {
+        TrySendError::Full(_) => Problem {
+            retry_after_s: Some(1),
+            ..Problem::new(
+                ProblemKind::Unavailable,
+                "The store has more work waiting than it takes; try again in a moment",
+            )
+        },
+        TrySendError::Disconnected(_) => stopped(),
+    })
+}
+
+/// Waits for the answer of a task.
+pub(crate) async fn receive<T>(answer: oneshot::Receiver<Result<T>>) -> Result<T> {
+    answer.await.unwrap_or_else(|_| Err(stopped()))
+}
+
+fn stopped() -> Problem {
+    Problem::new(ProblemKind::Unavailable, "The store is shutting down; try again")
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("a store closure panicked: {}", text.unwrap_or_default())
+}

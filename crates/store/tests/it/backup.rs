@@ -1,0 +1,82 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use lyceum_core::ProblemKind;
+use lyceum_store::{Db, Target, Value, restore};
+
+use crate::{SCHEMA, count, open, wait};
+
+/// Each write adds two rows; a copy with an odd number of rows is torn.
+fn add_pair(db: &Db, n: i64) {
+    wait(db.write(move |tx| {
+        for half in ["a", "b"] {
+            let id = format!("{n}-{half}");
+            let body = "x".repeat(2000);
+            tx.execute(
+                "INSERT INTO things (id, body) VALUES ($1, $2)",
+                &[(&id).into(), (&body).into()],
+            )?;
+        }
+        Ok(())
+    }))
+    .unwrap();
+}
+
+#[test]
+fn a_backup_under_writes_is_one_instant_and_restores() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let db = open(&Target::Sqlite(path("live.db")));
+    for n in 0..400 {
+        add_pair(&db, n);
+    }
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 400.. {
+                add_pair(&db, n);
+                if done.load(Ordering::SeqCst) {
+                    break;
+                }
+            }
+        });
+        let mut last = (0, 0);
+        db.backup_to(&path("copy.db"), |pages, all| last = (pages, all)).unwrap();
+        done.store(true, Ordering::SeqCst);
+        assert!(last.1 > 100 && last.0 == last.1, "{last:?}");
+    });
+    let again = db.backup_to(&path("copy.db"), |_, _| ()).unwrap_err();
+    assert_eq!(again.kind, ProblemKind::Conflict);
+
+    restore(&path("copy.db"), &path("back.db"), |_, _| ()).unwrap();
+    let back = Db::open(&Target::Sqlite(path("back.db")), SCHEMA).unwrap();
+    let rows = count(&back);
+    assert!(rows >= 800 && rows % 2 == 0 && rows <= count(&db), "{rows} rows");
+    assert!(back.check().unwrap().is_empty());
+
+    std::fs::write(path("junk"), "this is no database, far from it").unwrap();
+    let junk = restore(&path("junk"), &path("new.db"), |_, _| ()).unwrap_err();
+    assert_eq!(junk.kind, ProblemKind::Invalid);
+    assert!(!path("new.db").exists());
+}
+
+#[test]
+fn a_damaged_file_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("live.db");
+    let db = open(&Target::Sqlite(path.clone()));
+    let ids: Vec<String> = (0..500).map(|n| format!("thing-{n:04}")).collect();
+    wait(db.write(move |tx| {
+        let values: Vec<Value<'_>> = ids.iter().map(Into::into).collect();
+        tx.insert_rows("things", &["id"], &values, "")
+    }))
+    .unwrap();
+    drop(db);
+    let copy = folder.path().join("copy.db");
+    restore(&path, &copy, |_, _| ()).unwrap();
+    let mut bytes = std::fs::read(&copy).unwrap();
+    let end = bytes.len();
+    bytes[end - 4096..end - 3996].fill(0xff);
+    std::fs::write(&copy, bytes).unwrap();
+    assert!(!open(&Target::Sqlite(copy)).check().unwrap().is_empty());
+}

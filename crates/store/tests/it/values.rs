@@ -1,0 +1,149 @@
+use lyceum_core::ProblemKind;
+use lyceum_store::{Db, Tx, Value};
+use proptest::prelude::*;
+
+use crate::{on_both, wait};
+
+type Thing = (Option<i64>, Option<f64>, Option<String>, Option<Vec<u8>>);
+
+fn things() -> impl Strategy<Value = Vec<Thing>> {
+    let text = "[^\0]{0,40}";
+    let real = proptest::num::f64::NORMAL | proptest::num::f64::ZERO;
+    let thing = (
+        any::<Option<i64>>(),
+        proptest::option::of(real),
+        proptest::option::of(text),
+        any::<Option<Vec<u8>>>(),
+    );
+    proptest::collection::vec(thing, 0..20)
+}
+
+fn row<'a>(id: &'a String, (number, share, body, bytes): &'a Thing) -> [Value<'a>; 5] {
+    [id.into(), (*number).into(), (*share).into(), body.as_ref().into(), bytes.as_deref().into()]
+}
+
+const COLUMNS: [&str; 5] = ["id", "number", "share", "body", "bytes"];
+
+fn insert(db: &Db, things: Vec<Thing>, in_bulk: bool) {
+    wait(db.write(move |tx| {
+        tx.execute("DELETE FROM things", &[])?;
+        let ids: Vec<String> = (0..things.len()).map(|at| format!("thing-{at:05}")).collect();
+        let rows: Vec<_> = ids.iter().zip(&things).map(|(id, thing)| row(id, thing)).collect();
+        if in_bulk {
+            let inserted = tx.insert_rows("things", &COLUMNS, rows.as_flattened(), "")?;
+            assert_eq!(inserted, things.len() as u64);
+            return Ok(());
+        }
+        for row in rows {
+            let sql = "INSERT INTO things (id, number, share, body, bytes) \
+                       VALUES ($1, $2, $3, $4, $5)";
+            assert_eq!(tx.execute(sql, &row)?, 1);
+        }
+        Ok(())
+    }))
+    .unwrap();
+}
+
+fn stored(db: &Db) -> Vec<Thing> {
+    let read = |tx: &mut Tx<'_>| {
+        let mut things = Vec::new();
+        tx.query("SELECT number, share, body, bytes FROM things ORDER BY id", &[], |row| {
+            things.push((
+                row.opt_int(0)?,
+                row.opt_real(1)?,
+                row.opt_text(2)?.map(str::to_owned),
+                row.opt_blob(3)?.map(<[u8]>::to_vec),
+            ));
+            Ok(true)
+        })?;
+        Ok(things)
+    };
+    wait(db.read(read)).unwrap()
+}
+
+#[test]
+fn values_come_back_as_they_were_stored() {
+    on_both(|db| {
+        proptest!(ProptestConfig::with_cases(24), |(things in things(), in_bulk: bool)| {
+            insert(db, things.clone(), in_bulk);
+            prop_assert_eq!(stored(db), things);
+        });
+    });
+}
+
+#[test]
+fn bulk_inserts_pass_every_chunk_and_honour_conflicts() {
+    on_both(|db| {
+        let all: Vec<Thing> = (0..2500).map(|n| (Some(n), None, None, None)).collect();
+        insert(db, all.clone(), true);
+        assert_eq!(stored(db), all);
+        let again = wait(db.write(|tx| {
+            let values = ["thing-00001".into(), 7.into(), "new".into(), 8.into()];
+            let values: [Value<'_>; 4] = values;
+            tx.insert_rows("things", &["id", "number"], &values, "ON CONFLICT (id) DO NOTHING")
+        }));
+        assert_eq!(again.unwrap(), 1);
+        let nulls = wait(db.write(|tx| {
+            let nulls = [Value::Null, Value::Null];
+            tx.execute("CREATE TABLE nulls (a BIGINT, b BIGINT)", &[])?;
+            tx.insert_rows("nulls", &["a"], &nulls, "")
+        }));
+        assert_eq!(nulls.unwrap(), 2);
+    });
+}
+
+#[test]
+fn the_same_text_means_the_same_on_both() {
+    on_both(|db| {
+        insert(db, (1..=3).map(|n| (Some(n), None, None, None)).collect(), true);
+        let answers = wait(db.read(|tx| {
+            tx.query_one(
+                "WITH big AS (SELECT number FROM things WHERE number >= $1) \
+                 SELECT SUM(number), AVG(number), COUNT(*), MAX(number) = $2, \
+                 EXISTS (SELECT 1 FROM big WHERE number > $1 AND number < $2) FROM big",
+                &[2.into(), 3.into()],
+                |row| Ok((row.int(0)?, row.real(1)?, row.int(2)?, row.int(3)?, row.int(4)?)),
+            )
+        }));
+        assert_eq!(answers.unwrap(), Some((5, 2.5, 2, 1, 0)));
+        let returned = wait(db.write(|tx| {
+            tx.query_one(
+                "INSERT INTO things (id, number) VALUES ($1, $2) ON CONFLICT (id) \
+                 DO UPDATE SET number = things.number + excluded.number RETURNING number",
+                &["thing-00001".into(), 40.into()],
+                |row| row.int(0),
+            )
+        }));
+        assert_eq!(returned.unwrap(), Some(42));
+    });
+}
+
+#[test]
+fn text_orders_by_bytes() {
+    on_both(|db| {
+        let sorted = ["A", "B", "a", "b", "Ä", "ß", "€", "😀"];
+        let mixed = ["ß", "b", "😀", "A", "Ä", "a", "€", "B"];
+        wait(db.write(move |tx| tx.insert_rows("things", &["id"], &mixed.map(Value::Text), "")))
+            .unwrap();
+        let read = |tx: &mut Tx<'_>| {
+            let mut ids = Vec::new();
+            tx.query("SELECT id FROM things ORDER BY id", &[], |row| {
+                ids.push(row.text(0)?.to_owned());
+                Ok(true)
+            })?;
+            Ok(ids)
+        };
+        assert_eq!(wait(db.read(read)).unwrap(), sorted);
+    });
+}
+
+#[test]
+fn a_column_read_as_another_type_is_our_fault() {
+    on_both(|db| {
+        let read = |tx: &mut Tx<'_>| tx.query_one("SELECT 'text'", &[], |row| row.int(0));
+        assert_eq!(wait(db.read(read)).unwrap_err().kind, ProblemKind::Internal);
+        let read =
+            |tx: &mut Tx<'_>| tx.query_one("SELECT CAST(NULL AS BIGINT)", &[], |row| row.int(0));
+        assert_eq!(wait(db.read(read)).unwrap_err().kind, ProblemKind::Internal);
+    });
+}

@@ -1,0 +1,156 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::{Tx, Value};
+
+use crate::{count, on_both, open, wait, with_target};
+
+fn add(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    tx.execute("INSERT INTO things (id, number) VALUES ($1, 0)", &[id.into()]).map(drop)
+}
+
+#[test]
+fn a_closure_that_fails_takes_back_its_own_changes_alone() {
+    on_both(|db| {
+        wait(async {
+            let writes: Vec<_> = (0..200)
+                .map(|n| {
+                    let db = db.clone();
+                    tokio::spawn(async move {
+                        db.write(move |tx| {
+                            add(tx, &format!("thing-{n}"))?;
+                            tx.tally("things", n, 1);
+                            if n % 3 == 0 {
+                                return Err(Problem::not_found("thing", "x"));
+                            }
+                            Ok(n)
+                        })
+                        .await
+                    })
+                })
+                .collect();
+            for (n, write) in writes.into_iter().enumerate() {
+                match write.await.unwrap() {
+                    Ok(answer) => assert_eq!(answer, i64::try_from(n).unwrap()),
+                    Err(problem) => {
+                        assert_eq!((problem.kind, n % 3), (ProblemKind::NotFound, 0));
+                    }
+                }
+            }
+        });
+        assert_eq!(count(db), 133);
+        assert_eq!(wait(db.read(|tx| tx.tally_total("things"))).unwrap(), 133);
+    });
+}
+
+#[test]
+fn a_closure_that_panics_harms_nobody_else() {
+    on_both(|db| {
+        let panicked: Result<()> = wait(db.write(|tx| {
+            add(tx, "lost")?;
+            panic!("a fault of the closure");
+        }));
+        assert_eq!(panicked.unwrap_err().kind, ProblemKind::Internal);
+        wait(db.write(|tx| add(tx, "kept"))).unwrap();
+        assert_eq!(count(db), 1);
+    });
+}
+
+#[test]
+fn a_duplicate_is_a_conflict_and_commits_nothing() {
+    on_both(|db| {
+        wait(db.write(|tx| add(tx, "one"))).unwrap();
+        let twice = wait(db.write(|tx| {
+            add(tx, "two")?;
+            add(tx, "one")
+        }));
+        assert_eq!(twice.unwrap_err().kind, ProblemKind::Conflict);
+        let carried_on = wait(db.write(|tx| {
+            add(tx, "three")?;
+            let _ = add(tx, "one");
+            Ok(())
+        }));
+        assert_eq!(carried_on.unwrap_err().kind, ProblemKind::Internal);
+        assert_eq!(count(db), 1);
+    });
+}
+
+#[test]
+fn writers_of_one_record_lose_no_update() {
+    on_both(|db| {
+        wait(db.write(|tx| add(tx, "counter"))).unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        wait(async {
+            let writes: Vec<_> = (0..64)
+                .map(|_| {
+                    let (db, runs) = (db.clone(), runs.clone());
+                    tokio::spawn(async move {
+                        db.write(move |tx| {
+                            runs.fetch_add(1, Ordering::SeqCst);
+                            let number = tx.query_one(
+                                "SELECT number FROM things WHERE id = 'counter'",
+                                &[],
+                                |row| row.int(0),
+                            )?;
+                            let next = Value::Int(number.unwrap() + 1);
+                            tx.execute("UPDATE things SET number = $1", &[next])
+                        })
+                        .await
+                    })
+                })
+                .collect();
+            for write in writes {
+                write.await.unwrap().unwrap();
+            }
+        });
+        let read =
+            |tx: &mut Tx<'_>| tx.query_one("SELECT number FROM things", &[], |row| row.int(0));
+        assert_eq!(wait(db.read(read)).unwrap(), Some(64));
+        if db.dialect() == lyceum_store::Dialect::Postgres {
+            assert!(runs.load(Ordering::SeqCst) > 64, "some transactions ran again");
+        }
+    });
+}
+
+#[test]
+fn a_long_write_is_all_or_nothing_and_beside_others() {
+    with_target(|target| {
+        let db = open(target);
+        let failed: Result<()> = db.write_blocking(|tx| {
+            add(tx, "lost")?;
+            Err(Problem::not_found("thing", "x"))
+        });
+        assert_eq!(failed.unwrap_err().kind, ProblemKind::NotFound);
+        thread::scope(|scope| {
+            for worker in 0..4 {
+                let db = open(target);
+                scope.spawn(move || {
+                    for n in 0..25 {
+                        if worker % 2 == 0 {
+                            wait(db.write(move |tx| add(tx, &format!("{worker}-{n}")))).unwrap();
+                        } else {
+                            db.write_blocking(|tx| {
+                                tx.tally("things", n, 1);
+                                add(tx, &format!("{worker}-{n}"))
+                            })
+                            .unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(count(&db), 100);
+        assert_eq!(db.read_blocking(|tx| tx.tally_total("things")).unwrap(), 50);
+    });
+}
+
+#[test]
+fn a_read_cannot_write() {
+    on_both(|db| {
+        assert_eq!(wait(db.read(|tx| add(tx, "x"))).unwrap_err().kind, ProblemKind::Internal);
+        assert!(db.read_blocking(|tx| add(tx, "x")).is_err());
+        assert_eq!(count(db), 0);
+    });
+}

@@ -1,0 +1,247 @@
+//! A private PostgreSQL cluster for tests, and tests on both stores.
+//!
+//! `cargo xtask test` starts one cluster for all test processes ([`Cluster::start`]) and names it
+//! in `LYCEUM_TEST_POSTGRES`; without that variable each test process starts its own, once. A
+//! cluster ends with the process that started it, however that ends.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lyceum_store::{Db, Migration, Target};
+use postgres::{Client, NoTls};
+
+/// The variable that names a running cluster: the address of its database `postgres`.
+pub const CLUSTER_VARIABLE: &str = "LYCEUM_TEST_POSTGRES";
+
+/// Runs the server until the standard input ends, which it does with the process that holds its
+/// other end; then stops the server and removes its folder.
+const KEEPER: &str = r#"
+"$1/postgres" -D "$2/data" -k "$2" -p "$3" -c listen_addresses=127.0.0.1 -c fsync=on \
+    -c max_connections=500 -c max_wal_size=256MB -c log_min_messages=fatal </dev/null &
+server=$!
+read -r _
+kill -INT $server
+wait $server
+rm -rf "$2"
+"#;
+
+/// A running PostgreSQL cluster of its own folder and port; dropping it stops it.
+pub struct Cluster {
+    keeper: Child,
+    port: u16,
+}
+
+impl Cluster {
+    /// Makes and starts a cluster with `fsync` on, as the user `postgres` where this is root.
+    /// Panics with a reason where it cannot.
+    pub fn start() -> Self {
+        let programs = programs();
+        let folder = tempfile::Builder::new()
+            .prefix("lyceum-postgres-")
+            .tempdir()
+            .expect("a temporary folder can be made")
+            .keep();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("it is ours");
+        if is_root() {
+            let (user, group) = owner_of_postgres();
+            chown(&folder, Some(user), Some(group)).expect("root may give a folder away");
+        }
+        let made = unprivileged(&programs.join("initdb"))
+            .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"])
+            .args(["--no-sync", "-D"])
+            .arg(folder.join("data"))
+            .output()
+            .expect("initdb runs");
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        for _ in 0..5 {
+            if let Some(cluster) = Self::serve(&programs, &folder) {
+                return cluster;
+            }
+        }
+        panic!("PostgreSQL did not start in '{}'", folder.display());
+    }
+
+    /// The address of the cluster's database `postgres`.
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Starts the server on a port that is free now; `None` when another process took it.
+    fn serve(programs: &Path, folder: &Path) -> Option<Self> {
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+        let port = free.expect("the loopback has a free port").port();
+        let keeper = unprivileged(Path::new("/bin/sh"))
+            .args(["-c", KEEPER, "keeper"])
+            .args([programs, folder])
+            .arg(port.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a shell runs");
+        let mut cluster = Self { keeper, port };
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while Instant::now() < deadline {
+            if Client::connect(&cluster.url(), NoTls).is_ok() {
+                return Some(cluster);
+            }
+            if !folder.exists() || cluster.keeper.try_wait().is_ok_and(|ended| ended.is_some()) {
+                return None;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        None
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+/// The folder of the newest PostgreSQL's programs. Panics when there is none of release 15 or up.
+pub fn programs() -> PathBuf {
+    let told = Command::new("pg_config").arg("--bindir").output().ok();
+    let told = told.map(|told| PathBuf::from(String::from_utf8_lossy(&told.stdout).trim()));
+    let packaged = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let on_path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = packaged.map(|entry| entry.path().join("bin")).chain(told);
+    folders
+        .chain(std::env::split_paths(&on_path))
+        .filter_map(|folder| Some((release(&folder)?, folder)))
+        .max()
+        .filter(|(release, _)| *release >= 15)
+        .map(|(_, folder)| folder)
+        .expect("PostgreSQL 15 or newer is needed: install the package 'postgresql'")
+}
+
+fn release(folder: &Path) -> Option<u32> {
+    if !folder.join("initdb").exists() {
+        return None;
+    }
+    let told = Command::new(folder.join("postgres")).arg("--version").output().ok()?;
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    told.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0)
+}
+
+fn owner_of_postgres() -> (u32, u32) {
+    let number = |flag: &str| {
+        let told = Command::new("id").args([flag, "postgres"]).output().expect("id runs");
+        let told = String::from_utf8_lossy(&told.stdout).trim().parse();
+        told.expect("the package 'postgresql' makes the user 'postgres'")
+    };
+    (number("-u"), number("-g"))
+}
+
+/// PostgreSQL refuses to run as root.
+fn unprivileged(program: &Path) -> Command {
+    let mut command = if is_root() {
+        let mut command = Command::new("runuser");
+        command.args(["-u", "postgres", "--"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    command.current_dir("/");
+    command
+}
+
+/// The address of the cluster of this test run.
+fn cluster_url() -> String {
+    static OWN: OnceLock<Cluster> = OnceLock::new();
+    #[expect(clippy::disallowed_methods, reason = "tests are told where the cluster runs")]
+    let given = std::env::var(CLUSTER_VARIABLE);
+    given.unwrap_or_else(|_| OWN.get_or_init(Cluster::start).url())
+}
+
+/// A new, empty PostgreSQL database with the schema of the migrations. It is copied from a
+/// template that the first caller makes. May be called from async code.
+pub fn fresh_database(migrations: &[Migration]) -> Target {
+    thread::scope(|scope| {
+        scope.spawn(|| make_database(migrations)).join().expect("a database can be made")
+    })
+}
+
+fn make_database(migrations: &[Migration]) -> Target {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let mut hasher = DefaultHasher::new();
+    for Migration { version, name, sql } in migrations {
+        (version, name, sql).hash(&mut hasher);
+    }
+    let template = format!("template_{:016x}", hasher.finish());
+    let cluster = cluster_url();
+    let mut client = Client::connect(&cluster, NoTls).expect("the cluster answers");
+    make_template(&mut client, &cluster, &template, migrations);
+    let made = MADE.fetch_add(1, Ordering::SeqCst);
+    let name = format!("test_{}_{made}", std::process::id());
+    client
+        .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}"))
+        .expect("a template without connections can be copied");
+    Target::Postgres(database_url(&cluster, &name))
+}
+
+fn database_url(cluster: &str, name: &str) -> String {
+    let base = cluster.rsplit_once('/').map_or(cluster, |(base, _)| base);
+    format!("{base}/{name}")
+}
+
+/// Makes the migrated template under another name first, so that it is whole once it exists.
+fn make_template(client: &mut Client, cluster: &str, template: &str, migrations: &[Migration]) {
+    client.batch_execute("SELECT pg_advisory_lock(15)").expect("locks can be had");
+    let known = client
+        .query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&template])
+        .expect("the catalogue can be read");
+    if known.is_none() {
+        let draft = format!("draft_{template}");
+        let mut run = |sql: String| client.batch_execute(&sql).expect("a template can be made");
+        run(format!("DROP DATABASE IF EXISTS {draft}"));
+        run(format!("CREATE DATABASE {draft} TEMPLATE template0"));
+        let opened = Db::open(&Target::Postgres(database_url(cluster, &draft)), migrations);
+        drop(opened.expect("the migrations apply to PostgreSQL"));
+        run(format!("ALTER DATABASE {draft} RENAME TO {template}"));
+    }
+    client.batch_execute("SELECT pg_advisory_unlock(15)").expect("the lock is held");
+}
+
+/// Runs the body of a test on SQLite and on PostgreSQL, each with a new, empty database of the
+/// migrations' schema, and names the store on failure. The databases go away afterwards.
+pub fn both_stores(migrations: &[Migration], body: impl Fn(&Target)) {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    named("SQLite", || body(&Target::Sqlite(folder.path().join("test.db"))));
+    let target = fresh_database(migrations);
+    named("PostgreSQL", || body(&target));
+    drop_database(&target);
+}
+
+#[expect(clippy::print_stderr, reason = "this is how a test tells where it failed")]
+fn named(store: &str, body: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+        eprintln!("the test failed on {store}");
+        resume_unwind(panic);
+    }
+}
+
+fn drop_database(target: &Target) {
+    let Target::Postgres(url) = target else { return };
+    let name = url.rsplit('/').next().unwrap_or_default().to_owned();
+    let dropped = thread::spawn(move || {
+        let mut client = Client::connect(&cluster_url(), NoTls)?;
+        client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"))
+    });
+    dropped.join().expect("no panic").expect("a test's database can be dropped");
+}
