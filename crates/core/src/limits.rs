@@ -116,3 +116,5 @@ pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
 pub const INSERT_CHUNK_ROWS: usize = 1000;
 /// Attempts of a job before it counts as failed for good.
 pub const JOB_MAX_ATTEMPTS: i64 = 12;
+/// Records that one `DELETE …?cascade=true` marks at most.
+pub const CASCADE_MAX_RECORDS: u64 = 100_000;

@@ -1,1 +1,36 @@
-//! Placeholder.
+//! OneRoster 1.2: rostering, gradebook and resources.
+//!
+//! Each kind of record is declared once ([`kinds`]); one engine interprets the declarations:
+//! validation ([`record`]), filters ([`filter`]), order, storage ([`repository`]), rendering
+//! ([`render`]), CSV. This crate knows no HTTP and no async; it works on a store transaction.
+//!
+//! Invariants: only [`repository`] and the filter's `sql.rs` speak SQL; one function writes a
+//! record's JSON, columns, links and counters together; `href`s are rendered at read.
+
+pub mod bulk;
+mod canonical;
+pub mod collections;
+pub mod default_class;
+mod dialect;
+pub mod filter;
+mod grade;
+pub mod kind;
+pub mod kinds;
+mod patch;
+pub mod query;
+pub mod record;
+pub mod render;
+pub mod repository;
+pub mod rules;
+pub mod sort;
+mod sql;
+pub mod write;
+
+pub use dialect::Dialect;
+pub use patch::merge;
+
+use lyceum_store::Migration;
+
+/// The schema of this crate.
+pub const MIGRATIONS: &[Migration] =
+    &[Migration { version: 3, name: "roster", sql: include_str!("../migrations/V3__roster.sql") }];

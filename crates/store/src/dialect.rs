@@ -152,3 +152,13 @@ pub(crate) fn skip_locked(dialect: Dialect) -> &'static str {
         Dialect::Postgres => "FOR UPDATE SKIP LOCKED",
     }
 }
+
+/// The texts of a JSON array that a placeholder holds, as the subquery of an `IN`.
+pub fn texts(dialect: Dialect, placeholder: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("SELECT value FROM json_each({placeholder})"),
+        Dialect::Postgres => {
+            format!("SELECT json_array_elements_text(CAST({placeholder} AS TEXT)::json)")
+        }
+    }
+}

@@ -3,3 +3,9 @@
 pub mod postgres;
 
 pub use postgres::{both_stores, fresh_database};
+
+/// Whether the tests run with the full figures (`cargo xtask soak`) or small ones.
+pub fn full_size() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "the size of tests is not a setting")]
+    std::env::var("LYCEUM_TEST_SIZE").is_ok_and(|size| size == "full")
+}

@@ -1,0 +1,187 @@
+//! The collections of OneRoster 1.2: whole kinds, parts of kinds, and what belongs to a record.
+
+use crate::kind::Kind;
+use crate::kinds::{ACADEMIC_SESSION, ALL, ORG, USER};
+
+/// A set of records of one kind under an address of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Collection {
+    /// Its path, which is also the name of its counter: `students`.
+    pub path: &'static str,
+    /// What it holds.
+    pub kind: &'static Kind,
+    /// Which records of the kind belong to it.
+    pub part: Part,
+    /// The wrapper key of a single read that clients of the platform expect beside the kind's.
+    pub platform_one: Option<&'static str>,
+    /// The collection key that clients of the platform expect beside the kind's.
+    pub platform_many: Option<&'static str>,
+}
+
+/// A part of a kind's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of them.
+    Whole,
+    /// Those whose `type` is this word.
+    OfType(&'static str),
+    /// Users who have this role somewhere.
+    WithRole(&'static str),
+}
+
+const fn part(path: &'static str, kind: &'static Kind, part: Part) -> Collection {
+    Collection { path, kind, part, platform_one: None, platform_many: None }
+}
+
+/// Parts of kinds that have an address of their own.
+pub static PARTS: &[Collection] = &[
+    part("schools", &ORG, Part::OfType("school")),
+    part("students", &USER, Part::WithRole("student")),
+    part("teachers", &USER, Part::WithRole("teacher")),
+    Collection {
+        platform_one: Some("term"),
+        platform_many: Some("terms"),
+        ..part("terms", &ACADEMIC_SESSION, Part::OfType("term"))
+    },
+    Collection {
+        platform_one: Some("gradingPeriod"),
+        platform_many: Some("gradingPeriods"),
+        ..part("gradingPeriods", &ACADEMIC_SESSION, Part::OfType("gradingPeriod"))
+    },
+];
+
+/// Every collection: the kinds, then their parts.
+pub fn all() -> impl Iterator<Item = Collection> {
+    ALL.iter().map(|kind| part(kind.path, kind, Part::Whole)).chain(PARTS.iter().copied())
+}
+
+/// The collection of that path.
+pub fn at(path: &str) -> Option<Collection> {
+    all().find(|collection| collection.path == path)
+}
+
+/// A collection inside a record: what belongs to the class, school, user… of the path.
+#[derive(Clone, Copy, Debug)]
+pub struct Scoped {
+    /// The path, whose parameters name kinds: `/classes/{classSourcedId}/students`.
+    pub path: &'static str,
+    /// The path of the collection that it is a part of.
+    pub of: &'static str,
+    /// What belongs to it.
+    pub belongs: Belongs,
+    /// Whether the standard knows it.
+    pub standard: bool,
+}
+
+/// How a record belongs to those of the path, taken in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Belongs {
+    /// Its reference of this name points there.
+    ByField(&'static str),
+    /// One of its references of this link field points there.
+    ByLink(&'static str),
+    /// A user with this role at that organization.
+    ByRoleAt(&'static str),
+    /// A user enrolled in that class, in this role or in any.
+    Enrolled(Option<&'static str>),
+    /// A class in which that user is enrolled, in this role or in any.
+    ClassOf(Option<&'static str>),
+    /// A course that the school owns or that one of its classes teaches.
+    CourseOfSchool,
+    /// A session of the school: its own, or one of its classes'.
+    SessionOfSchool,
+    /// A grading period inside that term.
+    GradingPeriodOf,
+    /// A category that the class uses, or that no class uses yet.
+    CategoryOfClass,
+    /// A result in a line item of that class.
+    ResultOfClass,
+    /// A result of that student in a line item of that class.
+    ResultOfStudentInClass,
+    /// A result in the line item, which belongs to the class.
+    ResultOfLineItemInClass,
+    /// A score scale of a class of the school.
+    ScoreScaleOfSchool,
+    /// A resource that the record names, or that a component of the course has.
+    ResourceOf,
+    /// A user who is an agent of that user.
+    AgentOf,
+}
+
+const fn scoped(path: &'static str, of: &'static str, belongs: Belongs) -> Scoped {
+    Scoped { path, of, belongs, standard: true }
+}
+
+const fn beyond(path: &'static str, of: &'static str, belongs: Belongs) -> Scoped {
+    Scoped { path, of, belongs, standard: false }
+}
+
+/// The scoped collections of the rostering service.
+pub static ROSTERING: &[Scoped] = &[
+    scoped("/classes/{classSourcedId}/students", "students", Belongs::Enrolled(Some("student"))),
+    scoped("/classes/{classSourcedId}/teachers", "teachers", Belongs::Enrolled(Some("teacher"))),
+    beyond("/classes/{classSourcedId}/enrollments", "enrollments", Belongs::ByField("class")),
+    scoped("/courses/{courseSourcedId}/classes", "classes", Belongs::ByField("course")),
+    scoped("/schools/{schoolSourcedId}/classes", "classes", Belongs::ByField("school")),
+    scoped("/schools/{schoolSourcedId}/courses", "courses", Belongs::CourseOfSchool),
+    scoped("/schools/{schoolSourcedId}/enrollments", "enrollments", Belongs::ByField("school")),
+    scoped("/schools/{schoolSourcedId}/students", "students", Belongs::ByRoleAt("student")),
+    scoped("/schools/{schoolSourcedId}/teachers", "teachers", Belongs::ByRoleAt("teacher")),
+    scoped("/schools/{schoolSourcedId}/terms", "terms", Belongs::SessionOfSchool),
+    scoped(
+        "/schools/{schoolSourcedId}/classes/{classSourcedId}/enrollments",
+        "enrollments",
+        Belongs::ByField("class"),
+    ),
+    scoped(
+        "/schools/{schoolSourcedId}/classes/{classSourcedId}/students",
+        "students",
+        Belongs::Enrolled(Some("student")),
+    ),
+    scoped(
+        "/schools/{schoolSourcedId}/classes/{classSourcedId}/teachers",
+        "teachers",
+        Belongs::Enrolled(Some("teacher")),
+    ),
+    scoped("/students/{studentSourcedId}/classes", "classes", Belongs::ClassOf(Some("student"))),
+    scoped("/teachers/{teacherSourcedId}/classes", "classes", Belongs::ClassOf(Some("teacher"))),
+    scoped("/terms/{termSourcedId}/classes", "classes", Belongs::ByLink("class.terms")),
+    scoped("/terms/{termSourcedId}/gradingPeriods", "gradingPeriods", Belongs::GradingPeriodOf),
+    scoped("/users/{userSourcedId}/classes", "classes", Belongs::ClassOf(None)),
+    beyond("/users/{userSourcedId}/agents", "users", Belongs::AgentOf),
+    beyond("/users/{userSourcedId}/agentFor", "users", Belongs::ByLink("user.agents")),
+];
+
+/// The scoped collections of the gradebook service.
+pub static GRADEBOOK: &[Scoped] = &[
+    scoped("/classes/{classSourcedId}/categories", "categories", Belongs::CategoryOfClass),
+    scoped("/classes/{classSourcedId}/lineItems", "lineItems", Belongs::ByField("class")),
+    scoped("/classes/{classSourcedId}/results", "results", Belongs::ResultOfClass),
+    scoped("/classes/{classSourcedId}/scoreScales", "scoreScales", Belongs::ByField("class")),
+    scoped(
+        "/classes/{classSourcedId}/lineItems/{lineItemSourcedId}/results",
+        "results",
+        Belongs::ResultOfLineItemInClass,
+    ),
+    scoped(
+        "/classes/{classSourcedId}/students/{studentSourcedId}/results",
+        "results",
+        Belongs::ResultOfStudentInClass,
+    ),
+    beyond("/lineItems/{lineItemSourcedId}/results", "results", Belongs::ByField("lineItem")),
+    beyond("/schools/{schoolSourcedId}/lineItems", "lineItems", Belongs::ByField("school")),
+    scoped("/schools/{schoolSourcedId}/scoreScales", "scoreScales", Belongs::ScoreScaleOfSchool),
+];
+
+/// The scoped collections of the resources service; each is served under `/resources` too, where
+/// the published clients look.
+pub static RESOURCES: &[Scoped] = &[
+    scoped("/classes/{classSourcedId}/resources", "resources", Belongs::ResourceOf),
+    scoped("/courses/{courseSourcedId}/resources", "resources", Belongs::ResourceOf),
+    scoped("/users/{userSourcedId}/resources", "resources", Belongs::ResourceOf),
+];
+
+/// The kind that a path parameter such as `schoolSourcedId` names.
+pub fn named_by(parameter: &str) -> Option<&'static Kind> {
+    crate::kinds::named(parameter.strip_suffix("SourcedId")?)
+}

@@ -1,0 +1,281 @@
+//! Looks the fields of a filter up in a kind's declaration.
+
+use lyceum_core::Result;
+use lyceum_core::time::{Timestamp, parse_date};
+
+use super::parse::{Expr, Literal, Op};
+use super::refused;
+use crate::grade;
+use crate::kind::{Field, Kind, Type};
+
+/// A filter whose fields are known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bound {
+    /// All must hold.
+    And(Vec<Bound>),
+    /// One must hold.
+    Or(Vec<Bound>),
+    /// A comparison.
+    Clause(Clause),
+}
+
+/// A comparison of a field with a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clause {
+    /// The field.
+    pub place: Place,
+    /// The comparison.
+    pub op: Op,
+    /// The value, in the form in which the field's values compare.
+    pub operand: Operand,
+}
+
+/// Where a field's value is found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// A column. Texts of `folded` ones compare without regard to ASCII case.
+    Column {
+        /// Its name.
+        name: String,
+        /// Whether ASCII case is ignored.
+        folded: bool,
+        /// Whether an index finds the few records that have a value.
+        indexed: bool,
+    },
+    /// A scalar inside the record's JSON.
+    Json {
+        /// Whether it stands among the platform's members.
+        extra: bool,
+        /// The names that lead to it.
+        path: Vec<String>,
+        /// Whether ASCII case is ignored.
+        folded: bool,
+    },
+    /// A list: of scalars, or of objects of which one member counts.
+    List {
+        /// The `roster_link.field` that holds its members, where they are linked.
+        link: Option<String>,
+        /// Whether it stands among the platform's members.
+        extra: bool,
+        /// The name of the list.
+        name: &'static str,
+        /// The member of its objects that counts, as a path.
+        leaf: Vec<&'static str>,
+        /// How its members compare.
+        members: Members,
+    },
+}
+
+/// How the members of a list compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Members {
+    /// As they are.
+    Exact,
+    /// Without regard to ASCII case.
+    Folded,
+    /// As grades, by value.
+    Grades,
+}
+
+/// A value to compare with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// Text, already folded where the place is.
+    Text(String),
+    /// A number.
+    Number(f64),
+    /// The values of a comma-separated list.
+    Texts(Vec<String>),
+}
+
+/// Binds a filter to a kind. Errors: `BadFilter` naming the field and what could stand there.
+pub fn bind(kind: &'static Kind, expr: &Expr) -> Result<Bound> {
+    Ok(match expr {
+        Expr::And(parts) => Bound::And(all(kind, parts)?),
+        Expr::Or(parts) => Bound::Or(all(kind, parts)?),
+        Expr::Clause(name, op, literal) => Bound::Clause(clause(kind, name, *op, literal)?),
+    })
+}
+
+fn all(kind: &'static Kind, parts: &[Expr]) -> Result<Vec<Bound>> {
+    parts.iter().map(|part| bind(kind, part)).collect()
+}
+
+/// Whether the filter names one of the fields at any place.
+pub(crate) fn names(expr: &Expr, fields: &[&str]) -> bool {
+    match expr {
+        Expr::And(parts) | Expr::Or(parts) => parts.iter().any(|part| names(part, fields)),
+        Expr::Clause(name, _, _) => fields.contains(&name.as_str()),
+    }
+}
+
+fn clause(kind: &'static Kind, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
+    match name {
+        "sourcedId" => {
+            return scalar(column("sourced_id", false, true), Type::Uri, name, op, literal);
+        }
+        "status" => return scalar(column("status", false, false), Type::Uri, name, op, literal),
+        "dateLastModified" => {
+            let place = column("date_last_modified", false, true);
+            return scalar(place, Type::Instant, name, op, literal);
+        }
+        _ => {}
+    }
+    if let Some(path) = name.strip_prefix("metadata.") {
+        return free(path, op, literal);
+    }
+    let (head, rest) = name.split_once('.').unwrap_or((name, ""));
+    if let Some(field) = kind.field(head) {
+        return declared(kind, field, rest, name, op, literal);
+    }
+    // The published guide flattens references: `userSourcedId` is `user.sourcedId`.
+    if let Some(field) = head.strip_suffix("SourcedId").and_then(|head| kind.field(head)) {
+        return declared(kind, field, "sourcedId", name, op, literal);
+    }
+    Err(unknown(kind, name))
+}
+
+fn declared(
+    kind: &'static Kind,
+    field: &'static Field,
+    rest: &str,
+    full: &str,
+    op: Op,
+    literal: &Literal,
+) -> Result<Clause> {
+    let link = format!("{}.{}", kind.one, field.name);
+    let list = |link: Option<String>, leaf: Vec<&'static str>, how| {
+        let place =
+            Place::List { link, extra: field.platform, name: field.name, leaf, members: how };
+        members(place, how, full, op, literal)
+    };
+    match (field.ty, rest) {
+        (Type::Secret, _) => Err(unknown(kind, full)),
+        (Type::Reference(target), "sourcedId") => {
+            // Whole districts may share an organization or a session: that is no quick look-up.
+            let is_quick = !matches!(target, "org" | "academicSession");
+            let name = field.column_name().expect("references have columns");
+            let place = column(&name, false, is_quick);
+            scalar(place, Type::Uri, full, op, literal)
+        }
+        (Type::References(_), "sourcedId") => list(Some(link), vec!["sourcedId"], Members::Exact),
+        (Type::Texts, "") => list(field.is_indexed().then_some(link), vec![], Members::Folded),
+        (Type::Grades, "") => list(field.is_indexed().then_some(link), vec![], Members::Grades),
+        (Type::WordList(_), "") => list(None, vec![], Members::Exact),
+        (Type::Objects(fields), rest) => {
+            let (leaf, below) = rest.split_once('.').unwrap_or((rest, ""));
+            let Some(leaf) = fields.iter().find(|field| field.name == leaf) else {
+                return Err(unknown(kind, full));
+            };
+            let linked = |how, path| {
+                list(leaf.is_indexed().then(|| format!("{link}.{}", leaf.name)), path, how)
+            };
+            match (leaf.ty, below) {
+                (Type::Reference(_), "sourcedId") => {
+                    linked(Members::Exact, vec![leaf.name, "sourcedId"])
+                }
+                (Type::Text, "") => linked(Members::Folded, vec![leaf.name]),
+                (Type::Uri | Type::Word(_) | Type::Date | Type::Flag, "") => {
+                    linked(Members::Exact, vec![leaf.name])
+                }
+                _ => Err(unknown(kind, full)),
+            }
+        }
+        (Type::Reference(_) | Type::References(_) | Type::Json, _) => {
+            Err(refused(format!("'{full}' cannot be filtered; use '{}.sourcedId'", field.name)))
+        }
+        (ty, "") => {
+            let folded = matches!(ty, Type::Text);
+            let place = match field.column_name() {
+                Some(name) => column(&name, folded, field.is_indexed()),
+                None => {
+                    Place::Json { extra: field.platform, path: vec![field.name.to_owned()], folded }
+                }
+            };
+            scalar(place, ty, full, op, literal)
+        }
+        _ => Err(unknown(kind, full)),
+    }
+}
+
+fn column(name: &str, folded: bool, indexed: bool) -> Place {
+    Place::Column { name: name.to_owned(), folded, indexed }
+}
+
+/// A scalar of a declared type: the value must be one of that type.
+fn scalar(place: Place, ty: Type, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
+    let text = &literal.text;
+    let wrong = |what: &str| Err(refused(format!("'{name}' is {what}; '{text}' is not")));
+    let operand = match ty {
+        Type::Number | Type::Integer if op == Op::Contains => {
+            return Err(refused(format!("'{name}' is a number; ~ compares texts and lists")));
+        }
+        Type::Number | Type::Integer => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Operand::Number(number),
+            _ => return wrong("a number"),
+        },
+        // A part of a date is enough for `contains`.
+        Type::Date | Type::Instant if op == Op::Contains => Operand::Text(text.clone()),
+        Type::Date => match date(text) {
+            Some(text) => Operand::Text(text),
+            None => return wrong("a date such as 2026-01-15"),
+        },
+        Type::Instant => match text.parse::<Timestamp>() {
+            Ok(instant) => Operand::Text(instant.to_string()),
+            Err(_) => return wrong("an instant such as 2026-01-15T08:00:00Z"),
+        },
+        Type::Text => Operand::Text(text.to_ascii_lowercase()),
+        _ => Operand::Text(text.clone()),
+    };
+    Ok(Clause { place, op, operand })
+}
+
+fn date(text: &str) -> Option<String> {
+    match parse_date(text) {
+        Some(date) => Some(date.to_string()),
+        // A day compares with an instant as its midnight; dates have no finer grain.
+        None => text.parse::<Timestamp>().ok().map(|instant| instant.date().to_string()),
+    }
+}
+
+fn members(place: Place, how: Members, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
+    if matches!(op, Op::Greater | Op::GreaterOrEqual | Op::Less | Op::LessOrEqual) {
+        return Err(refused(format!("'{name}' is a list, which has no order; use = != or ~")));
+    }
+    let fold = |text: &str| match how {
+        Members::Exact => text.to_owned(),
+        Members::Folded => text.to_ascii_lowercase(),
+        Members::Grades => grade::comparable(text),
+    };
+    let values = literal.text.split(',').map(|part| fold(part.trim())).collect();
+    Ok(Clause { place, op, operand: Operand::Texts(values) })
+}
+
+/// A field inside `metadata`: a value without quotes compares as a number or boolean.
+fn free(path: &str, op: Op, literal: &Literal) -> Result<Clause> {
+    let mut names = vec!["metadata".to_owned()];
+    for name in path.split('.') {
+        let plain = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-:".contains(&b));
+        if !plain {
+            return Err(refused(format!(
+                "'metadata.{path}' cannot be filtered; names are made of letters, digits, _ - :"
+            )));
+        }
+        names.push(name.to_owned());
+    }
+    let number = (!literal.quoted).then(|| literal.text.parse::<f64>().ok()).flatten();
+    let operand = match number {
+        Some(number) if op != Op::Contains => Operand::Number(number),
+        _ => Operand::Text(literal.text.to_ascii_lowercase()),
+    };
+    Ok(Clause { place: Place::Json { extra: false, path: names, folded: true }, op, operand })
+}
+
+fn unknown(kind: &Kind, name: &str) -> lyceum_core::Problem {
+    let known: Vec<&str> = ["sourcedId", "status", "dateLastModified", "metadata.…"]
+        .into_iter()
+        .chain(kind.fields.iter().filter(|f| !matches!(f.ty, Type::Secret)).map(|f| f.name))
+        .collect();
+    refused(format!("{} has no field '{name}'; it has {}", kind.one, known.join(", ")))
+}

@@ -1,0 +1,220 @@
+//! Reads the text of a filter.
+
+use lyceum_core::{Result, limits};
+
+use super::refused;
+
+/// A filter as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// All must hold.
+    And(Vec<Expr>),
+    /// One must hold.
+    Or(Vec<Expr>),
+    /// A comparison: the field's name as written, the operator, the value.
+    Clause(String, Op, Literal),
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `=`
+    Equal,
+    /// `!=`: the complement of `=`, so that it holds where the field is missing.
+    NotEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `~`: the text contains the value; the list has one of the values.
+    Contains,
+}
+
+/// A value as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Literal {
+    /// Its text, quotes taken off.
+    pub text: String,
+    /// Whether it stood in quotes; without them it is a number or a boolean.
+    pub quoted: bool,
+}
+
+/// Reads a filter. Errors: `BadFilter` that shows where the text stops making sense.
+pub fn parse(text: &str) -> Result<Expr> {
+    if text.len() > limits::FILTER_MAX_BYTES {
+        let most = limits::FILTER_MAX_BYTES;
+        return Err(refused(format!("the filter is longer than {most} bytes")));
+    }
+    let mut parser = Parser { text, at: 0, clauses: 0 };
+    let expr = parser.any(0)?;
+    parser.blanks();
+    if parser.at < text.len() {
+        return Err(parser.expected("AND, OR or the end"));
+    }
+    Ok(expr)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    clauses: usize,
+}
+
+impl Parser<'_> {
+    fn any(&mut self, depth: usize) -> Result<Expr> {
+        let mut parts = vec![self.all(depth)?];
+        while self.word("OR") {
+            parts.push(self.all(depth)?);
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Expr::Or(parts) })
+    }
+
+    fn all(&mut self, depth: usize) -> Result<Expr> {
+        let mut parts = vec![self.one(depth)?];
+        while self.word("AND") {
+            parts.push(self.one(depth)?);
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Expr::And(parts) })
+    }
+
+    fn one(&mut self, depth: usize) -> Result<Expr> {
+        self.blanks();
+        if !self.rest().starts_with('(') {
+            return self.clause();
+        }
+        if depth == limits::FILTER_MAX_DEPTH {
+            let most = limits::FILTER_MAX_DEPTH;
+            return Err(refused(format!("the filter nests deeper than {most} parentheses")));
+        }
+        self.at += 1;
+        let inner = self.any(depth + 1)?;
+        self.blanks();
+        if !self.rest().starts_with(')') {
+            return Err(self.expected("')'"));
+        }
+        self.at += 1;
+        Ok(inner)
+    }
+
+    fn clause(&mut self) -> Result<Expr> {
+        self.clauses += 1;
+        if self.clauses > limits::FILTER_MAX_CLAUSES {
+            let most = limits::FILTER_MAX_CLAUSES;
+            return Err(refused(format!("the filter has more than {most} clauses")));
+        }
+        let name = self.name()?;
+        let op = self.op()?;
+        let literal = self.literal()?;
+        Ok(Expr::Clause(name, op, literal))
+    }
+
+    fn name(&mut self) -> Result<String> {
+        self.blanks();
+        let end = self
+            .rest()
+            .find(|c: char| !(c.is_alphanumeric() || "._-:".contains(c)))
+            .unwrap_or(self.rest().len());
+        if end == 0 {
+            return Err(self.expected("a field"));
+        }
+        let name = self.rest()[..end].to_owned();
+        self.at += end;
+        Ok(name)
+    }
+
+    fn op(&mut self) -> Result<Op> {
+        const OPS: &[(&str, Op)] = &[
+            ("!=", Op::NotEqual),
+            (">=", Op::GreaterOrEqual),
+            ("<=", Op::LessOrEqual),
+            ("=", Op::Equal),
+            (">", Op::Greater),
+            ("<", Op::Less),
+            ("~", Op::Contains),
+        ];
+        self.blanks();
+        let rest = self.rest();
+        let Some((sign, op)) = OPS.iter().find(|(sign, _)| rest.starts_with(sign)) else {
+            return Err(self.expected("one of = != > >= < <= ~"));
+        };
+        self.at += sign.len();
+        Ok(*op)
+    }
+
+    fn literal(&mut self) -> Result<Literal> {
+        self.blanks();
+        if self.rest().starts_with('\'') {
+            return self.quoted();
+        }
+        let end = self.rest().find([' ', ')', '\t']).unwrap_or(self.rest().len());
+        let text = &self.rest()[..end];
+        let plain =
+            matches!(text, "true" | "false") || text.parse::<f64>().is_ok_and(f64::is_finite);
+        if !plain {
+            return Err(self.expected("a value in single quotes, a number, true or false"));
+        }
+        let text = text.to_owned();
+        self.at += end;
+        Ok(Literal { text, quoted: false })
+    }
+
+    /// A quoted value; a quote inside is doubled.
+    fn quoted(&mut self) -> Result<Literal> {
+        let mut text = String::new();
+        let mut at = self.at + 1;
+        loop {
+            let Some(quote) = self.text[at..].find('\'') else {
+                return Err(self.expected("a value with a quote at its end"));
+            };
+            text.push_str(&self.text[at..at + quote]);
+            at += quote + 1;
+            if !self.text[at..].starts_with('\'') {
+                break;
+            }
+            text.push('\'');
+            at += 1;
+        }
+        self.at = at;
+        if text.contains('\0') {
+            return Err(refused("a filter's value must not contain the character U+0000"));
+        }
+        Ok(Literal { text, quoted: true })
+    }
+
+    /// Takes the word if it comes next, standing alone.
+    fn word(&mut self, word: &str) -> bool {
+        let before = self.at;
+        self.blanks();
+        let rest = self.rest().as_bytes();
+        let stands = rest.len() > word.len()
+            && rest[..word.len()].eq_ignore_ascii_case(word.as_bytes())
+            && matches!(rest[word.len()], b' ' | b'\t' | b'(');
+        if stands {
+            self.at += word.len();
+        } else {
+            self.at = before;
+        }
+        stands
+    }
+
+    fn blanks(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start_matches([' ', '\t', '+']).len();
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn expected(&self, what: &str) -> lyceum_core::Problem {
+        let place = self.text[..self.at].chars().count() + 1;
+        let found: String = self.rest().chars().take(20).collect();
+        let found = if found.is_empty() { "the end".to_owned() } else { format!("'{found}'") };
+        refused(format!(
+            "the filter makes no sense at character {place}: expected {what}, found {found}"
+        ))
+    }
+}

@@ -1,0 +1,132 @@
+//! Writes the SQL of a bound filter. The record's table goes by `t`.
+
+use lyceum_core::Result;
+use lyceum_store::dialect;
+
+use super::bind::{Bound, Clause, Members, Operand, Place};
+use super::parse::Op;
+use crate::sql::{Param, Sql};
+
+/// Appends the condition of the filter.
+pub fn compile(sql: &mut Sql, bound: &Bound) -> Result<()> {
+    match bound {
+        Bound::And(parts) => joined(sql, parts, " AND "),
+        Bound::Or(parts) => joined(sql, parts, " OR "),
+        Bound::Clause(clause) => compile_clause(sql, clause),
+    }
+}
+
+fn joined(sql: &mut Sql, parts: &[Bound], with: &str) -> Result<()> {
+    sql.push("(");
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            sql.push(with);
+        }
+        compile(sql, part)?;
+    }
+    sql.push(")");
+    Ok(())
+}
+
+fn compile_clause(sql: &mut Sql, clause: &Clause) -> Result<()> {
+    match (&clause.place, &clause.operand) {
+        (Place::List { .. }, Operand::Texts(values)) => return list(sql, clause, values),
+        (Place::Column { name, folded, .. }, Operand::Text(text)) => {
+            let column = format!("t.{name}");
+            let expr = if *folded { format!("lower({column})") } else { column };
+            compare(sql, &expr, clause.op, Param::Text(text.clone()));
+        }
+        (Place::Json { extra, path, folded }, operand) => {
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            let text = dialect::json_text(sql.dialect, source(*extra), &path)?;
+            match operand {
+                Operand::Number(number) => {
+                    let expr = dialect::number(sql.dialect, &text);
+                    compare(sql, &expr, clause.op, Param::Real(*number));
+                }
+                Operand::Text(value) => {
+                    let expr = if *folded { format!("lower({text})") } else { text };
+                    compare(sql, &expr, clause.op, Param::Text(value.clone()));
+                }
+                Operand::Texts(_) => unreachable!("scalars compare with one value"),
+            }
+        }
+        _ => unreachable!("columns hold text, lists compare with lists"),
+    }
+    Ok(())
+}
+
+fn source(extra: bool) -> &'static str {
+    if extra { "t.extra" } else { "t.body" }
+}
+
+fn compare(sql: &mut Sql, expr: &str, op: Op, param: Param) {
+    let sign = match op {
+        Op::Contains => {
+            let placeholder = sql.placeholder(param);
+            let contains = dialect::contains(sql.dialect, expr, &placeholder);
+            sql.push(&contains);
+            return;
+        }
+        Op::NotEqual => {
+            // The complement of `=`: it holds where there is no value.
+            sql.push(&format!("({expr} IS NULL OR {expr} <> ")).bind(param).push(")");
+            return;
+        }
+        Op::Equal => "=",
+        Op::Greater => ">",
+        Op::GreaterOrEqual => ">=",
+        Op::Less => "<",
+        Op::LessOrEqual => "<=",
+    };
+    sql.push(&format!("{expr} {sign} ")).bind(param);
+}
+
+/// `=` on a list of scalars: the same members, in any order. Elsewhere: one member is a value.
+fn list(sql: &mut Sql, clause: &Clause, values: &[String]) -> Result<()> {
+    let Place::List { extra, name, leaf, .. } = &clause.place else {
+        unreachable!("only lists come here")
+    };
+    if clause.op == Op::NotEqual {
+        sql.push("NOT ");
+    }
+    let whole = leaf.is_empty() && clause.op != Op::Contains;
+    sql.push("(");
+    if whole {
+        let members = dialect::json_members(sql.dialect, source(*extra), &[name])?;
+        let count = i64::try_from(values.len()).expect("a filter is short");
+        sql.push(&format!("(SELECT count(*) FROM {members}) = ")).bind(count);
+    }
+    for (index, value) in values.iter().enumerate() {
+        if whole {
+            sql.push(" AND ");
+        } else if index > 0 {
+            sql.push(" OR ");
+        }
+        has_member(sql, clause, value)?;
+    }
+    sql.push(")");
+    Ok(())
+}
+
+fn has_member(sql: &mut Sql, clause: &Clause, value: &str) -> Result<()> {
+    let Place::List { link, extra, name, leaf, members } = &clause.place else {
+        unreachable!("only lists come here")
+    };
+    if let Some(link) = link {
+        sql.push("EXISTS (SELECT 1 FROM roster_link m WHERE m.field = ").bind(link.as_str());
+        sql.push(" AND m.value = ").bind(value).push(" AND m.owner = t.seq)");
+        return Ok(());
+    }
+    let from = dialect::json_members(sql.dialect, source(*extra), &[name])?;
+    let member = match leaf.as_slice() {
+        [] => "members.member".to_owned(),
+        leaf => dialect::json_text(sql.dialect, "members.member", leaf)?,
+    };
+    let expr = match members {
+        Members::Exact => member,
+        Members::Folded | Members::Grades => format!("lower({member})"),
+    };
+    sql.push(&format!("EXISTS (SELECT 1 FROM {from} WHERE {expr} = ")).bind(value).push(")");
+    Ok(())
+}

@@ -1,0 +1,327 @@
+//! What a declaration can say about a kind of record.
+//!
+//! A declaration is plain data. The engine reads it for everything: routes, columns and indexes,
+//! validation, filters, CSV, OpenAPI. What it cannot say is a named function in [`crate::rules`].
+
+/// The three services of OneRoster 1.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Service {
+    /// `/ims/oneroster/rostering/v1p2`
+    Rostering,
+    /// `/ims/oneroster/gradebook/v1p2`
+    Gradebook,
+    /// `/ims/oneroster/resources/v1p2`
+    Resources,
+}
+
+impl Service {
+    /// The path under which the service's addresses live.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Rostering => "/ims/oneroster/rostering/v1p2",
+            Self::Gradebook => "/ims/oneroster/gradebook/v1p2",
+            Self::Resources => "/ims/oneroster/resources/v1p2",
+        }
+    }
+}
+
+/// A kind of record, such as `course`.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name, wrapper key and reference type: `course`.
+    pub one: &'static str,
+    /// Its collection key: `courses`.
+    pub many: &'static str,
+    /// Its table, and the path of its single reads with `/` for every `_` where it is nested.
+    pub table: &'static str,
+    /// The path of its collection, which is also that of its `href`s: `courses`.
+    pub path: &'static str,
+    /// The service that it belongs to.
+    pub service: Service,
+    /// What it is, in one sentence.
+    pub doc: &'static str,
+    /// Its own fields; `sourcedId`, `status`, `dateLastModified` and `metadata` belong to all.
+    pub fields: &'static [Field],
+}
+
+/// A field of a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What it holds.
+    pub ty: Type,
+    /// Whether it must be there.
+    pub presence: Presence,
+    /// Whether only the platform dialect has it (the standard's payloads are closed).
+    pub platform: bool,
+    /// Whether a column or a link holds it beside the JSON.
+    pub kept: Kept,
+    /// Whether `search` looks into it.
+    pub searched: bool,
+    /// What it means, for the API document.
+    pub doc: &'static str,
+}
+
+/// What the store keeps of a field beside the JSON. References are always indexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing: filters read the JSON.
+    Json,
+    /// A column, for filters that an index would not help.
+    Column,
+    /// A column with an index, or a link for each member of a list.
+    Indexed,
+}
+
+/// Whether a field must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// May be missing.
+    Optional,
+    /// Must be there in both dialects.
+    Required,
+    /// Required by the standard; clients of the platform may leave it out and get this value.
+    OrElse(&'static str),
+    /// Required by the standard; where the platform's client leaves it out, a rule derives it.
+    Derived,
+    /// Optional, and written as `null` where it is missing.
+    Nullable,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Type {
+    /// Text, compared without regard to ASCII case.
+    Text,
+    /// An absolute URI.
+    Uri,
+    /// `"true"` or `"false"`; JSON booleans are read too.
+    Flag,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A calendar date, `2026-01-15`.
+    Date,
+    /// An instant, `2026-01-15T08:00:00.000Z`.
+    Instant,
+    /// One of the words, or `ext:…` where the vocabulary is open.
+    Word(Words),
+    /// A reference to a record of the named kind.
+    Reference(&'static str),
+    /// References to records of the named kind.
+    References(&'static str),
+    /// A list of texts.
+    Texts,
+    /// A list of grades: `00`-`09`, `10`-`13`, `-1`; compared by value.
+    Grades,
+    /// A list of words.
+    WordList(Words),
+    /// A list of objects with these fields.
+    Objects(&'static [Field]),
+    /// Text that is accepted and never kept: passwords.
+    Secret,
+    /// Any JSON value, kept as sent.
+    Json,
+}
+
+/// A vocabulary.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// Its words.
+    pub words: &'static [&'static str],
+    /// What may stand beside them.
+    pub open: Open,
+}
+
+/// How a vocabulary is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// Not at all.
+    Closed,
+    /// `ext:` and letters, digits, `.`, `-`, `_` (OneRoster 1.2 extension vocabulary).
+    Extensions,
+    /// `/` and lower-case letters or digits (OneRoster 1.2 learning objective source).
+    Sources,
+}
+
+impl Words {
+    /// Whether the word belongs to the vocabulary.
+    pub fn allows(self, word: &str) -> bool {
+        self.words.contains(&word)
+            || match self.open {
+                Open::Closed => false,
+                Open::Extensions => word.strip_prefix("ext:").is_some_and(|rest| {
+                    !rest.is_empty()
+                        && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
+                }),
+                Open::Sources => word.strip_prefix('/').is_some_and(|rest| {
+                    !rest.is_empty()
+                        && !self.words.contains(&rest)
+                        && rest.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+                }),
+            }
+    }
+}
+
+/// A closed vocabulary.
+pub const fn closed(words: &'static [&'static str]) -> Words {
+    Words { words, open: Open::Closed }
+}
+
+/// A vocabulary with `ext:…` beside its words.
+pub const fn open(words: &'static [&'static str]) -> Words {
+    Words { words, open: Open::Extensions }
+}
+
+/// A field of any type.
+pub const fn field(name: &'static str, ty: Type) -> Field {
+    Field {
+        name,
+        ty,
+        presence: Presence::Optional,
+        platform: false,
+        kept: Kept::Json,
+        searched: false,
+        doc: "",
+    }
+}
+
+/// A text field.
+pub const fn text(name: &'static str) -> Field {
+    field(name, Type::Text)
+}
+
+/// A field of one word of a vocabulary.
+pub const fn word(name: &'static str, words: Words) -> Field {
+    field(name, Type::Word(words))
+}
+
+/// A `"true"`/`"false"` field.
+pub const fn flag(name: &'static str) -> Field {
+    field(name, Type::Flag)
+}
+
+/// A reference to one record.
+pub const fn reference(name: &'static str, kind: &'static str) -> Field {
+    field(name, Type::Reference(kind))
+}
+
+/// References to many records.
+pub const fn references(name: &'static str, kind: &'static str) -> Field {
+    field(name, Type::References(kind))
+}
+
+impl Field {
+    /// The field must be there.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.presence = Presence::Required;
+        self
+    }
+
+    /// The standard requires the field; in the platform dialect it may be left out for this value.
+    #[must_use]
+    pub const fn or_else(mut self, value: &'static str) -> Self {
+        self.presence = Presence::OrElse(value);
+        self
+    }
+
+    /// The standard requires the field; in the platform dialect a rule derives it.
+    #[must_use]
+    pub const fn derived(mut self) -> Self {
+        self.presence = Presence::Derived;
+        self
+    }
+
+    /// The field is written as `null` where it is missing.
+    #[must_use]
+    pub const fn nullable(mut self) -> Self {
+        self.presence = Presence::Nullable;
+        self
+    }
+
+    /// Only the platform dialect has the field.
+    #[must_use]
+    pub const fn platform(mut self) -> Self {
+        self.platform = true;
+        self
+    }
+
+    /// An index answers filters on the field.
+    #[must_use]
+    pub const fn indexed(mut self) -> Self {
+        self.kept = Kept::Indexed;
+        self
+    }
+
+    /// A column holds the field, without an index.
+    #[must_use]
+    pub const fn column(mut self) -> Self {
+        self.kept = Kept::Column;
+        self
+    }
+
+    /// `search` looks into the field.
+    #[must_use]
+    pub const fn searched(mut self) -> Self {
+        self.searched = true;
+        self
+    }
+
+    /// What the field means.
+    #[must_use]
+    pub const fn doc(mut self, doc: &'static str) -> Self {
+        self.doc = doc;
+        self
+    }
+
+    /// The name of the column that holds the field's value, where one does. Lists have links
+    /// instead.
+    pub fn column_name(&self) -> Option<String> {
+        match self.ty {
+            Type::Reference(_) => Some(format!("{}_id", snake(self.name))),
+            Type::Texts | Type::Grades | Type::WordList(_) | Type::Objects(_) => None,
+            _ => (self.kept != Kept::Json).then(|| snake(self.name)),
+        }
+    }
+
+    /// Whether an index answers filters on the field.
+    pub fn is_indexed(&self) -> bool {
+        self.kept == Kept::Indexed || matches!(self.ty, Type::Reference(_) | Type::References(_))
+    }
+}
+
+/// Kinds are the same when their names are: each is declared once.
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.one == other.one
+    }
+}
+
+impl Eq for Kind {}
+
+impl Kind {
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The fields that have a column, in the order of the declaration.
+    pub fn columns(&self) -> impl Iterator<Item = (&'static Field, String)> {
+        self.fields.iter().filter_map(|field| field.column_name().map(|column| (field, column)))
+    }
+}
+
+/// `lineItem` as `line_item`.
+fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}

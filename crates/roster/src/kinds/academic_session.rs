@@ -1,0 +1,30 @@
+//! Academic sessions: school years, semesters, terms and grading periods.
+
+use super::prelude::*;
+
+/// A span of the calendar in which teaching happens (OneRoster 1.2, AcademicSession).
+pub const ACADEMIC_SESSION: Kind = Kind {
+    one: "academicSession",
+    many: "academicSessions",
+    table: "academic_sessions",
+    path: "academicSessions",
+    service: Service::Rostering,
+    doc: "A span of the calendar in which teaching happens: school year, semester, term or grading period.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        field("startDate", Type::Date).required().column().doc("Its first day."),
+        field("endDate", Type::Date)
+            .required()
+            .column()
+            .doc("Its last day, or the day after (the standard leaves it open)."),
+        word("type", SESSION_TYPES).required().column().doc("What sort of session it is."),
+        reference("parent", "academicSession").doc("The session that it is a part of."),
+        references("children", "academicSession").doc("The sessions that are parts of it."),
+        text("schoolYear")
+            .required()
+            .doc("The year in which the school year ends, as four digits."),
+        reference("org", "org").platform().doc("The organization whose calendar it belongs to."),
+    ],
+};
+
+const SESSION_TYPES: Words = open(&["gradingPeriod", "semester", "schoolYear", "term"]);

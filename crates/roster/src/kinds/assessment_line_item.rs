@@ -1,0 +1,28 @@
+//! Assessment line items.
+
+use super::prelude::*;
+
+/// Something that is assessed, apart from a class's gradebook (OneRoster 1.2, AssessmentLineItem).
+pub const ASSESSMENT_LINE_ITEM: Kind = Kind {
+    one: "assessmentLineItem",
+    many: "assessmentLineItems",
+    table: "assessment_line_items",
+    path: "assessmentLineItems",
+    service: Service::Gradebook,
+    doc: "Something that is assessed: a test, a lesson or one question of it.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        text("description").doc("What is to be done."),
+        reference("class", "class").doc("The class that it belongs to."),
+        reference("parentAssessmentLineItem", "assessmentLineItem").doc("What it is a part of."),
+        reference("scoreScale", "scoreScale").doc("The scale of its text scores."),
+        field("resultValueMin", Type::Number).doc("The lowest score."),
+        field("resultValueMax", Type::Number).doc("The highest score."),
+        LEARNING_OBJECTIVES,
+        reference("course", "course").platform().doc("The course that it belongs to."),
+        reference("component", "courseComponent").platform().doc("The component that it assesses."),
+        reference("componentResource", "componentResource")
+            .platform()
+            .doc("The lesson that it assesses."),
+    ],
+};

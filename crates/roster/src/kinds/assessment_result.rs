@@ -1,0 +1,29 @@
+//! Assessment results.
+
+use super::prelude::*;
+
+/// A student's score in an assessment line item (OneRoster 1.2, AssessmentResult).
+pub const ASSESSMENT_RESULT: Kind = Kind {
+    one: "assessmentResult",
+    many: "assessmentResults",
+    table: "assessment_results",
+    path: "assessmentResults",
+    service: Service::Gradebook,
+    doc: "A student's score in an assessment line item.",
+    fields: &[
+        reference("assessmentLineItem", "assessmentLineItem").required().doc("What was assessed."),
+        reference("student", "user").required().doc("The student."),
+        field("score", Type::Number).doc("The score as a number."),
+        text("textScore").doc("The score as a text of the scale."),
+        field("scoreDate", Type::Date).required().doc("The day of the score."),
+        reference("scoreScale", "scoreScale").doc("The scale of the text score."),
+        field("scorePercentile", Type::Number).doc("The share of scores at or below this one."),
+        SCORE_STATUS,
+        text("comment").doc("What the assessor says."),
+        LEARNING_OBJECTIVE_RESULTS,
+        flag("inProgress").doc("Whether the assessment goes on."),
+        flag("incomplete").doc("Whether the work is incomplete."),
+        flag("late").doc("Whether the work came late."),
+        flag("missing").doc("Whether the work is missing."),
+    ],
+};

@@ -1,0 +1,17 @@
+//! Categories of line items.
+
+use super::prelude::*;
+
+/// A group of line items, such as homework (OneRoster 1.2, Category).
+pub const CATEGORY: Kind = Kind {
+    one: "category",
+    many: "categories",
+    table: "categories",
+    path: "categories",
+    service: Service::Gradebook,
+    doc: "A group of line items, such as homework or tests.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        field("weight", Type::Number).doc("Its share of the final grade."),
+    ],
+};

@@ -1,0 +1,30 @@
+//! Classes.
+
+use super::prelude::*;
+
+/// A course taught to a group in some terms (OneRoster 1.2, Class).
+pub const CLASS: Kind = Kind {
+    one: "class",
+    many: "classes",
+    table: "classes",
+    path: "classes",
+    service: Service::Rostering,
+    doc: "A course taught to a group in some terms; enrollments say who teaches and who learns.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        text("classCode").indexed().searched().doc("The school's short code."),
+        word("classType", open(&["homeroom", "scheduled"])).doc("Homeroom or scheduled."),
+        text("location").doc("Where it is taught, such as a room."),
+        field("grades", Type::Grades).indexed().doc("The grades that it is for."),
+        field("subjects", Type::Texts).indexed().doc("The subjects that it teaches."),
+        reference("course", "course").required().doc("The course that it teaches."),
+        reference("school", "org").derived().doc("The school that runs it."),
+        references("terms", "academicSession").required().doc("The terms in which it is taught."),
+        field("subjectCodes", Type::Texts).doc("Codes of the subjects, in their order."),
+        field("periods", Type::Texts).doc("The periods of the day in which it meets."),
+        references("resources", "resource").doc("The materials that it uses."),
+        reference("org", "org")
+            .platform()
+            .doc("The same as `school`, as clients of the platform write it."),
+    ],
+};

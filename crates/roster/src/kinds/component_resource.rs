@@ -1,0 +1,32 @@
+//! Links between components and resources.
+
+use super::prelude::*;
+
+/// A resource in its place in a course: the unit of work of a learner.
+pub const COMPONENT_RESOURCE: Kind = Kind {
+    one: "componentResource",
+    many: "componentResources",
+    table: "component_resources",
+    path: "courses/component-resources",
+    service: Service::Rostering,
+    doc: "A resource in its place in a course: the unit of work of a learner, often a lesson.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        reference("courseComponent", "courseComponent")
+            .required()
+            .doc("The component that it is in."),
+        reference("resource", "resource").required().doc("The material."),
+        field("sortOrder", Type::Integer).doc("Its place in the component: 1, 2, 3…"),
+        word("lessonType", LESSON_TYPES).nullable().doc("What sort of lesson it is, or null."),
+    ],
+};
+
+const LESSON_TYPES: Words = open(&[
+    "powerpath-100",
+    "adaptive",
+    "quiz",
+    "placement",
+    "test-out",
+    "unit-test",
+    "alpha-read-article",
+]);

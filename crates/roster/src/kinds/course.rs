@@ -1,0 +1,23 @@
+//! Courses.
+
+use super::prelude::*;
+
+/// What is taught, apart from when, where and to whom (OneRoster 1.2, Course).
+pub const COURSE: Kind = Kind {
+    one: "course",
+    many: "courses",
+    table: "courses",
+    path: "courses",
+    service: Service::Rostering,
+    doc: "What is taught, apart from when, where and to whom.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        reference("schoolYear", "academicSession").doc("The school year for which it is offered."),
+        text("courseCode").or_else("").indexed().searched().doc("The short code of the catalogue."),
+        field("grades", Type::Grades).indexed().doc("The grades that it is for."),
+        field("subjects", Type::Texts).indexed().doc("The subjects that it teaches."),
+        reference("org", "org").doc("The organization that owns the course."),
+        field("subjectCodes", Type::Texts).doc("Codes of the subjects, in their order."),
+        references("resources", "resource").doc("The materials that it uses."),
+    ],
+};

@@ -1,0 +1,24 @@
+//! Course components.
+
+use super::prelude::*;
+
+/// A unit, module or lesson of a course; nests without bound.
+pub const COURSE_COMPONENT: Kind = Kind {
+    one: "courseComponent",
+    many: "courseComponents",
+    table: "course_components",
+    path: "courses/components",
+    service: Service::Rostering,
+    doc: "A unit, module or lesson of a course; components nest without bound.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        field("sortOrder", Type::Integer).doc("Its place among its siblings: 1, 2, 3…"),
+        reference("course", "course").required().doc("The course that it belongs to."),
+        reference("parent", "courseComponent")
+            .nullable()
+            .doc("The component that it is a part of; null at the top."),
+        references("prerequisites", "courseComponent").doc("What must be done before it."),
+        word("prerequisiteCriteria", closed(&["ALL", "ANY"])).doc("Whether all or any of them."),
+        field("unlockDate", Type::Instant).doc("When it opens."),
+    ],
+};

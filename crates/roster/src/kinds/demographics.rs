@@ -1,0 +1,28 @@
+//! Demographics.
+
+use super::prelude::*;
+
+/// Facts about a person that only few may read (OneRoster 1.2, Demographics).
+pub const DEMOGRAPHICS: Kind = Kind {
+    one: "demographics",
+    many: "demographics",
+    table: "demographics",
+    path: "demographics",
+    service: Service::Rostering,
+    doc: "Facts about a person that only few may read; the sourcedId is the user's.",
+    fields: &[
+        field("birthDate", Type::Date).doc("Date of birth."),
+        word("sex", open(&["male", "female", "unspecified", "other"])).doc("Sex as registered."),
+        flag("americanIndianOrAlaskaNative").doc("Race, as the person says."),
+        flag("asian").doc("Race, as the person says."),
+        flag("blackOrAfricanAmerican").doc("Race, as the person says."),
+        flag("nativeHawaiianOrOtherPacificIslander").doc("Race, as the person says."),
+        flag("white").doc("Race, as the person says."),
+        flag("demographicRaceTwoOrMoreRaces").doc("Race, as the person says."),
+        flag("hispanicOrLatinoEthnicity").doc("Ethnicity, as the person says."),
+        text("countryOfBirthCode").doc("Country of birth."),
+        text("stateOfBirthAbbreviation").doc("State of birth."),
+        text("cityOfBirth").doc("City of birth."),
+        text("publicSchoolResidenceStatus").doc("Where the person lives, seen from the school."),
+    ],
+};

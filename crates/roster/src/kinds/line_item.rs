@@ -1,0 +1,28 @@
+//! Line items.
+
+use super::prelude::*;
+
+/// A column of the gradebook (OneRoster 1.2, LineItem).
+pub const LINE_ITEM: Kind = Kind {
+    one: "lineItem",
+    many: "lineItems",
+    table: "line_items",
+    path: "lineItems",
+    service: Service::Gradebook,
+    doc: "A column of the gradebook: something that students of a class are graded on.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        text("description").doc("What is to be done."),
+        field("assignDate", Type::Instant).required().doc("When it is given out."),
+        field("dueDate", Type::Instant).required().doc("When it is due."),
+        reference("class", "class").required().doc("The class that it belongs to."),
+        reference("school", "org").required().doc("The school that it belongs to."),
+        reference("category", "category").required().doc("The group that it counts in."),
+        reference("gradingPeriod", "academicSession").doc("The grading period that it counts in."),
+        reference("academicSession", "academicSession").doc("The session that it belongs to."),
+        reference("scoreScale", "scoreScale").doc("The scale of its text scores."),
+        field("resultValueMin", Type::Number).doc("The lowest score."),
+        field("resultValueMax", Type::Number).doc("The highest score; results above it are kept."),
+        LEARNING_OBJECTIVES,
+    ],
+};

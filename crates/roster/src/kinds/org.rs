@@ -1,0 +1,22 @@
+//! Organizations.
+
+use super::prelude::*;
+
+/// A school, or what stands above or inside one (OneRoster 1.2, Org).
+pub const ORG: Kind = Kind {
+    one: "org",
+    many: "orgs",
+    table: "orgs",
+    path: "orgs",
+    service: Service::Rostering,
+    doc: "A school, or what stands above it (district, state, nation) or inside it (department).",
+    fields: &[
+        text("name").required().searched().doc("What people call it."),
+        word("type", ORG_TYPES).required().column().doc("What sort of organization it is."),
+        text("identifier").or_else("").indexed().searched().doc("Its number in public registers."),
+        reference("parent", "org").doc("The organization above it."),
+        references("children", "org").doc("The organizations below it."),
+    ],
+};
+
+const ORG_TYPES: Words = open(&["department", "district", "local", "national", "school", "state"]);

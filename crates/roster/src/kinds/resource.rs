@@ -1,0 +1,33 @@
+//! Resources.
+
+use super::prelude::*;
+
+/// Learning material (OneRoster 1.2, Resource).
+pub const RESOURCE: Kind = Kind {
+    one: "resource",
+    many: "resources",
+    table: "resources",
+    path: "resources",
+    service: Service::Resources,
+    doc: "Learning material: a text, a video, a test, an app. `metadata` says what (`type`), for which grades and what it is worth (`xp`).",
+    fields: &[
+        text("title").searched().doc("What people call it."),
+        field("roles", Type::WordList(RESOURCE_ROLES)).doc("Whom it is for."),
+        word("importance", closed(&["primary", "secondary"]))
+            .doc("Whether it is the main material."),
+        text("vendorResourceId").required().indexed().doc("The vendor's own identifier of it."),
+        text("vendorId").indexed().doc("Identifier of the vendor."),
+        text("applicationId").doc("Identifier of the application that shows it."),
+    ],
+};
+
+const RESOURCE_ROLES: Words = open(&[
+    "administrator",
+    "aide",
+    "guardian",
+    "parent",
+    "proctor",
+    "relative",
+    "student",
+    "teacher",
+]);

@@ -1,0 +1,29 @@
+//! Results.
+
+use super::prelude::*;
+
+/// A student's score in a line item (OneRoster 1.2, Result).
+pub const RESULT: Kind = Kind {
+    one: "result",
+    many: "results",
+    table: "results",
+    path: "results",
+    service: Service::Gradebook,
+    doc: "A student's score in a line item; scores above the maximum are kept.",
+    fields: &[
+        reference("lineItem", "lineItem").required().doc("The line item."),
+        reference("student", "user").required().doc("The student."),
+        reference("class", "class").doc("The class, where the line item's is not meant."),
+        reference("scoreScale", "scoreScale").doc("The scale of the text score."),
+        SCORE_STATUS,
+        field("score", Type::Number).doc("The score as a number."),
+        text("textScore").doc("The score as a text of the scale."),
+        field("scoreDate", Type::Date).required().doc("The day of the score."),
+        text("comment").doc("What the teacher says."),
+        LEARNING_OBJECTIVE_RESULTS,
+        flag("inProgress").doc("Whether grading goes on."),
+        flag("incomplete").doc("Whether the work is incomplete."),
+        flag("late").doc("Whether the work came late."),
+        flag("missing").doc("Whether the work is missing."),
+    ],
+};

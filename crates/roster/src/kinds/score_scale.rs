@@ -1,0 +1,25 @@
+//! Score scales.
+
+use super::prelude::*;
+
+/// What text scores are worth (OneRoster 1.2, ScoreScale).
+pub const SCORE_SCALE: Kind = Kind {
+    one: "scoreScale",
+    many: "scoreScales",
+    table: "score_scales",
+    path: "scoreScales",
+    service: Service::Gradebook,
+    doc: "What text scores are worth, such as A for 90 to 100.",
+    fields: &[
+        text("title").required().searched().doc("What people call it."),
+        text("type").required().doc("What sort of scale it is."),
+        reference("course", "course").doc("The course that uses it."),
+        reference("class", "class").required().doc("The class that uses it."),
+        field("scoreScaleValue", Type::Objects(VALUES)).required().doc("Its steps."),
+    ],
+};
+
+const VALUES: &[Field] = &[
+    text("itemValueLHS").required().doc("The text score."),
+    text("itemValueRHS").required().doc("What it is worth."),
+];

@@ -1,0 +1,75 @@
+//! Users.
+
+use super::prelude::*;
+
+/// A person: student, teacher, guardian, administrator (OneRoster 1.2, User).
+pub const USER: Kind = Kind {
+    one: "user",
+    many: "users",
+    table: "users",
+    path: "users",
+    service: Service::Rostering,
+    doc: "A person who learns, teaches, cares or administers.",
+    fields: &[
+        text("userMasterIdentifier").doc("The person's number over all systems."),
+        text("username").indexed().searched().doc("The name that the person signs in with."),
+        field("userIds", Type::Objects(USER_IDS)).doc("Numbers of the person in other systems."),
+        flag("enabledUser").required().doc("Whether the person may use the system."),
+        text("givenName").required().searched().doc("First name."),
+        text("familyName").required().searched().doc("Last name."),
+        text("middleName").doc("Middle names."),
+        text("preferredFirstName").doc("The first name that the person wants to be called by."),
+        text("preferredMiddleName").doc("The middle name that the person wants to be called by."),
+        text("preferredLastName").doc("The last name that the person wants to be called by."),
+        text("pronouns").doc("The person's pronouns."),
+        field("roles", Type::Objects(ROLES)).required().doc("What the person is, and where."),
+        field("userProfiles", Type::Objects(PROFILES)).doc("Accounts in other systems."),
+        reference("primaryOrg", "org").doc("The organization that the person mainly belongs to."),
+        text("identifier").indexed().searched().doc("The person's number in the school."),
+        text("email").indexed().searched().doc("E-mail address."),
+        text("sms").doc("Number for text messages."),
+        text("phone").doc("Telephone number."),
+        references("agents", "user").doc("Guardians and others who act for the person."),
+        field("grades", Type::Grades).indexed().doc("The grades that the person is in."),
+        field("password", Type::Secret).doc("Accepted and never kept or returned."),
+        references("resources", "resource").doc("The materials that the person uses."),
+    ],
+};
+
+const USER_IDS: &[Field] = &[text("type").required(), text("identifier").required().indexed()];
+
+const ROLES: &[Field] = &[
+    word("roleType", closed(&["primary", "secondary"])).required(),
+    word("role", USER_ROLES).required().indexed(),
+    reference("org", "org").required(),
+    field("userProfile", Type::Uri),
+    field("beginDate", Type::Date),
+    field("endDate", Type::Date),
+];
+
+const USER_ROLES: Words = open(&[
+    "aide",
+    "counselor",
+    "districtAdministrator",
+    "guardian",
+    "parent",
+    "principal",
+    "proctor",
+    "relative",
+    "siteAdministrator",
+    "student",
+    "systemAdministrator",
+    "teacher",
+]);
+
+const PROFILES: &[Field] = &[
+    field("profileId", Type::Uri).required(),
+    text("profileType").required(),
+    text("vendorId").required(),
+    text("applicationId"),
+    text("description"),
+    field("credentials", Type::Objects(CREDENTIALS)),
+];
+
+const CREDENTIALS: &[Field] =
+    &[text("type").required(), text("username").required(), field("password", Type::Secret)];

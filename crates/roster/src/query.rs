@@ -1,0 +1,87 @@
+//! Reads the query parameters of a list: `limit`, `offset`, `cursor`, `sort`, `orderBy`,
+//! `filter`, `search`.
+
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Dialect as Store;
+
+use crate::collections::Collection;
+use crate::filter;
+use crate::repository::Query;
+use crate::repository::Scope;
+use crate::sort::Sort;
+
+/// The parameters as they came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Parameters<'a> {
+    /// Records on the page at most, from 1; above the page limit, the page limit is meant.
+    pub limit: Option<&'a str>,
+    /// Records before the page, from 0.
+    pub offset: Option<&'a str>,
+    /// Where the page before ended; an empty one begins.
+    pub cursor: Option<&'a str>,
+    /// The field that orders.
+    pub sort: Option<&'a str>,
+    /// `asc` or `desc`.
+    pub order_by: Option<&'a str>,
+    /// Which records.
+    pub filter: Option<&'a str>,
+    /// A text to look for.
+    pub search: Option<&'a str>,
+}
+
+/// Understands the parameters of a list.
+///
+/// Errors: `Invalid` for numbers out of range, `BadFilter`, `BadSelection`.
+pub fn query(
+    collection: Collection,
+    scope: Option<Scope>,
+    parameters: &Parameters<'_>,
+    store: Store,
+) -> Result<Query> {
+    let limit = number("limit", parameters.limit, 1)?.unwrap_or(limits::PAGE_DEFAULT_RECORDS);
+    let offset = number("offset", parameters.offset, 0)?.unwrap_or(0);
+    let descending = match parameters.order_by {
+        None | Some("asc" | "") => false,
+        Some("desc") => true,
+        Some(_) => return Err(Problem::invalid("orderBy", "must be 'asc' or 'desc'")),
+    };
+    let sort = Sort::by(
+        collection.kind,
+        parameters.sort.filter(|sort| !sort.is_empty()),
+        descending,
+        store,
+    )?;
+    let filter = parameters.filter.filter(|text| !text.trim().is_empty()).map(filter::parse);
+    let filter = filter.transpose()?;
+    let deleted_too = ["status", "dateLastModified"];
+    Ok(Query {
+        with_deleted: filter.as_ref().is_some_and(|f| filter::names(f, &deleted_too)),
+        filter: filter.map(|filter| filter::bind(collection.kind, &filter)).transpose()?,
+        search: parameters.search.map(search).transpose()?.flatten(),
+        limit: limit.min(limits::PAGE_MAX_RECORDS),
+        cursor: parameters.cursor.map(str::to_owned),
+        collection,
+        scope,
+        sort,
+        offset,
+    })
+}
+
+fn number(name: &str, text: Option<&str>, least: u64) -> Result<Option<u64>> {
+    let Some(text) = text else { return Ok(None) };
+    match text.parse::<u64>() {
+        Ok(number) if number >= least && i64::try_from(number).is_ok() => Ok(Some(number)),
+        _ => Err(Problem::invalid(name, format!("must be a whole number from {least} up"))),
+    }
+}
+
+fn search(text: &str) -> Result<Option<String>> {
+    if text.len() > limits::SEARCH_MAX_BYTES || text.contains('\0') {
+        let most = limits::SEARCH_MAX_BYTES;
+        return Err(Problem::new(
+            ProblemKind::BadFilter,
+            format!("search takes at most {most} bytes of text"),
+        ));
+    }
+    Ok((!text.is_empty()).then(|| text.to_ascii_lowercase()))
+}

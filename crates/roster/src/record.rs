@@ -1,0 +1,263 @@
+//! A record: parsed and validated against its kind, written as canonical JSON with everything
+//! that the store keeps beside it.
+//!
+//! The canonical text has the common members first, then the declared fields in the order of
+//! their declaration, then `metadata`, without whitespace but for one TAB behind the brace of
+//! each reference: [`crate::render`] finds references by it. `href`s are not stored.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Problem, Result, limits};
+use serde_json::{Map, Value};
+
+use crate::canonical::{Writer, check_json};
+use crate::dialect::Dialect;
+use crate::kind::{Kind, Presence};
+use crate::rules;
+
+/// A JSON object, members in the order in which they came.
+pub type Object = Map<String, Value>;
+
+/// Whether a record is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// In use.
+    Active,
+    /// Deleted; kept so that others can follow (delta sync) until it is purged.
+    ToBeDeleted,
+}
+
+impl Status {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::ToBeDeleted => "tobedeleted",
+        }
+    }
+}
+
+/// A member of a list field or a multi-valued reference, as `roster_link` keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// Kind and path, such as `user.roles.role`.
+    pub field: String,
+    /// The member: an id, a word, or a text with its ASCII letters in lower case.
+    pub value: String,
+}
+
+/// A reference to another record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    /// Where it stands, such as `course.org.sourcedId`.
+    pub path: String,
+    /// The kind that it points to.
+    pub kind: &'static Kind,
+    /// The sourcedId that it points to.
+    pub sourced_id: String,
+}
+
+/// A valid record.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// What it is.
+    pub kind: &'static Kind,
+    /// Its id.
+    pub sourced_id: String,
+    /// Whether it is in use.
+    pub status: Status,
+    /// When it changed last.
+    pub date_last_modified: Timestamp,
+    /// Its canonical JSON as far as the standard dialect shows it.
+    pub body: String,
+    /// The members that only the platform dialect shows, as one JSON object.
+    pub extra: Option<String>,
+    /// The values of its kind's columns, in the order of [`Kind::columns`].
+    pub columns: Vec<Option<String>>,
+    /// Its list members, sorted, each once.
+    pub links: Vec<Link>,
+    /// Its references, which must exist.
+    pub references: Vec<Pointer>,
+}
+
+/// Which time a record takes as its `dateLastModified`.
+#[derive(Clone, Copy, Debug)]
+pub enum Stamp {
+    /// This instant, whatever the data says: the API's rule.
+    Now(Timestamp),
+    /// What the data says, this instant where it says nothing: imports and stored records.
+    Keep(Timestamp),
+}
+
+impl Record {
+    /// Reads a record of the kind from a JSON object.
+    ///
+    /// Errors: `Invalid` with every fault and its path.
+    pub fn parse(
+        kind: &'static Kind,
+        object: &Object,
+        dialect: Dialect,
+        stamp: Stamp,
+    ) -> Result<Self> {
+        let mut faults = Vec::new();
+        let sourced_id = sourced_id(kind, object, &mut faults);
+        let status = status(kind, object, &mut faults);
+        let date_last_modified = modified(kind, object, stamp, &mut faults);
+        let mut writer = Writer::new(kind, dialect, &mut faults);
+        writer.common(&sourced_id, status, date_last_modified);
+        writer.fields(object);
+        writer.metadata(object);
+        let mut written = writer.finish(object);
+        written.links.extend(rules::links(kind, object));
+        written.links.sort();
+        written.links.dedup();
+        if written.body.len() > limits::RECORD_MAX_BYTES {
+            faults.push(Detail {
+                path: kind.one.into(),
+                message: format!(
+                    "is {} bytes long; a record has at most {}",
+                    written.body.len(),
+                    limits::RECORD_MAX_BYTES
+                ),
+            });
+        }
+        if !faults.is_empty() {
+            return Err(Problem::invalid_all(faults));
+        }
+        Ok(Self {
+            kind,
+            sourced_id,
+            status,
+            date_last_modified,
+            body: written.body,
+            extra: written.extra,
+            columns: written.columns,
+            links: written.links,
+            references: written.references,
+        })
+    }
+
+    /// Reads a record back from its stored texts; what else the store keeps is derived anew.
+    pub fn stored(kind: &'static Kind, body: &str, extra: Option<&str>) -> Result<Self> {
+        let object = members(body, extra)?;
+        let never_used = Timestamp::from_milliseconds(0);
+        Self::parse(kind, &object, Dialect::Platform, Stamp::Keep(never_used))
+            .map_err(Problem::internal)
+    }
+
+    /// Whether the other record says the same, apart from when it was last modified.
+    pub fn same_as(&self, body: &str, extra: Option<&str>) -> bool {
+        let stamp = self.stamp_range();
+        self.body.len() == body.len()
+            && self.body.as_bytes()[..stamp.start] == body.as_bytes()[..stamp.start]
+            && self.body.as_bytes()[stamp.end..] == body.as_bytes()[stamp.end..]
+            && self.extra.as_deref() == extra
+    }
+
+    /// Where the text of `dateLastModified` stands in the body.
+    fn stamp_range(&self) -> std::ops::Range<usize> {
+        let key = "\"dateLastModified\":\"";
+        let start = self.body.find(key).expect("every body carries its stamp") + key.len();
+        start..start + Timestamp::from_milliseconds(0).to_string().len()
+    }
+
+    /// The names of the collections that count it, such as `users` and `students`.
+    pub fn collections(&self) -> Vec<&'static str> {
+        rules::collections(self.kind, &self.columns, &self.links)
+    }
+}
+
+/// The members of a stored record as one object.
+pub fn members(body: &str, extra: Option<&str>) -> Result<Object> {
+    let mut object: Object = serde_json::from_str(body).map_err(Problem::internal)?;
+    if let Some(extra) = extra {
+        object.extend(serde_json::from_str::<Object>(extra).map_err(Problem::internal)?);
+    }
+    Ok(object)
+}
+
+fn sourced_id(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) -> String {
+    let mut fault = |message: String| {
+        faults.push(Detail { path: format!("{}.sourcedId", kind.one), message });
+        String::new()
+    };
+    match object.get("sourcedId") {
+        None | Some(Value::Null) => fault("is required; send a sourcedId".into()),
+        Some(Value::String(id)) => match check_sourced_id(id) {
+            Ok(()) => id.clone(),
+            Err(message) => fault(message),
+        },
+        Some(_) => fault("must be a string".into()),
+    }
+}
+
+/// Whether the text can be a `sourcedId`; if not, why.
+pub fn check_sourced_id(id: &str) -> Result<(), String> {
+    if id.is_empty() {
+        return Err("must not be empty".into());
+    }
+    if id.len() > limits::SOURCED_ID_MAX_BYTES {
+        return Err(format!("must have at most {} bytes", limits::SOURCED_ID_MAX_BYTES));
+    }
+    if id.chars().any(char::is_control) {
+        return Err("must not contain control characters".into());
+    }
+    Ok(())
+}
+
+fn status(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) -> Status {
+    match object.get("status") {
+        None | Some(Value::Null) => Status::Active,
+        Some(Value::String(word)) if word == "active" => Status::Active,
+        // OneRoster 1.1 wrote `inactive`.
+        Some(Value::String(word)) if word == "tobedeleted" || word == "inactive" => {
+            Status::ToBeDeleted
+        }
+        Some(_) => {
+            faults.push(Detail {
+                path: format!("{}.status", kind.one),
+                message: "must be 'active' or 'tobedeleted'".into(),
+            });
+            Status::Active
+        }
+    }
+}
+
+fn modified(kind: &Kind, object: &Object, stamp: Stamp, faults: &mut Vec<Detail>) -> Timestamp {
+    let given = match object.get("dateLastModified") {
+        None | Some(Value::Null) => None,
+        Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {
+            Some(instant) => Some(instant),
+            None => {
+                faults.push(Detail {
+                    path: format!("{}.dateLastModified", kind.one),
+                    message: "must be an instant such as 2026-01-15T08:00:00Z".into(),
+                });
+                None
+            }
+        },
+    };
+    match (stamp, given) {
+        (Stamp::Keep(_), Some(given)) => given,
+        (Stamp::Now(now) | Stamp::Keep(now), _) => now,
+    }
+}
+
+/// The fields that every record has beside its own.
+pub const COMMON: &[&str] = &["sourcedId", "status", "dateLastModified", "metadata"];
+
+/// Checks a `metadata` object, the one open place of the standard.
+pub(crate) fn check_metadata(value: &Value) -> Result<(), String> {
+    if !value.is_object() {
+        return Err("must be an object".into());
+    }
+    check_json(value)
+}
+
+/// Whether a missing value of this presence is a fault in the dialect.
+pub(crate) fn must_be_there(presence: Presence, dialect: Dialect) -> bool {
+    match presence {
+        Presence::Required | Presence::Derived => true,
+        Presence::OrElse(_) => dialect == Dialect::Standard,
+        Presence::Optional | Presence::Nullable => false,
+    }
+}

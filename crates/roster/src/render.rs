@@ -1,0 +1,139 @@
+//! Renders stored records: `href`s put in, members of the other dialect left out.
+
+use std::fmt::Write as _;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::kind::{Kind, Type};
+use crate::kinds;
+use crate::record::{COMMON, members};
+
+/// What RFC 3986 calls unreserved stands in a path segment as it is.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// How records are to be shown.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    /// The address under which the server is reached, without a slash at its end.
+    pub base_url: &'a str,
+    /// Which members are shown.
+    pub dialect: Dialect,
+    /// The members to show, in the record's own order; none given, all are shown.
+    pub fields: Option<Vec<&'a str>>,
+}
+
+impl View<'_> {
+    /// Appends a stored record.
+    pub fn render(&self, body: &str, extra: Option<&str>, out: &mut String) -> Result<()> {
+        match &self.fields {
+            Some(fields) => self.render_fields(fields, body, extra, out),
+            None => {
+                self.render_whole(body, extra, out);
+                Ok(())
+            }
+        }
+    }
+
+    fn render_whole(&self, body: &str, extra: Option<&str>, out: &mut String) {
+        match extra.filter(|_| self.dialect == Dialect::Platform) {
+            None => self.with_hrefs(body, out),
+            Some(extra) => {
+                self.with_hrefs(&body[..body.len() - 1], out);
+                out.push(',');
+                self.with_hrefs(&extra[1..], out);
+            }
+        }
+    }
+
+    /// Copies the text; behind each TAB, which marks a reference, its `href` goes in.
+    fn with_hrefs(&self, text: &str, out: &mut String) {
+        let mut from = 0;
+        for tab in memchr::memchr_iter(b'\t', text.as_bytes()) {
+            out.push_str(&text[from..tab]);
+            from = tab + 1;
+            self.href(&text[from..], out);
+        }
+        out.push_str(&text[from..]);
+    }
+
+    /// `reference` is `"sourcedId":"…","type":"…"}` and what follows.
+    fn href(&self, reference: &str, out: &mut String) {
+        const ID: usize = "\"sourcedId\":\"".len();
+        let rest = &reference[ID..];
+        let end = closing_quote(rest);
+        let kind = &rest[end + "\",\"type\":\"".len()..];
+        let kind = &kind[..memchr::memchr(b'"', kind.as_bytes()).unwrap_or(kind.len())];
+        let Some(kind) = kinds::named(kind) else { return };
+        out.push_str("\"href\":\"");
+        self.address(kind, &rest[..end], out);
+        out.push_str("\",");
+    }
+
+    fn address(&self, kind: &Kind, quoted_id: &str, out: &mut String) {
+        out.push_str(self.base_url);
+        out.push_str(kind.service.prefix());
+        out.push('/');
+        out.push_str(kind.path);
+        out.push('/');
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
+        if quoted_id.bytes().all(plain) {
+            return out.push_str(quoted_id);
+        }
+        let id: String = serde_json::from_str(&format!("\"{quoted_id}\"")).unwrap_or_default();
+        let _ = write!(out, "{}", utf8_percent_encode(&id, SEGMENT));
+    }
+
+    fn render_fields(
+        &self,
+        fields: &[&str],
+        body: &str,
+        extra: Option<&str>,
+        out: &mut String,
+    ) -> Result<()> {
+        let extra = extra.filter(|_| self.dialect == Dialect::Platform);
+        let mut rendered = String::new();
+        self.render_whole(body, extra, &mut rendered);
+        let mut object = members(&rendered, None)?;
+        object.retain(|name, _| fields.contains(&name.as_str()));
+        let _ = write!(out, "{}", Value::Object(object));
+        Ok(())
+    }
+}
+
+/// Where the JSON string that `text` is inside of ends.
+fn closing_quote(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(at) = memchr::memchr2(b'"', b'\\', &bytes[from..]) {
+        if bytes[from + at] == b'"' {
+            return from + at;
+        }
+        from += at + 2;
+    }
+    bytes.len()
+}
+
+/// Reads the `fields` parameter. Errors: `BadSelection` naming a field that the kind lacks.
+pub fn fields<'a>(kind: &Kind, text: &'a str, dialect: Dialect) -> Result<Vec<&'a str>> {
+    let known = |name: &str| {
+        COMMON.contains(&name)
+            || kind.fields.iter().any(|field| {
+                field.name == name
+                    && !matches!(field.ty, Type::Secret)
+                    && (!field.platform || dialect == Dialect::Platform)
+            })
+    };
+    text.split(',')
+        .map(str::trim)
+        .map(|name| match known(name) {
+            true => Ok(name),
+            false => Err(Problem::new(
+                ProblemKind::BadSelection,
+                format!("{} has no field '{name}' to select", kind.one),
+            )),
+        })
+        .collect()
+}

@@ -1,0 +1,156 @@
+//! Recomputes what the store keeps beside the JSON, and compares.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::Result;
+use lyceum_store::{Row, Tx};
+
+use crate::kind::Kind;
+use crate::kinds;
+use crate::record::{Link, Record, Status};
+
+/// What a check found.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Records read.
+    pub records: u64,
+    /// Links that the records have.
+    pub links: u64,
+    /// What does not fit, in words, each with its kind and sourcedId.
+    pub faults: Vec<String>,
+}
+
+/// Checks every record of every kind: columns and links against the JSON, references against the
+/// records, counters against the rows.
+pub fn check(tx: &mut Tx<'_>, mut progress: impl FnMut(&'static Kind, u64)) -> Result<Checked> {
+    let mut checked = Checked::default();
+    let mut counted: BTreeMap<&'static str, i64> = BTreeMap::new();
+    for kind in kinds::ALL {
+        let mut after = i64::MIN;
+        while let Some(last) = check_batch(tx, kind, after, &mut checked, &mut counted)? {
+            after = last;
+            progress(kind, checked.records);
+        }
+    }
+    let links = tx.query_one("SELECT count(*) FROM roster_link", &[], |row| row.int(0))?;
+    if links != i64::try_from(checked.links).ok() {
+        checked.faults.push(format!("{} links are due, {links:?} are stored", checked.links));
+    }
+    check_counters(tx, &counted, &mut checked)?;
+    Ok(checked)
+}
+
+/// Records that are held in memory at once.
+const BATCH_RECORDS: i64 = 1000;
+
+/// Checks the records of the kind behind `after`; answers where the batch ended.
+fn check_batch(
+    tx: &mut Tx<'_>,
+    kind: &'static Kind,
+    after: i64,
+    checked: &mut Checked,
+    counted: &mut BTreeMap<&'static str, i64>,
+) -> Result<Option<i64>> {
+    let batch = read_batch(tx, kind, after, &mut checked.faults)?;
+    for (seq, record) in &batch {
+        checked.records += 1;
+        checked.links += record.links.len() as u64;
+        check_links(tx, *seq, record, checked)?;
+        for reference in super::missing(tx, record.references.iter())? {
+            checked.faults.push(format!(
+                "{} '{}': {} points to '{}', which does not exist",
+                kind.one, record.sourced_id, reference.path, reference.sourced_id
+            ));
+        }
+        if record.status == Status::Active {
+            for collection in record.collections() {
+                *counted.entry(collection).or_default() += 1;
+            }
+        }
+    }
+    Ok(batch.last().map(|(seq, _)| *seq))
+}
+
+fn read_batch(
+    tx: &mut Tx<'_>,
+    kind: &'static Kind,
+    after: i64,
+    faults: &mut Vec<String>,
+) -> Result<Vec<(i64, Record)>> {
+    let names: Vec<String> = kind.columns().map(|(_, name)| name).collect();
+    let more: String = names.iter().map(|name| format!(", {name}")).collect();
+    let sql = format!(
+        "SELECT seq, body, extra, sourced_id, status, date_last_modified{more} FROM {} \
+         WHERE seq > $1 ORDER BY seq LIMIT $2",
+        kind.table
+    );
+    let mut records = Vec::new();
+    tx.query(&sql, &[after.into(), BATCH_RECORDS.into()], |row| {
+        let record = Record::stored(kind, row.text(1)?, row.opt_text(2)?)?;
+        compare(row, &record, &names, faults)?;
+        records.push((row.int(0)?, record));
+        Ok(true)
+    })?;
+    Ok(records)
+}
+
+fn compare(
+    row: &Row<'_>,
+    record: &Record,
+    names: &[String],
+    faults: &mut Vec<String>,
+) -> Result<()> {
+    let modified = record.date_last_modified.to_string();
+    let common = [
+        ("sourced_id", record.sourced_id.as_str()),
+        ("status", record.status.as_str()),
+        ("date_last_modified", modified.as_str()),
+    ];
+    let declared =
+        names.iter().map(String::as_str).zip(record.columns.iter().map(Option::as_deref));
+    let due = common.into_iter().map(|(name, value)| (name, Some(value))).chain(declared);
+    for (at, (name, due)) in due.enumerate() {
+        let stored = row.opt_text(at + 3)?;
+        if stored != due {
+            faults.push(format!(
+                "{} '{}': column {name} holds {stored:?}, the record says {due:?}",
+                record.kind.one, record.sourced_id
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_links(tx: &mut Tx<'_>, seq: i64, record: &Record, checked: &mut Checked) -> Result<()> {
+    for Link { field, value } in &record.links {
+        let found = tx.query_one(
+            "SELECT 1 FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
+            &[field.into(), value.into(), seq.into()],
+            |_| Ok(()),
+        )?;
+        if found.is_none() {
+            checked.faults.push(format!(
+                "{} '{}': no link {field} = '{value}'",
+                record.kind.one, record.sourced_id
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_counters(
+    tx: &mut Tx<'_>,
+    counted: &BTreeMap<&'static str, i64>,
+    checked: &mut Checked,
+) -> Result<()> {
+    for collection in crate::collections::all() {
+        let due = counted.get(collection.path).copied().unwrap_or(0);
+        let stored = tx.tally_total(collection.path)?;
+        if stored != due {
+            checked
+                .faults
+                .push(format!("the counter of {} says {stored}, there are {due}", collection.path));
+        }
+    }
+    Ok(())
+}

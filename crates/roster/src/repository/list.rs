@@ -1,0 +1,312 @@
+//! Lists records: narrowed, filtered, sorted, by page.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+
+use super::belongs::{self, Scope};
+use super::read::in_part;
+use crate::collections::{Collection, Part};
+use crate::filter::{self, Bound, Clause, Op, Operand, Place};
+use crate::kind::Kind;
+use crate::render::View;
+use crate::sort::Sort;
+use crate::sql::Sql;
+
+/// What is asked of a collection.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// The collection.
+    pub collection: Collection,
+    /// The record whose part of the collection is meant.
+    pub scope: Option<Scope>,
+    /// Which records.
+    pub filter: Option<Bound>,
+    /// Whether the filter speaks of `status` or `dateLastModified`, so that deleted records are
+    /// listed too (delta sync).
+    pub with_deleted: bool,
+    /// A text that one of the searched fields contains, in lower case.
+    pub search: Option<String>,
+    /// The order.
+    pub sort: Sort,
+    /// Records on the page at most.
+    pub limit: u64,
+    /// Records before the page.
+    pub offset: u64,
+    /// Where the page before ended.
+    pub cursor: Option<String>,
+}
+
+/// A page.
+#[derive(Clone, Debug, Default)]
+pub struct Listed {
+    /// The records, rendered, with commas between them.
+    pub records: String,
+    /// How many there are on the page.
+    pub count: u64,
+    /// How many there are on all pages.
+    pub total: u64,
+    /// Where the next page begins, if there is one.
+    pub next: Option<String>,
+}
+
+/// Whether the list is answered by an index, so that it may run where it must not block.
+pub fn is_cheap(query: &Query) -> bool {
+    const MANY: u64 = 500;
+    if query.limit > MANY || query.search.is_some() || !query.sort.is_cheap() {
+        return false;
+    }
+    let narrowed =
+        query.scope.as_ref().is_some_and(|scope| belongs::is_narrow(scope.scoped.belongs));
+    match &query.filter {
+        None => {
+            (narrowed && query.offset <= MANY) || (query.scope.is_none() && !query.with_deleted)
+        }
+        Some(filter) => narrowed || is_indexed(filter),
+    }
+}
+
+fn is_indexed(bound: &Bound) -> bool {
+    match bound {
+        Bound::And(parts) => parts.iter().any(is_indexed),
+        Bound::Or(parts) => parts.iter().all(is_indexed),
+        Bound::Clause(clause) => match &clause.place {
+            Place::Column { indexed, .. } => *indexed && clause.op == Op::Equal,
+            // A list's value, such as a role, may be shared by most records: counting takes time.
+            Place::List { .. } | Place::Json { .. } => false,
+        },
+    }
+}
+
+/// Lists a page. Errors: `NotFound` for a scope of nothing; `BadSelection` for a broken cursor.
+pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
+    if let Some(scope) = &query.scope {
+        belongs::check(tx, scope)?;
+    }
+    let driver = driver(query);
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT t.seq, t.body, t.extra, ").push(&query.sort.key);
+    from_where(tx, &mut sql, query, driver.as_ref())?;
+    let skip = seek(tx, &mut sql, query, driver.as_ref())?;
+    order(&mut sql, query, driver.is_some());
+    let one_more = i64::try_from(query.limit + 1).expect("pages are limited");
+    sql.push(" LIMIT ").bind(one_more);
+    if skip > 0 {
+        sql.push(" OFFSET ").bind(skip);
+    }
+    let mut listed = Listed::default();
+    let mut last = (String::new(), 0);
+    let mut more = false;
+    tx.query(&sql.text.clone(), &sql.values(), |row| {
+        if listed.count == query.limit {
+            more = true;
+            return Ok(false);
+        }
+        if listed.count > 0 {
+            listed.records.push(',');
+        }
+        view.render(row.text(1)?, row.opt_text(2)?, &mut listed.records)?;
+        listed.count += 1;
+        if listed.count == query.limit {
+            last = (query.sort.read_key(row, 3)?, row.int(0)?);
+        }
+        Ok(true)
+    })?;
+    listed.next = more.then(|| cursor(&query.sort, &last.0, last.1));
+    listed.total = total(tx, query, &listed, driver.as_ref())?;
+    Ok(listed)
+}
+
+/// The link whose rows, which are in the order of the list, drive it.
+fn driver(query: &Query) -> Option<(String, String)> {
+    if !query.sort.is_default() {
+        return None;
+    }
+    if let Some(scope) = &query.scope
+        && let Some(link) = belongs::driver(scope)
+    {
+        return Some(link);
+    }
+    if let Part::WithRole(role) = query.collection.part
+        && query.scope.is_none()
+        && !query.filter.as_ref().is_some_and(is_indexed)
+    {
+        return Some(("user.roles.role".to_owned(), role.to_owned()));
+    }
+    match &query.filter {
+        Some(Bound::Clause(clause)) if query.scope.is_none() => driving(clause),
+        Some(Bound::And(parts)) if query.scope.is_none() => {
+            parts.iter().find_map(|part| match part {
+                Bound::Clause(clause) => driving(clause),
+                _ => None,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The link that all records have for which the clause holds.
+fn driving(clause: &Clause) -> Option<(String, String)> {
+    let Place::List { link: Some(link), .. } = &clause.place else { return None };
+    let Operand::Texts(values) = &clause.operand else { return None };
+    let one = values.len() == 1 && matches!(clause.op, Op::Equal | Op::Contains);
+    one.then(|| (link.clone(), values[0].clone()))
+}
+
+fn from_where(
+    tx: &mut Tx<'_>,
+    sql: &mut Sql,
+    query: &Query,
+    driver: Option<&(String, String)>,
+) -> Result<()> {
+    let table = query.collection.kind.table;
+    match driver {
+        Some((field, value)) => {
+            // The order of a cross join is kept by SQLite, so that no sort is needed.
+            sql.push(&format!(" FROM roster_link l CROSS JOIN {table} t WHERE l.field = "));
+            sql.bind(field.as_str()).push(" AND l.value = ").bind(value.as_str());
+            sql.push(" AND t.seq = l.owner");
+        }
+        None => {
+            sql.push(&format!(" FROM {table} t WHERE TRUE"));
+        }
+    }
+    let driven_by_role = matches!(driver, Some((field, _)) if field == "user.roles.role");
+    let by_role_at = query.scope.as_ref().is_some_and(|s| belongs::driver(s).is_some());
+    if query.collection.part != Part::Whole && !driven_by_role && !by_role_at {
+        sql.push(" AND ");
+        in_part(sql, query.collection.part);
+    }
+    if !query.with_deleted {
+        sql.push(" AND t.status = 'active'");
+    }
+    if let Some(scope) = &query.scope {
+        sql.push(" AND ");
+        belongs::condition(tx, sql, scope, driver.is_some())?;
+    }
+    if let Some(filter) = &query.filter {
+        sql.push(" AND ");
+        filter::compile(sql, filter)?;
+    }
+    if let Some(text) = &query.search {
+        search(sql, query.collection.kind, text)?;
+    }
+    Ok(())
+}
+
+fn search(sql: &mut Sql, kind: &'static Kind, text: &str) -> Result<()> {
+    sql.push(" AND (");
+    for (index, field) in kind.fields.iter().filter(|field| field.searched).enumerate() {
+        if index > 0 {
+            sql.push(" OR ");
+        }
+        let place = match field.column_name() {
+            Some(name) => Place::Column { name, folded: true, indexed: false },
+            None => Place::Json {
+                extra: field.platform,
+                path: vec![field.name.to_owned()],
+                folded: true,
+            },
+        };
+        let operand = Operand::Text(text.to_owned());
+        filter::compile(sql, &Bound::Clause(Clause { place, op: Op::Contains, operand }))?;
+    }
+    sql.push(")");
+    Ok(())
+}
+
+/// Moves to the page: behind the cursor, or near the offset by the counters. Answers how many
+/// rows are still to be skipped.
+fn seek(
+    tx: &mut Tx<'_>,
+    sql: &mut Sql,
+    query: &Query,
+    driver: Option<&(String, String)>,
+) -> Result<i64> {
+    let seq = if driver.is_some() { "l.owner" } else { "t.seq" };
+    if let Some(cursor) = query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
+        let (key, last) = read_cursor(&query.sort, cursor)?;
+        let sign = if query.sort.descending { "<" } else { ">" };
+        if query.sort.is_default() {
+            sql.push(&format!(" AND {seq} {sign} ")).bind(last);
+        } else {
+            sql.push(&format!(" AND ({}, t.seq) {sign} (", query.sort.key));
+            query.sort.bind_key(sql, &key)?;
+            sql.push(", ").bind(last).push(")");
+        }
+        return Ok(0);
+    }
+    let offset = i64::try_from(query.offset).unwrap_or(i64::MAX);
+    if offset == 0 || !is_counted(query) || query.sort.descending || !query.sort.is_default() {
+        return Ok(offset);
+    }
+    match tx.tally_seek(query.collection.path, offset)? {
+        Some((first, rest)) => {
+            sql.push(&format!(" AND {seq} >= ")).bind(first);
+            Ok(rest)
+        }
+        // Behind the last record: an empty page, at no cost.
+        None => {
+            sql.push(" AND FALSE");
+            Ok(0)
+        }
+    }
+}
+
+/// Whether the list is a whole collection, whose counters tell its length.
+fn is_counted(query: &Query) -> bool {
+    query.scope.is_none() && query.filter.is_none() && query.search.is_none() && !query.with_deleted
+}
+
+fn order(sql: &mut Sql, query: &Query, driven: bool) {
+    let way = if query.sort.descending { " DESC" } else { "" };
+    let seq = if driven { "l.owner" } else { "t.seq" };
+    if query.sort.is_default() {
+        sql.push(&format!(" ORDER BY {seq}{way}"));
+    } else {
+        sql.push(&format!(" ORDER BY {}{way}, t.seq{way}", query.sort.key));
+    }
+}
+
+fn total(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    listed: &Listed,
+    driver: Option<&(String, String)>,
+) -> Result<u64> {
+    if is_counted(query) {
+        return Ok(u64::try_from(tx.tally_total(query.collection.path)?).unwrap_or(0));
+    }
+    let reached_the_end = listed.next.is_none() && (listed.count > 0 || query.offset == 0);
+    if reached_the_end && query.cursor.is_none() {
+        return Ok(query.offset + listed.count);
+    }
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT count(*)");
+    from_where(tx, &mut sql, query, driver)?;
+    let total = tx.query_one(&sql.text.clone(), &sql.values(), |row| row.int(0))?;
+    Ok(u64::try_from(total.unwrap_or(0)).unwrap_or(0))
+}
+
+fn cursor(sort: &Sort, key: &str, seq: i64) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}\n{seq}\n{key}", sort.name()))
+}
+
+fn read_cursor(sort: &Sort, cursor: &str) -> Result<(String, i64)> {
+    let broken = || {
+        Problem::new(
+            ProblemKind::BadSelection,
+            "the cursor is not one that this list gave; begin again without one",
+        )
+    };
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| broken())?;
+    let text = String::from_utf8(bytes).map_err(|_| broken())?;
+    let mut parts = text.splitn(3, '\n');
+    let fits = parts.next() == Some(sort.name().as_str());
+    let seq = parts.next().and_then(|seq| seq.parse().ok());
+    match (fits, seq, parts.next()) {
+        (true, Some(seq), Some(key)) if !key.contains('\0') => Ok((key.to_owned(), seq)),
+        _ => Err(broken()),
+    }
+}

@@ -1,0 +1,22 @@
+//! The only SQL of the crate beside the filter's: put, get, list, references.
+//!
+//! A kind's table holds a record's canonical JSON beside its columns; `roster_link` holds list
+//! members and multi-valued references. [`put`](self::put) writes all of them together.
+
+mod belongs;
+mod check;
+mod credentials;
+mod delete;
+mod list;
+mod put;
+mod read;
+mod references;
+
+pub use belongs::Scope;
+pub use check::{Checked, check};
+pub use credentials::{Credential, add_credential, credential};
+pub use delete::{Purged, delete, purge};
+pub use list::{Listed, Query, is_cheap, list};
+pub use put::{Outcome, Put, create, put_all, replace, upsert};
+pub use read::{Stored, each, find, find_in};
+pub use references::{missing, require};

@@ -1,0 +1,290 @@
+//! Writes records: body, columns, links and counters together.
+
+use std::collections::HashMap;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::{Tx, Value, dialect};
+
+use super::read::{Stored, find};
+use super::references;
+use crate::kind::Kind;
+use crate::record::{Link, Record, Status};
+use crate::rules;
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The record is new.
+    Created,
+    /// The record was there and changed.
+    Updated,
+    /// The record was there and says the same.
+    Unchanged,
+}
+
+/// A write that was done.
+#[derive(Clone, Debug)]
+pub struct Put {
+    /// What it did.
+    pub outcome: Outcome,
+    /// The record as it is stored now.
+    pub stored: Stored,
+}
+
+/// Creates a record. The same record again is no fault (a safe retry).
+///
+/// Errors: `Conflict` when another record has the sourcedId; `Invalid` for references to nothing.
+pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<Put> {
+    if let Some(put) = insert(tx, record)? {
+        return Ok(put);
+    }
+    let stored = find(tx, record.kind, &record.sourced_id)?
+        .ok_or_else(|| Problem::internal("a record vanished inside a transaction"))?;
+    if record.same_as(&stored.body, stored.extra.as_deref()) {
+        return Ok(Put { outcome: Outcome::Unchanged, stored });
+    }
+    Err(Problem::new(
+        ProblemKind::Conflict,
+        format!(
+            "a {} with the sourcedId '{}' exists and says something else; change it with PUT or \
+             PATCH, or send another sourcedId",
+            record.kind.one, record.sourced_id
+        ),
+    ))
+}
+
+/// Replaces a record. `expected` is the version that the caller saw, where it says so.
+///
+/// Errors: `NotFound`; `PreconditionFailed` when the version is another; `Invalid`.
+pub fn replace(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<Put> {
+    match find(tx, record.kind, &record.sourced_id)? {
+        Some(stored) => update(tx, record, stored, expected),
+        None => Err(Problem::not_found(record.kind.one, &record.sourced_id)),
+    }
+}
+
+/// Replaces a record, or creates it.
+pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<Put> {
+    match find(tx, record.kind, &record.sourced_id)? {
+        Some(stored) => update(tx, record, stored, expected),
+        None if expected.is_some() => Err(changed_meanwhile(record)),
+        None => create(tx, record),
+    }
+}
+
+fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
+    references::check(tx, record)?;
+    rules::check(tx, record)?;
+    let columns = insert_columns(record.kind);
+    let marks: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT (sourced_id) DO NOTHING RETURNING seq",
+        record.kind.table,
+        columns.join(", "),
+        marks.join(", ")
+    );
+    let modified = record.date_last_modified.to_string();
+    let values = insert_values(record, &modified);
+    let Some(seq) = tx.query_one(&sql, &values, |row| row.int(0))? else { return Ok(None) };
+    insert_links(tx, &[(seq, &record.links)])?;
+    tally(tx, record, seq, 1);
+    let stored = Stored { seq, version: 1, body: record.body.clone(), extra: record.extra.clone() };
+    Ok(Some(Put { outcome: Outcome::Created, stored }))
+}
+
+fn insert_columns(kind: &Kind) -> Vec<String> {
+    ["sourced_id", "status", "date_last_modified", "version"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(kind.columns().map(|(_, column)| column))
+        .chain(["body".to_owned(), "extra".to_owned()])
+        .collect()
+}
+
+fn insert_values<'a>(record: &'a Record, modified: &'a str) -> Vec<Value<'a>> {
+    let mut values: Vec<Value<'a>> = vec![
+        (&record.sourced_id).into(),
+        record.status.as_str().into(),
+        modified.into(),
+        Value::Int(1),
+    ];
+    values.extend(record.columns.iter().map(|column| Value::from(column.as_ref())));
+    values.push((&record.body).into());
+    values.push(record.extra.as_ref().into());
+    values
+}
+
+fn insert_links(tx: &mut Tx<'_>, owners: &[(i64, &[Link])]) -> Result<()> {
+    let mut values = Vec::new();
+    for (owner, links) in owners {
+        for link in *links {
+            values.extend([Value::from(&link.field), (&link.value).into(), (*owner).into()]);
+        }
+    }
+    if !values.is_empty() {
+        tx.insert_rows("roster_link", &["field", "value", "owner"], &values, "")?;
+    }
+    Ok(())
+}
+
+pub(super) fn update(
+    tx: &mut Tx<'_>,
+    record: &Record,
+    stored: Stored,
+    expected: Option<i64>,
+) -> Result<Put> {
+    if expected.is_some_and(|expected| expected != stored.version) {
+        return Err(changed_meanwhile(record));
+    }
+    if record.same_as(&stored.body, stored.extra.as_deref()) {
+        return Ok(Put { outcome: Outcome::Unchanged, stored });
+    }
+    references::check(tx, record)?;
+    rewrite(tx, record, &stored)
+}
+
+/// Writes the record over the stored one; its references are known to exist.
+fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<Put> {
+    rules::check(tx, record)?;
+    let before = Record::stored(record.kind, &stored.body, stored.extra.as_deref())?;
+    update_row(tx, record, stored)?;
+    relink(tx, stored.seq, &before.links, &record.links)?;
+    tally(tx, &before, stored.seq, -1);
+    tally(tx, record, stored.seq, 1);
+    let stored = Stored {
+        seq: stored.seq,
+        version: stored.version + 1,
+        body: record.body.clone(),
+        extra: record.extra.clone(),
+    };
+    Ok(Put { outcome: Outcome::Updated, stored })
+}
+
+fn update_row(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<()> {
+    let columns = insert_columns(record.kind);
+    let sets: Vec<String> =
+        columns.iter().enumerate().map(|(at, column)| format!("{column} = ${}", at + 1)).collect();
+    let sql = format!(
+        "UPDATE {} SET {} WHERE seq = ${} AND version = ${}",
+        record.kind.table,
+        sets.join(", "),
+        columns.len() + 1,
+        columns.len() + 2
+    );
+    let modified = record.date_last_modified.to_string();
+    let mut values = insert_values(record, &modified);
+    values[3] = Value::Int(stored.version + 1);
+    values.extend([Value::Int(stored.seq), Value::Int(stored.version)]);
+    match tx.execute(&sql, &values)? {
+        1 => Ok(()),
+        _ => Err(changed_meanwhile(record)),
+    }
+}
+
+fn relink(tx: &mut Tx<'_>, owner: i64, before: &[Link], after: &[Link]) -> Result<()> {
+    for gone in before.iter().filter(|link| !after.contains(link)) {
+        tx.execute(
+            "DELETE FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
+            &[(&gone.field).into(), (&gone.value).into(), owner.into()],
+        )?;
+    }
+    let new: Vec<Link> = after.iter().filter(|link| !before.contains(link)).cloned().collect();
+    insert_links(tx, &[(owner, &new)])
+}
+
+fn tally(tx: &mut Tx<'_>, record: &Record, seq: i64, delta: i64) {
+    if record.status == Status::Active {
+        for collection in record.collections() {
+            tx.tally(collection, seq, delta);
+        }
+    }
+}
+
+fn changed_meanwhile(record: &Record) -> Problem {
+    Problem::new(
+        ProblemKind::PreconditionFailed,
+        format!(
+            "the {} '{}' has changed since it was read; read it again and send its new ETag",
+            record.kind.one, record.sourced_id
+        ),
+    )
+}
+
+/// Writes many records of one kind, each id at most once: new ones are created, others replaced.
+/// The caller has checked the references ([`super::missing`]); rules are checked here.
+pub fn put_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Vec<Outcome>> {
+    let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
+    let mut present = stored_by_id(tx, kind, &ids)?;
+    let new: Vec<&Record> =
+        records.iter().filter(|record| !present.contains_key(&record.sourced_id)).collect();
+    insert_all(tx, kind, &new)?;
+    records
+        .iter()
+        .map(|record| match present.remove(&record.sourced_id) {
+            Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {
+                Ok(Outcome::Unchanged)
+            }
+            Some(stored) => rewrite(tx, record, &stored).map(|put| put.outcome),
+            None => {
+                rules::check(tx, record)?;
+                Ok(Outcome::Created)
+            }
+        })
+        .collect()
+}
+
+fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Result<()> {
+    if records.is_empty() {
+        return Ok(());
+    }
+    let columns = insert_columns(kind);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let stamps: Vec<String> = records.iter().map(|r| r.date_last_modified.to_string()).collect();
+    let mut values = Vec::with_capacity(records.len() * columns.len());
+    for (record, stamp) in records.iter().zip(&stamps) {
+        values.extend(insert_values(record, stamp));
+    }
+    tx.insert_rows(kind.table, &columns, &values, "")?;
+    let seqs = seqs_by_id(tx, kind, records)?;
+    let mut owners = Vec::with_capacity(records.len());
+    for record in records {
+        let seq = *seqs
+            .get(record.sourced_id.as_str())
+            .ok_or_else(|| Problem::internal("an inserted record was not found again"))?;
+        owners.push((seq, record.links.as_slice()));
+        tally(tx, record, seq, 1);
+    }
+    insert_links(tx, &owners)
+}
+
+fn seqs_by_id(tx: &mut Tx<'_>, kind: &Kind, records: &[&Record]) -> Result<HashMap<String, i64>> {
+    let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
+    let list = serde_json::to_string(&ids).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT sourced_id, seq FROM {} WHERE sourced_id IN ({})",
+        kind.table,
+        dialect::texts(tx.dialect(), "$1")
+    );
+    let mut seqs = HashMap::with_capacity(records.len());
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        seqs.insert(row.text(0)?.to_owned(), row.int(1)?);
+        Ok(true)
+    })?;
+    Ok(seqs)
+}
+
+fn stored_by_id(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashMap<String, Stored>> {
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT {}, t.sourced_id FROM {} t WHERE t.sourced_id IN ({})",
+        Stored::COLUMNS,
+        kind.table,
+        dialect::texts(tx.dialect(), "$1")
+    );
+    let mut found = HashMap::new();
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        found.insert(row.text(4)?.to_owned(), Stored::read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}

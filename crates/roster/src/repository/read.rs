@@ -1,0 +1,81 @@
+//! Reads single records, or all of a kind.
+
+use lyceum_core::Result;
+use lyceum_store::{Row, Tx};
+
+use crate::collections::{Collection, Part};
+use crate::kind::Kind;
+use crate::sql::Sql;
+
+/// A record as the store holds it.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// Its number in its table; lists without a sort follow it.
+    pub seq: i64,
+    /// Counts its changes; the `ETag` shows it.
+    pub version: i64,
+    /// Its canonical JSON.
+    pub body: String,
+    /// Its platform members.
+    pub extra: Option<String>,
+}
+
+impl Stored {
+    pub(super) const COLUMNS: &'static str = "t.seq, t.version, t.body, t.extra";
+
+    pub(super) fn read(row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            seq: row.int(0)?,
+            version: row.int(1)?,
+            body: row.text(2)?.to_owned(),
+            extra: row.opt_text(3)?.map(str::to_owned),
+        })
+    }
+}
+
+/// The record of the kind with that sourcedId, deleted ones included.
+pub fn find(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<Option<Stored>> {
+    let sql = format!("SELECT {} FROM {} t WHERE t.sourced_id = $1", Stored::COLUMNS, kind.table);
+    tx.query_one(&sql, &[sourced_id.into()], Stored::read)
+}
+
+/// The record with that sourcedId if it belongs to the collection.
+pub fn find_in(
+    tx: &mut Tx<'_>,
+    collection: &Collection,
+    sourced_id: &str,
+) -> Result<Option<Stored>> {
+    if collection.part == Part::Whole {
+        return find(tx, collection.kind, sourced_id);
+    }
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT {} FROM {} t", Stored::COLUMNS, collection.kind.table));
+    sql.push(" WHERE t.sourced_id = ").bind(sourced_id).push(" AND ");
+    in_part(&mut sql, collection.part);
+    tx.query_one(&sql.text.clone(), &sql.values(), Stored::read)
+}
+
+/// The condition that a record of table `t` belongs to the part.
+pub(super) fn in_part(sql: &mut Sql, part: Part) {
+    match part {
+        Part::Whole => sql.push("TRUE"),
+        Part::OfType(word) => sql.push("t.type = ").bind(word),
+        Part::WithRole(role) => sql
+            .push("EXISTS (SELECT 1 FROM roster_link r WHERE r.field = 'user.roles.role' AND r.value = ")
+            .bind(role)
+            .push(" AND r.owner = t.seq)"),
+    };
+}
+
+/// Hands every record of the kind to `each`, in the order of their sourcedIds.
+pub fn each(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    mut each: impl FnMut(&str, Option<&str>) -> Result<()>,
+) -> Result<()> {
+    let sql = format!("SELECT body, extra FROM {} ORDER BY sourced_id", kind.table);
+    tx.query(&sql, &[], |row| {
+        each(row.text(0)?, row.opt_text(1)?)?;
+        Ok(true)
+    })
+}

@@ -1,0 +1,81 @@
+//! References must exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lyceum_core::{Detail, Problem, Result};
+use lyceum_store::{Tx, dialect};
+
+use crate::kind::Kind;
+use crate::kinds;
+use crate::record::{Pointer, Record};
+
+/// Refuses a path whose record does not exist. Errors: `NotFound`.
+pub fn require(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<()> {
+    let sql = format!("SELECT 1 FROM {} WHERE sourced_id = $1", kind.table);
+    match tx.query_one(&sql, &[sourced_id.into()], |_| Ok(()))? {
+        Some(()) => Ok(()),
+        None => Err(Problem::not_found(kind.one, sourced_id)),
+    }
+}
+
+/// Those of the references that point to nothing, with one query for each kind of target.
+pub fn missing<'a>(
+    tx: &mut Tx<'_>,
+    references: impl Iterator<Item = &'a Pointer>,
+) -> Result<Vec<&'a Pointer>> {
+    let references: Vec<&Pointer> = references.collect();
+    let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for reference in &references {
+        wanted.entry(reference.kind.one).or_default().insert(&reference.sourced_id);
+    }
+    for (one, ids) in &mut wanted {
+        let kind = kinds::named(one).expect("references point to declared kinds");
+        for id in existing(tx, kind, ids)? {
+            ids.remove(id.as_str());
+        }
+    }
+    let is_missing =
+        |reference: &&Pointer| wanted[reference.kind.one].contains(reference.sourced_id.as_str());
+    Ok(references.into_iter().filter(is_missing).collect())
+}
+
+/// Those of the ids that exist.
+fn existing(tx: &mut Tx<'_>, kind: &Kind, ids: &BTreeSet<&str>) -> Result<Vec<String>> {
+    let mut found = Vec::with_capacity(ids.len());
+    // One id is by far the most frequent case, and the cheapest statement.
+    if let (1, Some(id)) = (ids.len(), ids.first()) {
+        let sql = format!("SELECT 1 FROM {} WHERE sourced_id = $1", kind.table);
+        found.extend(tx.query_one(&sql, &[(*id).into()], |_| Ok((*id).to_owned()))?);
+        return Ok(found);
+    }
+    let sql = format!(
+        "SELECT sourced_id FROM {} WHERE sourced_id IN ({})",
+        kind.table,
+        dialect::texts(tx.dialect(), "$1")
+    );
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        found.push(row.text(0)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Refuses a record with references to nothing. Its references to itself are fine.
+pub(super) fn check(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
+    let others = record.references.iter().filter(|reference| {
+        reference.sourced_id != record.sourced_id || reference.kind.one != record.kind.one
+    });
+    let faults: Vec<Detail> = missing(tx, others)?.into_iter().map(fault).collect();
+    if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
+}
+
+fn fault(reference: &Pointer) -> Detail {
+    Detail {
+        path: reference.path.clone(),
+        message: format!(
+            "no {} '{}' exists; create it first",
+            reference.kind.one, reference.sourced_id
+        ),
+    }
+}

@@ -1,0 +1,89 @@
+//! What the declarations cannot say, a file a kind.
+
+mod enrollment;
+mod tree;
+mod user;
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+use serde_json::json;
+
+pub(crate) use user::{ROLE_AT_ORG, role_at_org};
+
+use crate::dialect::Dialect;
+use crate::kind::Kind;
+use crate::record::{Link, Object, Record};
+
+/// Fills in what clients of the platform may leave out. Runs before validation.
+pub(crate) fn complete(
+    tx: &mut Tx<'_>,
+    kind: &'static Kind,
+    object: &mut Object,
+    dialect: Dialect,
+    now: Timestamp,
+) -> Result<()> {
+    if dialect == Dialect::Standard {
+        return Ok(());
+    }
+    match kind.one {
+        "class" => {
+            if let Some(org) = object.get("org").filter(|_| is_missing(object, "school")) {
+                let org = org.clone();
+                object.insert("school".into(), org);
+            }
+            Ok(())
+        }
+        "enrollment" => enrollment::complete(tx, object, now),
+        _ => Ok(()),
+    }
+}
+
+/// Links beyond those of list members.
+pub(crate) fn links(kind: &Kind, object: &Object) -> Vec<Link> {
+    match kind.one {
+        "user" => user::roles_at_orgs(object),
+        _ => Vec::new(),
+    }
+}
+
+/// The collections that count a record; see [`crate::collections`].
+pub(crate) fn collections(
+    kind: &Kind,
+    columns: &[Option<String>],
+    links: &[Link],
+) -> Vec<&'static str> {
+    let of_type = || {
+        let at = kind.columns().position(|(field, _)| field.name == "type");
+        at.and_then(|at| columns[at].as_deref())
+    };
+    let mut counted = vec![kind.path];
+    match kind.one {
+        "user" => counted.extend(user::collections(links)),
+        "org" if of_type() == Some("school") => counted.push("schools"),
+        "academicSession" => match of_type() {
+            Some("term") => counted.push("terms"),
+            Some("gradingPeriod") => counted.push("gradingPeriods"),
+            _ => {}
+        },
+        _ => {}
+    }
+    counted
+}
+
+/// Checks what needs the other records, after references are known to exist.
+pub(crate) fn check(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
+    match record.kind.one {
+        "courseComponent" | "org" | "academicSession" => tree::refuse_cycle(tx, record, "parent"),
+        "assessmentLineItem" => tree::refuse_cycle(tx, record, "parentAssessmentLineItem"),
+        _ => Ok(()),
+    }
+}
+
+fn is_missing(object: &Object, name: &str) -> bool {
+    object.get(name).is_none_or(serde_json::Value::is_null)
+}
+
+fn reference(id: &str) -> serde_json::Value {
+    json!({ "sourcedId": id })
+}

@@ -1,0 +1,35 @@
+//! Users: which role at which organization.
+
+use serde_json::Value;
+
+use crate::record::{Link, Object};
+
+/// The link field that joins a role with its organization, so that "students of a school" is one
+/// look-up and a parent at one school who teaches at another is not mistaken.
+pub(crate) const ROLE_AT_ORG: &str = "user.roles@org";
+
+/// The value of [`ROLE_AT_ORG`].
+pub(crate) fn role_at_org(role: &str, org: &str) -> String {
+    format!("{role}@{org}")
+}
+
+pub(super) fn roles_at_orgs(object: &Object) -> Vec<Link> {
+    let roles = object.get("roles").and_then(Value::as_array);
+    roles
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let role = entry.get("role")?.as_str()?;
+            let org = entry.get("org")?.get("sourcedId")?.as_str()?;
+            Some(Link { field: ROLE_AT_ORG.into(), value: role_at_org(role, org) })
+        })
+        .collect()
+}
+
+pub(super) fn collections(links: &[Link]) -> Vec<&'static str> {
+    let has = |role: &str| links.iter().any(|l| l.field == "user.roles.role" && l.value == role);
+    [("student", "students"), ("teacher", "teachers")]
+        .into_iter()
+        .filter_map(|(role, collection)| has(role).then_some(collection))
+        .collect()
+}

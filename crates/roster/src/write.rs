@@ -1,0 +1,294 @@
+//! What a client may do to records: create, replace, change, delete (decisions 5).
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Problem, Result};
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::collections::{Collection, Part, at, named_by};
+use crate::dialect::Dialect;
+use crate::patch::merge;
+use crate::record::{Object, Record, Stamp, members};
+use crate::repository::{self, Put};
+use crate::rules;
+
+/// What holds for a write.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The dialect of what is sent.
+    pub dialect: Dialect,
+    /// The present instant, which becomes `dateLastModified`.
+    pub now: Timestamp,
+    /// Whether a record without a sourcedId gets one (`UUIDv7`); else it is refused.
+    pub allocate_missing_ids: bool,
+}
+
+/// The ids of a created record: what was sent and what it has.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IdPair {
+    /// The sourcedId that the client sent; the allocated one where it sent none.
+    pub supplied_sourced_id: String,
+    /// The sourcedId that the record has.
+    pub allocated_sourced_id: String,
+}
+
+/// A created record.
+#[derive(Clone, Debug)]
+pub struct Created {
+    /// Its ids.
+    pub pair: IdPair,
+    /// What is stored.
+    pub put: Put,
+}
+
+/// A path into which records are created: `POST /classes/{classSourcedId}/lineItems`.
+#[derive(Debug)]
+pub struct Into {
+    /// The path.
+    pub path: &'static str,
+    /// The collection that the records join.
+    pub of: &'static str,
+    /// The fields that the records take from the path, one a parameter; none for a parameter
+    /// that only has to exist.
+    pub fields: &'static [Option<&'static str>],
+    /// Values that the records take beside.
+    pub also: &'static [(&'static str, &'static str)],
+    /// Whether the client chooses the ids: the gradebook allocates them (OneRoster 1.2, 4.2).
+    pub keeps_ids: bool,
+}
+
+const fn into(
+    path: &'static str,
+    of: &'static str,
+    fields: &'static [Option<&'static str>],
+) -> Into {
+    Into { path, of, fields, also: &[], keeps_ids: false }
+}
+
+/// Every path into which records are created.
+pub static INTO: &[Into] = &[
+    into("/classes/{classSourcedId}/lineItems", "lineItems", &[Some("class")]),
+    into("/schools/{schoolSourcedId}/lineItems", "lineItems", &[Some("school")]),
+    into("/lineItems/{lineItemSourcedId}/results", "results", &[Some("lineItem")]),
+    // The results name their line items; the session says for which term they are.
+    into(
+        "/classes/{classSourcedId}/academicSessions/{academicSessionSourcedId}/results",
+        "results",
+        &[Some("class"), None],
+    ),
+    Into {
+        also: &[("role", "student")],
+        keeps_ids: true,
+        ..into("/classes/{classSourcedId}/students", "enrollments", &[Some("class")])
+    },
+    Into {
+        also: &[("role", "teacher")],
+        keeps_ids: true,
+        ..into("/classes/{classSourcedId}/teachers", "enrollments", &[Some("class")])
+    },
+    Into {
+        also: &[("type", "gradingPeriod")],
+        keeps_ids: true,
+        ..into("/terms/{termSourcedId}/gradingPeriods", "gradingPeriods", &[Some("parent")])
+    },
+];
+
+/// Creates a record.
+///
+/// Errors: `Invalid`; `Conflict` when the id belongs to another record.
+pub fn create(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    object: Object,
+    rules: &Rules,
+) -> Result<Created> {
+    let supplied = object.get("sourcedId").and_then(Value::as_str).map(str::to_owned);
+    let record = prepared(tx, collection, object, rules)?;
+    let put = repository::create(tx, &record)?;
+    let allocated = record.sourced_id;
+    let pair = IdPair {
+        supplied_sourced_id: supplied.unwrap_or_else(|| allocated.clone()),
+        allocated_sourced_id: allocated,
+    };
+    Ok(Created { pair, put })
+}
+
+/// The record that the object becomes: what may be missing is filled in. Nothing is written but
+/// what an enrollment by course needs.
+pub(crate) fn prepared(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    mut object: Object,
+    rules: &Rules,
+) -> Result<Record> {
+    if rules.allocate_missing_ids && object.get("sourcedId").is_none_or(Value::is_null) {
+        object.insert("sourcedId".into(), Uuid::now_v7().to_string().into());
+    }
+    parsed(tx, collection, &mut object, rules)
+}
+
+fn parsed(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    object: &mut Object,
+    rules: &Rules,
+) -> Result<Record> {
+    let kind = collection.kind;
+    if let Part::OfType(word) = collection.part {
+        object.entry("type").or_insert_with(|| word.into());
+        if object.get("type").is_some_and(|given| given != word) {
+            return Err(Problem::invalid(
+                format!("{}.type", kind.one),
+                format!("must be '{word}' at this address"),
+            ));
+        }
+    }
+    rules::complete(tx, kind, object, rules.dialect, rules.now)?;
+    Record::parse(kind, object, rules.dialect, Stamp::Now(rules.now))
+}
+
+/// Replaces the record with that id; with `upserts` it is created where it is missing.
+///
+/// Errors: `Invalid`, also when the body names another id; `NotFound`; `PreconditionFailed`.
+pub fn put(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    id: &str,
+    mut object: Object,
+    expected: Option<i64>,
+    upserts: bool,
+    rules: &Rules,
+) -> Result<Put> {
+    same_id(collection, id, &mut object)?;
+    let record = parsed(tx, collection, &mut object, rules)?;
+    if upserts {
+        return repository::upsert(tx, &record, expected);
+    }
+    within(tx, collection, id)?;
+    repository::replace(tx, &record, expected)
+}
+
+/// The id of the path is the record's; a body that names another is refused.
+fn same_id(collection: Collection, id: &str, object: &mut Object) -> Result<()> {
+    match object.get("sourcedId") {
+        Some(Value::String(given)) if given != id => Err(Problem::invalid(
+            format!("{}.sourcedId", collection.kind.one),
+            format!("is '{given}', the address says '{id}'; they must be the same"),
+        )),
+        Some(Value::String(_)) => Ok(()),
+        _ => {
+            object.insert("sourcedId".into(), id.into());
+            Ok(())
+        }
+    }
+}
+
+/// Refuses an id that is not in the collection. Errors: `NotFound`.
+fn within(tx: &mut Tx<'_>, collection: Collection, id: &str) -> Result<repository::Stored> {
+    repository::find_in(tx, &collection, id)?
+        .ok_or_else(|| Problem::not_found(collection.kind.one, id))
+}
+
+/// Changes fields of a record (RFC 7396). Errors: as [`put`].
+pub fn patch(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    id: &str,
+    patch: &Object,
+    expected: Option<i64>,
+    rules: &Rules,
+) -> Result<Put> {
+    let stored = within(tx, collection, id)?;
+    let mut object = members(&stored.body, stored.extra.as_deref())?;
+    merge(&mut object, patch);
+    same_id(collection, id, &mut object)?;
+    // The stored record may hold the platform's members, whatever the client's dialect is.
+    let wide = Rules { dialect: Dialect::Platform, ..*rules };
+    let record = parsed(tx, collection, &mut object, &wide)?;
+    repository::replace(tx, &record, expected)
+}
+
+/// Marks a record `tobedeleted`, with `cascade` those that refer to it too. Errors: `NotFound`.
+pub fn delete(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    id: &str,
+    now: Timestamp,
+    cascade: bool,
+) -> Result<()> {
+    within(tx, collection, id)?;
+    repository::delete(tx, collection.kind, id, now, cascade)?;
+    Ok(())
+}
+
+/// Creates records inside those of the path, all or none.
+///
+/// Errors: `NotFound` for a path of nothing; `Invalid` with the number of the record.
+pub fn create_in(
+    tx: &mut Tx<'_>,
+    into: &Into,
+    ids: &[(&str, String)],
+    objects: Vec<Value>,
+    rules: &Rules,
+) -> Result<Vec<IdPair>> {
+    for (parameter, id) in ids {
+        let kind = named_by(parameter).expect("parameters of declared paths name kinds");
+        repository::require(tx, kind, id)?;
+    }
+    let collection = at(into.of).expect("declared paths name collections");
+    let mut pairs = Vec::with_capacity(objects.len());
+    for (number, object) in objects.into_iter().enumerate() {
+        let place = format!("{}[{number}]", collection.kind.many);
+        let Value::Object(mut object) = object else {
+            return Err(Problem::invalid(place, "must be an object"));
+        };
+        take_from_path(into, ids, &mut object)
+            .map_err(|(field, message)| Problem::invalid(format!("{place}.{field}"), message))?;
+        let supplied = object.get("sourcedId").and_then(Value::as_str).map(str::to_owned);
+        if !into.keeps_ids {
+            object.remove("sourcedId");
+        }
+        let created = create(tx, collection, object, rules).map_err(|p| numbered(p, &place))?;
+        let mut pair = created.pair;
+        pair.supplied_sourced_id = supplied.unwrap_or(pair.supplied_sourced_id);
+        pairs.push(pair);
+    }
+    Ok(pairs)
+}
+
+fn take_from_path(
+    into: &Into,
+    ids: &[(&str, String)],
+    object: &mut Object,
+) -> Result<(), (&'static str, String)> {
+    for (field, (_, id)) in into.fields.iter().zip(ids) {
+        let Some(field) = field else { continue };
+        let given = object.get(*field).and_then(|given| given.get("sourcedId"));
+        if given.is_some_and(|given| given != id.as_str()) {
+            return Err((field, format!("must be '{id}', as the address says")));
+        }
+        object.insert((*field).into(), json!({ "sourcedId": id }));
+    }
+    for (field, value) in into.also {
+        object.insert((*field).into(), (*value).into());
+    }
+    Ok(())
+}
+
+/// The same refusal with the number of the record in its paths.
+fn numbered(problem: Problem, place: &str) -> Problem {
+    if problem.details.is_empty() {
+        return problem;
+    }
+    let details = problem.details.iter().map(|detail| Detail {
+        path: match detail.path.split_once('.') {
+            Some((_, rest)) => format!("{place}.{rest}"),
+            None => place.to_owned(),
+        },
+        message: detail.message.clone(),
+    });
+    Problem::invalid_all(details.collect())
+}

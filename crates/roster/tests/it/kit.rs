@@ -1,0 +1,67 @@
+//! What the tests of this crate share.
+
+use lyceum_core::time::Timestamp;
+use lyceum_roster::collections::{Collection, at};
+use lyceum_roster::query::{Parameters, query};
+use lyceum_roster::record::Object;
+use lyceum_roster::render::View;
+use lyceum_roster::repository::{self, Listed, Scope};
+use lyceum_roster::write::{self, Rules};
+use lyceum_roster::{Dialect, MIGRATIONS};
+use lyceum_store::Db;
+use serde_json::Value;
+
+pub(crate) const BASE: &str = "https://lyceum.example.org";
+
+/// Runs the body on a fresh database of each store.
+pub(crate) fn both(body: impl Fn(&Db)) {
+    lyceum_testkit::both_stores(MIGRATIONS, |target| {
+        body(&Db::open(target, MIGRATIONS).expect("a fresh database opens"));
+    });
+}
+
+pub(crate) fn collection(path: &str) -> Collection {
+    at(path).expect("the test names a collection")
+}
+
+pub(crate) fn rules() -> Rules {
+    Rules {
+        dialect: Dialect::Platform,
+        now: Timestamp::from_milliseconds(1_768_464_000_000),
+        allocate_missing_ids: false,
+    }
+}
+
+pub(crate) fn object(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("not an object: {other}"),
+    }
+}
+
+pub(crate) fn create(db: &Db, path: &str, value: Value) {
+    let result = db
+        .write_blocking(|tx| write::create(tx, collection(path), object(value.clone()), &rules()));
+    if let Err(problem) = result {
+        panic!("{path} {value}: {problem:?}");
+    }
+}
+
+pub(crate) fn list(
+    db: &Db,
+    path: &str,
+    scope: Option<Scope>,
+    parameters: &Parameters<'_>,
+) -> lyceum_core::Result<Listed> {
+    let asked = query(collection(path), scope, parameters, db.dialect())?;
+    let view = View { base_url: BASE, dialect: Dialect::Platform, fields: None };
+    db.read_blocking(|tx| repository::list(tx, &asked, &view))
+}
+
+pub(crate) fn records(listed: &Listed) -> Vec<Value> {
+    serde_json::from_str(&format!("[{}]", listed.records)).expect("records are JSON")
+}
+
+pub(crate) fn ids(listed: &Listed) -> Vec<String> {
+    records(listed).iter().map(|r| r["sourcedId"].as_str().unwrap().to_owned()).collect()
+}

@@ -1,0 +1,134 @@
+//! Pages: every record once, in a total order, by offset and by cursor.
+
+use lyceum_core::ProblemKind;
+use lyceum_roster::query::Parameters;
+use lyceum_store::Db;
+use serde_json::json;
+
+use crate::kit::{both, create, ids, list, rules};
+
+fn courses(db: &Db, count: usize) {
+    create(db, "orgs", json!({"sourcedId": "org", "name": "Org", "type": "school"}));
+    for n in 0..count {
+        create(
+            db,
+            "courses",
+            json!({
+                "sourcedId": format!("course-{:04}", (n * 7919) % count),
+                "title": format!("Course {}", n % 10),
+                "courseCode": format!("C{}", n % 3),
+                "org": {"sourcedId": "org"},
+            }),
+        );
+    }
+}
+
+#[test]
+fn offsets_and_cursors_visit_every_record_once() {
+    both(|db| {
+        courses(db, 701);
+        for sort in [None, Some("sourcedId"), Some("title"), Some("org.sourcedId")] {
+            for order_by in [None, Some("desc")] {
+                let base =
+                    Parameters { sort, order_by, limit: Some("64"), ..Parameters::default() };
+                let whole =
+                    ids(&list(db, "courses", None, &Parameters { limit: Some("3000"), ..base })
+                        .unwrap());
+                assert_eq!(whole.len(), 701);
+                let mut by_offset = Vec::new();
+                while by_offset.len() < 701 {
+                    let offset = by_offset.len().to_string();
+                    let page =
+                        list(db, "courses", None, &Parameters { offset: Some(&offset), ..base })
+                            .unwrap();
+                    assert_eq!(page.total, 701);
+                    by_offset.extend(ids(&page));
+                }
+                assert_eq!(by_offset, whole, "by offset, {sort:?} {order_by:?}");
+                let mut by_cursor = Vec::new();
+                let mut cursor = Some(String::new());
+                while let Some(at) = cursor {
+                    let page = list(db, "courses", None, &Parameters { cursor: Some(&at), ..base })
+                        .unwrap();
+                    by_cursor.extend(ids(&page));
+                    cursor = page.next;
+                }
+                assert_eq!(by_cursor, whole, "by cursor, {sort:?} {order_by:?}");
+            }
+        }
+        let behind = Parameters { offset: Some("5000"), ..Parameters::default() };
+        assert_eq!(list(db, "courses", None, &behind).unwrap().count, 0);
+    });
+}
+
+#[test]
+fn offsets_stay_right_when_records_go() {
+    both(|db| {
+        courses(db, 600);
+        for n in (0..600).step_by(3) {
+            db.write_blocking(|tx| {
+                let courses = crate::kit::collection("courses");
+                let id = format!("course-{n:04}");
+                lyceum_roster::write::delete(tx, courses, &id, rules().now, false)
+            })
+            .unwrap();
+        }
+        let whole = ids(&list(
+            db,
+            "courses",
+            None,
+            &Parameters { limit: Some("3000"), ..Parameters::default() },
+        )
+        .unwrap());
+        assert_eq!(whole.len(), 400);
+        for offset in [1, 99, 255, 256, 257, 390, 399] {
+            let at = offset.to_string();
+            let parameters =
+                Parameters { offset: Some(&at), limit: Some("5"), ..Parameters::default() };
+            let page = list(db, "courses", None, &parameters).unwrap();
+            assert_eq!(ids(&page), whole[offset..(offset + 5).min(400)], "offset {offset}");
+            assert_eq!(page.total, 400);
+        }
+        let checked =
+            db.read_blocking(|tx| lyceum_roster::repository::check(tx, |_, _| {})).unwrap();
+        assert_eq!(checked.faults, Vec::<String>::new());
+        assert_eq!(checked.records, 601);
+    });
+}
+
+#[test]
+fn numbers_out_of_range_and_foreign_cursors_are_refused() {
+    both(|db| {
+        courses(db, 3);
+        let kind =
+            |parameters: Parameters<'_>| list(db, "courses", None, &parameters).unwrap_err().kind;
+        let none = Parameters::default();
+        for limit in ["0", "-1", "x", "99999999999999999999"] {
+            assert_eq!(kind(Parameters { limit: Some(limit), ..none }), ProblemKind::Invalid);
+        }
+        assert_eq!(kind(Parameters { offset: Some("-1"), ..none }), ProblemKind::Invalid);
+        assert_eq!(kind(Parameters { order_by: Some("up"), ..none }), ProblemKind::Invalid);
+        assert_eq!(kind(Parameters { sort: Some("colour"), ..none }), ProblemKind::BadSelection);
+        assert_eq!(kind(Parameters { cursor: Some("bad!"), ..none }), ProblemKind::BadSelection);
+        let one = Parameters { limit: Some("1"), sort: Some("title"), ..none };
+        let next = list(db, "courses", None, &one).unwrap().next.unwrap();
+        assert_eq!(kind(Parameters { cursor: Some(&next), ..none }), ProblemKind::BadSelection);
+        let many = Parameters { limit: Some("5000"), ..none };
+        assert_eq!(list(db, "courses", None, &many).unwrap().count, 3, "served at the page limit");
+    });
+}
+
+#[test]
+fn search_looks_into_names_and_codes() {
+    both(|db| {
+        courses(db, 30);
+        let found = |text: &str| {
+            list(db, "courses", None, &Parameters { search: Some(text), ..Parameters::default() })
+                .unwrap()
+                .total
+        };
+        assert_eq!(found("cOuRsE 7"), 3);
+        assert_eq!(found("c1"), 10);
+        assert_eq!(found("%"), 0);
+    });
+}

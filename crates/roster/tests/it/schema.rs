@@ -1,0 +1,38 @@
+//! The migrations make the columns that the declarations ask for, and no others.
+
+use std::collections::BTreeSet;
+
+use lyceum_roster::kinds;
+use lyceum_store::Dialect;
+
+use crate::kit::both;
+
+#[test]
+fn columns_follow_the_declarations() {
+    both(|db| {
+        for kind in kinds::ALL {
+            let declared = ["seq", "sourced_id", "status", "date_last_modified", "version"]
+                .into_iter()
+                .chain(["body", "extra"])
+                .map(str::to_owned)
+                .chain(kind.columns().map(|(_, name)| name))
+                .collect::<BTreeSet<String>>();
+            let sql = match db.dialect() {
+                Dialect::Sqlite => "SELECT name FROM pragma_table_info($1)",
+                Dialect::Postgres => {
+                    "SELECT CAST(column_name AS TEXT) FROM information_schema.columns \
+                     WHERE table_name = $1"
+                }
+            };
+            let mut made = BTreeSet::new();
+            db.read_blocking(|tx| {
+                tx.query(sql, &[kind.table.into()], |row| {
+                    made.insert(row.text(0)?.to_owned());
+                    Ok(true)
+                })
+            })
+            .unwrap();
+            assert_eq!(made, declared, "table {}", kind.table);
+        }
+    });
+}
