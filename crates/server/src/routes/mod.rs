@@ -1,11 +1,14 @@
 //! The areas of the API, one file each.
 
 mod health;
+mod oneroster;
 mod tokens;
 
 use crate::route::Area;
 
 /// Every area, and so every route, that the server has.
 pub fn all() -> Vec<Area> {
-    vec![health::area(), tokens::area()]
+    let mut areas = vec![health::area(), tokens::area()];
+    areas.extend(oneroster::areas());
+    areas
 }

@@ -1,0 +1,104 @@
+//! `POST {collection}/bulk`: NDJSON in, one result a line out.
+
+use axum::body::Body;
+use axum::http::HeaderValue;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::bulk::{self, Outcome};
+use lyceum_roster::collections::Collection;
+use serde_json::{Value, json};
+
+use super::scopes::{Does, access};
+use super::{operation, schema, write};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render;
+use crate::route::{self, Place, Route};
+
+const NDJSON: &[&str] = &["application/x-ndjson", "application/ndjson", "application/json"];
+
+pub(super) fn bulk(collection: Collection) -> Route {
+    route::post(
+        format!("/{}/bulk", collection.path),
+        access(collection.kind, Does::Post),
+        move |context| loaded(context, collection),
+    )
+    .named(operation("bulk", collection.path))
+    .says(format!(
+        "Creates or replaces many of {}: a record a line in, a result a line out.",
+        collection.path
+    ))
+    .param(
+        Place::Query,
+        "atomic",
+        json!({ "type": "boolean", "default": true }),
+        "Whether one bad record refuses all (the default), or only itself.",
+    )
+    .reads_as(NDJSON, limits::BULK_BODY_MAX_BYTES)
+    .reads(schema::wrapped_input(collection))
+    .answers_as(
+        200,
+        "A result a line: `{line, sourcedId, outcome}`, with `errors` where it was refused.",
+        Some((NDJSON[0], json!({ "type": "string" }))),
+    )
+}
+
+async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
+    let atomic = match context.query().find(|(name, _)| name == "atomic") {
+        None => true,
+        Some((_, value)) => match value.as_ref() {
+            "true" => true,
+            "false" => false,
+            _ => return Err(Problem::invalid("atomic", "must be 'true' or 'false'")),
+        },
+    };
+    let rules = write::rules(&context, collection);
+    let lines = lines(&context, collection)?;
+    let outcomes =
+        context.app.db.write(move |tx| bulk::load(tx, collection, &lines, atomic, &rules)).await?;
+    let mut body = String::new();
+    for outcome in &outcomes {
+        body.push_str(&told(outcome).to_string());
+        body.push('\n');
+    }
+    Ok(Answer::typed(HeaderValue::from_static(NDJSON[0]), Body::from(body)))
+}
+
+/// The records with the numbers of their lines; each bare, or under the kind's wrapper key.
+fn lines(context: &Context, collection: Collection) -> Result<Vec<(u64, Result<Value, String>)>> {
+    let text = context.text()?;
+    let mut lines = Vec::new();
+    for (number, line) in (1u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let record = serde_json::from_str::<Value>(line)
+            .map(|mut value| match value.get_mut(collection.kind.one) {
+                Some(inner @ Value::Object(_)) => inner.take(),
+                _ => value,
+            })
+            .map_err(|error| format!("is not JSON: {error}"));
+        lines.push((number, record));
+        if lines.len() > limits::BULK_MAX_RECORDS {
+            return Err(Problem::new(
+                ProblemKind::TooLarge,
+                format!("more than {} records; send them in parts", limits::BULK_MAX_RECORDS),
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+fn told(outcome: &Outcome) -> Value {
+    match &outcome.result {
+        Ok(done) => json!({
+            "line": outcome.line,
+            "sourcedId": outcome.sourced_id,
+            "outcome": done.word(),
+        }),
+        Err(problem) => json!({
+            "line": outcome.line,
+            "sourcedId": outcome.sourced_id,
+            "outcome": "refused",
+            "status": render::status(problem.kind).as_u16(),
+            "message": problem.message,
+            "errors": problem.details,
+        }),
+    }
+}

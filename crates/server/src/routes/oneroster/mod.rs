@@ -1,0 +1,84 @@
+//! OneRoster 1.2: the areas and routes that follow from the declarations.
+//!
+//! A collection's reads, writes and scoped lists come from `lyceum_roster`'s declarations; what
+//! has behaviour of its own stands in a file of its own here.
+
+mod bulk;
+mod read;
+mod respond;
+mod schema;
+mod scopes;
+mod write;
+
+use lyceum_roster::collections::{self, Collection, Part, Scoped};
+use lyceum_roster::kind::Service;
+
+use crate::render::Rendering;
+use crate::route::{Area, Route};
+
+/// The three services, each an area.
+pub(super) fn areas() -> Vec<Area> {
+    [Service::Rostering, Service::Gradebook, Service::Resources].into_iter().map(area).collect()
+}
+
+fn area(service: Service) -> Area {
+    let (name, says) = match service {
+        Service::Rostering => ("rostering", "Who learns what, where, when and with whom."),
+        Service::Gradebook => ("gradebook", "What is graded, and the scores."),
+        Service::Resources => ("resources", "Learning material."),
+    };
+    let mut routes = Vec::new();
+    for collection in collections::all().filter(|c| c.kind.service == service) {
+        routes.extend(of_collection(collection));
+    }
+    for scoped in scoped(service) {
+        routes.push(read::scoped(*scoped, scoped.path.to_owned()));
+        // The published clients look for these below the collection.
+        if service == Service::Resources {
+            routes.push(read::scoped(*scoped, format!("/resources{}", scoped.path)));
+        }
+    }
+    routes.extend(write::into_scopes(service));
+    Area { name, base: service.prefix(), rendering: Rendering::Imsx, says, routes }
+}
+
+fn scoped(service: Service) -> &'static [Scoped] {
+    match service {
+        Service::Rostering => collections::ROSTERING,
+        Service::Gradebook => collections::GRADEBOOK,
+        Service::Resources => collections::RESOURCES,
+    }
+}
+
+/// Reads for every collection; writes where it is a kind of its own, or a part whose records
+/// clients of the platform write at its address.
+fn of_collection(collection: Collection) -> Vec<Route> {
+    let mut routes = vec![read::list(collection), read::single(collection)];
+    if is_written(collection) {
+        routes.extend([
+            write::create(collection),
+            write::put(collection),
+            write::patch(collection),
+            write::delete(collection),
+            bulk::bulk(collection),
+        ]);
+    }
+    routes
+}
+
+fn is_written(collection: Collection) -> bool {
+    collection.part == Part::Whole || matches!(collection.path, "schools" | "gradingPeriods")
+}
+
+/// The name of an operation: `getAllCourses`, `putLineItem`.
+fn operation(verb: &str, what: &str) -> String {
+    let mut name = verb.to_owned();
+    for part in what.split(['/', '-']) {
+        let mut letters = part.chars();
+        if let Some(first) = letters.next() {
+            name.extend(first.to_uppercase());
+            name.push_str(letters.as_str());
+        }
+    }
+    name
+}

@@ -1,0 +1,154 @@
+//! Lists and single reads.
+
+use std::time::Duration;
+
+use axum::http::{StatusCode, header};
+use lyceum_core::{Problem, Result, limits};
+use lyceum_roster::collections::{self, Collection, Scoped};
+use lyceum_roster::query::{Parameters, query};
+use lyceum_roster::render::{View, fields};
+use lyceum_roster::repository::{self, Scope};
+use serde_json::json;
+
+use super::respond::{self, Page};
+use super::scopes::{Does, access};
+use super::{operation, schema};
+use crate::answer::Answer;
+use crate::context::{Context, parameters};
+use crate::route::{Route, get};
+
+/// `GET /courses`
+pub(super) fn list(collection: Collection) -> Route {
+    let route = get(
+        format!("/{}", collection.path),
+        access(collection.kind, Does::ReadCore),
+        move |context| listed(context, collection, None),
+    )
+    .named(operation("getAll", collection.path))
+    .says(format!("Lists {}.", collection.path))
+    .answers(200, "A page.", schema::collection(collection));
+    schema::list_parameters(route)
+}
+
+/// `GET /classes/{classSourcedId}/students`
+pub(super) fn scoped(scoped: Scoped, path: String) -> Route {
+    let collection = collections::at(scoped.of).expect("scoped collections are declared");
+    let name = operation("get", &path.replace(['{', '}'], ""));
+    let route = get(path, access(collection.kind, Does::ReadScoped), move |context| {
+        let ids = parameters(scoped.path);
+        let scope =
+            Scope { scoped, ids: ids.map(|name| (name, context.param(name).to_owned())).collect() };
+        listed(context, collection, Some(scope))
+    })
+    .named(name)
+    .says(format!("Lists {} of the record in the path.", scoped.of))
+    .answers(200, "A page.", schema::collection(collection));
+    schema::list_parameters(route)
+}
+
+/// `GET /courses/{sourcedId}`
+pub(super) fn single(collection: Collection) -> Route {
+    get(
+        format!("/{}/{{sourcedId}}", collection.path),
+        access(collection.kind, Does::ReadCore),
+        move |context| found(context, collection),
+    )
+    .named(operation("get", collection.platform_one.unwrap_or(singular(collection))))
+    .says(format!("Reads one of {}, deleted ones included.", collection.path))
+    .param(
+        crate::route::Place::Query,
+        "fields",
+        json!({ "type": "array", "items": { "type": "string" } }),
+        "The fields to show, commas between them.",
+    )
+    .answers(200, "The record.", schema::single(collection))
+}
+
+fn singular(collection: Collection) -> &'static str {
+    match collection.path {
+        "schools" => "school",
+        "students" => "student",
+        "teachers" => "teacher",
+        _ => collection.kind.one,
+    }
+}
+
+async fn listed(context: Context, collection: Collection, scope: Option<Scope>) -> Result<Answer> {
+    let pairs: Vec<_> = context.query().collect();
+    let value =
+        |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref());
+    let given = Parameters {
+        limit: value("limit"),
+        offset: value("offset"),
+        cursor: value("cursor"),
+        sort: value("sort"),
+        order_by: value("orderBy"),
+        filter: value("filter"),
+        search: value("search"),
+    };
+    let dialect = respond::dialect(&context);
+    let asked = query(collection, scope, &given, context.app.db.dialect())?;
+    let selected = value("fields").filter(|text| !text.is_empty()).map(str::to_owned);
+    let (limit, offset, by_cursor) = (asked.limit, asked.offset, asked.cursor.is_some());
+    let is_cheap = repository::is_cheap(&asked);
+    let app = context.app.clone();
+    let work = move |tx: &mut lyceum_store::Tx<'_>| {
+        let selected =
+            selected.as_deref().map(|text| fields(collection.kind, text, dialect)).transpose()?;
+        let view = View { base_url: &app.base_url, dialect, fields: selected };
+        repository::list(tx, &asked, &view)
+    };
+    let listed = if is_cheap {
+        context.app.db.read(work).await?
+    } else {
+        let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+        context.app.db.scan(deadline, work).await.map_err(too_slow)?
+    };
+    let page = Page { limit, offset, by_cursor };
+    Ok(respond::page(&context, collection, &page, &listed))
+}
+
+/// A scan that was broken off is the caller's to narrow: trying again would not help.
+fn too_slow(problem: Problem) -> Problem {
+    if !lyceum_store::is_too_slow(&problem) {
+        return problem;
+    }
+    Problem::new(
+        lyceum_core::ProblemKind::BadFilter,
+        format!(
+            "the list would take more than {} ms, because no index answers it; filter by \
+             sourcedId, a reference or another indexed field, or page with 'cursor'",
+            limits::SCAN_MAX_MS
+        ),
+    )
+}
+
+async fn found(context: Context, collection: Collection) -> Result<Answer> {
+    let id = context.param("sourcedId").to_owned();
+    let dialect = respond::dialect(&context);
+    let selected = context
+        .query()
+        .find(|(name, value)| name == "fields" && !value.is_empty())
+        .map(|(_, value)| value.into_owned());
+    let app = context.app.clone();
+    let (body, version) = context
+        .app
+        .db
+        .read(move |tx| {
+            let selected = selected
+                .as_deref()
+                .map(|text| fields(collection.kind, text, dialect))
+                .transpose()?;
+            let view = View { base_url: &app.base_url, dialect, fields: selected };
+            let stored = repository::find_in(tx, &collection, &id)?
+                .ok_or_else(|| Problem::not_found(collection.kind.one, &id))?;
+            let body = respond::single(&view, collection, &stored)?;
+            Ok((body, stored.version))
+        })
+        .await?;
+    let tag = respond::etag(version);
+    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| respond::names(seen, &tag)) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).header(header::ETAG, tag));
+    }
+    Ok(Answer::json(body).header(header::ETAG, tag))
+}

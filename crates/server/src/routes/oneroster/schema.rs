@@ -1,0 +1,227 @@
+//! JSON Schemas of records, made from the declarations.
+
+use lyceum_core::limits;
+use lyceum_roster::collections::Collection;
+use lyceum_roster::kind::{Field, Kind, Open, Presence, Type, Words};
+use lyceum_roster::write::Into;
+use serde_json::{Map, Value, json};
+
+use crate::route::{Place, Route};
+
+/// `{course: Course}`
+pub(super) fn single(collection: Collection) -> Value {
+    let mut properties = Map::new();
+    properties.insert(collection.kind.one.into(), record(collection.kind));
+    if let Some(key) = collection.platform_one {
+        properties.insert(key.into(), record(collection.kind));
+    }
+    json!({ "type": "object", "required": [collection.kind.one], "properties": properties })
+}
+
+/// `{courses: [Course]}` with the platform's paging keys.
+pub(super) fn collection(collection: Collection) -> Value {
+    let page = json!({ "type": "array", "items": record(collection.kind) });
+    let mut properties = Map::new();
+    properties.insert(collection.kind.many.into(), page.clone());
+    if let Some(key) = collection.platform_many {
+        properties.insert(key.into(), page);
+    }
+    for name in ["totalCount", "pageCount", "pageNumber", "offset", "limit"] {
+        properties.insert(name.into(), json!({ "type": "integer" }));
+    }
+    properties.insert("nextCursor".into(), json!({ "type": "string" }));
+    json!({ "type": "object", "required": [collection.kind.many], "properties": properties })
+}
+
+/// What a create or replace sends.
+pub(super) fn wrapped_input(collection: Collection) -> Value {
+    let one = collection.kind.one;
+    json!({ "type": "object", "required": [one], "properties": { one: input(collection.kind) } })
+}
+
+/// What a create inside another record sends.
+pub(super) fn input_in(into: &Into, collection: Collection) -> Value {
+    let mut item = input(collection.kind);
+    if let Some(Value::Array(required)) = item.get_mut("required") {
+        let from_path = |name: &Value| {
+            into.fields.iter().flatten().any(|field| name == field)
+                || into.also.iter().any(|(field, _)| name == field)
+                || name == "sourcedId"
+        };
+        required.retain(|name| !from_path(name));
+    }
+    let (one, many) = (collection.kind.one, collection.kind.many);
+    json!({
+        "type": "object",
+        "properties": { many: { "type": "array", "items": item }, one: item },
+        "anyOf": [{ "required": [many] }, { "required": [one] }],
+    })
+}
+
+/// `{sourcedIdPairs: …, course: Course}`
+pub(super) fn created(collection: Collection) -> Value {
+    let mut schema = single(collection);
+    schema["properties"]["sourcedIdPairs"] = pair();
+    schema["required"] = json!(["sourcedIdPairs"]);
+    schema
+}
+
+/// `{sourcedIdPairs: [pair]}`, or one pair where one record was sent.
+pub(super) fn pairs() -> Value {
+    json!({
+        "type": "object",
+        "required": ["sourcedIdPairs"],
+        "properties": {
+            "sourcedIdPairs": { "anyOf": [{ "type": "array", "items": pair() }, pair()] },
+        },
+    })
+}
+
+fn pair() -> Value {
+    json!({
+        "type": "object",
+        "required": ["suppliedSourcedId", "allocatedSourcedId"],
+        "properties": {
+            "suppliedSourcedId": { "type": "string" },
+            "allocatedSourcedId": { "type": "string" },
+        },
+    })
+}
+
+fn record(kind: &Kind) -> Value {
+    object(kind, true)
+}
+
+fn input(kind: &Kind) -> Value {
+    object(kind, false)
+}
+
+fn object(kind: &Kind, shown: bool) -> Value {
+    let mut properties = Map::new();
+    properties.insert(
+        "sourcedId".into(),
+        json!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": limits::SOURCED_ID_MAX_BYTES,
+        }),
+    );
+    properties
+        .insert("status".into(), json!({ "type": "string", "enum": ["active", "tobedeleted"] }));
+    properties
+        .insert("dateLastModified".into(), json!({ "type": "string", "format": "date-time" }));
+    properties.insert("metadata".into(), json!({ "type": "object" }));
+    let mut required = vec!["sourcedId"];
+    if shown {
+        required.extend(["status", "dateLastModified"]);
+    }
+    for field in kind.fields.iter().filter(|f| !shown || !matches!(f.ty, Type::Secret)) {
+        properties.insert(field.name.into(), described(field, shown));
+        let always = match field.presence {
+            Presence::Required => true,
+            Presence::OrElse(_) | Presence::Derived => shown,
+            Presence::Optional | Presence::Nullable => false,
+        };
+        if always {
+            required.push(field.name);
+        }
+    }
+    json!({
+        "type": "object",
+        "description": kind.doc,
+        "required": required,
+        "properties": properties,
+    })
+}
+
+fn described(field: &Field, shown: bool) -> Value {
+    let mut schema = value(field, shown);
+    if field.presence == Presence::Nullable {
+        schema = json!({ "anyOf": [schema, { "type": "null" }] });
+    }
+    if !field.doc.is_empty() {
+        schema["description"] = field.doc.into();
+    }
+    if field.platform {
+        schema["x-dialect"] = "platform".into();
+    }
+    schema
+}
+
+fn value(field: &Field, shown: bool) -> Value {
+    let least = usize::from(field.presence == Presence::Required);
+    let list = |items: Value| {
+        let mut list = json!({ "type": "array", "items": items });
+        if least > 0 {
+            list["minItems"] = least.into();
+        }
+        list
+    };
+    match field.ty {
+        Type::Text | Type::Secret => json!({ "type": "string" }),
+        Type::Uri => json!({ "type": "string", "format": "uri" }),
+        Type::Flag => json!({ "type": "string", "enum": ["true", "false"] }),
+        Type::Integer => json!({ "type": "integer" }),
+        Type::Number => json!({ "type": "number" }),
+        Type::Date => json!({ "type": "string", "format": "date" }),
+        Type::Instant => json!({ "type": "string", "format": "date-time" }),
+        Type::Word(words) => word(words),
+        Type::Reference(kind) => reference(kind, shown),
+        Type::References(kind) => list(reference(kind, shown)),
+        Type::Texts | Type::Grades => list(json!({ "type": "string" })),
+        Type::WordList(words) => list(word(words)),
+        Type::Objects(fields) => list(nested(fields, shown)),
+        Type::Json => json!({}),
+    }
+}
+
+fn nested(fields: &[Field], shown: bool) -> Value {
+    let required: Vec<&str> =
+        fields.iter().filter(|f| f.presence == Presence::Required).map(|f| f.name).collect();
+    let properties: Map<String, Value> = fields
+        .iter()
+        .filter(|field| !shown || !matches!(field.ty, Type::Secret))
+        .map(|field| (field.name.to_owned(), described(field, shown)))
+        .collect();
+    json!({ "type": "object", "required": required, "properties": properties })
+}
+
+fn word(words: Words) -> Value {
+    let listed = json!({ "type": "string", "enum": words.words });
+    let pattern = match words.open {
+        Open::Closed => return listed,
+        Open::Extensions => r"^ext:[a-zA-Z0-9.\-_]+$".to_owned(),
+        Open::Sources => format!("^/(?!{}$)[a-z0-9]+$", words.words.join("$)(?!")),
+    };
+    json!({ "anyOf": [listed, { "type": "string", "pattern": pattern }] })
+}
+
+fn reference(kind: &str, shown: bool) -> Value {
+    let required: &[&str] = if shown { &["href", "sourcedId", "type"] } else { &["sourcedId"] };
+    json!({
+        "type": "object",
+        "required": required,
+        "properties": {
+            "href": { "type": "string", "format": "uri" },
+            "sourcedId": { "type": "string" },
+            "type": { "type": "string", "enum": [kind] },
+        },
+    })
+}
+
+/// The parameters of every list (OneRoster 1.2, query parameters), and the platform's own.
+pub(super) fn list_parameters(route: Route) -> Route {
+    let whole = |least: u64, default: u64| json!({ "type": "integer", "minimum": least, "default": default });
+    let text = || json!({ "type": "string" });
+    let fields = json!({ "type": "array", "items": { "type": "string" } });
+    let most = limits::PAGE_MAX_RECORDS;
+    route
+        .param(Place::Query, "limit", whole(1, limits::PAGE_DEFAULT_RECORDS), format!("Records on the page at most; {most} is the most."))
+        .param(Place::Query, "offset", whole(0, 0), "Records before the page.")
+        .param(Place::Query, "sort", text(), "The field that orders the list.")
+        .param(Place::Query, "orderBy", json!({ "type": "string", "enum": ["asc", "desc"] }), "The direction of the order.")
+        .param(Place::Query, "filter", text(), "Clauses `field op 'value'` joined by AND and OR; op is one of = != > >= < <= ~.")
+        .param(Place::Query, "fields", fields, "The fields to show, commas between them.")
+        .param(Place::Query, "search", text(), "A text to look for in names, titles and codes.")
+        .param(Place::Query, "cursor", text(), "Where the page before ended; an empty one begins. Deep pages cost no more than the first.")
+}

@@ -1,0 +1,74 @@
+//! Which scopes open which route: the standard's own (OneRoster 1.2, OpenAPI `security`), and ours
+//! for everything that the standard does not have.
+
+use axum::http::Method;
+use lyceum_access::Scope;
+use lyceum_roster::kind::{Kind, Service};
+
+use crate::route::Access;
+
+/// What a route does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Does {
+    /// Reads a collection or a record of it.
+    ReadCore,
+    /// Reads what belongs to a record.
+    ReadScoped,
+    /// Creates by POST.
+    Post,
+    /// Creates or replaces by PUT, changes by PATCH.
+    Put,
+    /// Deletes.
+    Delete,
+}
+
+impl Does {
+    /// What a method does to a collection.
+    pub(super) fn by(method: &Method) -> Self {
+        match method.as_str() {
+            "POST" => Self::Post,
+            "PUT" | "PATCH" => Self::Put,
+            "DELETE" => Self::Delete,
+            _ => Self::ReadCore,
+        }
+    }
+}
+
+/// Who may do that with records of the kind.
+pub(super) fn access(kind: &Kind, does: Does) -> Access {
+    use Does::{Delete, Post, Put, ReadCore, ReadScoped};
+    match (kind.service, kind.one, does) {
+        (_, "demographics", ReadCore | ReadScoped) => {
+            [Scope::OrRosterDemographicsReadonly, Scope::DemographicsRead].into()
+        }
+        (_, "demographics", _) => Scope::DemographicsWrite.into(),
+        // Courses' components are beyond the standard; who reads courses reads them.
+        (Service::Rostering, _, ReadCore) => {
+            [Scope::OrRosterReadonly, Scope::OrRosterCoreReadonly, Scope::RosterRead].into()
+        }
+        (Service::Rostering, _, ReadScoped) => [Scope::OrRosterReadonly, Scope::RosterRead].into(),
+        (Service::Rostering, ..) => Scope::RosterWrite.into(),
+        (Service::Gradebook, "assessmentLineItem" | "assessmentResult", does) => match does {
+            ReadCore | ReadScoped => [Scope::OrAssessmentReadonly, Scope::GradebookRead].into(),
+            Delete => [Scope::OrAssessmentDelete, Scope::GradebookWrite].into(),
+            Put | Post => [Scope::OrAssessmentCreateput, Scope::GradebookWrite].into(),
+        },
+        (Service::Gradebook, _, does) => match does {
+            ReadCore => {
+                [Scope::OrGradebookReadonly, Scope::OrGradebookCoreReadonly, Scope::GradebookRead]
+                    .into()
+            }
+            ReadScoped => [Scope::OrGradebookReadonly, Scope::GradebookRead].into(),
+            Post => [Scope::OrGradebookCreatepost, Scope::GradebookWrite].into(),
+            Put => [Scope::OrGradebookCreateput, Scope::GradebookWrite].into(),
+            Delete => [Scope::OrGradebookDelete, Scope::GradebookWrite].into(),
+        },
+        (Service::Resources, _, ReadCore) => {
+            [Scope::OrResourceReadonly, Scope::OrResourceCoreReadonly, Scope::ResourcesRead].into()
+        }
+        (Service::Resources, _, ReadScoped) => {
+            [Scope::OrResourceReadonly, Scope::ResourcesRead].into()
+        }
+        (Service::Resources, ..) => Scope::ResourcesWrite.into(),
+    }
+}

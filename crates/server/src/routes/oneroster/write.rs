@@ -1,0 +1,304 @@
+//! POST, PUT, PATCH and DELETE.
+
+use axum::http::{Method, StatusCode, header};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::Dialect;
+use lyceum_roster::collections::{self, Collection};
+use lyceum_roster::kind::Service;
+use lyceum_roster::record::Object;
+use lyceum_roster::render::View;
+use lyceum_roster::repository::{Outcome, Put};
+use lyceum_roster::write as roster;
+use serde_json::{Value, json};
+
+use super::respond;
+use super::scopes::{Does, access};
+use super::{operation, schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{self, Place, Route};
+use crate::state::App;
+
+/// `POST /courses`
+pub(super) fn create(collection: Collection) -> Route {
+    route::post(
+        format!("/{}", collection.path),
+        access(collection.kind, Does::Post),
+        move |context| created(context, collection),
+    )
+    .named(operation("create", singular(collection)))
+    .says(format!("Creates one of {}. The same body again is a safe retry.", collection.path))
+    .reads(schema::wrapped_input(collection))
+    .answers(201, "Created.", schema::created(collection))
+    .answers(200, "It was there and says the same.", schema::created(collection))
+}
+
+/// `PUT /courses/{sourcedId}`
+pub(super) fn put(collection: Collection) -> Route {
+    let upserts = collection.kind.service == Service::Gradebook;
+    let route = route::put(
+        format!("/{}/{{sourcedId}}", collection.path),
+        access(collection.kind, Does::Put),
+        move |context| replaced(context, collection, upserts),
+    )
+    .named(operation("put", singular(collection)))
+    .says(format!(
+        "Replaces one of {}{}.",
+        collection.path,
+        if upserts { ", or creates it" } else { "" }
+    ))
+    .param(
+        Place::Header,
+        "If-Match",
+        json!({"type": "string"}),
+        "The ETag of the version to replace.",
+    )
+    .reads(schema::wrapped_input(collection))
+    .answers(200, "Replaced.", schema::single(collection));
+    if upserts { route.answers(201, "Created.", schema::single(collection)) } else { route }
+}
+
+/// `PATCH /courses/{sourcedId}`
+pub(super) fn patch(collection: Collection) -> Route {
+    route::patch(
+        format!("/{}/{{sourcedId}}", collection.path),
+        access(collection.kind, Does::by(&Method::PATCH)),
+        move |context| patched(context, collection),
+    )
+    .named(operation("patch", singular(collection)))
+    .says(format!("Changes fields of one of {} (RFC 7396).", collection.path))
+    .param(
+        Place::Header,
+        "If-Match",
+        json!({"type": "string"}),
+        "The ETag of the version to change.",
+    )
+    .reads_as(
+        &["application/json", "application/merge-patch+json"],
+        lyceum_core::limits::BODY_MAX_BYTES,
+    )
+    .reads(json!({"type": "object"}))
+    .answers(200, "Changed.", schema::single(collection))
+}
+
+/// `DELETE /courses/{sourcedId}`
+pub(super) fn delete(collection: Collection) -> Route {
+    route::delete(
+        format!("/{}/{{sourcedId}}", collection.path),
+        access(collection.kind, Does::Delete),
+        move |context| deleted(context, collection),
+    )
+    .named(operation("delete", singular(collection)))
+    .says(format!("Marks one of {} 'tobedeleted'; lists show it no more.", collection.path))
+    .param(Place::Query, "cascade", json!({"type": "boolean"}), "Marks those that refer to it too.")
+    .answers_empty(204, "Marked.")
+}
+
+/// The standard's POSTs into a record, such as results into a line item, and the platform's.
+pub(super) fn into_scopes(service: Service) -> Vec<Route> {
+    roster::INTO
+        .iter()
+        .map(|into| (into, collections::at(into.of).expect("declared")))
+        .filter(|(_, collection)| collection.kind.service == service)
+        .map(|(into, collection)| {
+            route::post(into.path, access(collection.kind, Does::Post), move |context| {
+                created_in(context, into, collection)
+            })
+            .named(operation("post", &into.path.replace(['{', '}'], "")))
+            .says(format!("Creates {} in the record of the path.", into.of))
+            .reads(schema::input_in(into, collection))
+            .answers(201, "Created; the pairs tell the ids.", schema::pairs())
+        })
+        .collect()
+}
+
+fn singular(collection: Collection) -> &'static str {
+    match collection.path {
+        "schools" => "school",
+        "gradingPeriods" => "gradingPeriod",
+        _ => collection.kind.one,
+    }
+}
+
+/// The object under the collection's wrapper key. Clients of the platform may send the record
+/// bare, or under the name of the collection's part.
+pub(super) fn unwrapped(context: &Context, collection: Collection) -> Result<Object> {
+    let mut body = body(context)?;
+    let keys = [Some(collection.kind.one), collection.platform_one];
+    for key in keys.into_iter().flatten() {
+        if let Some(Value::Object(object)) = body.get_mut(key) {
+            return Ok(std::mem::take(object));
+        }
+    }
+    Err(Problem::invalid(
+        collection.kind.one,
+        format!("is required; send {{\"{}\": {{…}}}}", collection.kind.one),
+    ))
+}
+
+/// The body as a JSON object. Errors: `Malformed` with line and column.
+pub(super) fn body(context: &Context) -> Result<Object> {
+    parse(&context.body)
+}
+
+pub(super) fn parse(text: &[u8]) -> Result<Object> {
+    match serde_json::from_slice(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(Problem::new(ProblemKind::Malformed, "the body must be a JSON object")),
+        Err(error) => Err(Problem::new(
+            ProblemKind::Malformed,
+            format!(
+                "the body is not JSON at line {}, column {}: {error}",
+                error.line(),
+                error.column()
+            ),
+        )),
+    }
+}
+
+/// What a write of the roster needs to know of the request.
+pub(super) fn rules(context: &Context, collection: Collection) -> roster::Rules {
+    let allocates = collection.kind.service == Service::Gradebook
+        || context.app.config.roster.allocate_missing_ids;
+    roster::Rules {
+        dialect: respond::dialect(context),
+        now: context.app.clock.now(),
+        allocate_missing_ids: allocates,
+    }
+}
+
+async fn created(context: Context, collection: Collection) -> Result<Answer> {
+    let object = unwrapped(&context, collection)?;
+    let rules = rules(&context, collection);
+    let created = context
+        .app
+        .db
+        .write(move |tx| roster::create(tx, collection, object.clone(), &rules))
+        .await?;
+    let status = match created.put.outcome {
+        Outcome::Created => StatusCode::CREATED,
+        _ => StatusCode::OK,
+    };
+    let mut answer = json!({ "sourcedIdPairs": created.pair });
+    if rules.dialect == Dialect::Platform {
+        let shown = shown(&context.app, rules.dialect, collection, &created.put)?;
+        let shown: Object = serde_json::from_str(&shown).map_err(Problem::internal)?;
+        answer.as_object_mut().expect("an object was made").extend(shown);
+    }
+    Ok(Answer::of(&answer)
+        .status(status)
+        .header(header::ETAG, respond::etag(created.put.stored.version))
+        .header(
+            header::LOCATION,
+            location(&context, collection, &created.pair.allocated_sourced_id),
+        ))
+}
+
+fn location(context: &Context, collection: Collection, id: &str) -> String {
+    let id = percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC);
+    format!("{}{}/{}/{id}", context.base_url(), collection.kind.service.prefix(), collection.path)
+}
+
+fn shown(app: &App, dialect: Dialect, collection: Collection, put: &Put) -> Result<String> {
+    let view = View { base_url: &app.base_url, dialect, fields: None };
+    respond::single(&view, collection, &put.stored)
+}
+
+async fn replaced(context: Context, collection: Collection, upserts: bool) -> Result<Answer> {
+    let object = unwrapped(&context, collection)?;
+    let id = context.param("sourcedId").to_owned();
+    let expected = respond::expected(&context)?;
+    let rules = rules(&context, collection);
+    let put = context
+        .app
+        .db
+        .write(move |tx| {
+            roster::put(tx, collection, &id, object.clone(), expected, upserts, &rules)
+        })
+        .await?;
+    answer_put(&context, collection, &rules, &put)
+}
+
+/// The standard answers a PUT with an empty 201; the platform's clients read the record.
+fn answer_put(
+    context: &Context,
+    collection: Collection,
+    rules: &roster::Rules,
+    put: &Put,
+) -> Result<Answer> {
+    let status = match put.outcome {
+        Outcome::Created => StatusCode::CREATED,
+        Outcome::Updated | Outcome::Unchanged => StatusCode::OK,
+    };
+    let tag = respond::etag(put.stored.version);
+    let answer = match rules.dialect {
+        Dialect::Standard => Answer::empty(status),
+        Dialect::Platform => {
+            Answer::json(shown(&context.app, rules.dialect, collection, put)?).status(status)
+        }
+    };
+    Ok(answer.header(header::ETAG, tag))
+}
+
+async fn patched(context: Context, collection: Collection) -> Result<Answer> {
+    let mut body = body(&context)?;
+    let patch = match body.get_mut(collection.kind.one) {
+        Some(Value::Object(object)) => std::mem::take(object),
+        _ => body,
+    };
+    let id = context.param("sourcedId").to_owned();
+    let expected = respond::expected(&context)?;
+    let rules = rules(&context, collection);
+    let put = context
+        .app
+        .db
+        .write(move |tx| roster::patch(tx, collection, &id, &patch, expected, &rules))
+        .await?;
+    let shown = shown(&context.app, rules.dialect, collection, &put)?;
+    Ok(Answer::json(shown).header(header::ETAG, respond::etag(put.stored.version)))
+}
+
+async fn deleted(context: Context, collection: Collection) -> Result<Answer> {
+    let cascade = match context.query().find(|(name, _)| name == "cascade") {
+        None => false,
+        Some((_, value)) => match value.as_ref() {
+            "true" => true,
+            "false" => false,
+            _ => return Err(Problem::invalid("cascade", "must be 'true' or 'false'")),
+        },
+    };
+    let id = context.param("sourcedId").to_owned();
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| roster::delete(tx, collection, &id, now, cascade)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn created_in(
+    context: Context,
+    into: &'static roster::Into,
+    collection: Collection,
+) -> Result<Answer> {
+    let mut body = body(&context)?;
+    let ids: Vec<(&'static str, String)> = crate::context::parameters(into.path)
+        .map(|name| (name, context.param(name).to_owned()))
+        .collect();
+    let (objects, many) =
+        match (body.remove(collection.kind.many), body.remove(collection.kind.one)) {
+            (Some(Value::Array(objects)), _) => (objects, true),
+            (_, Some(object @ Value::Object(_))) => (vec![object], false),
+            _ => {
+                return Err(Problem::invalid(
+                    collection.kind.many,
+                    format!("is required; send {{\"{}\": [{{…}}]}}", collection.kind.many),
+                ));
+            }
+        };
+    let rules = roster::Rules { allocate_missing_ids: true, ..rules(&context, collection) };
+    let pairs = context
+        .app
+        .db
+        .write(move |tx| roster::create_in(tx, into, &ids, objects.clone(), &rules))
+        .await?;
+    let pairs = if many { json!(pairs) } else { json!(pairs.first()) };
+    Ok(Answer::of(&json!({ "sourcedIdPairs": pairs })).status(StatusCode::CREATED))
+}
