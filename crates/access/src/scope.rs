@@ -83,6 +83,29 @@ impl Scope {
         NAMES[self as usize].1
     }
 
+    /// What it opens, in a sentence for the API document.
+    pub const fn says(self) -> &'static str {
+        match self {
+            OrRosterCoreReadonly => "Read the core of the rosters.",
+            OrRosterReadonly | RosterRead => "Read the rosters, without demographics.",
+            OrRosterDemographicsReadonly | DemographicsRead => "Read demographics.",
+            OrGradebookCoreReadonly => "Read the core of the gradebook.",
+            OrGradebookReadonly | GradebookRead => "Read the gradebook.",
+            OrGradebookCreateput => "Create and replace in the gradebook by PUT.",
+            OrGradebookCreatepost => "Create in the gradebook by POST.",
+            OrGradebookDelete => "Delete in the gradebook.",
+            OrAssessmentReadonly => "Read assessment line items and results.",
+            OrAssessmentCreateput => "Create and replace assessment line items and results.",
+            OrAssessmentDelete => "Delete assessment line items and results.",
+            OrResourceCoreReadonly => "Read the core of the resources.",
+            OrResourceReadonly | ResourcesRead => "Read the resources.",
+            RosterWrite => "Change the rosters.",
+            DemographicsWrite => "Change demographics.",
+            GradebookWrite => "Change the gradebook.",
+            ResourcesWrite => "Change the resources.",
+        }
+    }
+
     /// The narrower scopes that this one stands for as well. The standard's `roster.readonly`
     /// is every read except demographics, and so is our `roster.read`.
     pub const fn opens(self) -> &'static [Self] {

@@ -15,6 +15,7 @@ mod cors;
 mod dispatch;
 mod listen;
 pub mod metrics;
+pub mod openapi;
 mod proxy;
 pub mod render;
 pub mod request_id;

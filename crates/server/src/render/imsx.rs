@@ -2,6 +2,7 @@
 
 use lyceum_core::{Detail, Problem, ProblemKind as Kind};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Dialect;
@@ -42,6 +43,38 @@ pub(super) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
         description: &problem.message,
         code_minor: CodeMinor { fields: [CodeMinorField { name: "TargetEndSystem", value }] },
         details: if dialect == Dialect::Platform { &problem.details } else { &[] },
+    })
+}
+
+/// The JSON Schema of the body (`imsx_StatusInfoDType`), with the platform's details.
+pub(crate) fn schema() -> Value {
+    let field = json!({
+        "type": "object",
+        "required": ["imsx_codeMinorFieldName", "imsx_codeMinorFieldValue"],
+        "properties": {
+            "imsx_codeMinorFieldName": { "type": "string" },
+            "imsx_codeMinorFieldValue": { "type": "string" },
+        },
+    });
+    let detail = json!({
+        "type": "object",
+        "required": ["path", "message"],
+        "properties": { "path": { "type": "string" }, "message": { "type": "string" } },
+    });
+    json!({
+        "type": "object",
+        "required": ["imsx_codeMajor", "imsx_severity"],
+        "properties": {
+            "imsx_codeMajor": { "type": "string", "enum": ["success", "processing", "failure", "unsupported"] },
+            "imsx_severity": { "type": "string", "enum": ["status", "warning", "error"] },
+            "imsx_description": { "type": "string" },
+            "imsx_CodeMinor": {
+                "type": "object",
+                "required": ["imsx_codeMinorField"],
+                "properties": { "imsx_codeMinorField": { "type": "array", "items": field } },
+            },
+            "imsx_error_details": { "type": "array", "items": detail },
+        },
     })
 }
 

@@ -10,7 +10,9 @@ use lyceum_core::{Problem, ProblemKind as Kind};
 use crate::answer::Answer;
 use crate::context::Dialect;
 
-pub(crate) use oauth::refusal;
+pub(crate) use imsx::schema as imsx_schema;
+pub(crate) use oauth::{refusal, schema as oauth_schema};
+pub(crate) use problem_json::schema as problem_schema;
 
 /// The body that an area's problems are told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

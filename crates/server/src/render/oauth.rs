@@ -1,7 +1,7 @@
 //! Errors of the token endpoint (RFC 6749 section 5.2).
 
 use lyceum_core::{Problem, ProblemKind as Kind};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 
@@ -23,4 +23,16 @@ pub(crate) fn refusal(error: &str, description: &str) -> Answer {
         .map(|c| if matches!(c, ' ' | '!' | '#'..='[' | ']'..='~') { c } else { '?' })
         .collect();
     Answer::of(&json!({ "error": error, "error_description": plain }))
+}
+
+/// The JSON Schema of the body.
+pub(crate) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": { "type": "string" },
+            "error_description": { "type": "string" },
+        },
+    })
 }

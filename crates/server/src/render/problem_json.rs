@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode};
 use lyceum_core::Problem;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 
@@ -18,4 +18,18 @@ pub(super) fn answer(problem: &Problem, status: StatusCode) -> Answer {
     }
     let media = HeaderValue::from_static("application/problem+json");
     Answer::typed(media, Body::from(body.to_string()))
+}
+
+/// The JSON Schema of the body.
+pub(crate) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["status"],
+        "properties": {
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "detail": { "type": "string" },
+            "errors": { "type": "array", "items": { "type": "object" } },
+        },
+    })
 }

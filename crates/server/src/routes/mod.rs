@@ -1,14 +1,16 @@
 //! The areas of the API, one file each.
 
+mod docs;
 mod health;
-mod oneroster;
+pub(crate) mod oneroster;
 mod tokens;
 
 use crate::route::Area;
 
 /// Every area, and so every route, that the server has.
 pub fn all() -> Vec<Area> {
-    let mut areas = vec![health::area(), tokens::area()];
+    let mut areas = vec![health::area(), docs::area(), tokens::area()];
     areas.extend(oneroster::areas());
+    areas.push(docs::discovery());
     areas
 }

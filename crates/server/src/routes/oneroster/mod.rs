@@ -6,7 +6,7 @@
 mod bulk;
 mod read;
 mod respond;
-mod schema;
+pub(crate) mod schema;
 mod scopes;
 mod write;
 

@@ -3,9 +3,11 @@
 use lyceum_core::limits;
 use lyceum_roster::collections::Collection;
 use lyceum_roster::kind::{Field, Kind, Open, Presence, Type, Words};
+use lyceum_roster::kinds;
 use lyceum_roster::write::Into;
 use serde_json::{Map, Value, json};
 
+use super::operation;
 use crate::route::{Place, Route};
 
 /// `{course: Course}`
@@ -41,7 +43,7 @@ pub(super) fn wrapped_input(collection: Collection) -> Value {
 
 /// What a create inside another record sends.
 pub(super) fn input_in(into: &Into, collection: Collection) -> Value {
-    let mut item = input(collection.kind);
+    let mut item = object(collection.kind, false);
     if let Some(Value::Array(required)) = item.get_mut("required") {
         let from_path = |name: &Value| {
             into.fields.iter().flatten().any(|field| name == field)
@@ -88,12 +90,27 @@ fn pair() -> Value {
     })
 }
 
+/// The schemas that the others refer to: what is shown of each kind, and what is sent.
+pub(crate) fn components() -> impl Iterator<Item = (String, Value)> {
+    kinds::ALL.iter().flat_map(|kind| {
+        [(name(kind), object(kind, true)), (input_name(kind), object(kind, false))]
+    })
+}
+
+fn name(kind: &Kind) -> String {
+    operation("", kind.one)
+}
+
+fn input_name(kind: &Kind) -> String {
+    format!("{}Input", name(kind))
+}
+
 fn record(kind: &Kind) -> Value {
-    object(kind, true)
+    json!({ "$ref": format!("#/components/schemas/{}", name(kind)) })
 }
 
 fn input(kind: &Kind) -> Value {
-    object(kind, false)
+    json!({ "$ref": format!("#/components/schemas/{}", input_name(kind)) })
 }
 
 fn object(kind: &Kind, shown: bool) -> Value {

@@ -1,0 +1,197 @@
+//! The OpenAPI 3.1 document, made from the tables of routes and the declarations of records.
+
+use std::collections::BTreeSet;
+
+use axum::http::StatusCode;
+use lyceum_access::Scope;
+use lyceum_core::ProblemKind as Kind;
+use serde_json::{Map, Value, json};
+
+use crate::context::parameters;
+use crate::render::{self, Rendering};
+use crate::route::{Access, Area, Param, Place, Route};
+use crate::routes::oneroster;
+
+/// The document of all areas, for a server at that address.
+pub fn document(areas: &[Area], base_url: &str) -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for area in areas {
+        for route in &area.routes {
+            let path = format!("{}{}", area.base, route.path);
+            let methods = paths.entry(path).or_insert_with(|| json!({}));
+            methods[route.method.as_str().to_lowercase()] = operation(area, route);
+        }
+    }
+    paths.sort_keys();
+    let tags: Vec<Value> =
+        areas.iter().map(|area| json!({ "name": area.name, "description": area.says })).collect();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Lyceum",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The education platform that a school network can run itself.",
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": base_url }],
+        "tags": tags,
+        "paths": paths,
+        "components": {
+            "schemas": schemas(),
+            "securitySchemes": { "client": security(base_url) },
+        },
+    })
+}
+
+fn schemas() -> Map<String, Value> {
+    let own = [
+        ("StatusInfo".to_owned(), render::imsx_schema()),
+        ("Problem".to_owned(), render::problem_schema()),
+        ("OAuthError".to_owned(), render::oauth_schema()),
+    ];
+    oneroster::schema::components().chain(own).collect()
+}
+
+fn security(base_url: &str) -> Value {
+    let scopes: Map<String, Value> =
+        Scope::all().map(|scope| (scope.name().to_owned(), scope.says().into())).collect();
+    json!({
+        "type": "oauth2",
+        "flows": {
+            "clientCredentials": {
+                "tokenUrl": format!("{base_url}/oauth2/token"),
+                "scopes": scopes,
+            },
+        },
+    })
+}
+
+fn operation(area: &Area, route: &Route) -> Value {
+    let mut operation = json!({
+        "operationId": route.name,
+        "summary": route.says,
+        "tags": [area.name],
+        "responses": responses(area, route),
+    });
+    let parameters = parameters_of(route);
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    if !route.reads.media.is_empty() && !route.reads.schema.is_null() {
+        let content: Map<String, Value> = route
+            .reads
+            .media
+            .iter()
+            .map(|media| ((*media).to_owned(), json!({ "schema": route.reads.schema })))
+            .collect();
+        operation["requestBody"] = json!({ "required": true, "content": content });
+    }
+    operation["security"] = match route.access {
+        Access::Public => json!([]),
+        // One of the scopes is enough: each is an alternative of its own.
+        Access::Any(scopes) => {
+            scopes.iter().map(|scope| json!({ "client": [scope.name()] })).collect()
+        }
+    };
+    if route.deprecated {
+        operation["deprecated"] = true.into();
+    }
+    operation
+}
+
+fn parameters_of(route: &Route) -> Vec<Value> {
+    let documented: BTreeSet<&str> = route.params.iter().map(|param| param.name.as_ref()).collect();
+    let plain = parameters(&route.path).filter(|name| !documented.contains(name)).map(|name| {
+        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
+    });
+    plain.chain(route.params.iter().map(parameter)).collect()
+}
+
+fn parameter(param: &Param) -> Value {
+    let (place, required) = match param.place {
+        Place::Path => ("path", true),
+        Place::Query => ("query", false),
+        Place::Header => ("header", false),
+    };
+    let mut parameter = json!({
+        "name": param.name,
+        "in": place,
+        "required": required,
+        "description": param.says,
+        "schema": param.schema,
+    });
+    if param.schema["type"] == "array" {
+        parameter["style"] = "form".into();
+        parameter["explode"] = false.into();
+    }
+    parameter
+}
+
+fn responses(area: &Area, route: &Route) -> Map<String, Value> {
+    let mut responses = Map::new();
+    for answer in &route.answers {
+        let mut response = json!({ "description": answer.says });
+        if let Some((media, schema)) = &answer.body {
+            response["content"] = json!({ *media: { "schema": schema } });
+        }
+        responses.insert(answer.status.as_str().to_owned(), response);
+    }
+    for (status, says) in refusals(route) {
+        let (media, schema) = match area.rendering {
+            Rendering::Imsx => ("application/json", "StatusInfo"),
+            Rendering::OAuth => ("application/json", "OAuthError"),
+            Rendering::Problem => ("application/problem+json", "Problem"),
+        };
+        let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
+        responses.insert(
+            status.as_str().to_owned(),
+            json!({ "description": says, "content": { media: { "schema": schema } } }),
+        );
+    }
+    responses
+}
+
+/// What any route of that sort may refuse, with the reason.
+fn refusals(route: &Route) -> Vec<(StatusCode, &'static str)> {
+    let mut kinds = vec![(Kind::Malformed, "The request does not make sense as it is written.")];
+    if route.access != Access::Public {
+        kinds.extend([
+            (Kind::Unauthorized, "No token, or one that is not valid here."),
+            (Kind::Forbidden, "The token does not open this."),
+        ]);
+    }
+    if parameters(&route.path).next().is_some() {
+        kinds.push((Kind::NotFound, "There is no such record."));
+    }
+    if !route.reads.media.is_empty() {
+        kinds.extend([
+            (Kind::Conflict, "The id belongs to another record."),
+            (Kind::PreconditionFailed, "The record has changed since it was read."),
+            (Kind::TooLarge, "The body is too large."),
+            (Kind::UnsupportedMediaType, "A body of this type is not read here."),
+        ]);
+    }
+    kinds.extend([
+        (Kind::Invalid, "The data breaks a rule; the details say where."),
+        (Kind::TooManyRequests, "The client asks too often; Retry-After says when to come back."),
+        (Kind::Internal, "A failure of the server."),
+        (Kind::Unavailable, "The server cannot take the request now; Retry-After says when."),
+    ]);
+    kinds.into_iter().map(|(kind, says)| (render::status(kind), says)).collect()
+}
+
+/// The localised OpenAPI document of one service (OneRoster 1.2 REST binding, 2.5): the paths of
+/// one area, under the server's real address.
+pub fn discovery(areas: &[Area], name: &str, base_url: &str) -> Value {
+    let mut document = document(&[], base_url);
+    let Some(area) = areas.iter().find(|area| area.name == name) else { return document };
+    document["servers"] = json!([{ "url": format!("{base_url}{}", area.base) }]);
+    let mut paths: Map<String, Value> = Map::new();
+    for route in &area.routes {
+        let methods = paths.entry(route.path.to_string()).or_insert_with(|| json!({}));
+        methods[route.method.as_str().to_lowercase()] = operation(area, route);
+    }
+    document["paths"] = paths.into();
+    document["tags"] = json!([{ "name": area.name, "description": area.says }]);
+    document
+}

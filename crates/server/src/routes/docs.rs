@@ -1,0 +1,118 @@
+//! The API described: the OpenAPI document, an explorer for people, the standard's discovery.
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use lyceum_core::{Problem, ProblemKind, Result};
+use rust_embed::RustEmbed;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::openapi;
+use crate::render::Rendering;
+use crate::route::{Access, Area, Route, get};
+
+/// Files that `web/console` builds from npm packages. A build without them serves the document
+/// all the same.
+#[derive(RustEmbed)]
+#[folder = "../../web/console/dist"]
+struct Assets;
+
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+
+/// Scripts and requests of this server alone; the explorer sets styles on its elements.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+     img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
+
+pub(super) fn area() -> Area {
+    Area {
+        name: "docs",
+        base: "",
+        rendering: Rendering::Problem,
+        says: "The API described, for machines and for people.",
+        routes: vec![
+            get("/openapi.json", Access::Public, document)
+                .named("getOpenApi")
+                .says("The OpenAPI 3.1 document of this server.")
+                .answers(200, "The document.", json!({ "type": "object" })),
+            get("/docs", Access::Public, explorer)
+                .named("getDocs")
+                .says("A page to explore and try the API.")
+                .answers_as(200, "The page.", Some(("text/html", json!({ "type": "string" })))),
+            get("/docs/{file}", Access::Public, asset)
+                .named("getDocsFile")
+                .says("A script or style of the page.")
+                .answers_as(200, "The file.", Some(("text/css", json!({ "type": "string" })))),
+        ],
+    }
+}
+
+/// The discovery documents of OneRoster 1.2, under each service, by the names that the REST
+/// binding and the conformance guide give them.
+pub(super) fn discovery() -> Area {
+    let names = [
+        (
+            "rostering",
+            "onerosterv1p2rostersservice_openapi3_v1p0.json",
+            "imsorv1p2_rostering_openapi3_v1p0.json",
+        ),
+        (
+            "gradebook",
+            "onerosterv1p2gradebookservice_openapi3_v1p0.json",
+            "imsorv1p2_gradebook_openapi3_v1p0.json",
+        ),
+        (
+            "resources",
+            "onerosterv1p2resourcesservice_openapi3_v1p0.json",
+            "imsorv1p2_resources_openapi3_v1p0.json",
+        ),
+    ];
+    let routes = names.into_iter().flat_map(|(service, binding, guide)| {
+        ["", binding, guide].map(|file| discovered(service, file))
+    });
+    Area {
+        name: "discovery",
+        base: "",
+        rendering: Rendering::Imsx,
+        says: "What the services of OneRoster 1.2 offer here.",
+        routes: routes.collect(),
+    }
+}
+
+fn discovered(service: &'static str, file: &'static str) -> Route {
+    let path = format!("/ims/oneroster/{service}/v1p2/discovery/{file}");
+    get(path.trim_end_matches('/').to_owned(), Access::Public, move |context| async move {
+        let areas = super::all();
+        Ok(Answer::of(&openapi::discovery(&areas, service, context.base_url())))
+    })
+    .named(format!("discover{service}{}", file.split('_').next().unwrap_or_default()))
+    .says(format!("The {service} service of this server, as OpenAPI."))
+    .answers(200, "The document.", json!({ "type": "object" }))
+}
+
+async fn document(context: Context) -> Result<Answer> {
+    Ok(Answer::of(&openapi::document(&super::all(), context.base_url())))
+}
+
+async fn explorer(_: Context) -> Result<Answer> {
+    let page = if Assets::get("swagger-ui-bundle.js").is_some() {
+        include_str!("../../assets/docs.html")
+    } else {
+        include_str!("../../assets/docs-without-explorer.html")
+    };
+    Ok(Answer::typed(HTML, Body::from(page)).header(header::CONTENT_SECURITY_POLICY, POLICY))
+}
+
+async fn asset(context: Context) -> Result<Answer> {
+    let file = context.param("file");
+    let Some(found) = Assets::get(file) else {
+        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{file}' here")));
+    };
+    let media = HeaderValue::from_str(found.metadata.mimetype()).map_err(Problem::internal)?;
+    let sniff = HeaderName::from_static("x-content-type-options");
+    Ok(Answer::typed(media, Body::from(found.data.into_owned()))
+        .header(sniff, HeaderValue::from_static("nosniff"))
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")))
+}
