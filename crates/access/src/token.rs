@@ -183,3 +183,19 @@ fn decode<T: DeserializeOwned>(part: &str) -> Result<T, TokenFault> {
     let json = BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenFault::Malformed)?;
     serde_json::from_slice(&json).map_err(|_| TokenFault::Malformed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_audience_must_be_ours_even_with_our_key_and_issuer() {
+        let key = SigningKey::from_bytes(&[7; 32]);
+        let public = key.verifying_key();
+        let now = Timestamp::from_milliseconds(1_000_000);
+        let issued = issue(("kid", &key), ("us", "staging"), "x", Scopes::EVERYTHING, now);
+        let check = |audience| verify(&issued.token, ("us", audience), now, |_| Some(&public));
+        assert!(check("staging").is_ok());
+        assert_eq!(check("production"), Err(TokenFault::Audience));
+    }
+}
