@@ -89,9 +89,9 @@ pub const SHUTDOWN_NOTICE_MS: u64 = 500;
 /// Seconds that browsers may remember the answer to a preflight.
 pub const PREFLIGHT_MAX_AGE_S: u64 = 600;
 /// Closures that wait for one kind of store thread at most; a further one is refused with 503.
-pub const STORE_QUEUE_MAX_TASKS: usize = 10_000;
+pub const STORE_QUEUE_MAX_ENTRIES: usize = 10_000;
 /// Closures that share one SQLite commit at most.
-pub const STORE_WRITE_BATCH_MAX_TASKS: usize = 1000;
+pub const STORE_WRITE_BATCH_MAX_ENTRIES: usize = 1000;
 /// Times that the store runs a closure at most (serialization failures, lost connections).
 pub const STORE_MAX_ATTEMPTS: u32 = 20;
 /// Milliseconds that a write waits for a lock that another process or connection holds.
@@ -100,10 +100,10 @@ pub const STORE_LOCK_WAIT_MS: u64 = 30_000;
 pub const STORE_STATEMENT_CACHE_ENTRIES: usize = 256;
 /// Bytes of an SQLite file that each connection maps into memory.
 pub const SQLITE_MMAP_BYTES: u64 = 8 * 1024 * 1024 * 1024;
-/// Kibibytes of page cache of one SQLite connection.
-pub const SQLITE_CACHE_KIB: u32 = 8 * 1024;
-/// Kibibytes of page cache of the connection of a long write (an import) or of a spool.
-pub const SQLITE_BULK_CACHE_KIB: u32 = 32 * 1024;
+/// Bytes of page cache of one SQLite connection.
+pub const SQLITE_CACHE_BYTES: u64 = 8 * 1024 * 1024;
+/// Bytes of page cache of the connection of a long write (an import) or of a spool.
+pub const SQLITE_BULK_CACHE_BYTES: u64 = 32 * 1024 * 1024;
 /// Bytes to which the SQLite write-ahead log is cut back after a long write.
 pub const SQLITE_LOG_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 /// Threads that run scans and exports on SQLite.

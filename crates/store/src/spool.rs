@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::limits::SQLITE_BULK_CACHE_KIB;
+use lyceum_core::limits::SQLITE_BULK_CACHE_BYTES;
 use lyceum_core::{Problem, Result};
 use rusqlite::{Connection, params};
 
@@ -26,7 +26,8 @@ impl Spool {
         // One transaction that never ends: pages reach the file only when the cache is full.
         file.execute_batch(&format!(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
-             PRAGMA cache_size = -{SQLITE_BULK_CACHE_KIB}; BEGIN"
+             PRAGMA cache_size = -{}; BEGIN",
+            SQLITE_BULK_CACHE_BYTES / 1024
         ))
         .map_err(Problem::internal)?;
         Ok(Self { file, spaces: HashMap::new() })

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{
-    SQLITE_BULK_CACHE_KIB, SQLITE_CACHE_KIB, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
-    STORE_LOCK_WAIT_MS, STORE_QUEUE_MAX_TASKS, STORE_STATEMENT_CACHE_ENTRIES,
-    STORE_WRITE_BATCH_MAX_TASKS,
+    SQLITE_BULK_CACHE_BYTES, SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
+    STORE_LOCK_WAIT_MS, STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES,
+    STORE_WRITE_BATCH_MAX_ENTRIES,
 };
 use lyceum_core::{Problem, Result};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -61,7 +61,7 @@ impl File {
             Use::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
             _ => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         };
-        let cache = if purpose == Use::Bulk { SQLITE_BULK_CACHE_KIB } else { SQLITE_CACHE_KIB };
+        let cache = if purpose == Use::Bulk { SQLITE_BULK_CACHE_BYTES } else { SQLITE_CACHE_BYTES };
         let failed = |error: rusqlite::Error| {
             let path = self.path.display();
             problem::sqlite(&error, &format!("opening '{path}'"))
@@ -80,9 +80,10 @@ impl File {
         }
         connection
             .execute_batch(&format!(
-                "PRAGMA mmap_size = {}; PRAGMA cache_size = -{cache};
+                "PRAGMA mmap_size = {}; PRAGMA cache_size = -{};
                  PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF",
-                self.options.mmap_bytes
+                self.options.mmap_bytes,
+                cache / 1024
             ))
             .map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(STORE_STATEMENT_CACHE_ENTRIES);
@@ -116,10 +117,10 @@ impl File {
 impl Sqlite {
     /// Starts the threads of a file whose schema is up to date.
     pub(crate) fn start(file: Arc<File>) -> Result<Self> {
-        let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_TASKS);
+        let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let connection = file.connect(Use::Write)?;
         spawn("store-writer", move || write_batches(&connection, &waiting_writes))?;
-        let (scans, waiting_scans) = bounded(STORE_QUEUE_MAX_TASKS);
+        let (scans, waiting_scans) = bounded(STORE_QUEUE_MAX_ENTRIES);
         for _ in 0..SQLITE_SCAN_THREADS {
             let (file, waiting) = (file.clone(), waiting_scans.clone());
             spawn("store-scan", move || run_scans(&file, &waiting))?;
@@ -184,7 +185,7 @@ fn write_batches(connection: &Connection, queue: &Receiver<Box<dyn Task>>) {
         let outcome = write_batch(connection, first, queue, &mut done);
         if let Err(problem) = &outcome {
             // Who waits behind a failed batch would wait as long for the same answer.
-            done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_TASKS));
+            done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES));
             tracing::error!(%problem, writes = done.len(), "no commit");
         }
         for task in done {
@@ -210,7 +211,7 @@ fn write_batch(
         };
         done.push(task);
         ran?;
-        let full = done.len() >= STORE_WRITE_BATCH_MAX_TASKS;
+        let full = done.len() >= STORE_WRITE_BATCH_MAX_ENTRIES;
         next = if full { None } else { queue.try_recv().ok() };
     }
     deltas.flush(&mut Tx::new(Session::Sqlite(connection)), 0)?;

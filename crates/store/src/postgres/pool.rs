@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{
-    POSTGRES_CONNECTIONS, POSTGRES_SCAN_CONNECTIONS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_TASKS,
+    POSTGRES_CONNECTIONS, POSTGRES_SCAN_CONNECTIONS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
 };
 use lyceum_core::{Problem, ProblemKind, Result};
 use postgres::Config;
@@ -102,7 +102,7 @@ struct Shared {
 
 impl Pool {
     fn new(config: Config, size: usize) -> Self {
-        let (queue, waiting) = bounded(STORE_QUEUE_MAX_TASKS);
+        let (queue, waiting) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let shared = Shared {
             config,
             threads: AtomicUsize::new(0),
