@@ -4,7 +4,7 @@ use lyceum_store::{Dialect, Value};
 
 /// A value that a statement under construction owns.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Param {
+pub(crate) enum Param {
     /// Text.
     Text(String),
     /// A whole number.
@@ -27,40 +27,40 @@ impl From<i64> for Param {
 
 /// Text and values of a statement.
 #[derive(Clone, Debug)]
-pub struct Sql {
+pub(crate) struct Sql {
     /// Which store it is for.
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
     params: Vec<Param>,
 }
 
 impl Sql {
     /// An empty statement.
-    pub fn new(dialect: Dialect) -> Self {
+    pub(crate) fn new(dialect: Dialect) -> Self {
         Self { dialect, text: String::with_capacity(256), params: Vec::new() }
     }
 
     /// Appends text.
-    pub fn push(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
     /// Appends a placeholder for the value. Placeholders are numbered in order of first use.
-    pub fn bind(&mut self, param: impl Into<Param>) -> &mut Self {
+    pub(crate) fn bind(&mut self, param: impl Into<Param>) -> &mut Self {
         let placeholder = self.placeholder(param);
         self.push(&placeholder)
     }
 
     /// The placeholder for the value, to be appended by the caller before the next one.
-    pub fn placeholder(&mut self, param: impl Into<Param>) -> String {
+    pub(crate) fn placeholder(&mut self, param: impl Into<Param>) -> String {
         self.params.push(param.into());
         format!("${}", self.params.len())
     }
 
     /// The values, ready to bind.
-    pub fn values(&self) -> Vec<Value<'_>> {
+    pub(crate) fn values(&self) -> Vec<Value<'_>> {
         self.params
             .iter()
             .map(|param| match param {

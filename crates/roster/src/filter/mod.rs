@@ -11,7 +11,8 @@ mod sql;
 pub(crate) use bind::names;
 pub use bind::{Bound, Clause, Members, Operand, Place, bind};
 pub use parse::{Expr, Literal, Op, parse};
-pub use sql::compile;
+pub(crate) use sql::compile;
+pub use sql::condition;
 
 use lyceum_core::{Problem, ProblemKind};
 

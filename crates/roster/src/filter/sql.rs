@@ -1,19 +1,26 @@
 //! Writes the SQL of a bound filter. The record's table goes by `t`.
 
 use lyceum_core::Result;
-use lyceum_store::dialect;
+use lyceum_store::{Dialect as Store, dialect};
 
 use super::bind::{Bound, Clause, Members, Operand, Place};
 use super::parse::Op;
 use crate::sql::{Param, Sql};
 
 /// Appends the condition of the filter.
-pub fn compile(sql: &mut Sql, bound: &Bound) -> Result<()> {
+pub(crate) fn compile(sql: &mut Sql, bound: &Bound) -> Result<()> {
     match bound {
         Bound::And(parts) => joined(sql, parts, " AND "),
         Bound::Or(parts) => joined(sql, parts, " OR "),
         Bound::Clause(clause) => compile_clause(sql, clause),
     }
+}
+
+/// The condition of the filter alone, for the store.
+pub fn condition(store: Store, bound: &Bound) -> Result<String> {
+    let mut sql = Sql::new(store);
+    compile(&mut sql, bound)?;
+    Ok(sql.text)
 }
 
 fn joined(sql: &mut Sql, parts: &[Bound], with: &str) -> Result<()> {

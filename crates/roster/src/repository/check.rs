@@ -78,10 +78,12 @@ fn read_batch(
     faults: &mut Vec<String>,
 ) -> Result<Vec<(i64, Record)>> {
     let names: Vec<String> = kind.columns().map(|(_, name)| name).collect();
-    let more: String = names.iter().map(|name| format!(", {name}")).collect();
+    let common = ["seq", "body", "extra", "sourced_id", "status", "date_last_modified"];
+    let columns: Vec<&str> =
+        common.into_iter().chain(names.iter().map(String::as_str)).collect();
     let sql = format!(
-        "SELECT seq, body, extra, sourced_id, status, date_last_modified{more} FROM {} \
-         WHERE seq > $1 ORDER BY seq LIMIT $2",
+        "SELECT {} FROM {} WHERE seq > $1 ORDER BY seq LIMIT $2",
+        columns.join(", "),
         kind.table
     );
     let mut records = Vec::new();

@@ -94,10 +94,10 @@ fn fold(name: &str, text: &str) -> String {
 
 fn ordered(order: Option<std::cmp::Ordering>, op: Op) -> bool {
     use std::cmp::Ordering::{Equal, Greater, Less};
-    match (order, op) {
+    matches!(
+        (order, op),
         (Some(Equal), Op::Equal | Op::GreaterOrEqual | Op::LessOrEqual)
-        | (Some(Greater), Op::Greater | Op::GreaterOrEqual)
-        | (Some(Less), Op::Less | Op::LessOrEqual) => true,
-        _ => false,
-    }
+            | (Some(Greater), Op::Greater | Op::GreaterOrEqual)
+            | (Some(Less), Op::Less | Op::LessOrEqual)
+    )
 }
