@@ -263,10 +263,13 @@ impl Field {
         self
     }
 
-    /// `search` looks into the field.
+    /// `search` looks into the field; lists are often sorted by it, too, so a column holds it.
     #[must_use]
     pub const fn searched(mut self) -> Self {
         self.searched = true;
+        if matches!(self.kept, Kept::Json) {
+            self.kept = Kept::Column;
+        }
         self
     }
 

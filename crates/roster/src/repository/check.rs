@@ -79,8 +79,7 @@ fn read_batch(
 ) -> Result<Vec<(i64, Record)>> {
     let names: Vec<String> = kind.columns().map(|(_, name)| name).collect();
     let common = ["seq", "body", "extra", "sourced_id", "status", "date_last_modified"];
-    let columns: Vec<&str> =
-        common.into_iter().chain(names.iter().map(String::as_str)).collect();
+    let columns: Vec<&str> = common.into_iter().chain(names.iter().map(String::as_str)).collect();
     let sql = format!(
         "SELECT {} FROM {} WHERE seq > $1 ORDER BY seq LIMIT $2",
         columns.join(", "),
