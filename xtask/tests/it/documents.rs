@@ -54,6 +54,30 @@ fn named_files_exist() {
 }
 
 #[test]
+fn the_map_of_rooms_is_right() {
+    let map = read("ARCHITECTURE.md");
+    let mut breaches = Vec::new();
+    let mut rooms = 0;
+    for section in map.split("\n### `crates/").skip(1) {
+        let (name, text) = section.split_once('`').unwrap();
+        let text = text.split("\n## ").next().unwrap();
+        for file in text.split('`').skip(1).step_by(2).filter(|word| word.ends_with(".rs")) {
+            rooms += 1;
+            if !root().join("crates").join(name).join("src").join(file).exists() {
+                breaches.push(format!("crates/{name}/src/{file}"));
+            }
+        }
+    }
+    assert!(rooms > 20, "only {rooms} rooms were found");
+    refuse(
+        &breaches,
+        "the files that ARCHITECTURE.md's map of rooms names exist",
+        "newcomers find their way by it",
+        "mend the map",
+    );
+}
+
+#[test]
 fn every_kind_of_problem_has_its_status() {
     let code = read("crates/core/src/problem.rs");
     let variants = code.split_once("pub enum Kind {").unwrap().1.split_once("\n}").unwrap().0;
