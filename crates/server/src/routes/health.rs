@@ -56,11 +56,9 @@ async fn ready(context: Context) -> Result<Answer> {
         problem.retry_after_s = Some(1);
         return Err(problem);
     }
-    context.app.db.read(|tx| tx.query_one("SELECT 1", &[], |row| row.int(0))).await.map_err(
-        |problem| {
-            Problem::new(ProblemKind::Unavailable, "the database does not answer").because(problem)
-        },
-    )?;
+    context.app.db.ping().await.map_err(|problem| {
+        Problem::new(ProblemKind::Unavailable, "the database does not answer").because(problem)
+    })?;
     Ok(ok(&context))
 }
 
