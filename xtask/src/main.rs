@@ -23,7 +23,7 @@ Usage: cargo xtask COMMAND
   demo [--listen HOST:PORT]           make a demo school network and serve it
        [--students N]
   test [ARGS]                         check format and lints, build, run all tests;
-                                      with ARGS only `cargo test ARGS`
+                                      with ARGS only `cargo test ARGS`, on the debug build
   soak [ARGS]                         the same tests at their full size
   bench roster [ARGS]                 measure the server against the limits of the machine";
 

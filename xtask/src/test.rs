@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, not_started, run, show};
+use crate::run::{cargo, lyceum, not_started, run, show, target};
 use crate::{build, prerequisites};
 
 /// How much data the tests work on.
@@ -39,12 +39,20 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
             run(cargo(clippy))
         });
     }
-    steps.take("release build", build::release);
+    // What a developer chooses is tested in the build that is made quickly.
+    let binary = match size {
+        Size::Small if !arguments.is_empty() => target().join("debug/lyceum"),
+        _ => {
+            steps.take("release build", build::release);
+            lyceum()
+        }
+    };
     steps.take("test build", || run(tests(arguments, Some("--no-run"))));
     steps.take("tests", || {
         let cluster = Cluster::start()?;
         let mut tests = tests(arguments, None);
-        tests.env("LYCEUM_TEST_POSTGRES", &cluster.address).env("LYCEUM_TEST_SIZE", size.value());
+        tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
+        tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_BIN", &binary);
         run(tests)
     });
     steps.finish()
