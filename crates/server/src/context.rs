@@ -6,20 +6,12 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
 use lyceum_core::{Problem, ProblemKind, Result};
+pub use lyceum_roster::Dialect;
 
 use crate::auth::Grant;
 use crate::request_id::RequestId;
 use crate::route::Route;
 use crate::state::App;
-
-/// Which payloads the caller wants: the standard's closed ones, or the platform's wider ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// The platform's: paging keys in the body, extra fields.
-    Platform,
-    /// Exactly the official schemas.
-    Standard,
-}
 
 /// One request, routed, authorised and read.
 pub struct Context {

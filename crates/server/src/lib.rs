@@ -30,5 +30,5 @@ pub use server::{Server, serve};
 
 /// The migrations of every crate that a server works with, in order.
 pub fn migrations() -> Vec<lyceum_store::Migration> {
-    [lyceum_access::MIGRATIONS].concat()
+    [lyceum_access::MIGRATIONS, lyceum_roster::MIGRATIONS].concat()
 }

@@ -1,7 +1,10 @@
-//! What tests share: a private PostgreSQL cluster, and a body run on both stores.
+//! What tests share: a private PostgreSQL cluster, a body run on both stores, a real server and a
+//! client for it.
 
+pub mod client;
 pub mod fuzz;
 pub mod postgres;
+pub mod server;
 
 pub use postgres::{both_stores, fresh_database};
 

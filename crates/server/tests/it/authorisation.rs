@@ -1,0 +1,123 @@
+//! Every route of the tables stands behind its scope, and there is nothing beside the tables.
+
+use std::collections::BTreeSet;
+
+use lyceum_access::{Dialect, Scope};
+use lyceum_server::route::{Access, Route};
+use lyceum_server::routes;
+use lyceum_testkit::client::{Call, TestClient};
+use lyceum_testkit::server::both;
+use ureq::http::Method;
+
+const METHODS: [Method; 7] = [
+    Method::GET,
+    Method::HEAD,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+    Method::OPTIONS,
+];
+
+#[test]
+fn every_route_asks_for_its_scope() {
+    both(|server| {
+        let anonymous = server.anonymous();
+        for (path, route) in every_route() {
+            let Access::Any(scopes) = route.access else { continue };
+            let reply = call(&anonymous, &route, &path).send();
+            assert_eq!(reply.status, 401, "{} {path} without a token", route.method);
+            assert!(reply.header("www-authenticate").starts_with("Bearer"));
+
+            let closed: Vec<_> =
+                Scope::all().filter(|scope| !rights(*scope).allow_any(scopes)).collect();
+            assert!(!closed.is_empty(), "{} {path} is open to every scope", route.method);
+        }
+    });
+}
+
+#[test]
+fn a_token_without_the_scope_is_refused_and_one_with_it_is_not() {
+    both(|server| {
+        for scope in Scope::all() {
+            let client = server.client_with(&[scope], Dialect::Platform);
+            for (path, route) in every_route() {
+                let Access::Any(scopes) = route.access else { continue };
+                let status = call(&client, &route, &path).send().status;
+                let allowed = rights(scope).allow_any(scopes);
+                let told = format!("{} {path} with {scope} answered {status}", route.method);
+                assert_eq!(status != 403, allowed, "{told}");
+                assert!(!matches!(status, 401 | 405 | 429) && status < 500, "{told}");
+            }
+        }
+    });
+}
+
+#[test]
+fn only_these_routes_are_public() {
+    let public: BTreeSet<String> = every_route()
+        .filter(|(_, route)| route.access == Access::Public)
+        .map(|(path, route)| format!("{} {path}", route.method))
+        .collect();
+    let known = [
+        "GET /.well-known/jwks.json",
+        "GET /.well-known/oauth-authorization-server",
+        "GET /health",
+        "GET /metrics",
+        "GET /ready",
+        "POST /oauth2/token",
+    ];
+    let known: BTreeSet<String> = known.map(str::to_owned).into();
+    assert_eq!(public, known, "a new public route needs a reason and a line here");
+}
+
+#[test]
+fn nothing_is_served_beside_the_tables() {
+    both(|server| {
+        let client = server.client();
+        let served: BTreeSet<(String, String)> =
+            every_route().map(|(path, route)| (route.method.to_string(), filled(&path))).collect();
+        let paths: BTreeSet<String> = every_route().map(|(path, _)| filled(&path)).collect();
+        for path in &paths {
+            for method in METHODS {
+                let name = if method == Method::HEAD { "GET" } else { method.as_str() };
+                let known =
+                    method == Method::OPTIONS || served.contains(&(name.to_owned(), path.clone()));
+                if known {
+                    continue;
+                }
+                let status = client.call(method.clone(), path).send().status;
+                assert_eq!(status, 405, "{method} {path}");
+            }
+            // One segment more or less leads nowhere unless it is a path of its own.
+            let deeper = format!("{path}/no-such-segment/x/y/z");
+            assert_eq!(client.get(&deeper).send().status, 404, "{deeper}");
+        }
+        for path in ["/", "/admin", "/debug", "/.git/config", "/ims", "/ims/oneroster", "/api"] {
+            assert_eq!(client.get(path).send().status, 404, "{path}");
+        }
+    });
+}
+
+fn every_route() -> impl Iterator<Item = (String, Route)> {
+    routes::all().into_iter().flat_map(|area| {
+        let base = area.base;
+        area.routes.into_iter().map(move |route| (format!("{base}{}", route.path), route))
+    })
+}
+
+fn rights(scope: Scope) -> lyceum_access::Rights {
+    lyceum_access::Scopes::from_iter([scope]).rights()
+}
+
+fn call<'a>(client: &'a TestClient, route: &Route, path: &str) -> Call<'a> {
+    client.call(route.method.clone(), &filled(path))
+}
+
+/// The path with something in the place of its parameters.
+fn filled(path: &str) -> String {
+    path.split('/')
+        .map(|segment| if segment.starts_with('{') { "x-unknown" } else { segment })
+        .collect::<Vec<_>>()
+        .join("/")
+}

@@ -1,0 +1,111 @@
+//! Bodies of requests: their type, their size, and none at all.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use lyceum_core::limits::BODY_MAX_BYTES;
+use lyceum_testkit::server::both_as;
+use serde_json::{Value, json};
+
+use crate::probe;
+
+#[test]
+fn a_body_up_to_the_limit_is_read_and_a_longer_one_refused() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        let send =
+            |bytes: usize| client.post("/probe/echo").body("application/json", vec![b' '; bytes]);
+        assert_eq!(
+            send(BODY_MAX_BYTES).expect(201).json::<Value>(),
+            json!({"bytes": BODY_MAX_BYTES})
+        );
+        for bytes in [BODY_MAX_BYTES + 1, 4 * BODY_MAX_BYTES] {
+            let refused = send(bytes).expect(413);
+            assert!(refused.text().contains("4194304 bytes"), "{}", refused.text());
+            assert!(!refused.header("x-request-id").is_empty());
+        }
+    });
+}
+
+#[test]
+fn a_body_without_an_announced_length_is_bounded_too() {
+    both_as(&probe::setup(), |server| {
+        let head = "POST /probe/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let mut request = head.as_bytes().to_vec();
+        for _ in 0..=BODY_MAX_BYTES / 65_536 {
+            request.extend_from_slice(b"10000\r\n");
+            request.extend_from_slice(&vec![b' '; 65_536]);
+            request.extend_from_slice(b"\r\n");
+        }
+        request.extend_from_slice(b"0\r\n\r\n");
+        let mut stream = connect(&server.setup().config.server.listen);
+        stream.write_all(&request).unwrap();
+        assert!(first_line(&mut stream).contains(" 413 "));
+    });
+}
+
+#[test]
+fn who_waits_for_leave_to_send_too_much_is_refused_at_once() {
+    both_as(&probe::setup(), |server| {
+        let mut stream = connect(&server.setup().config.server.listen);
+        let head = "POST /probe/echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\
+                    Content-Length: 99999999\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        assert!(first_line(&mut stream).contains(" 413 "));
+    });
+}
+
+#[test]
+fn a_refused_sender_of_a_large_body_reads_why() {
+    both_as(&probe::setup(), |server| {
+        let body = vec![b' '; 8 * 1024 * 1024];
+        for (path, status) in [("/probe/guarded", 401), ("/probe/nothing", 404)] {
+            server.anonymous().post(path).body("application/json", body.clone()).expect(status);
+        }
+    });
+}
+
+#[test]
+fn only_the_types_that_a_route_reads_are_taken() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        let send =
+            |media: &str, status| client.post("/probe/echo").body(media, "{}").expect(status);
+        for media in ["application/json", "Application/JSON; charset=utf-8", "application/vc+json"]
+        {
+            send(media, 201);
+        }
+        for media in
+            ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "json"]
+        {
+            let refused = send(media, 415);
+            assert!(refused.text().contains("send application/json"), "{}", refused.text());
+        }
+    });
+}
+
+#[test]
+fn a_content_type_without_a_body_is_fine() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        let json = |call: lyceum_testkit::client::Call<'_>, status| {
+            drop(call.header("content-type", "application/json").expect(status));
+        };
+        json(client.get("/health"), 200);
+        json(client.post("/probe/echo"), 201);
+        client.post("/probe/echo").header("content-type", "text/plain").expect(201);
+    });
+}
+
+fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+    stream
+}
+
+fn first_line(stream: &mut TcpStream) -> String {
+    let mut answer = [0; 512];
+    let length = stream.read(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
+    answer.lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,54 @@
+//! Compression where it is asked for.
+
+use std::io::Read;
+
+use lyceum_testkit::client::Reply;
+use lyceum_testkit::server::both_as;
+
+use crate::probe;
+
+#[test]
+fn long_texts_are_compressed_for_those_who_ask() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        let get = |path: &str, accept: &str| -> Reply {
+            client.get(path).header("accept-encoding", accept).expect(200)
+        };
+        let plain = client.get("/probe/text/70000").expect(200);
+        assert_eq!(plain.header("content-encoding"), "");
+        assert_eq!(plain.body.len(), 70_002);
+        for encoding in ["gzip", "br", "zstd"] {
+            let packed = get("/probe/text/70000", encoding);
+            assert_eq!(packed.header("content-encoding"), encoding);
+            assert!(packed.header("vary").to_lowercase().contains("accept-encoding"));
+            assert!(packed.body.len() < 3500, "{encoding}: {} bytes", packed.body.len());
+            assert_eq!(unpack(encoding, &packed.body), plain.body, "{encoding}");
+        }
+        for accept in ["identity", "gzip;q=0", "compress"] {
+            assert_eq!(get("/probe/text/70000", accept).header("content-encoding"), "");
+        }
+        assert_eq!(get("/probe/text/700", "gzip").header("content-encoding"), "", "too short");
+    });
+}
+
+#[test]
+fn compression_can_be_switched_off() {
+    let mut setup = probe::setup();
+    setup.config.server.compression = false;
+    both_as(&setup, |server| {
+        let client = server.anonymous();
+        let reply = client.get("/probe/text/70000").header("accept-encoding", "gzip").expect(200);
+        assert_eq!(reply.header("content-encoding"), "");
+    });
+}
+
+fn unpack(encoding: &str, packed: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    match encoding {
+        "gzip" => flate2::read::GzDecoder::new(packed).read_to_end(&mut plain),
+        "br" => brotli::Decompressor::new(packed, 4096).read_to_end(&mut plain),
+        _ => zstd::Decoder::new(packed).unwrap().read_to_end(&mut plain),
+    }
+    .unwrap();
+    plain
+}

@@ -1,0 +1,14 @@
+//! What every request meets, whatever it asks for. All against a real server, most on both stores.
+
+mod authorisation;
+mod bodies;
+mod compression;
+mod cors;
+mod keys;
+mod limits;
+mod probe;
+mod routing;
+mod shutdown;
+mod telemetry;
+mod tls;
+mod tokens;

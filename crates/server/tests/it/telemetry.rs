@@ -1,0 +1,80 @@
+//! Health, counters and request ids.
+
+use std::collections::BTreeMap;
+
+use lyceum_testkit::server::both_as;
+use serde_json::Value;
+
+use crate::probe;
+
+#[test]
+fn health_and_readiness_are_public() {
+    both_as(&probe::setup(), |server| {
+        for path in ["/health", "/ready"] {
+            let body: Value = server.anonymous().get(path).expect(200).json();
+            assert_eq!(body["status"], "ok");
+            let timestamp = body["timestamp"].as_str().unwrap();
+            timestamp.parse::<lyceum_core::time::Timestamp>().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_sane_request_id_comes_back_and_others_are_replaced() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        let id = |sent: &str| {
+            let reply = client.get("/nothing").header("x-request-id", sent).expect(404);
+            reply.header("x-request-id").to_owned()
+        };
+        assert_eq!(id("4f9a2c01"), "4f9a2c01");
+        assert_eq!(id("a.B-9_:z"), "a.B-9_:z");
+        for strange in ["", "two words", "quote\"", &"x".repeat(129)] {
+            let own = id(strange);
+            assert_ne!(own, strange);
+            assert_eq!(own.len(), 16, "{own}");
+        }
+        let own = || client.get("/health").expect(200).header("x-request-id").to_owned();
+        assert_ne!(own(), own());
+    });
+}
+
+#[test]
+fn requests_are_counted_by_area_method_and_status_alone() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        for n in 0..20 {
+            client.get(&format!("/probe/echo/{n}")).expect(200);
+            client.get(&format!("/nothing/{n}")).expect(404);
+        }
+        client.call("BREW".parse().unwrap(), "/probe/open").expect(405);
+        let reply = client.get("/metrics").expect(200);
+        assert!(reply.header("content-type").starts_with("application/openmetrics-text"));
+        let text = reply.text();
+        let series = series(&text);
+        let count = |name: &str| series.get(name).copied().unwrap_or_else(|| panic!("no {name}"));
+        let requests = |area: &str, method: &str, status: u16| {
+            count(&format!(
+                r#"lyceum_requests_total{{area="{area}",method="{method}",status="{status}"}}"#
+            ))
+        };
+        assert_eq!(requests("probe", "GET", 200), 20.0);
+        assert_eq!(requests("none", "GET", 404), 20.0);
+        assert_eq!(requests("probe", "other", 405), 1.0);
+        assert_eq!(count(r#"lyceum_request_duration_seconds_count{area="probe"}"#), 21.0);
+        assert_eq!(count("lyceum_requests_in_flight"), 1.0, "the one for the counters");
+        assert!(count("process_resident_memory_bytes") > 1e6);
+        assert!(count("process_start_time_seconds") > 1.7e9);
+        assert!(!text.contains("echo"), "paths are no labels");
+    });
+}
+
+fn series(text: &str) -> BTreeMap<&str, f64> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            (name, value.parse().unwrap())
+        })
+        .collect()
+}
