@@ -99,6 +99,11 @@ impl Keyring {
         Ok(keyring)
     }
 
+    /// [`Keyring::open`] of the same realm again: makes a new key where one is due.
+    pub fn renew(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Self> {
+        Self::open(tx, now, &self.realm, &self.master)
+    }
+
     /// Whether [`Keyring::open`] would make a new key.
     pub fn rotation_due(&self, now: Timestamp) -> bool {
         let newest = self.keys.last().map(|key| key.created);

@@ -1,2 +1,27 @@
-//! Placeholder.
-fn main() {}
+//! The `lyceum` binary: parse, build settings, run one command, tell how it went.
+//!
+//! Flags, variables and a file become one typed [`settings`] value before a command runs; only
+//! [`printer`] writes to the terminal; [`failure`] decides the exit code.
+
+mod cli;
+mod commands;
+mod failure;
+mod logs;
+mod printer;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let printer = printer::Printer::new(&cli.output);
+    match commands::run(cli.command, &printer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            printer.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}

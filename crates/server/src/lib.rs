@@ -26,7 +26,7 @@ pub mod state;
 mod table;
 mod tls;
 
-pub use server::{Server, serve};
+pub use server::{Server, stop_signal};
 
 /// The migrations of every crate that a server works with, in order.
 pub fn migrations() -> Vec<lyceum_store::Migration> {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use lyceum_access::Keyring;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Db;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -29,25 +29,16 @@ pub struct Server {
     areas: Vec<Area>,
 }
 
-/// Serves until SIGTERM or SIGINT, then finishes what was accepted.
-/// Errors: the address cannot be had; unusable TLS files; a database that does not answer.
-pub async fn serve(config: Config, db: Db, keyring: Keyring, clock: Arc<dyn Clock>) -> Result<()> {
+/// Done at SIGTERM or SIGINT; listens for them from now on. Called within the runtime.
+pub fn stop_signal() -> Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate()).map_err(Problem::internal)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Problem::internal)?;
-    let listener = TcpListener::bind(&config.server.listen).await.map_err(|fault| {
-        let message = format!("cannot listen on '{}': {fault}", config.server.listen);
-        Problem::new(ProblemKind::Unavailable, message)
-    })?;
-    let server = Server::new(listener, config, db, keyring, clock).await?;
-    server
-        .run(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-        .await;
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 impl Server {

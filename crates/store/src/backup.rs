@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::problem;
 
@@ -26,6 +26,21 @@ pub fn restore(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Result
         })
         .map_err(invalid)?;
     copy(&source, to, progress)
+}
+
+/// Writes the log of an SQLite file into it and removes the log, so that the file may be moved or
+/// replaced. Errors: `Conflict` while another process has it open.
+pub fn settle(file: &Path) -> Result<()> {
+    // Leaving the log's mode takes the file for oneself, which shows whether others have it open.
+    let settled = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .and_then(|alone| alone.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())));
+    settled.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let file = file.display();
+            Problem::new(ProblemKind::Conflict, format!("the database '{file}' is in use"))
+        }
+        _ => problem::sqlite(&error, "PRAGMA journal_mode = DELETE"),
+    })
 }
 
 /// Copies the state of this instant. The file appears under its name only when it is whole.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lyceum_core::limits::SQLITE_MMAP_BYTES;
+use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES};
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::postgres::{Mode, Postgres};
@@ -27,11 +27,13 @@ pub struct Options {
     /// Bytes of an SQLite file that each connection maps into memory; 0 where a disk may fail
     /// under the mapping, which ends the process.
     pub mmap_bytes: u64,
+    /// Connections to PostgreSQL for reads and writes at most; scans have a few of their own.
+    pub connections: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { mmap_bytes: SQLITE_MMAP_BYTES }
+        Self { mmap_bytes: SQLITE_MMAP_BYTES, connections: POSTGRES_CONNECTIONS }
     }
 }
 
@@ -60,7 +62,9 @@ impl Db {
                 migrate::sqlite(&file, path, migrations)?;
                 Store::Sqlite(Sqlite::start(file)?)
             }
-            Target::Postgres(url) => Store::Postgres(Postgres::open(url, migrations)?),
+            Target::Postgres(url) => {
+                Store::Postgres(Postgres::open(url, migrations, options.connections)?)
+            }
         };
         Ok(Self(Arc::new(store)))
     }

@@ -24,7 +24,7 @@ mod task;
 mod tx;
 mod value;
 
-pub use backup::restore;
+pub use backup::{restore, settle};
 pub use db::{Db, Options, Target};
 pub use dialect::Dialect;
 pub use migrate::Migration;

@@ -47,6 +47,8 @@ fn later_layers_win() {
 fn defaults_agree_with_the_limits() {
     let config = load(None, [], &[]).unwrap().config;
     assert_eq!(config.server.body_max_bytes, limits::BODY_MAX_BYTES);
+    assert_eq!(config.store.sqlite_mmap_bytes, limits::SQLITE_MMAP_BYTES);
+    assert_eq!(config.store.postgres_connections, limits::POSTGRES_CONNECTIONS);
     assert_eq!(config.public_url(), "http://127.0.0.1:4321");
     assert!(!config.roster.allocate_missing_ids);
     assert_eq!(config.server.env, Environment::Production);

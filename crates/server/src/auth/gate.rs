@@ -108,6 +108,15 @@ impl Gate {
         Ok(())
     }
 
+    /// Lets an old signing key be followed by a new one; the next refresh reads it.
+    async fn rotate_when_due(&self, app: &App) -> Result<()> {
+        let (keyring, now) = (self.keyring(), app.clock.now());
+        if keyring.rotation_due(now) {
+            app.db.write(move |tx| keyring.renew(tx, now)).await?;
+        }
+        Ok(())
+    }
+
     /// Refreshes until the server ends.
     pub(crate) async fn keep_fresh(app: App) {
         let mut tick = tokio::time::interval(Duration::from_millis(limits::CLIENTS_REFRESH_MS));
@@ -116,6 +125,9 @@ impl Gate {
             tick.tick().await;
             if let Err(problem) = app.gate.refresh(&app).await {
                 tracing::warn!("clients and keys cannot be read again: {problem}");
+            }
+            if let Err(problem) = app.gate.rotate_when_due(&app).await {
+                tracing::warn!("a new signing key cannot be made: {problem}");
             }
         }
     }

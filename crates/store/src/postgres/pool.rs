@@ -8,9 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use lyceum_core::limits::{
-    POSTGRES_CONNECTIONS, POSTGRES_SCAN_CONNECTIONS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
-};
+use lyceum_core::limits::{POSTGRES_SCAN_CONNECTIONS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use postgres::Config;
 
@@ -46,7 +44,7 @@ struct Request {
 
 impl Postgres {
     /// Migrates the database; its connections are made when they are needed.
-    pub(crate) fn open(url: &str, migrations: &[Migration]) -> Result<Self> {
+    pub(crate) fn open(url: &str, migrations: &[Migration], connections: usize) -> Result<Self> {
         let config: Config = url.parse().map_err(|error: postgres::Error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             let cause = cause.unwrap_or_else(|| error.to_string());
@@ -58,7 +56,7 @@ impl Postgres {
             scope.spawn(migrate).join().unwrap_or_else(|_| Err(Problem::internal("a panic")))
         })?;
         Ok(Self {
-            short: Pool::new(config.clone(), POSTGRES_CONNECTIONS),
+            short: Pool::new(config.clone(), connections),
             long: Pool::new(config.clone(), POSTGRES_SCAN_CONNECTIONS),
             config,
         })

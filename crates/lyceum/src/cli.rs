@@ -1,0 +1,45 @@
+//! What can be typed. Each command's own arguments stand beside the command.
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{admin, client, completions, config, serve};
+
+/// A learning platform in one binary: rosters, gradebook, resources, tokens.
+#[derive(Parser)]
+#[command(version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// How much is printed, and in which form.
+#[derive(Args)]
+pub(crate) struct Output {
+    /// Print errors and the answer alone
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Output")]
+    pub(crate) quiet: bool,
+    /// Print each step
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub(crate) verbose: bool,
+    /// Print the answer as one JSON value
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run the server
+    Serve(serve::Serve),
+    /// Create, list, rotate and revoke API clients
+    #[command(subcommand)]
+    Client(client::Client),
+    /// Back up, restore, check and purge the database
+    #[command(subcommand)]
+    Admin(admin::Admin),
+    /// Print the settings in force and where each came from
+    Config(config::Config),
+    /// Print the completions of a shell
+    Completions(completions::Completions),
+}

@@ -1,0 +1,38 @@
+//! `lyceum admin`
+
+mod backup;
+mod check;
+mod keys;
+mod postgres;
+mod purge;
+
+use clap::Subcommand;
+
+use crate::failure::Result;
+use crate::printer::Printer;
+
+#[derive(Subcommand)]
+pub(crate) enum Admin {
+    /// Copy the database into a file while it is in use
+    Backup(backup::Backup),
+    /// Make the database from a backup file
+    Restore(backup::Restore),
+    /// Read everything and report what does not fit together
+    Check(check::Check),
+    /// Remove records for good that were deleted long ago
+    Purge(purge::Purge),
+    /// Make a new key for signing tokens
+    RotateKeys(keys::RotateKeys),
+}
+
+impl Admin {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Backup(backup) => backup.run(printer),
+            Self::Restore(restore) => restore.run(printer),
+            Self::Check(check) => check.run(printer),
+            Self::Purge(purge) => purge.run(printer),
+            Self::RotateKeys(rotate) => rotate.run(printer),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `lyceum client`
+
+use clap::{Args, Subcommand};
+use lyceum_access::{Client as Record, Dialect, NewClient, Scope, Scopes, client};
+use lyceum_core::limits;
+use lyceum_core::time::{Clock, SystemClock};
+use serde_json::{Value, json};
+
+use crate::failure::Result;
+use crate::printer::{Printer, table};
+use crate::settings::{DataArgs, Missing, write};
+
+#[derive(Subcommand)]
+pub(crate) enum Client {
+    /// Create a client and print its secret, once
+    Create(Create),
+    /// List the clients
+    List(List),
+    /// Give a client a new secret
+    Rotate(Rotate),
+    /// Refuse a client and its tokens from now on
+    Revoke(Revoke),
+}
+
+#[derive(Args)]
+pub(crate) struct Create {
+    /// What people call it
+    name: String,
+    /// Its id [default: a random one]
+    #[arg(long)]
+    id: Option<String>,
+    /// Its secret, at least 16 characters [default: a random one of 256 bits]
+    #[arg(long)]
+    secret: Option<String>,
+    /// A scope that it may ask for; repeat for more [default: all]
+    #[arg(long = "scope", value_name = "SCOPE")]
+    scopes: Vec<Scope>,
+    /// Payloads: `platform` with extra fields, `standard` exactly as the standards' schemas
+    #[arg(long, default_value = "platform", value_name = "platform|standard")]
+    dialect: Dialect,
+    /// An origin of web pages that may call with its tokens, such as <https://app.example.org>
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// Requests a second, in place of the server's setting; 0: no limit
+    #[arg(long, value_name = "N")]
+    requests_per_second: Option<u32>,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Rotate {
+    /// The client's id
+    id: String,
+    /// The new secret, at least 16 characters [default: a random one of 256 bits]
+    #[arg(long)]
+    secret: Option<String>,
+    /// Hours that the former secret stays valid; 0: it stops at once
+    #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(i64).range(0..=8760))]
+    keep_old: i64,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Revoke {
+    /// The client's id
+    id: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Client {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Create(create) => create.run(printer),
+            Self::List(list) => list.run(printer),
+            Self::Rotate(rotate) => rotate.run(printer),
+            Self::Revoke(revoke) => revoke.run(printer),
+        }
+    }
+}
+
+impl Create {
+    fn run(self, printer: &Printer) -> Result {
+        let new = NewClient {
+            name: self.name,
+            id: self.id,
+            secret: self.secret,
+            dialect: self.dialect,
+            scopes: self.scopes.into_iter().collect(),
+            origins: self.origins,
+            requests_per_second: self.requests_per_second,
+        };
+        let (_, db) = self.data.open(Missing::Make)?;
+        let now = SystemClock.now();
+        let (client, secret) = write(&db, move |tx| client::create(tx, now, &new))?;
+        print_secret(printer, &client, &secret);
+        Ok(())
+    }
+}
+
+impl List {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let clients = db.read_blocking(client::list)?;
+        printer.answer(
+            || {
+                let rows: Vec<_> = clients.iter().map(row).collect();
+                table(&["id", "name", "dialect", "scopes", "created", "state"], &rows)
+            },
+            || clients.iter().map(record).collect(),
+        );
+        Ok(())
+    }
+}
+
+impl Rotate {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let (now, overlap_s) = (SystemClock.now(), self.keep_old * 3600);
+        let (client, secret) = write(&db, move |tx| {
+            client::rotate(tx, now, &self.id, self.secret.as_deref(), overlap_s)
+        })?;
+        print_secret(printer, &client, &secret);
+        match self.keep_old {
+            0 => printer.done("the former secret is no longer valid"),
+            hours => printer.done(&format!("the former secret stays valid for {hours} h")),
+        }
+        Ok(())
+    }
+}
+
+impl Revoke {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let client = write(&db, move |tx| client::revoke(tx, now, &self.id))?;
+        printer.done(&format!(
+            "revoked the client '{}'; every server refuses it within {} s",
+            client.id,
+            limits::REVOCATION_MAX_S
+        ));
+        Ok(())
+    }
+}
+
+fn print_secret(printer: &Printer, client: &Record, secret: &str) {
+    printer.answer(
+        || format!("id      {}\nsecret  {secret}\n", client.id),
+        || {
+            let mut record = record(client);
+            record["secret"] = secret.into();
+            record
+        },
+    );
+    printer.done("keep the secret now: only its hash is stored");
+}
+
+fn row(client: &Record) -> Vec<String> {
+    let scopes = match client.scopes {
+        Scopes::EVERYTHING => "all".to_owned(),
+        scopes => scopes.to_string(),
+    };
+    let state = match client.revoked {
+        Some(at) => format!("revoked {at}"),
+        None => "active".to_owned(),
+    };
+    let created = client.created.to_string();
+    let dialect = client.dialect.name().to_owned();
+    vec![client.id.clone(), client.name.clone(), dialect, scopes, created, state]
+}
+
+fn record(client: &Record) -> Value {
+    json!({
+        "id": client.id,
+        "name": client.name,
+        "dialect": client.dialect.name(),
+        "scopes": client.scopes.iter().map(Scope::name).collect::<Vec<_>>(),
+        "origins": client.origins,
+        "requestsPerSecond": client.requests_per_second,
+        "created": client.created.to_string(),
+        "revoked": client.revoked.map(|at| at.to_string()),
+    })
+}

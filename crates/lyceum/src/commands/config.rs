@@ -1,0 +1,41 @@
+//! `lyceum config`
+
+use clap::Args;
+use serde_json::json;
+
+use crate::failure::Result;
+use crate::printer::{Printer, table};
+use crate::settings::DataArgs;
+
+#[derive(Args)]
+pub(crate) struct Config {
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Config {
+    pub(crate) fn run(&self, printer: &Printer) -> Result {
+        let loaded = self.data.load(&[])?;
+        let settings = loaded.effective();
+        printer.answer(
+            || {
+                let rows: Vec<_> = settings
+                    .iter()
+                    .map(|(key, value, origin)| {
+                        vec![key.clone(), value.clone(), origin.to_string()]
+                    })
+                    .collect();
+                table(&["setting", "value", "from"], &rows)
+            },
+            || {
+                settings
+                    .iter()
+                    .map(|(key, value, origin)| {
+                        json!({ "setting": key, "value": value, "from": origin.to_string() })
+                    })
+                    .collect()
+            },
+        );
+        Ok(())
+    }
+}

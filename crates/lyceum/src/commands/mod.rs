@@ -1,0 +1,25 @@
+//! One file a command.
+
+pub(crate) mod admin;
+pub(crate) mod client;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod serve;
+
+use crate::cli::Command;
+use crate::failure::Result;
+use crate::printer::Printer;
+
+/// Runs the command.
+pub(crate) fn run(command: Command, printer: &Printer) -> Result {
+    match command {
+        Command::Serve(serve) => serve.run(printer),
+        Command::Client(client) => client.run(printer),
+        Command::Admin(admin) => admin.run(printer),
+        Command::Config(config) => config.run(printer),
+        Command::Completions(completions) => {
+            completions.run(printer);
+            Ok(())
+        }
+    }
+}

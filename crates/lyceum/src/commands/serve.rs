@@ -1,0 +1,98 @@
+//! `lyceum serve`
+
+use std::sync::Arc;
+use std::thread;
+
+use clap::Args;
+use lyceum_core::config::{Config, LogFormat};
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_server::Server;
+use tokio::net::TcpListener;
+
+use crate::failure::{Failure, Result};
+use crate::logs;
+use crate::printer::Printer;
+use crate::settings::{self, DataArgs, Missing, flag};
+
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Address to listen on [default: 127.0.0.1:4321]; port 0 takes a free one
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<String>,
+    /// Address that others reach the server by: token issuer and base of every link
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Which world this is [default: production]
+    #[arg(long, value_name = "staging|production")]
+    env: Option<String>,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Serve {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let flags: Vec<_> = [
+            flag("--listen", "server.listen", self.listen),
+            flag("--public-url", "server.public_url", self.public_url),
+            flag("--env", "server.env", self.env),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let mut loaded = self.data.load(&flags)?;
+        logs::start(&loaded)?;
+        let clock = SystemClock;
+        let runtime = runtime(loaded.config.server.workers)?;
+        let listener = runtime.block_on(listen(&mut loaded.config))?;
+        // The database is opened outside of the runtime: PostgreSQL's client has one of its own.
+        let db = settings::open(&loaded.config, Missing::Make)?;
+        let keyring = settings::keyring(&db, &loaded, clock.now())?;
+        let config = loaded.config;
+        let greeting = greeting(&config);
+        runtime.block_on(async {
+            let stop = lyceum_server::stop_signal()?;
+            let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
+            if let Some(greeting) = greeting {
+                printer.done(&greeting);
+            }
+            server.run(stop).await;
+            Ok(())
+        })
+    }
+}
+
+fn runtime(workers: usize) -> Result<tokio::runtime::Runtime> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(if workers == 0 { cores } else { workers })
+        .thread_name("lyceum-worker")
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("threads cannot be started: {error}")))
+}
+
+/// Takes the address; from now on the settings name the port that was taken.
+async fn listen(config: &mut Config) -> Result<TcpListener> {
+    let wanted = &config.server.listen;
+    let failed = |error: std::io::Error| {
+        Failure::failed(format!("cannot listen on '{wanted}': {error}"))
+            .hint("choose another address with --listen HOST:PORT")
+    };
+    let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+    if let Some(host) = wanted.strip_suffix(":0") {
+        let port = listener.local_addr().map_err(failed)?.port();
+        config.server.listen = format!("{host}:{port}");
+    }
+    Ok(listener)
+}
+
+/// What a person at a terminal sees; a log of JSON lines is not broken by it.
+fn greeting(config: &Config) -> Option<String> {
+    let store = match &config.store.database {
+        Some(_) => "PostgreSQL".to_owned(),
+        None => format!("SQLite in '{}'", config.store.data.display()),
+    };
+    let (url, env) = (config.public_url(), config.server.env.name());
+    (config.server.log_format == LogFormat::Text)
+        .then(|| format!("Lyceum {} on {url} ({env}, {store})", env!("CARGO_PKG_VERSION")))
+}

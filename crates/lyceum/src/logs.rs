@@ -1,0 +1,28 @@
+//! The log of a running server, on standard error.
+
+use std::io::{self, IsTerminal};
+
+use lyceum_core::config::{self, LogFormat};
+use tracing_subscriber::EnvFilter;
+
+use crate::failure::{Code, Failure, Result};
+
+/// Writes events from now on. Errors: `server.log_level` is not a level or a list of directives.
+pub(crate) fn start(loaded: &config::Loaded) -> Result {
+    let server = &loaded.config.server;
+    let filter = EnvFilter::builder().parse(&server.log_level).map_err(|error| {
+        let origin = loaded.origin("server.log_level");
+        let message = format!("{origin}: 'server.log_level': {error}");
+        Failure::new(Code::Usage, message).hint(
+            "use error, warn, info, debug or trace, or directives such as info,lyceum_store=debug",
+        )
+    })?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match server.log_format {
+        LogFormat::Json => log.json().flatten_event(true).init(),
+        LogFormat::Text => {
+            log.with_ansi(io::stderr().is_terminal() && !config::no_color()).init();
+        }
+    }
+    Ok(())
+}

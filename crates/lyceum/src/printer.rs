@@ -1,0 +1,131 @@
+//! The only place that prints. The answer goes to standard output, everything about the work to
+//! standard error; what cannot be written any more (a closed pipe) is dropped.
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lyceum_core::config;
+use serde_json::Value;
+
+use crate::cli::Output;
+use crate::failure::Failure;
+
+/// How much is told besides the answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+/// Prints as the flags ask.
+pub(crate) struct Printer {
+    level: Level,
+    json: bool,
+    color: bool,
+}
+
+const RED: &str = "\x1b[1;31m";
+const YELLOW: &str = "\x1b[1;33m";
+const GREEN: &str = "\x1b[1;32m";
+const CYAN: &str = "\x1b[1;36m";
+
+impl Printer {
+    pub(crate) fn new(output: &Output) -> Self {
+        let level = match output {
+            Output { quiet: true, .. } => Level::Quiet,
+            Output { verbose: true, .. } => Level::Verbose,
+            _ => Level::Normal,
+        };
+        let color = io::stderr().is_terminal() && !config::no_color();
+        Self { level, json: output.json, color }
+    }
+
+    /// The answer: as one JSON value where that was asked for, else as text.
+    pub(crate) fn answer(&self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) {
+        if self.json {
+            self.text(&format!("{:#}\n", json()));
+        } else {
+            self.text(&text());
+        }
+    }
+
+    /// An answer that is the same in every form. It ends its last line itself.
+    #[expect(clippy::unused_self, reason = "printing takes a printer")]
+    pub(crate) fn text(&self, text: &str) {
+        let _ = io::stdout().lock().write_all(text.as_bytes());
+    }
+
+    /// One line that says what there is now.
+    pub(crate) fn done(&self, text: &str) {
+        if self.level >= Level::Normal {
+            self.line(GREEN, "", text);
+        }
+    }
+
+    /// Something that the user should know.
+    pub(crate) fn warn(&self, text: &str) {
+        if self.level >= Level::Normal {
+            self.line(YELLOW, "warning: ", text);
+        }
+    }
+
+    /// A step of the work.
+    pub(crate) fn step(&self, text: &str) {
+        if self.level >= Level::Verbose {
+            self.line("", "", text);
+        }
+    }
+
+    /// What went wrong, its faults, and what to do next.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        self.line(RED, "error: ", &failure.message);
+        for detail in &failure.details {
+            self.line("", "", &format!("  {}: {}", detail.path, detail.message));
+        }
+        if let Some(hint) = &failure.hint {
+            self.line(CYAN, "hint: ", hint);
+        }
+    }
+
+    /// A bar that counts up to `total`; hidden where nobody looks at it. It is cleared when it is
+    /// dropped.
+    pub(crate) fn progress(&self, what: &'static str, total: u64) -> ProgressBar {
+        let seen = self.level >= Level::Normal && !self.json;
+        // indicatif hides a bar by itself where standard error is no terminal.
+        let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let style = if total == 0 {
+            "{spinner} {msg} {human_pos} {elapsed}"
+        } else {
+            "{msg} {wide_bar} {human_pos}/{human_len} {eta}"
+        };
+        let style = ProgressStyle::with_template(style).expect("the templates are valid");
+        let length = (total > 0).then_some(total);
+        ProgressBar::with_draw_target(length, target).with_style(style).with_message(what)
+    }
+
+    fn line(&self, color: &str, head: &str, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = match (self.color && !color.is_empty(), head.is_empty()) {
+            (true, true) => writeln!(stderr, "{color}{text}\x1b[0m"),
+            (true, false) => writeln!(stderr, "{color}{head}\x1b[0m{text}"),
+            (false, _) => writeln!(stderr, "{head}{text}"),
+        };
+    }
+}
+
+/// Rows under a header, in columns as wide as they need.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let cells = |n: usize| rows.iter().map(move |row| row[n].chars().count());
+    let widths: Vec<usize> = header
+        .iter()
+        .enumerate()
+        .map(|(n, name)| cells(n).chain([name.len()]).max().unwrap_or(0))
+        .collect();
+    let line = |row: &[String]| {
+        let padded = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+    std::iter::once(&header).chain(rows).map(|row| line(row)).collect()
+}

@@ -1,0 +1,134 @@
+//! `lyceum admin`, on both stores.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use lyceum_store::Target;
+use lyceum_testkit::fresh_database;
+
+use crate::transcript::Place;
+
+/// A place whose commands use SQLite, and one whose commands use a new PostgreSQL database.
+fn places() -> [Place; 2] {
+    [Place::new(), on_postgres()]
+}
+
+fn on_postgres() -> Place {
+    let Target::Postgres(url) = fresh_database(&[]) else { unreachable!("a PostgreSQL database") };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let programs = lyceum_testkit::postgres::programs();
+    let path = format!("{}:{}", path.to_string_lossy(), programs.display());
+    // Without any table: what the first command makes of it is part of the test.
+    let emptied = Command::new("psql")
+        .args([&url, "--quiet", "-c", "DROP SCHEMA public CASCADE; CREATE SCHEMA public"])
+        .env("PATH", &path)
+        .stderr(Stdio::null())
+        .status();
+    assert!(emptied.unwrap().success());
+    Place::new().with("LYCEUM_STORE__DATABASE", &url).with("PATH", &path)
+}
+
+#[test]
+fn a_backup_holds_what_there_was() {
+    for place in places() {
+        place.ok("client create before --id before");
+        let (code, stdout, stderr) = place.run("admin backup copy.backup");
+        assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
+        assert!(
+            stderr.starts_with("backed up to 'copy.backup'\nwarning: a backup does not hold"),
+            "{stderr}"
+        );
+        place.ok("client create after --id after");
+
+        let (code, told) = place.fails("admin restore copy.backup");
+        assert!(told.contains("--force"), "{told}");
+        assert!([1, 5].contains(&code), "{code}");
+        assert_eq!(ids(&place), ["before", "after"], "a refused restore changes nothing");
+
+        place.ok("admin restore copy.backup --force");
+        assert_eq!(ids(&place), ["before"]);
+        place.ok("admin check");
+    }
+}
+
+#[test]
+fn a_backup_makes_a_database_where_there_is_none() {
+    for (from, to) in places().into_iter().zip(places()) {
+        from.ok("client create x --id x");
+        from.ok("admin backup copy.backup");
+        fs::copy(from.path().join("copy.backup"), to.path().join("copy.backup")).unwrap();
+        to.ok("admin restore copy.backup");
+        assert_eq!(ids(&to), ["x"]);
+    }
+}
+
+fn ids(place: &Place) -> Vec<String> {
+    let list = place.json("client list --json");
+    let id = |client: &serde_json::Value| client["id"].as_str().unwrap().to_owned();
+    list.as_array().unwrap().iter().map(id).collect()
+}
+
+#[test]
+fn files_are_not_overwritten_and_must_be_there() {
+    for place in places() {
+        place.ok("client create x");
+        place.write("taken", "");
+        let (code, told) = place.fails("admin backup taken");
+        assert_eq!(
+            (code, told.lines().next()),
+            (5, Some("error: the file 'taken' exists already"))
+        );
+        let (code, told) = place.fails("admin restore missing");
+        assert_eq!((code, told.as_str()), (4, "error: there is no file 'missing'\n"));
+        place.write("text", "this is no backup");
+        let (code, told) = place.fails("admin restore text --force");
+        assert_eq!(code, 1, "{told}");
+        assert_eq!(place.json("client list --json").as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn missing_tools_of_postgresql_are_named() {
+    let place = on_postgres();
+    place.ok("client create x");
+    let mut command = place.command("admin backup copy");
+    let output = command.env("PATH", "").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.starts_with("error: `pg_dump` is not installed; install the client tools"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_sound_database_is_checked_and_purged() {
+    for place in places() {
+        place.ok("client create x");
+        let (code, stdout, stderr) = place.run("admin check");
+        assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
+        assert_eq!(stderr, "checked 0 records: no fault\n");
+        assert_eq!(
+            place.json("admin check --json"),
+            serde_json::json!({"records": 0, "faults": []})
+        );
+        let (code, _, stderr) = place.run("admin purge --older-than 30d");
+        assert_eq!((code, stderr.as_str()), (0, "removed 0 records\n"));
+    }
+}
+
+#[test]
+fn keys_are_rotated_and_replaced() {
+    for place in places() {
+        place.ok("client create x");
+        let (_, _, told) = place.run("admin rotate-keys");
+        let rotated =
+            "the new signing key signs in 60 s; the former one checks tokens for 2 more hours\n";
+        assert_eq!(told, rotated);
+        fs::remove_file(place.path().join("lyceum-data/master.key")).unwrap();
+        let (code, told) = place.fails("admin rotate-keys");
+        assert!(told.contains("was sealed with another master key"), "{told}");
+        assert_eq!(code, 1);
+        place.ok("admin rotate-keys --discard");
+        place.ok("admin rotate-keys");
+    }
+}

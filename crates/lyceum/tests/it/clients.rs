@@ -1,0 +1,107 @@
+//! `lyceum client`
+
+use serde_json::{Value, json};
+
+use crate::transcript::Place;
+
+#[test]
+fn a_client_is_made_with_its_secret_shown_once() {
+    let place = Place::new();
+    let (code, stdout, stderr) = place.run("client create Reports");
+    assert_eq!((code, stderr.as_str()), (0, "keep the secret now: only its hash is stored\n"));
+    let words: Vec<_> = stdout.split_whitespace().collect();
+    let [id, secret] = [words[1], words[3]];
+    assert_eq!(stdout, format!("id      {id}\nsecret  {secret}\n"));
+    assert!(id.starts_with("lc_") && secret.starts_with("ls_"), "{stdout}");
+    assert!(!place.ok("client list --json").contains(secret));
+    assert!(place.path().join("lyceum-data/lyceum.db").is_file());
+}
+
+#[test]
+fn json_answers_every_field_of_a_client() {
+    let place = Place::new();
+    let mut made = place.json(
+        "client create Reports --id reports --secret 0123456789abcdef --dialect standard --json \
+         --scope lyceum/roster.read --scope lyceum/gradebook.write --origin https://app.test \
+         --requests-per-second 5",
+    );
+    assert!(made["created"].take().as_str().unwrap().ends_with('Z'));
+    let expected = json!({
+        "id": "reports",
+        "name": "Reports",
+        "dialect": "standard",
+        "scopes": ["lyceum/roster.read", "lyceum/gradebook.write"],
+        "origins": ["https://app.test"],
+        "requestsPerSecond": 5,
+        "created": null,
+        "revoked": null,
+        "secret": "0123456789abcdef",
+    });
+    assert_eq!(made, expected);
+}
+
+#[test]
+fn clients_are_listed() {
+    let place = Place::new();
+    place.ok("client create Reports --id reports --scope lyceum/roster.read");
+    place.ok("client create Sync --id sync --dialect standard");
+    place.ok("client revoke reports");
+    let table = place.ok("client list");
+    let rows: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["id", "name", "dialect", "scopes", "created", "state"]);
+    assert_eq!(rows[1][..4], ["reports", "Reports", "platform", "lyceum/roster.read"]);
+    assert_eq!(rows[1][5], "revoked");
+    assert_eq!(rows[2][..4], ["sync", "Sync", "standard", "all"]);
+    assert_eq!(rows[2][5], "active");
+    let list = place.json("client list --json");
+    assert_eq!(list[0]["revoked"].as_str().map(str::len), Some(24));
+    assert_eq!(list[1]["revoked"], Value::Null);
+}
+
+#[test]
+fn a_secret_is_rotated() {
+    let place = Place::new();
+    let first = place.json("client create Reports --id reports --json");
+    let second = place.json("client rotate reports --json");
+    assert_ne!(first["secret"], second["secret"]);
+    let (code, stdout, stderr) =
+        place.run("client rotate reports --secret 0123456789abcdef --keep-old 0");
+    assert_eq!((code, stdout.as_str()), (0, "id      reports\nsecret  0123456789abcdef\n"));
+    assert!(stderr.ends_with("the former secret is no longer valid\n"), "{stderr}");
+    let (_, _, stderr) = place.run("client rotate reports");
+    assert!(stderr.ends_with("the former secret stays valid for 24 h\n"), "{stderr}");
+}
+
+#[test]
+fn failures_have_their_exit_code_and_what_to_do() {
+    let place = Place::new();
+    assert_eq!(
+        place.fails("client list"),
+        (
+            4,
+            "error: there is no database in 'lyceum-data'\n\
+             hint: name its folder with --data; `serve`, `import` and `client create` make one\n"
+                .to_owned(),
+        ),
+    );
+    assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
+    place.ok("client create x --id x");
+    let taken = (5, "error: the client id 'x' is taken\n".to_owned());
+    assert_eq!(place.fails("client create y --id x"), taken);
+    for line in ["client rotate nobody", "client revoke nobody"] {
+        assert_eq!(place.fails(line), (4, "error: there is no client 'nobody'\n".to_owned()));
+    }
+    place.ok("client revoke x");
+    let revoked = (5, "error: the client 'x' is revoked; create a new one\n".to_owned());
+    assert_eq!(place.fails("client rotate x"), revoked);
+    let short = "error: secret: must be 16 to 1024 printable ASCII characters\n";
+    assert_eq!(place.fails("client create z --secret short"), (1, short.to_owned()));
+}
+
+#[test]
+fn quiet_leaves_the_answer_alone() {
+    let (code, stdout, stderr) = Place::new().run("client create x --quiet");
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert!(stdout.starts_with("id      lc_"));
+}

@@ -1,0 +1,136 @@
+//! `lyceum serve` as a process: start, answer, stop; commands beside it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lyceum_store::Target;
+use lyceum_testkit::fresh_database;
+
+use crate::transcript::Place;
+
+/// How long anything here may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Server {
+    process: Child,
+    address: String,
+    greeting: String,
+}
+
+impl Server {
+    /// Starts a server on a free port and waits for its greeting.
+    fn start(place: &Place, flags: &str) -> Self {
+        let mut command = place.command(&format!("serve --listen 127.0.0.1:0 {flags}"));
+        let mut process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let greeting = lines
+            .by_ref()
+            .map(Result::unwrap)
+            .find(|line| line.starts_with("Lyceum "))
+            .expect("the server greets before it ends");
+        // The rest is read on, so that the server never waits for its log to be read.
+        std::thread::spawn(move || lines.for_each(drop));
+        let address = greeting.split("http://").nth(1).unwrap().split(' ').next().unwrap();
+        Self { process, address: address.to_owned(), greeting }
+    }
+
+    /// One request; answers status and body.
+    fn request(&self, head: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "{head} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\n\r\n{body}",
+            self.address
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+    }
+
+    fn token_status(&self, id: &str, secret: &str) -> u16 {
+        let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
+        self.request("POST /oauth2/token", &form).0
+    }
+
+    /// Asks the process to stop; answers its exit code.
+    fn stop(mut self) -> Option<i32> {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.process.wait().unwrap().code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn places() -> [Place; 2] {
+    let Target::Postgres(url) = fresh_database(&[]) else { unreachable!("a PostgreSQL database") };
+    [Place::new(), Place::new().with("LYCEUM_STORE__DATABASE", &url)]
+}
+
+#[test]
+fn a_server_starts_answers_and_stops() {
+    for place in places() {
+        let server = Server::start(&place, "--env staging");
+        assert!(server.greeting.contains("(staging, "), "{}", server.greeting);
+        let (status, body) = server.request("GET /health", "");
+        assert_eq!(status, 200, "{body}");
+        assert_eq!(server.request("GET /ready", "").0, 200);
+        assert_eq!(server.stop(), Some(0));
+    }
+}
+
+#[test]
+fn clients_made_and_revoked_beside_a_server_count_there() {
+    for place in places() {
+        let server = Server::start(&place, "");
+        place.ok("client create x --id x --secret 0123456789abcdef");
+        assert_eq!(server.token_status("x", "0123456789abcdef"), 200);
+        place.ok("client revoke x");
+        let since = Instant::now();
+        while server.token_status("x", "0123456789abcdef") != 401 {
+            assert!(since.elapsed() < PATIENCE, "a revoked client still gets tokens");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_database_in_use_is_backed_up_and_not_replaced() {
+    let place = Place::new();
+    let server = Server::start(&place, "");
+    place.ok("client create x --id x");
+    place.ok("admin backup copy.backup");
+    let (code, told) = place.fails("admin restore copy.backup --force");
+    assert_eq!(
+        (code, told.as_str()),
+        (
+            5,
+            "error: the database 'lyceum-data/lyceum.db' is in use\n\
+             hint: stop the server that serves it first\n",
+        ),
+    );
+    assert_eq!(server.stop(), Some(0));
+    place.ok("admin restore copy.backup --force");
+}
+
+#[test]
+fn an_address_that_is_taken_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let (code, told) = Place::new().fails(&format!("serve --listen {address}"));
+    assert!(told.starts_with(&format!("error: cannot listen on '{address}': ")), "{told}");
+    assert!(told.ends_with("hint: choose another address with --listen HOST:PORT\n"), "{told}");
+    assert_eq!(code, 1);
+}

@@ -1,0 +1,75 @@
+//! The command line itself.
+
+use crate::transcript::Place;
+
+#[test]
+fn a_version_has_a_number() {
+    assert_eq!(Place::new().ok("--version"), format!("lyceum {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn what_cannot_be_typed_is_a_usage_error() {
+    let place = Place::new();
+    for line in [
+        "",
+        "fly",
+        "serve --wings",
+        "client create",
+        "client create x --scope root",
+        "client create x --dialect latin",
+        "client rotate x --keep-old -1",
+        "--quiet --verbose config",
+        "admin purge",
+        "admin purge --older-than 30",
+        "completions cobol",
+    ] {
+        assert_eq!(place.fails(line).0, 2, "{line}");
+    }
+    let (_, told) = place.fails("client create x --scope lyceum/roster.reed");
+    assert!(told.contains("there is no scope 'lyceum/roster.reed'"), "{told}");
+    let (_, told) = place.fails("client create x --dialect latin");
+    assert!(told.contains("a dialect is 'platform' or 'standard'"), "{told}");
+    assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
+}
+
+#[test]
+fn every_command_explains_itself() {
+    let place = Place::new();
+    for line in [
+        "",
+        "serve",
+        "client",
+        "client create",
+        "client list",
+        "client rotate",
+        "client revoke",
+        "admin",
+        "admin backup",
+        "admin restore",
+        "admin check",
+        "admin purge",
+        "admin rotate-keys",
+        "config",
+        "completions",
+    ] {
+        let help = place.ok(&format!("{line} --help"));
+        assert!(help.contains("Usage: lyceum"), "{line}: {help}");
+    }
+}
+
+#[test]
+fn shells_get_their_completions() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = Place::new().ok(&format!("completions {shell}"));
+        assert!(script.contains("rotate-keys"), "{shell}");
+    }
+}
+
+#[test]
+fn output_has_no_colour_where_nobody_sees_it() {
+    let place = Place::new();
+    for line in ["client list", "client create x --data d", "config"] {
+        let (_, stdout, stderr) = place.run(line);
+        assert!(!stdout.contains('\x1b') && !stderr.contains('\x1b'), "{line}");
+    }
+}
