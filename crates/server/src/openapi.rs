@@ -14,12 +14,13 @@ use crate::routes::oneroster;
 
 /// The document of all areas, for a server at that address.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
+    let mut shared = Shared::default();
     let mut paths: Map<String, Value> = Map::new();
     for area in areas {
         for route in &area.routes {
             let path = format!("{}{}", area.base, route.path);
             let methods = paths.entry(path).or_insert_with(|| json!({}));
-            methods[route.method.as_str().to_lowercase()] = operation(area, route);
+            methods[route.method.as_str().to_lowercase()] = shared.operation(area, route);
         }
     }
     paths.sort_keys();
@@ -38,6 +39,8 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas(),
+            "parameters": shared.parameters,
+            "responses": shared.responses,
             "securitySchemes": { "client": security(base_url) },
         },
     })
@@ -66,45 +69,97 @@ fn security(base_url: &str) -> Value {
     })
 }
 
-fn operation(area: &Area, route: &Route) -> Value {
-    let mut operation = json!({
-        "operationId": route.name,
-        "summary": route.says,
-        "tags": [area.name],
-        "responses": responses(area, route),
-    });
-    let parameters = parameters_of(route);
-    if !parameters.is_empty() {
-        operation["parameters"] = parameters.into();
-    }
-    if !route.reads.media.is_empty() && !route.reads.schema.is_null() {
-        let content: Map<String, Value> = route
-            .reads
-            .media
-            .iter()
-            .map(|media| ((*media).to_owned(), json!({ "schema": route.reads.schema })))
-            .collect();
-        operation["requestBody"] = json!({ "required": true, "content": content });
-    }
-    operation["security"] = match route.access {
-        Access::Public => json!([]),
-        // One of the scopes is enough: each is an alternative of its own.
-        Access::Any(scopes) => {
-            scopes.iter().map(|scope| json!({ "client": [scope.name()] })).collect()
-        }
-    };
-    if route.deprecated {
-        operation["deprecated"] = true.into();
-    }
-    operation
+/// What many operations say alike is said once, and referred to.
+#[derive(Default)]
+struct Shared {
+    parameters: Map<String, Value>,
+    responses: Map<String, Value>,
 }
 
-fn parameters_of(route: &Route) -> Vec<Value> {
-    let documented: BTreeSet<&str> = route.params.iter().map(|param| param.name.as_ref()).collect();
-    let plain = parameters(&route.path).filter(|name| !documented.contains(name)).map(|name| {
-        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
-    });
-    plain.chain(route.params.iter().map(parameter)).collect()
+impl Shared {
+    fn operation(&mut self, area: &Area, route: &Route) -> Value {
+        let mut operation = json!({
+            "operationId": route.name,
+            "summary": route.says,
+            "tags": [area.name],
+            "responses": self.responses(area, route),
+        });
+        let parameters = self.parameters(route);
+        if !parameters.is_empty() {
+            operation["parameters"] = parameters.into();
+        }
+        if !route.reads.media.is_empty() && !route.reads.schema.is_null() {
+            let content: Map<String, Value> = route
+                .reads
+                .media
+                .iter()
+                .map(|media| ((*media).to_owned(), json!({ "schema": route.reads.schema })))
+                .collect();
+            operation["requestBody"] = json!({ "required": true, "content": content });
+        }
+        operation["security"] = match route.access {
+            Access::Public => json!([]),
+            // One of the scopes is enough: each is an alternative of its own.
+            Access::Any(scopes) => {
+                scopes.iter().map(|scope| json!({ "client": [scope.name()] })).collect()
+            }
+        };
+        if route.deprecated {
+            operation["deprecated"] = true.into();
+        }
+        operation
+    }
+
+    fn parameters(&mut self, route: &Route) -> Vec<Value> {
+        let documented: BTreeSet<&str> =
+            route.params.iter().map(|param| param.name.as_ref()).collect();
+        let mut all: Vec<Value> = parameters(&route.path)
+            .filter(|name| !documented.contains(name))
+            .map(|name| {
+                let schema = json!({ "type": "string" });
+                json!({ "name": name, "in": "path", "required": true, "schema": schema })
+            })
+            .collect();
+        for param in &route.params {
+            all.push(shared(&mut self.parameters, "parameters", &param.name, parameter(param)));
+        }
+        all
+    }
+
+    fn responses(&mut self, area: &Area, route: &Route) -> Map<String, Value> {
+        let mut responses = Map::new();
+        for answer in &route.answers {
+            let mut response = json!({ "description": answer.says });
+            if let Some((media, schema)) = &answer.body {
+                response["content"] = json!({ *media: { "schema": schema } });
+            }
+            responses.insert(answer.status.as_str().to_owned(), response);
+        }
+        let (media, schema) = match area.rendering {
+            Rendering::Imsx => ("application/json", "StatusInfo"),
+            Rendering::OAuth => ("application/json", "OAuthError"),
+            Rendering::Problem => ("application/problem+json", "Problem"),
+        };
+        for (status, says) in refusals(route) {
+            let body = json!({ "$ref": format!("#/components/schemas/{schema}") });
+            let response = json!({ "description": says, "content": { media: { "schema": body } } });
+            let name = format!("{schema}{}", status.as_str());
+            let refusal = shared(&mut self.responses, "responses", &name, response);
+            responses.insert(status.as_str().to_owned(), refusal);
+        }
+        responses
+    }
+}
+
+/// A reference to the value under that name, or the value where another has the name.
+fn shared(known: &mut Map<String, Value>, sort: &str, name: &str, value: Value) -> Value {
+    match known.get(name) {
+        Some(other) if *other != value => value,
+        _ => {
+            known.insert(name.to_owned(), value);
+            json!({ "$ref": format!("#/components/{sort}/{name}") })
+        }
+    }
 }
 
 fn parameter(param: &Param) -> Value {
@@ -125,30 +180,6 @@ fn parameter(param: &Param) -> Value {
         parameter["explode"] = false.into();
     }
     parameter
-}
-
-fn responses(area: &Area, route: &Route) -> Map<String, Value> {
-    let mut responses = Map::new();
-    for answer in &route.answers {
-        let mut response = json!({ "description": answer.says });
-        if let Some((media, schema)) = &answer.body {
-            response["content"] = json!({ *media: { "schema": schema } });
-        }
-        responses.insert(answer.status.as_str().to_owned(), response);
-    }
-    for (status, says) in refusals(route) {
-        let (media, schema) = match area.rendering {
-            Rendering::Imsx => ("application/json", "StatusInfo"),
-            Rendering::OAuth => ("application/json", "OAuthError"),
-            Rendering::Problem => ("application/problem+json", "Problem"),
-        };
-        let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
-        responses.insert(
-            status.as_str().to_owned(),
-            json!({ "description": says, "content": { media: { "schema": schema } } }),
-        );
-    }
-    responses
 }
 
 /// What any route of that sort may refuse, with the reason.
@@ -182,16 +213,12 @@ fn refusals(route: &Route) -> Vec<(StatusCode, &'static str)> {
 
 /// The localised OpenAPI document of one service (OneRoster 1.2 REST binding, 2.5): the paths of
 /// one area, under the server's real address.
-pub fn discovery(areas: &[Area], name: &str, base_url: &str) -> Value {
-    let mut document = document(&[], base_url);
-    let Some(area) = areas.iter().find(|area| area.name == name) else { return document };
+pub fn discovery(area: &Area, base_url: &str) -> Value {
+    let mut document = document(std::slice::from_ref(area), base_url);
     document["servers"] = json!([{ "url": format!("{base_url}{}", area.base) }]);
-    let mut paths: Map<String, Value> = Map::new();
-    for route in &area.routes {
-        let methods = paths.entry(route.path.to_string()).or_insert_with(|| json!({}));
-        methods[route.method.as_str().to_lowercase()] = operation(area, route);
+    if let Some(Value::Object(paths)) = document.get_mut("paths") {
+        let below = std::mem::take(paths).into_iter();
+        *paths = below.map(|(path, item)| (path[area.base.len()..].to_owned(), item)).collect();
     }
-    document["paths"] = paths.into();
-    document["tags"] = json!([{ "name": area.name, "description": area.says }]);
     document
 }

@@ -84,8 +84,9 @@ pub(super) fn discovery() -> Area {
 fn discovered(service: &'static str, file: &'static str) -> Route {
     let path = format!("/ims/oneroster/{service}/v1p2/discovery/{file}");
     get(path.trim_end_matches('/').to_owned(), Access::Public, move |context| async move {
-        let areas = super::all();
-        Ok(Answer::of(&openapi::discovery(&areas, service, context.base_url())))
+        let areas = super::oneroster::areas();
+        let area = areas.iter().find(|area| area.name == service).expect("services are areas");
+        Ok(Answer::of(&openapi::discovery(area, context.base_url())))
     })
     .named(format!("discover{service}{}", file.split('_').next().unwrap_or_default()))
     .says(format!("The {service} service of this server, as OpenAPI."))

@@ -1,0 +1,62 @@
+//! The API document: committed, complete, and without a dangling reference.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lyceum_server::{openapi, routes};
+use serde_json::Value;
+
+fn document() -> Value {
+    openapi::document(&routes::all(), "http://localhost:4321")
+}
+
+/// `openapi.json` at the root shows what a change does to the API; `LYCEUM_BLESS=1` rewrites it.
+#[test]
+fn the_committed_document_is_the_servers() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi.json");
+    let made = format!("{:#}\n", document());
+    #[expect(clippy::disallowed_methods, reason = "blessing is no setting")]
+    if std::env::var("LYCEUM_BLESS").is_ok() {
+        std::fs::write(&file, &made).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        committed == made,
+        "openapi.json is not what the server says; look at the change, then write it with \
+         LYCEUM_BLESS=1 cargo test -p lyceum-server openapi"
+    );
+}
+
+#[test]
+fn every_operation_has_its_own_name_and_every_reference_leads_somewhere() {
+    let document = document();
+    let mut names = BTreeSet::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap();
+            assert!(!name.is_empty(), "{method} {path} has no name");
+            assert!(names.insert(name.to_owned()), "{method} {path}: '{name}' is taken");
+            assert!(!operation["summary"].as_str().unwrap().is_empty(), "{method} {path}");
+        }
+    }
+    assert!(names.len() > 150, "{}", names.len());
+    let mut references = Vec::new();
+    collect(&document, &mut references);
+    for reference in references {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
+    }
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::String(reference)) = object.get("$ref") {
+                found.push(reference.clone());
+            }
+            object.values().for_each(|value| collect(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|value| collect(value, found)),
+        _ => {}
+    }
+}
