@@ -69,7 +69,7 @@ impl Ours {
             command
                 .args(["serve", "--listen", &address])
                 .env("LYCEUM_LIMITS__REQUESTS_PER_SECOND", "0")
-                .env("LYCEUM_LOG__LEVEL", "warn");
+                .env("LYCEUM_SERVER__LOG_LEVEL", "warn");
             self.place(command);
         })?;
         Server::wait(process, address, "/health", begun)
