@@ -2,8 +2,8 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use lyceum_access::Keyring;
 use lyceum_core::config::Config;
@@ -61,6 +61,7 @@ impl Server {
             base_url: base_url(&config, address),
             gate: Gate::new(keyring),
             metrics: Metrics::new(clock.now()),
+            descriptions: Mutex::default(),
             draining: AtomicBool::new(false),
             clock,
             config,

@@ -1,8 +1,10 @@
 //! What every request shares.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_store::Db;
@@ -27,6 +29,8 @@ pub struct State {
     pub(crate) gate: Gate,
     /// Counters.
     pub(crate) metrics: Metrics,
+    /// Descriptions of the API by name, each made when it is first asked for.
+    pub(crate) descriptions: Mutex<BTreeMap<&'static str, Bytes>>,
     /// The server was told to stop.
     pub(crate) draining: AtomicBool,
 }

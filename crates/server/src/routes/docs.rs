@@ -1,10 +1,12 @@
 //! The API described: the OpenAPI document, an explorer for people, the standard's discovery.
 
+use std::sync::PoisonError;
+
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use lyceum_core::{Problem, ProblemKind, Result};
 use rust_embed::RustEmbed;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -84,9 +86,11 @@ pub(super) fn discovery() -> Area {
 fn discovered(service: &'static str, file: &'static str) -> Route {
     let path = format!("/ims/oneroster/{service}/v1p2/discovery/{file}");
     get(path.trim_end_matches('/').to_owned(), Access::Public, move |context| async move {
-        let areas = super::oneroster::areas();
-        let area = areas.iter().find(|area| area.name == service).expect("services are areas");
-        Ok(Answer::of(&openapi::discovery(area, context.base_url())))
+        Ok(described(&context, service, || {
+            let areas = super::oneroster::areas();
+            let area = areas.iter().find(|area| area.name == service).expect("services are areas");
+            openapi::discovery(area, context.base_url())
+        }))
     })
     .named(format!("discover{service}{}", file.split('_').next().unwrap_or_default()))
     .says(format!("The {service} service of this server, as OpenAPI."))
@@ -94,7 +98,15 @@ fn discovered(service: &'static str, file: &'static str) -> Route {
 }
 
 async fn document(context: Context) -> Result<Answer> {
-    Ok(Answer::of(&openapi::document(&super::all(), context.base_url())))
+    let make = || openapi::document(&super::all(), context.base_url());
+    Ok(described(&context, "all", make))
+}
+
+/// A description of the API: made once, for it takes a thousand times as long as a read.
+fn described(context: &Context, name: &'static str, make: impl FnOnce() -> Value) -> Answer {
+    let mut made = context.app.descriptions.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = made.entry(name).or_insert_with(|| make().to_string().into());
+    Answer::json(text.clone())
 }
 
 async fn explorer(_: Context) -> Result<Answer> {
