@@ -10,6 +10,7 @@ use crate::dialect::Dialect;
 use crate::grade;
 use crate::kind::{Field, Kind, Presence, Type, Words};
 use crate::kinds;
+use crate::narrow::standard_part;
 use crate::record::{
     COMMON, Link, Object, Pointer, Status, check_metadata, check_sourced_id, must_be_there,
 };
@@ -31,6 +32,8 @@ pub(crate) struct Writer<'a> {
     /// What is written now goes to the text of platform members.
     into_extra: bool,
     extra: String,
+    /// A member stands in both texts.
+    overlaps: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -42,7 +45,8 @@ impl<'a> Writer<'a> {
             links: Vec::new(),
             references: Vec::new(),
         };
-        Self { kind, dialect, faults, written, into_extra: false, extra: String::new() }
+        let extra = String::new();
+        Self { kind, dialect, faults, written, into_extra: false, extra, overlaps: false }
     }
 
     pub(crate) fn common(&mut self, sourced_id: &str, status: Status, modified: Timestamp) {
@@ -67,7 +71,7 @@ impl<'a> Writer<'a> {
             let has_column = field.column_name().is_some();
             let columns = self.written.columns.len();
             match value {
-                Some(value) => self.member(field, value, &path, true),
+                Some(value) => self.whole(field, value, &path),
                 None => self.missing(field, &path),
             }
             if has_column {
@@ -76,6 +80,18 @@ impl<'a> Writer<'a> {
             }
             self.into_extra = false;
         }
+    }
+
+    /// Writes a member; what only the platform dialect has of a list goes to its text.
+    fn whole(&mut self, field: &Field, value: &Value, path: &str) {
+        let is_wide = self.dialect == Dialect::Platform && !field.platform;
+        let Some(narrow) = is_wide.then(|| standard_part(field, value)).flatten() else {
+            return self.member(field, value, path, true);
+        };
+        self.member(field, &narrow, path, true);
+        self.into_extra = true;
+        self.member(field, value, path, true);
+        self.overlaps = true;
     }
 
     fn missing(&mut self, field: &Field, path: &str) {
@@ -125,7 +141,7 @@ impl<'a> Writer<'a> {
             }
         }
         if !self.extra.is_empty() {
-            self.extra.replace_range(0..1, "{");
+            self.extra.replace_range(0..1, if self.overlaps { OVERLAPPING } else { "{" });
             self.extra.push('}');
             self.written.extra = Some(self.extra);
         }
@@ -352,7 +368,7 @@ impl<'a> Writer<'a> {
 
     fn word(&mut self, words: Words, value: &Value, path: &str) -> Option<String> {
         match value.as_str() {
-            Some(word) if words.allows(word) => {
+            Some(word) if words.allows(word) || self.into_extra && words.is_platforms(value) => {
                 self.string(word);
                 Some(word.to_owned())
             }
@@ -459,6 +475,9 @@ impl<'a> Writer<'a> {
         self.faults.push(Detail { path, message });
     }
 }
+
+/// How the platform's text begins when it holds members that the standard's holds in part.
+pub(crate) const OVERLAPPING: &str = "{\r";
 
 const OBJECT_REFERENCE: &str = "must be a reference such as {\"sourcedId\": \"…\"}";
 const NUL: &str = "must not contain the character U+0000";

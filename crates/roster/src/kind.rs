@@ -133,6 +133,8 @@ pub struct Words {
     pub words: &'static [&'static str],
     /// What may stand beside them.
     pub open: Open,
+    /// Words that only the platform dialect has.
+    pub platform: &'static [&'static str],
 }
 
 /// How a vocabulary is open.
@@ -147,6 +149,18 @@ pub enum Open {
 }
 
 impl Words {
+    /// The vocabulary with words that only the platform dialect has.
+    #[must_use]
+    pub const fn platform(mut self, words: &'static [&'static str]) -> Self {
+        self.platform = words;
+        self
+    }
+
+    /// Whether only the platform dialect has the word.
+    pub fn is_platforms(self, word: &serde_json::Value) -> bool {
+        word.as_str().is_some_and(|word| self.platform.contains(&word))
+    }
+
     /// Whether the word belongs to the vocabulary.
     pub fn allows(self, word: &str) -> bool {
         self.words.contains(&word)
@@ -167,12 +181,12 @@ impl Words {
 
 /// A closed vocabulary.
 pub const fn closed(words: &'static [&'static str]) -> Words {
-    Words { words, open: Open::Closed }
+    Words { words, open: Open::Closed, platform: &[] }
 }
 
 /// A vocabulary with `ext:…` beside its words.
 pub const fn open(words: &'static [&'static str]) -> Words {
-    Words { words, open: Open::Extensions }
+    Words { words, open: Open::Extensions, platform: &[] }
 }
 
 /// A field of any type.

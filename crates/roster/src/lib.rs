@@ -16,6 +16,7 @@ pub mod filter;
 mod grade;
 pub mod kind;
 pub mod kinds;
+mod narrow;
 mod patch;
 pub mod query;
 pub mod record;

@@ -6,6 +6,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
+use crate::canonical::OVERLAPPING;
 use crate::dialect::Dialect;
 use crate::kind::{Kind, Type};
 use crate::kinds;
@@ -30,22 +31,26 @@ impl View<'_> {
     pub fn render(&self, body: &str, extra: Option<&str>, out: &mut String) -> Result<()> {
         match &self.fields {
             Some(fields) => self.render_fields(fields, body, extra, out),
-            None => {
-                self.render_whole(body, extra, out);
-                Ok(())
-            }
+            None => self.render_whole(body, extra, out),
         }
     }
 
-    fn render_whole(&self, body: &str, extra: Option<&str>, out: &mut String) {
+    fn render_whole(&self, body: &str, extra: Option<&str>, out: &mut String) -> Result<()> {
         match extra.filter(|_| self.dialect == Dialect::Platform) {
             None => self.with_hrefs(body, out),
+            Some(extra) if extra.starts_with(OVERLAPPING) => {
+                let (mut standard, mut wide) = (String::new(), String::new());
+                self.with_hrefs(body, &mut standard);
+                self.with_hrefs(extra, &mut wide);
+                let _ = write!(out, "{}", Value::Object(members(&standard, Some(&wide))?));
+            }
             Some(extra) => {
                 self.with_hrefs(&body[..body.len() - 1], out);
                 out.push(',');
                 self.with_hrefs(&extra[1..], out);
             }
         }
+        Ok(())
     }
 
     /// Copies the text; behind each TAB, which marks a reference, its `href` goes in.
@@ -95,7 +100,7 @@ impl View<'_> {
     ) -> Result<()> {
         let extra = extra.filter(|_| self.dialect == Dialect::Platform);
         let mut rendered = String::new();
-        self.render_whole(body, extra, &mut rendered);
+        self.render_whole(body, extra, &mut rendered)?;
         let mut object = members(&rendered, None)?;
         object.retain(|name, _| fields.contains(&name.as_str()));
         let _ = write!(out, "{}", Value::Object(object));

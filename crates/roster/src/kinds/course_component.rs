@@ -17,7 +17,8 @@ pub const COURSE_COMPONENT: Kind = Kind {
         reference("parent", "courseComponent")
             .nullable()
             .doc("The component that it is a part of; null at the top."),
-        references("prerequisites", "courseComponent").doc("What must be done before it."),
+        field("prerequisites", Type::Texts)
+            .doc("The sourcedIds of the components that must be done before it."),
         word("prerequisiteCriteria", closed(&["ALL", "ANY"])).doc("Whether all or any of them."),
         field("unlockDate", Type::Instant).doc("When it opens."),
     ],

@@ -30,4 +30,5 @@ const RESOURCE_ROLES: Words = open(&[
     "relative",
     "student",
     "teacher",
-]);
+])
+.platform(&["primary", "secondary"]);

@@ -2,7 +2,7 @@
 
 use crate::kind::{Field, Open, Type, Words, field, open, text, word};
 
-const SOURCES: Words = Words { words: &["case", "unknown"], open: Open::Sources };
+const SOURCES: Words = Words { words: &["case", "unknown"], open: Open::Sources, platform: &[] };
 
 /// The standards that a line item works towards.
 pub(super) const LEARNING_OBJECTIVES: Field = field(

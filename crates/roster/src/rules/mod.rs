@@ -7,7 +7,7 @@ mod user;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) use user::{ROLE_AT_ORG, role_at_org};
 
@@ -31,6 +31,16 @@ pub(crate) fn complete(
             if let Some(org) = object.get("org").filter(|_| is_missing(object, "school")) {
                 let org = org.clone();
                 object.insert("school".into(), org);
+            }
+            Ok(())
+        }
+        // An earlier client names the organization of a course so.
+        "course" => {
+            if let Some(Value::String(org)) = object.get("orgSourcedId")
+                && is_missing(object, "org")
+            {
+                let org = reference(org);
+                object.insert("org".into(), org);
             }
             Ok(())
         }
@@ -81,9 +91,9 @@ pub(crate) fn check(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
 }
 
 fn is_missing(object: &Object, name: &str) -> bool {
-    object.get(name).is_none_or(serde_json::Value::is_null)
+    object.get(name).is_none_or(Value::is_null)
 }
 
-fn reference(id: &str) -> serde_json::Value {
+fn reference(id: &str) -> Value {
     json!({ "sourcedId": id })
 }

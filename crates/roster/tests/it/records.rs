@@ -193,3 +193,50 @@ fn the_standard_shows_no_extra_member() {
         })
     );
 }
+
+/// What both dialects show of a record that a client of the platform sends.
+fn in_both(kind: &'static Kind, sent: Value) -> [Value; 2] {
+    let Value::Object(sent) = sent else { unreachable!("records are objects") };
+    let now = Stamp::Now(Timestamp::from_milliseconds(0));
+    let record = Record::parse(kind, &sent, Dialect::Platform, now).unwrap();
+    let again = Record::stored(kind, &record.body, record.extra.as_deref()).unwrap();
+    assert_eq!((&again.body, &again.extra), (&record.body, &record.extra));
+    [Dialect::Platform, Dialect::Standard].map(|dialect| {
+        let view = View { base_url: BASE, dialect, fields: None };
+        let mut text = String::new();
+        view.render(&record.body, record.extra.as_deref(), &mut text).unwrap();
+        serde_json::from_str(&text).unwrap()
+    })
+}
+
+#[test]
+fn lists_show_the_standard_what_it_knows_and_the_platform_all() {
+    let values = json!([{"itemValueLHS": "A", "itemValueRHS": "4", "value": "top"}]);
+    let scale = json!({"sourcedId": "s", "title": "x", "type": "y", "class": {"sourcedId": "c"},
+        "scoreScaleValue": values, "colour": "red"});
+    let [platform, standard] = in_both(&kinds::SCORE_SCALE, scale);
+    assert_eq!(platform["scoreScaleValue"], values);
+    assert_eq!(platform["colour"], "red");
+    let known = json!([{"itemValueLHS": "A", "itemValueRHS": "4"}]);
+    assert_eq!(standard["scoreScaleValue"], known);
+    assert_eq!(standard.get("colour"), None);
+
+    let resource =
+        json!({"sourcedId": "r", "vendorResourceId": "v", "roles": ["primary", "teacher"]});
+    let [platform, standard] = in_both(&kinds::RESOURCE, resource);
+    assert_eq!(platform["roles"], json!(["primary", "teacher"]));
+    assert_eq!(standard["roles"], json!(["teacher"]));
+
+    let role =
+        json!({"roleType": "primary", "role": "student", "org": {"sourcedId": "o"}, "x": [1]});
+    let user = json!({"sourcedId": "u", "enabledUser": true, "givenName": "a", "familyName": "b",
+        "roles": [role]});
+    let [platform, standard] = in_both(&kinds::USER, user);
+    assert_eq!(platform["roles"][0]["x"], json!([1]));
+    assert_eq!(platform["roles"][0]["org"], standard["roles"][0]["org"]);
+    assert_eq!(
+        standard["roles"][0]["org"]["href"],
+        format!("{BASE}/ims/oneroster/rostering/v1p2/orgs/o")
+    );
+    assert_eq!(standard["roles"][0].get("x"), None);
+}

@@ -67,7 +67,8 @@ fn of_collection(collection: Collection) -> Vec<Route> {
 }
 
 fn is_written(collection: Collection) -> bool {
-    collection.part == Part::Whole || matches!(collection.path, "schools" | "gradingPeriods")
+    collection.part == Part::Whole
+        || matches!(collection.path, "schools" | "terms" | "gradingPeriods")
 }
 
 /// The name of an operation: `getAllCourses`, `putLineItem`.

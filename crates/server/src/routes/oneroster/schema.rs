@@ -204,7 +204,8 @@ fn nested(fields: &[Field], shown: bool) -> Value {
 }
 
 fn word(words: Words) -> Value {
-    let listed = json!({ "type": "string", "enum": words.words });
+    let all = [words.words, words.platform].concat();
+    let listed = json!({ "type": "string", "enum": all });
     let pattern = match words.open {
         Open::Closed => return listed,
         Open::Extensions => r"^ext:[a-zA-Z0-9.\-_]+$".to_owned(),

@@ -115,6 +115,7 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
 fn singular(collection: Collection) -> &'static str {
     match collection.path {
         "schools" => "school",
+        "terms" => "term",
         "gradingPeriods" => "gradingPeriod",
         _ => collection.kind.one,
     }
@@ -123,17 +124,20 @@ fn singular(collection: Collection) -> &'static str {
 /// The object under the collection's wrapper key. Clients of the platform may send the record
 /// bare, or under the name of the collection's part.
 pub(super) fn unwrapped(context: &Context, collection: Collection) -> Result<Object> {
-    let mut body = body(context)?;
+    wrapped(&mut body(context)?, collection).ok_or_else(|| {
+        Problem::invalid(
+            collection.kind.one,
+            format!("is required; send {{\"{}\": {{…}}}}", collection.kind.one),
+        )
+    })
+}
+
+fn wrapped(body: &mut Object, collection: Collection) -> Option<Object> {
     let keys = [Some(collection.kind.one), collection.platform_one];
-    for key in keys.into_iter().flatten() {
-        if let Some(Value::Object(object)) = body.get_mut(key) {
-            return Ok(std::mem::take(object));
-        }
-    }
-    Err(Problem::invalid(
-        collection.kind.one,
-        format!("is required; send {{\"{}\": {{…}}}}", collection.kind.one),
-    ))
+    keys.into_iter().flatten().find_map(|key| match body.get_mut(key) {
+        Some(Value::Object(object)) => Some(std::mem::take(object)),
+        _ => None,
+    })
 }
 
 /// The body as a JSON object. Errors: `Malformed` with line and column.
@@ -242,10 +246,7 @@ fn answer_put(
 
 async fn patched(context: Context, collection: Collection) -> Result<Answer> {
     let mut body = body(&context)?;
-    let patch = match body.get_mut(collection.kind.one) {
-        Some(Value::Object(object)) => std::mem::take(object),
-        _ => body,
-    };
+    let patch = wrapped(&mut body, collection).unwrap_or(body);
     let id = context.param("sourcedId").to_owned();
     let expected = respond::expected(&context)?;
     let rules = rules(&context, collection);
