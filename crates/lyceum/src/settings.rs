@@ -89,6 +89,7 @@ pub(crate) fn open(config: &Config, missing: Missing) -> Result<Db> {
     let options = Options {
         mmap_bytes: config.store.sqlite_mmap_bytes,
         connections: config.store.postgres_connections,
+        ..Options::default()
     };
     Ok(Db::open_with(&target, &migrations(), options)?)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES};
+use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::postgres::{Mode, Postgres};
@@ -29,11 +29,17 @@ pub struct Options {
     pub mmap_bytes: u64,
     /// Connections to PostgreSQL for reads and writes at most; scans have a few of their own.
     pub connections: usize,
+    /// Milliseconds that a write waits for a lock of another process or connection.
+    pub lock_wait_ms: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { mmap_bytes: SQLITE_MMAP_BYTES, connections: POSTGRES_CONNECTIONS }
+        Self {
+            mmap_bytes: SQLITE_MMAP_BYTES,
+            connections: POSTGRES_CONNECTIONS,
+            lock_wait_ms: STORE_LOCK_WAIT_MS,
+        }
     }
 }
 
@@ -62,9 +68,7 @@ impl Db {
                 migrate::sqlite(&file, path, migrations)?;
                 Store::Sqlite(Sqlite::start(file)?)
             }
-            Target::Postgres(url) => {
-                Store::Postgres(Postgres::open(url, migrations, options.connections)?)
-            }
+            Target::Postgres(url) => Store::Postgres(Postgres::open(url, migrations, options)?),
         };
         Ok(Self(Arc::new(store)))
     }

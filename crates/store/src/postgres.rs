@@ -7,18 +7,19 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use lyceum_core::limits::{INSERT_CHUNK_ROWS, STORE_LOCK_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES};
+use lyceum_core::limits::{INSERT_CHUNK_ROWS, STORE_STATEMENT_CACHE_ENTRIES};
 use lyceum_core::{Problem, Result};
+use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, Config, NoTls, Statement};
 
 pub(crate) use pool::{Mode, Postgres};
 pub(crate) use values::cell;
 
-use crate::Value;
 use crate::problem::{self, is_lost, is_retryable, unavailable};
 use crate::task::Task;
 use crate::tx::{self, Cells, Row, Tx};
+use crate::{Options, Value};
 
 /// The first key of the advisory locks by which connections claim their shard of the tally.
 const SHARD_LOCK: i32 = 0x7461_6c79;
@@ -53,6 +54,8 @@ enum Scope {
 pub(crate) enum Fault {
     /// It ran into another one and may succeed next time.
     Collision,
+    /// It made a record that exists by now; the next time it may see it.
+    Duplicate,
     /// The connection is gone; nothing was committed.
     Lost,
     /// The connection went while the commit was on its way.
@@ -65,14 +68,16 @@ pub(crate) enum Fault {
 
 impl Session {
     /// Connects. Never called on a thread of an async runtime: the client has its own.
-    pub(crate) fn connect(config: &Config) -> Result<Self> {
-        let mut client = connect(config)?;
+    pub(crate) fn connect(config: &Config, options: Options) -> Result<Self> {
+        let mut client =
+            connect(config).map_err(|error| problem::postgres(&error, "connecting"))?;
         // Whatever begins no write transaction cannot write. A server that was told to commit
         // without waiting for its disk is told otherwise; a stronger setting stays.
         let setup = format!(
-            "SET default_transaction_read_only = on; SET lock_timeout = {STORE_LOCK_WAIT_MS}; \
+            "SET default_transaction_read_only = on; SET lock_timeout = {}; \
              SET jit = off; SELECT set_config('synchronous_commit', 'on', false) \
-             WHERE current_setting('synchronous_commit') = 'off'"
+             WHERE current_setting('synchronous_commit') = 'off'",
+            options.lock_wait_ms
         );
         client.batch_execute(&setup).map_err(|error| problem::postgres(&error, &setup))?;
         Ok(Self {
@@ -286,13 +291,13 @@ impl Session {
 }
 
 /// A bare connection.
-pub(crate) fn connect(config: &Config) -> Result<Client> {
+pub(crate) fn connect(config: &Config) -> Result<Client, postgres::Error> {
     let mut config = config.clone();
     config.application_name("lyceum");
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(5));
     }
-    config.connect(NoTls).map_err(|error| problem::postgres(&error, "connecting"))
+    config.connect(NoTls)
 }
 
 /// The problem of a failed statement; its fault is remembered unless one came before.
@@ -300,6 +305,7 @@ fn note(fault: &mut Option<Fault>, error: &postgres::Error, sql: &str) -> Proble
     let found = match error.code() {
         _ if is_lost(error) => Fault::Lost,
         Some(code) if is_retryable(code) => Fault::Collision,
+        Some(&SqlState::UNIQUE_VIOLATION) => Fault::Duplicate,
         _ => Fault::Other,
     };
     fault.get_or_insert(found);

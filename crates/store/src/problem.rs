@@ -51,9 +51,28 @@ pub(crate) fn copy(problem: &Problem) -> Problem {
     }
 }
 
+/// Text with the character U+0000, which PostgreSQL cannot store; SQLite refuses it likewise.
+#[derive(Debug)]
+pub(crate) struct Nul;
+
+impl std::fmt::Display for Nul {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the character U+0000 cannot be stored; leave it out")
+    }
+}
+
+impl Error for Nul {}
+
+fn nul() -> Problem {
+    Problem::new(ProblemKind::Invalid, format!("A text is refused: {Nul}"))
+}
+
 /// What an SQLite error in a statement means.
 pub(crate) fn sqlite(error: &rusqlite::Error, sql: &str) -> Problem {
     use rusqlite::ErrorCode;
+    if matches!(error, rusqlite::Error::ToSqlConversionFailure(cause) if cause.is::<Nul>()) {
+        return nul();
+    }
     let problem = match error.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => return too_slow(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => unavailable(
@@ -82,6 +101,9 @@ fn duplicate() -> Problem {
 
 /// What a PostgreSQL error in a statement means.
 pub(crate) fn postgres(error: &postgres::Error, sql: &str) -> Problem {
+    if Error::source(error).is_some_and(<dyn Error>::is::<Nul>) {
+        return nul();
+    }
     let problem = match error.code() {
         Some(&SqlState::QUERY_CANCELED) => return too_slow(),
         Some(&SqlState::UNIQUE_VIOLATION) => duplicate(),
@@ -94,18 +116,23 @@ pub(crate) fn postgres(error: &postgres::Error, sql: &str) -> Problem {
         Some(code) if is_retryable(code) => {
             unavailable("Too many requests change the same records at once; try again", 1)
         }
-        Some(code) if !is_outage(code) => return Problem::internal(describe(error, sql)),
+        Some(code) if !is_outage(code) => {
+            return Problem::internal(format!("{} in: {sql}", describe(error)));
+        }
         _ if error.code().is_some() || is_lost(error) => {
             unavailable("The database cannot be reached; try again in a moment", 2)
         }
-        _ => return Problem::internal(describe(error, sql)),
+        _ => return Problem::internal(format!("{} in: {sql}", describe(error))),
     };
-    problem.because(describe(error, sql))
+    problem.because(format!("{} in: {sql}", describe(error)))
 }
 
-fn describe(error: &postgres::Error, sql: &str) -> String {
-    let detail = error.as_db_error().map(ToString::to_string).unwrap_or_default();
-    format!("{error} {detail} in: {sql}")
+/// The error with what the server, or the system, says about it.
+pub(crate) fn describe(error: &postgres::Error) -> String {
+    match Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
 
 /// Whether running the same transaction again can succeed.

@@ -9,19 +9,22 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{
     SQLITE_BULK_CACHE_BYTES, SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
-    STORE_LOCK_WAIT_MS, STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES,
-    STORE_WRITE_BATCH_MAX_ENTRIES,
+    STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES, STORE_WRITE_BATCH_MAX_ENTRIES,
 };
 use lyceum_core::{Problem, Result};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 use thread_local::ThreadLocal;
 
-use crate::problem::{self, unavailable};
+use crate::problem::{self, Nul, unavailable};
 use crate::tally::Deltas;
 use crate::task::{self, Task};
 use crate::tx::{Cells, Row, Session, Tx};
 use crate::{Options, Value};
+
+/// Pages of the write-ahead log after which it is carried over into the file: a page that many
+/// commits touch is then written once, and short commits seldom wait for it.
+const CHECKPOINT_PAGES: u32 = 4000;
 
 /// An open SQLite file with its threads. Dropping it ends them once their queues are empty.
 pub(crate) struct Sqlite {
@@ -69,12 +72,15 @@ impl File {
         let connection =
             Connection::open_with_flags(&self.path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
                 .map_err(failed)?;
-        connection.busy_timeout(Duration::from_millis(STORE_LOCK_WAIT_MS)).map_err(failed)?;
+        connection
+            .busy_timeout(Duration::from_millis(self.options.lock_wait_ms))
+            .map_err(failed)?;
         if purpose != Use::Read {
             connection
                 .execute_batch(&format!(
                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-                     PRAGMA journal_size_limit = {SQLITE_LOG_KEPT_BYTES}"
+                     PRAGMA journal_size_limit = {SQLITE_LOG_KEPT_BYTES};
+                     PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}"
                 ))
                 .map_err(failed)?;
         }
@@ -292,6 +298,9 @@ impl rusqlite::ToSql for Value<'_> {
             Value::Null => ValueRef::Null,
             Value::Int(number) => ValueRef::Integer(number),
             Value::Real(number) => ValueRef::Real(number),
+            Value::Text(text) if text.as_bytes().contains(&0) => {
+                return Err(rusqlite::Error::ToSqlConversionFailure(Nul.into()));
+            }
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(bytes) => ValueRef::Blob(bytes),
         }))

@@ -13,8 +13,9 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use postgres::Config;
 
 use super::{Fault, Session, connect};
+use crate::problem::{self, unavailable};
 use crate::task::{self, Task};
-use crate::{Migration, Tx, migrate};
+use crate::{Migration, Options, Tx, migrate};
 
 /// Times that a lost connection is made anew for one task; the pauses add up to about a second.
 const MAX_RECONNECTS: u32 = 6;
@@ -22,6 +23,7 @@ const MAX_RECONNECTS: u32 = 6;
 /// An open PostgreSQL database.
 pub(crate) struct Postgres {
     config: Config,
+    options: Options,
     short: Pool,
     long: Pool,
 }
@@ -44,21 +46,27 @@ struct Request {
 
 impl Postgres {
     /// Migrates the database; its connections are made when they are needed.
-    pub(crate) fn open(url: &str, migrations: &[Migration], connections: usize) -> Result<Self> {
+    pub(crate) fn open(url: &str, migrations: &[Migration], options: Options) -> Result<Self> {
         let config: Config = url.parse().map_err(|error: postgres::Error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             let cause = cause.unwrap_or_else(|| error.to_string());
             Problem::new(ProblemKind::Invalid, format!("The database's address is none: {cause}"))
         })?;
+        let migrate = || {
+            let mut client = connect(&config).map_err(|error| {
+                let cause = problem::describe(&error);
+                unavailable(format!("The database cannot be opened: {cause}"), 2)
+            })?;
+            migrate::postgres(&mut client, migrations)
+        };
         // The client brings a runtime of its own, so a thread of the caller's will not do.
-        thread::scope(|scope| {
-            let migrate = || migrate::postgres(&mut connect(&config)?, migrations);
-            scope.spawn(migrate).join().unwrap_or_else(|_| Err(Problem::internal("a panic")))
-        })?;
+        thread::scope(|scope| scope.spawn(migrate).join())
+            .unwrap_or_else(|_| Err(Problem::internal("migrating panicked")))?;
         Ok(Self {
-            short: Pool::new(config.clone(), connections),
-            long: Pool::new(config.clone(), POSTGRES_SCAN_CONNECTIONS),
+            short: Pool::new(&config, options, options.connections),
+            long: Pool::new(&config, options, POSTGRES_SCAN_CONNECTIONS),
             config,
+            options,
         })
     }
 
@@ -71,14 +79,14 @@ impl Postgres {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        Session::connect(&self.config)?.read_once(work)
+        Session::connect(&self.config, self.options)?.read_once(work)
     }
 
     pub(crate) fn write_blocking<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        Session::connect(&self.config)?.write_once(work)
+        Session::connect(&self.config, self.options)?.write_once(work)
     }
 }
 
@@ -92,6 +100,7 @@ struct Pool {
 
 struct Shared {
     config: Config,
+    options: Options,
     threads: AtomicUsize,
     idle: AtomicUsize,
     /// Types of read closures that were seen to run more than one statement.
@@ -99,10 +108,11 @@ struct Shared {
 }
 
 impl Pool {
-    fn new(config: Config, size: usize) -> Self {
+    fn new(config: &Config, options: Options, size: usize) -> Self {
         let (queue, waiting) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let shared = Shared {
-            config,
+            config: config.clone(),
+            options,
             threads: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
             need_snapshot: RwLock::default(),
@@ -153,6 +163,7 @@ impl Worker {
             let again = match fault {
                 Some(Fault::Collision) => attempt < STORE_MAX_ATTEMPTS,
                 Some(Fault::Lost) => attempt < MAX_RECONNECTS,
+                Some(Fault::Duplicate) => attempt == 1,
                 Some(Fault::NeedsSnapshot) => true,
                 Some(Fault::InDoubt | Fault::Other) | None => false,
             };
@@ -168,7 +179,7 @@ impl Worker {
 
     fn attempt(&mut self, task: &mut dyn Task, mode: Mode) -> (Result<()>, Option<Fault>) {
         if self.session.is_none() {
-            match Session::connect(&self.shared.config) {
+            match Session::connect(&self.shared.config, self.shared.options) {
                 Ok(session) => self.session = Some(session),
                 Err(problem) => return (Err(problem), Some(Fault::Lost)),
             }

@@ -1,59 +1,101 @@
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use lyceum_store::Target;
 
 use crate::{open, wait, with_target};
 
-/// Where the writer of [`acknowledged_writes_outlive_their_process`] writes.
+/// Where the process of a [`Writer`] writes.
 const TARGET: &str = "LYCEUM_TEST_WRITER_TARGET";
 const ROUND: &str = "LYCEUM_TEST_WRITER_ROUND";
 const WRITES_PER_ROUND: usize = 400;
 
-#[test]
-fn acknowledged_writes_outlive_their_process() {
-    with_target(|target| {
+/// Another process that writes to the target until it is killed.
+struct Writer {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Writer {
+    fn start(target: &Target, round: usize) -> Self {
         let address = match target {
             Target::Sqlite(path) => path.to_str().unwrap(),
             Target::Postgres(url) => url,
         };
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["durability::writer", "--exact", "--ignored", "--nocapture"])
+            .env(TARGET, address)
+            .env(ROUND, round.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self { process, lines }
+    }
+
+    /// The next ids that were acknowledged to the process; fewer when it has ended. The last one
+    /// of a killed process may be cut short, which its missing end shows.
+    fn acknowledged(&mut self, most: usize) -> Vec<String> {
+        let lines = self.lines.by_ref().map(Result::unwrap);
+        lines.filter(|line| line.starts_with("thing-") && line.ends_with('.')).take(most).collect()
+    }
+
+    fn kill(mut self) -> Vec<String> {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.acknowledged(usize::MAX)
+    }
+}
+
+fn assert_stored(target: &Target, acknowledged: &BTreeSet<String>) {
+    let mut stored = BTreeSet::new();
+    open(target)
+        .read_blocking(|tx| {
+            tx.query("SELECT id FROM things", &[], |row| {
+                stored.insert(row.text(0)?.to_owned());
+                Ok(true)
+            })
+        })
+        .unwrap();
+    let lost: Vec<_> = acknowledged.difference(&stored).collect();
+    assert!(lost.is_empty(), "lost: {lost:?}");
+}
+
+#[test]
+fn acknowledged_writes_outlive_their_process() {
+    with_target(|target| {
         let mut acknowledged = BTreeSet::new();
         for round in 0..3 {
-            let mut writer = Command::new(std::env::current_exe().unwrap())
-                .args(["durability::writer", "--exact", "--ignored", "--nocapture"])
-                .env(TARGET, address)
-                .env(ROUND, round.to_string())
-                .stdout(Stdio::piped())
-                .spawn()
-                .unwrap();
-            let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
-            let ids = lines.by_ref().map(Result::unwrap).filter(|line| line.starts_with("thing-"));
-            acknowledged.extend(ids.take(WRITES_PER_ROUND));
-            writer.kill().unwrap();
-            writer.wait().unwrap();
-            let rest = lines.map(Result::unwrap).filter(|line| line.starts_with("thing-"));
-            // The last line may be cut short by the kill, so its id may be another's prefix.
-            acknowledged.extend(rest.filter(|line| line.ends_with('.')));
+            let mut writer = Writer::start(target, round);
+            acknowledged.extend(writer.acknowledged(WRITES_PER_ROUND));
+            acknowledged.extend(writer.kill());
         }
-        let mut stored = BTreeSet::new();
-        open(target)
-            .read_blocking(|tx| {
-                tx.query("SELECT id FROM things", &[], |row| {
-                    stored.insert(row.text(0)?.to_owned());
-                    Ok(true)
-                })
-            })
-            .unwrap();
         assert!(acknowledged.len() >= 3 * WRITES_PER_ROUND);
-        let lost: Vec<_> = acknowledged.difference(&stored).collect();
-        assert!(lost.is_empty(), "lost: {lost:?}");
+        assert_stored(target, &acknowledged);
     });
 }
 
-/// The other process of the test above: writes for ever, prints each id that was acknowledged.
 #[test]
-#[ignore = "runs only as a child of acknowledged_writes_outlive_their_process"]
+fn two_processes_write_one_database() {
+    with_target(|target| {
+        let mut writers = [1, 2].map(|round| Writer::start(target, round));
+        let mut acknowledged = BTreeSet::new();
+        for _ in 0..4 {
+            for writer in &mut writers {
+                let ids = writer.acknowledged(WRITES_PER_ROUND / 8);
+                assert_eq!(ids.len(), WRITES_PER_ROUND / 8, "a writer gave up");
+                acknowledged.extend(ids);
+            }
+        }
+        acknowledged.extend(writers.into_iter().flat_map(Writer::kill));
+        assert_stored(target, &acknowledged);
+    });
+}
+
+/// The process of a [`Writer`]: writes for ever, prints each id that was acknowledged.
+#[test]
+#[ignore = "runs only as the process of a Writer"]
 fn writer() {
     #[expect(clippy::disallowed_methods, reason = "a child process is told so what to do")]
     let (Ok(address), Ok(round)) = (std::env::var(TARGET), std::env::var(ROUND)) else { return };

@@ -147,3 +147,15 @@ fn a_column_read_as_another_type_is_our_fault() {
         assert_eq!(wait(db.read(read)).unwrap_err().kind, ProblemKind::Internal);
     });
 }
+
+#[test]
+fn text_that_one_store_cannot_hold_is_refused_by_both() {
+    on_both(|db| {
+        let add = "INSERT INTO things (id) VALUES ($1)";
+        let refused = wait(db.write(move |tx| tx.execute(add, &["a\0b".into()]))).unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::Invalid);
+        assert!(refused.message.contains("U+0000"), "{refused}");
+        let in_bulk = wait(db.write(|tx| tx.insert_rows("things", &["id"], &["\0".into()], "")));
+        assert_eq!(in_bulk.unwrap_err().kind, ProblemKind::Invalid);
+    });
+}

@@ -3,9 +3,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Db, Dialect, Options, Target, Tx, Value};
 
-use crate::{count, on_both, open, wait, with_target};
+use crate::{SCHEMA, count, on_both, open, wait, with_target};
 
 fn add(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.execute("INSERT INTO things (id, number) VALUES ($1, 0)", &[id.into()]).map(drop)
@@ -108,7 +108,7 @@ fn writers_of_one_record_lose_no_update() {
         let read =
             |tx: &mut Tx<'_>| tx.query_one("SELECT number FROM things", &[], |row| row.int(0));
         assert_eq!(wait(db.read(read)).unwrap(), Some(64));
-        if db.dialect() == lyceum_store::Dialect::Postgres {
+        if db.dialect() == Dialect::Postgres {
             assert!(runs.load(Ordering::SeqCst) > 64, "some transactions ran again");
         }
     });
@@ -153,4 +153,71 @@ fn a_read_cannot_write() {
         assert!(db.read_blocking(|tx| add(tx, "x")).is_err());
         assert_eq!(count(db), 0);
     });
+}
+
+#[test]
+fn two_writers_of_one_new_record_both_see_it_in_the_end() {
+    on_both(|db| {
+        for round in 0..20 {
+            let answers: Vec<bool> = wait(async {
+                let ask = |tx: &mut Tx<'_>, id: &str| -> Result<bool> {
+                    let known = "SELECT 1 FROM things WHERE id = $1";
+                    if tx.query_one(known, &[id.into()], |_| Ok(()))?.is_some() {
+                        return Ok(false);
+                    }
+                    add(tx, id).map(|()| true)
+                };
+                let writes = [0, 1].map(|_| {
+                    let db = db.clone();
+                    tokio::spawn(
+                        async move { db.write(move |tx| ask(tx, &round.to_string())).await },
+                    )
+                });
+                let mut answers = Vec::new();
+                for write in writes {
+                    answers.push(write.await.unwrap().unwrap());
+                }
+                answers
+            });
+            assert!(answers[0] != answers[1], "one makes it, the other finds it");
+        }
+    });
+}
+
+#[test]
+fn a_lock_held_elsewhere_is_waited_for_and_then_told() {
+    with_target(|target| {
+        open(target).write_blocking(|tx| add(tx, "shared")).unwrap();
+        let db = Db::open_with(target, SCHEMA, Options { lock_wait_ms: 100, ..Options::default() });
+        let db = db.unwrap();
+        let update = |tx: &mut Tx<'_>| tx.execute("UPDATE things SET number = number + 1", &[]);
+        open(target)
+            .write_blocking(|tx| {
+                update(tx)?;
+                let refused = thread::scope(|scope| {
+                    scope.spawn(|| wait(db.write(update))).join().unwrap().unwrap_err()
+                });
+                assert_eq!(refused.kind, ProblemKind::Unavailable);
+                assert!(refused.retry_after_s.is_some());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(wait(db.write(update)).unwrap(), 1);
+    });
+}
+
+#[test]
+fn lost_connections_are_made_anew() {
+    let target = lyceum_testkit::fresh_database(SCHEMA);
+    let db = open(&target);
+    let Target::Postgres(_) = &target else { unreachable!("it is PostgreSQL") };
+    for round in 0..3 {
+        wait(db.write(move |tx| add(tx, &round.to_string()))).unwrap();
+        assert_eq!(count(&db), round + 1);
+        let others = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                      WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        let ended = open(&target).read_blocking(|tx| tx.query_one(others, &[], |row| row.int(0)));
+        assert!(ended.unwrap().unwrap() >= 1);
+    }
+    assert_eq!(count(&db), 3);
 }
