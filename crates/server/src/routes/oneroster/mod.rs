@@ -83,3 +83,13 @@ fn operation(verb: &str, what: &str) -> String {
     }
     name
 }
+
+/// The name of one record of the collection, for operations.
+fn singular(collection: Collection) -> &'static str {
+    match collection.path {
+        "schools" => "school",
+        "students" => "student",
+        "teachers" => "teacher",
+        _ => collection.platform_one.unwrap_or(collection.kind.one),
+    }
+}

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::respond::{self, Page};
 use super::scopes::{Does, access};
-use super::{operation, schema};
+use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
 use crate::route::{Route, get};
@@ -53,7 +53,7 @@ pub(super) fn single(collection: Collection) -> Route {
         access(collection.kind, Does::ReadCore),
         move |context| found(context, collection),
     )
-    .named(operation("get", collection.platform_one.unwrap_or(singular(collection))))
+    .named(operation("get", singular(collection)))
     .says(format!("Reads one of {}, deleted ones included.", collection.path))
     .param(
         crate::route::Place::Query,
@@ -62,15 +62,6 @@ pub(super) fn single(collection: Collection) -> Route {
         "The fields to show, commas between them.",
     )
     .answers(200, "The record.", schema::single(collection))
-}
-
-fn singular(collection: Collection) -> &'static str {
-    match collection.path {
-        "schools" => "school",
-        "students" => "student",
-        "teachers" => "teacher",
-        _ => collection.kind.one,
-    }
 }
 
 async fn listed(context: Context, collection: Collection, scope: Option<Scope>) -> Result<Answer> {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::respond;
 use super::scopes::{Does, access};
-use super::{operation, schema};
+use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{self, Place, Route};
@@ -110,15 +110,6 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
             .answers(201, "Created; the pairs tell the ids.", schema::pairs())
         })
         .collect()
-}
-
-fn singular(collection: Collection) -> &'static str {
-    match collection.path {
-        "schools" => "school",
-        "terms" => "term",
-        "gradingPeriods" => "gradingPeriod",
-        _ => collection.kind.one,
-    }
 }
 
 /// The object under the collection's wrapper key. Clients of the platform may send the record
