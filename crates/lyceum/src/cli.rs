@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{admin, client, completions, config, serve};
+use crate::commands::{admin, client, completions, config, openapi, serve};
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
 #[derive(Parser)]
@@ -40,6 +40,9 @@ pub(crate) enum Command {
     Admin(admin::Admin),
     /// Print the settings in force and where each came from
     Config(config::Config),
+    /// Print the OpenAPI document of the API
+    #[command(name = "openapi")]
+    OpenApi(openapi::OpenApi),
     /// Print the completions of a shell
     Completions(completions::Completions),
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use lyceum_core::config;
-use lyceum_core::{Detail, Problem, ProblemKind};
+use lyceum_core::{Problem, ProblemKind};
 
 /// The answer of every command.
 pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
@@ -13,7 +13,7 @@ pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
 pub(crate) struct Failure {
     pub(crate) code: Code,
     pub(crate) message: String,
-    pub(crate) details: Vec<Detail>,
+    pub(crate) details: Vec<String>,
     pub(crate) hint: Option<String>,
 }
 
@@ -62,8 +62,11 @@ impl From<Problem> for Failure {
             (ProblemKind::Unavailable, Some(cause)) => format!("{}: {cause}", problem.message),
             _ => problem.message,
         };
-        // A single fault stands in the message already.
-        let details = if problem.details.len() > 1 { problem.details } else { Vec::new() };
+        let details = match problem.details.as_slice() {
+            // A single fault stands in the message already.
+            [] | [_] => Vec::new(),
+            faults => faults.iter().map(|at| format!("{}: {}", at.path, at.message)).collect(),
+        };
         Self { code, message, details, hint: None }
     }
 }

@@ -81,7 +81,7 @@ impl Printer {
     pub(crate) fn failure(&self, failure: &Failure) {
         self.line(RED, "error: ", &failure.message);
         for detail in &failure.details {
-            self.line("", "", &format!("  {}: {}", detail.path, detail.message));
+            self.line("", "", &format!("  {detail}"));
         }
         if let Some(hint) = &failure.hint {
             self.line(CYAN, "hint: ", hint);
@@ -97,7 +97,7 @@ impl Printer {
         let style = if total == 0 {
             "{spinner} {msg} {human_pos} {elapsed}"
         } else {
-            "{msg} {wide_bar} {human_pos}/{human_len} {eta}"
+            "{msg} {wide_bar} {percent:>3} % {eta}"
         };
         let style = ProgressStyle::with_template(style).expect("the templates are valid");
         let length = (total > 0).then_some(total);

@@ -10,7 +10,8 @@ use toml::{Spanned, Table, Value};
 
 use super::Config;
 
-const DEFAULTS: &str = include_str!("../config.default.toml");
+/// The default file with its comments.
+pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
 const SECRET: [&str; 2] = ["store.database", "keys.master"];
 /// Variables of our own that are not settings: they steer tests.

@@ -9,12 +9,19 @@ use crate::settings::DataArgs;
 
 #[derive(Args)]
 pub(crate) struct Config {
+    /// Print the commented default file instead, to begin a file of one's own
+    #[arg(long)]
+    default: bool,
     #[command(flatten)]
     data: DataArgs,
 }
 
 impl Config {
     pub(crate) fn run(&self, printer: &Printer) -> Result {
+        if self.default {
+            printer.text(lyceum_core::config::DEFAULTS);
+            return Ok(());
+        }
         let loaded = self.data.load(&[])?;
         let settings = loaded.effective();
         printer.answer(

@@ -4,6 +4,7 @@ pub(crate) mod admin;
 pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod openapi;
 pub(crate) mod serve;
 
 use crate::cli::Command;
@@ -17,6 +18,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Client(client) => client.run(printer),
         Command::Admin(admin) => admin.run(printer),
         Command::Config(config) => config.run(printer),
+        Command::OpenApi(openapi) => openapi.run(printer),
         Command::Completions(completions) => {
             completions.run(printer);
             Ok(())

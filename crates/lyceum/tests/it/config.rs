@@ -43,6 +43,19 @@ fn settings_are_listed_as_a_table() {
 }
 
 #[test]
+fn the_default_file_can_be_had_and_used() {
+    let place = Place::new();
+    let defaults = place.ok("config --default");
+    assert!(defaults.starts_with("# Every setting of Lyceum"));
+    place.write("lyceum.toml", &defaults);
+    let [was, is] =
+        ["config --json", "config --json --config lyceum.toml"].map(|line| place.json(line));
+    for (was, is) in was.as_array().unwrap().iter().zip(is.as_array().unwrap()) {
+        assert_eq!((&was["setting"], &was["value"]), (&is["setting"], &is["value"]));
+    }
+}
+
+#[test]
 fn secrets_are_not_shown() {
     let place = Place::new()
         .with("LYCEUM_KEYS__MASTER", &"5e".repeat(32))

@@ -5,8 +5,10 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lyceum_core::limits;
 use lyceum_store::Target;
 use lyceum_testkit::fresh_database;
+use serde_json::{Value, json};
 
 use crate::transcript::Place;
 
@@ -36,16 +38,18 @@ impl Server {
         Self { process, address: address.to_owned(), greeting }
     }
 
-    /// One request; answers status and body.
+    /// One request, with lines of headers where the first line ends; answers status and body.
     fn request(&self, head: &str, body: &str) -> (u16, String) {
+        let (first, headers) = head.split_once('\n').unwrap_or((head, ""));
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let length = body.len();
         write!(
             stream,
-            "{head} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\n\
-             Content-Type: application/x-www-form-urlencoded\r\n\r\n{body}",
-            self.address
+            "{first} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\n{}\r\n{body}",
+            self.address,
+            if headers.is_empty() { String::new() } else { format!("{headers}\r\n") }
         )
         .unwrap();
         let mut answer = String::new();
@@ -54,9 +58,16 @@ impl Server {
         (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
     }
 
-    fn token_status(&self, id: &str, secret: &str) -> u16 {
+    fn token(&self, id: &str, secret: &str) -> (u16, Value) {
         let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
-        self.request("POST /oauth2/token", &form).0
+        let (status, body) = self.request("POST /oauth2/token", &form);
+        (status, serde_json::from_str(&body).unwrap())
+    }
+
+    /// The status of a read with a token.
+    fn read_status(&self, token: &str) -> u16 {
+        let head = format!("GET /ims/oneroster/rostering/v1p2/orgs\nAuthorization: Bearer {token}");
+        self.request(&head, "").0
     }
 
     /// Asks the process to stop; answers its exit code.
@@ -96,14 +107,40 @@ fn clients_made_and_revoked_beside_a_server_count_there() {
     for place in places() {
         let server = Server::start(&place, "");
         place.ok("client create x --id x --secret 0123456789abcdef");
-        assert_eq!(server.token_status("x", "0123456789abcdef"), 200);
+        let (status, answer) = server.token("x", "0123456789abcdef");
+        let token = answer["access_token"].as_str().unwrap();
+        assert_eq!((status, server.read_status(token)), (200, 200));
         place.ok("client revoke x");
+        assert_eq!(server.token("x", "0123456789abcdef").0, 401, "no further token");
         let since = Instant::now();
-        while server.token_status("x", "0123456789abcdef") != 401 {
-            assert!(since.elapsed() < PATIENCE, "a revoked client still gets tokens");
+        while server.read_status(token) != 401 {
+            let allowed = Duration::from_secs(limits::REVOCATION_MAX_S);
+            assert!(since.elapsed() < allowed, "a token outlives its client");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+#[test]
+fn two_environments_refuse_each_others_tokens() {
+    let places = ["staging", "production"]
+        .map(|env| (env, Place::new().with("LYCEUM_KEYS__MASTER", &"5e".repeat(32))));
+    let [(staging, ours), (production, theirs)] = places.each_ref().map(|(env, place)| {
+        place.ok("client create x --id x --secret 0123456789abcdef");
+        let server = Server::start(place, &format!("--env {env}"));
+        let (_, answer) = server.token("x", "0123456789abcdef");
+        (server, answer["access_token"].as_str().unwrap().to_owned())
+    });
+    assert_eq!((staging.read_status(&ours), production.read_status(&theirs)), (200, 200));
+    assert_eq!((staging.read_status(&theirs), production.read_status(&ours)), (401, 401));
+}
+
+#[test]
+fn on_a_free_port_the_server_still_knows_its_address() {
+    let server = Server::start(&Place::new(), "");
+    let (status, body) = server.request("GET /.well-known/oauth-authorization-server", "");
+    let metadata: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &metadata["issuer"]), (200, &json!(format!("http://{}", server.address))));
 }
 
 #[test]

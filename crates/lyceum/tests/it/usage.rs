@@ -66,6 +66,14 @@ fn shells_get_their_completions() {
 }
 
 #[test]
+fn the_api_is_described() {
+    let document = Place::new().json("openapi --public-url https://lyceum.test");
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1."));
+    assert_eq!(document["servers"][0]["url"], "https://lyceum.test");
+    assert!(document["paths"].as_object().unwrap().contains_key("/oauth2/token"));
+}
+
+#[test]
 fn output_has_no_colour_where_nobody_sees_it() {
     let place = Place::new();
     for line in ["client list", "client create x --data d", "config"] {
