@@ -55,7 +55,7 @@ impl TestClient {
             .max_redirects(0)
             .allow_non_standard_methods(true)
             .accept_encoding("")
-            .timeout_global(Some(Duration::from_secs(60)))
+            .timeout_global(Some(Duration::from_mins(1)))
             .build();
         Self { agent: config.new_agent(), address: address.into(), token: None }
     }

@@ -93,6 +93,7 @@ impl TestServer {
 
     /// Starts a second server on the same database, as behind a load balancer: the same keys and
     /// public address, another port.
+    #[must_use]
     pub fn twin(&self) -> Self {
         let mut setup = self.setup.clone();
         setup.listen_anew();

@@ -1,0 +1,148 @@
+//! Single values: text, words, flags, dates, numbers.
+
+use std::fmt::Write as _;
+
+use lyceum_core::time::{Timestamp, parse_date};
+use serde_json::Value;
+
+use super::{NUL, Writer, check_json};
+use crate::dialect::Dialect;
+use crate::grade;
+use crate::kind::{Open, Type, Words};
+
+impl Writer<'_> {
+    /// Writes a scalar and answers the text that its column or link holds.
+    pub(super) fn scalar(&mut self, ty: Type, value: &Value, path: &str) -> Option<String> {
+        match ty {
+            Type::Text | Type::Uri => self.text(value, path),
+            Type::Word(words) => self.word(words, value, path),
+            Type::Flag => self.flag(value, path),
+            Type::Date => self.date(value, path),
+            Type::Instant => self.instant(value, path),
+            Type::Integer | Type::Number => self.number(ty, value, path),
+            Type::Json => {
+                match check_json(value) {
+                    Ok(()) => write!(self.out(), "{value}").expect("a string takes all text"),
+                    Err(message) => self.fault(path.into(), message),
+                }
+                None
+            }
+            _ => unreachable!("`member` handles lists, references and secrets"),
+        }
+    }
+
+    pub(super) fn text(&mut self, value: &Value, path: &str) -> Option<String> {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) if self.dialect == Dialect::Platform => number.to_string(),
+            Value::Bool(flag) if self.dialect == Dialect::Platform => flag.to_string(),
+            _ => {
+                self.fault(path.into(), "must be a string".into());
+                return None;
+            }
+        };
+        if text.contains('\0') {
+            self.fault(path.into(), NUL.into());
+            return None;
+        }
+        self.string(&text);
+        Some(text)
+    }
+
+    pub(super) fn grade(&mut self, value: &Value, path: &str) -> Option<String> {
+        match value {
+            Value::Number(number) if self.dialect == Dialect::Platform => {
+                let text = grade::written(number);
+                self.string(&text);
+                Some(text)
+            }
+            _ => self.text(value, path),
+        }
+    }
+
+    pub(super) fn word(&mut self, words: Words, value: &Value, path: &str) -> Option<String> {
+        match value.as_str() {
+            Some(word) if words.allows(word) || self.into_extra && words.is_platforms(value) => {
+                self.string(word);
+                Some(word.to_owned())
+            }
+            _ => {
+                let list = words.words.join("', '");
+                let more = match words.open {
+                    Open::Closed => "",
+                    Open::Extensions => ", or 'ext:…'",
+                    Open::Sources => ", or '/…'",
+                };
+                self.fault(path.into(), format!("must be one of '{list}'{more}"));
+                None
+            }
+        }
+    }
+
+    fn flag(&mut self, value: &Value, path: &str) -> Option<String> {
+        let text = match value {
+            Value::Bool(true) => "true",
+            Value::Bool(false) => "false",
+            Value::String(text) if text == "true" => "true",
+            Value::String(text) if text == "false" => "false",
+            _ => {
+                self.fault(path.into(), "must be \"true\" or \"false\"".into());
+                return None;
+            }
+        };
+        self.string(text);
+        Some(text.to_owned())
+    }
+
+    fn date(&mut self, value: &Value, path: &str) -> Option<String> {
+        let text = value.as_str().unwrap_or_default();
+        let day = match text.split_once('T') {
+            // Clients of the platform send instants where the standard has dates.
+            Some((day, _)) if self.dialect == Dialect::Platform => {
+                text.parse::<Timestamp>().ok().and(Some(day))
+            }
+            _ => Some(text),
+        };
+        match day.and_then(parse_date).filter(|date| date.year() >= 1) {
+            Some(date) => {
+                let text = date.to_string();
+                self.string(&text);
+                Some(text)
+            }
+            None => {
+                self.fault(path.into(), "must be a date such as 2026-01-15".into());
+                None
+            }
+        }
+    }
+
+    fn instant(&mut self, value: &Value, path: &str) -> Option<String> {
+        let instant = value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
+        match instant.filter(|instant| instant.date().year() >= 1) {
+            Some(instant) => {
+                let text = instant.to_string();
+                self.string(&text);
+                Some(text)
+            }
+            None => {
+                self.fault(path.into(), "must be an instant such as 2026-01-15T08:00:00Z".into());
+                None
+            }
+        }
+    }
+
+    fn number(&mut self, ty: Type, value: &Value, path: &str) -> Option<String> {
+        let fits = match ty {
+            Type::Integer => value.as_i64().is_some(),
+            _ => value.as_f64().is_some_and(f64::is_finite),
+        };
+        if !fits {
+            let what = if matches!(ty, Type::Integer) { "a whole number" } else { "a number" };
+            self.fault(path.into(), format!("must be {what}"));
+            return None;
+        }
+        let text = value.to_string();
+        self.out().push_str(&text);
+        Some(text)
+    }
+}
