@@ -72,6 +72,11 @@ struct Key {
 }
 
 impl Keyring {
+    /// The key that seals what must be read again, such as passwords for other systems.
+    pub fn master(&self) -> &Master {
+        &self.master
+    }
+
     /// Reads the keys, in a write transaction: the first is made here, and one that is older than
     /// [`limits::KEY_ROTATION_DAYS`] is followed by a new one.
     /// Errors: keys that were sealed with another master key.

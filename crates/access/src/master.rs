@@ -64,7 +64,7 @@ impl Master {
     }
 
     /// Seals the text so that it opens only with the same `label`.
-    pub(crate) fn seal(&self, label: &str, plain: &[u8]) -> Vec<u8> {
+    pub fn seal(&self, label: &str, plain: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE_BYTES] = secret::random();
         let payload = Payload { msg: plain, aad: label.as_bytes() };
         let sealed = self.cipher().encrypt(&XNonce::from(nonce), payload);
@@ -72,7 +72,7 @@ impl Master {
     }
 
     /// Opens what [`Master::seal`] made; none with another key, another label or changed bytes.
-    pub(crate) fn open(&self, label: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+    pub fn open(&self, label: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
         let payload = Payload { msg: sealed, aad: label.as_bytes() };
         self.cipher().decrypt(&XNonce::from(*nonce), payload).ok()

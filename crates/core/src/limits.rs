@@ -67,6 +67,12 @@ pub const ZIP_MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;
 /// Components and resources that one `/courses/structure` request or syllabus holds at most.
 pub const COURSE_MAX_NODES: usize = 20_000;
+/// Milliseconds that reading a course's whole tree may take.
+pub const COURSE_READ_MAX_MS: u64 = 10_000;
+/// Faults that one `/courses/structure` request reports at most.
+pub const COURSE_MAX_REPORTED_FAULTS: usize = 100;
+/// Bytes of a user's name, password or application in another system at most.
+pub const CREDENTIAL_TEXT_MAX_BYTES: usize = 1024;
 /// Bytes of a client's own `X-Request-Id` at most; a longer one is replaced.
 pub const REQUEST_ID_MAX_BYTES: usize = 128;
 /// Bytes of a refused body that are read and thrown away so that its sender sees the answer.

@@ -7,9 +7,13 @@
 //! Invariants: only [`repository`] and the filter's `sql.rs` speak SQL; one function writes a
 //! record's JSON, columns, links and counters together; `href`s are rendered at read.
 
+pub mod agents;
 pub mod bulk;
 mod canonical;
+pub mod cartridge;
 pub mod collections;
+pub mod course_tree;
+pub mod credentials;
 pub mod default_class;
 mod dialect;
 pub mod filter;
@@ -25,6 +29,8 @@ pub mod repository;
 pub mod rules;
 pub mod sort;
 mod sql;
+pub mod structure;
+pub mod syllabus;
 pub mod write;
 
 pub use dialect::Dialect;

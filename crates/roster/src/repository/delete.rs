@@ -4,11 +4,12 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 
+use super::credentials;
 use super::put::update;
 use super::read::find;
 use crate::dialect::Dialect;
 use crate::kind::{Kind, Type};
-use crate::kinds;
+use crate::kinds::{self, USER};
 use crate::record::{Record, Stamp, members};
 
 /// Marks a record `tobedeleted`, with `cascade` also the active records that refer to it, and
@@ -167,6 +168,9 @@ pub fn purge(
             )?;
         }
         tx.execute(&format!("DELETE FROM {} WHERE seq = $1", kind.table), &[(*seq).into()])?;
+        if *kind == USER {
+            credentials::forget(tx, sourced_id)?;
+        }
         purged.removed += 1;
     }
     Ok((purged, marked.last().map(|(seq, ..)| *seq)))

@@ -5,6 +5,7 @@
 
 mod belongs;
 mod check;
+mod course;
 mod credentials;
 mod delete;
 mod list;
@@ -14,9 +15,10 @@ mod references;
 
 pub use belongs::Scope;
 pub use check::{Checked, check};
+pub use course::{Texts, component_resources, components, resources};
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::{Purged, delete, purge};
 pub use list::{Listed, Query, is_cheap, list};
-pub use put::{Outcome, Put, create, put_all, replace, upsert};
+pub use put::{Outcome, Put, create, create_all, put_all, replace, upsert};
 pub use read::{Stored, each, find, find_in};
 pub use references::{missing, require};

@@ -233,6 +233,29 @@ pub fn put_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Resu
         .collect()
 }
 
+/// Creates many records of one kind, each id at most once; the same record again is no fault.
+/// Answers the numbers of those whose ids belong to other records, which are left as they are. The
+/// caller has checked the references ([`super::missing`]) and the kind's rules.
+pub fn create_all(
+    tx: &mut Tx<'_>,
+    kind: &'static Kind,
+    records: &[Record],
+) -> Result<(Outcome, Vec<usize>)> {
+    let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
+    let present = stored_by_id(tx, kind, &ids)?;
+    let mut new = Vec::new();
+    let mut taken = Vec::new();
+    for (at, record) in records.iter().enumerate() {
+        match present.get(&record.sourced_id) {
+            None => new.push(record),
+            Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {}
+            Some(_) => taken.push(at),
+        }
+    }
+    insert_all(tx, kind, &new)?;
+    Ok((if new.is_empty() { Outcome::Unchanged } else { Outcome::Created }, taken))
+}
+
 fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Result<()> {
     if records.is_empty() {
         return Ok(());

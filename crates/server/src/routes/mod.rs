@@ -1,5 +1,6 @@
 //! The areas of the API, one file each.
 
+mod adaptive;
 mod docs;
 mod health;
 pub(crate) mod oneroster;
@@ -11,6 +12,7 @@ use crate::route::Area;
 pub fn all() -> Vec<Area> {
     let mut areas = vec![health::area(), docs::area(), tokens::area()];
     areas.extend(oneroster::areas());
+    areas.push(adaptive::area());
     areas.push(docs::discovery());
     areas
 }

@@ -6,6 +6,7 @@ mod compression;
 mod cors;
 mod keys;
 mod limits;
+mod oneroster;
 mod openapi;
 mod probe;
 mod routing;

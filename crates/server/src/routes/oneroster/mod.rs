@@ -4,17 +4,22 @@
 //! has behaviour of its own stands in a file of its own here.
 
 mod bulk;
+mod courses;
+mod export;
 mod read;
 mod respond;
 pub(crate) mod schema;
 mod scopes;
+mod users;
 mod write;
 
 use lyceum_roster::collections::{self, Collection, Part, Scoped};
-use lyceum_roster::kind::Service;
+use lyceum_roster::kind::{Kind, Service};
 
 use crate::render::Rendering;
 use crate::route::{Area, Route};
+
+pub(super) use courses::syllabus;
 
 /// The three services, each an area.
 pub(super) fn areas() -> Vec<Area> {
@@ -39,6 +44,14 @@ fn area(service: Service) -> Area {
         }
     }
     routes.extend(write::into_scopes(service));
+    match service {
+        Service::Rostering => {
+            routes.extend(users::routes());
+            routes.push(courses::create_structure());
+        }
+        Service::Resources => routes.extend(export::routes()),
+        Service::Gradebook => {}
+    }
     Area { name, base: service.prefix(), rendering: Rendering::Imsx, says, routes }
 }
 
@@ -92,4 +105,9 @@ fn singular(collection: Collection) -> &'static str {
         "teachers" => "teacher",
         _ => collection.platform_one.unwrap_or(collection.kind.one),
     }
+}
+
+/// The whole collection of a kind.
+fn collection(kind: &'static Kind) -> Collection {
+    collections::at(kind.path).expect("every kind has a collection")
 }

@@ -1,0 +1,64 @@
+//! Who acts for a user: guardians, parents and others.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use crate::dialect::Dialect;
+use crate::kinds::USER;
+use crate::record::{Object, Record, Stamp, members};
+use crate::repository::{self, Put};
+
+/// Makes a user an agent of another; one that is so already stays so (a safe retry).
+///
+/// Errors: `NotFound` for an unknown user; `Invalid` for an unknown agent, or the user itself.
+pub fn add(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<Put> {
+    let mut fields = user_fields(tx, user)?;
+    let refused = |message: String| Err(Problem::invalid("agentSourcedId", message));
+    if agent == user {
+        return refused("is the user itself; nobody is an agent of oneself".into());
+    }
+    if repository::find(tx, &USER, agent)?.is_none() {
+        return refused(format!("no user '{agent}' exists; create it first"));
+    }
+    let agents = fields.entry("agents").or_insert_with(|| json!([]));
+    let agents = agents.as_array_mut().ok_or_else(|| Problem::internal("agents are a list"))?;
+    if !agents.iter().any(|known| is(known, agent)) {
+        agents.push(json!({ "sourcedId": agent }));
+    }
+    replace(tx, &fields, now)
+}
+
+/// Ends that a user is an agent of another.
+///
+/// Errors: `NotFound` for an unknown user, and for one who is no agent of the user.
+pub fn remove(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<()> {
+    let mut fields = user_fields(tx, user)?;
+    let agents = fields.get_mut("agents").and_then(Value::as_array_mut);
+    let before = agents.as_ref().map_or(0, |agents| agents.len());
+    let after = agents.map_or(0, |agents| {
+        agents.retain(|known| !is(known, agent));
+        agents.len()
+    });
+    if before == after {
+        return Err(Problem::not_found("agent of the user", agent));
+    }
+    replace(tx, &fields, now)?;
+    Ok(())
+}
+
+fn is(reference: &Value, id: &str) -> bool {
+    reference.get("sourcedId").is_some_and(|known| known == id)
+}
+
+pub(crate) fn user_fields(tx: &mut Tx<'_>, user: &str) -> Result<Object> {
+    let stored =
+        repository::find(tx, &USER, user)?.ok_or_else(|| Problem::not_found(USER.one, user))?;
+    members(&stored.body, stored.extra.as_deref())
+}
+
+pub(crate) fn replace(tx: &mut Tx<'_>, fields: &Object, now: Timestamp) -> Result<Put> {
+    let record = Record::parse(&USER, fields, Dialect::Platform, Stamp::Now(now))?;
+    repository::replace(tx, &record, None)
+}

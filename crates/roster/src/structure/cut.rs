@@ -1,0 +1,196 @@
+//! Cuts a nested course structure into its nodes in one pass, without recursion: nesting has no
+//! bound, and a parser that recurses would.
+
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use serde::de::IgnoredAny;
+
+use crate::syllabus::PARTS;
+
+/// An object of the structure, its parts cut out of it.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// What it is in the body.
+    pub(super) slot: Slot,
+    /// Its JSON text, with an empty list for its parts.
+    pub(super) text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// The body itself.
+    Body,
+    /// The body's `course`.
+    Course,
+    /// The body's `courseStructure`.
+    Structure,
+    /// The part of that number of the node of that number.
+    Part { of: usize, number: usize },
+}
+
+/// Cuts the body, which is JSON. A node stands before its parts.
+///
+/// Errors: `Malformed` with line and column; `Invalid` for a part that is no object.
+pub(super) fn cut(body: &str) -> Result<Vec<Node>> {
+    // This look at the whole does not recurse, and everything below may rely on it.
+    serde_json::from_str::<IgnoredAny>(body).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        malformed(format!("the body is not JSON at line {line}, column {column}: {error}"))
+    })?;
+    if !body.trim_start().starts_with('{') {
+        return Err(malformed("the body must be a JSON object".into()));
+    }
+    let mut cutter = Cutter { nodes: Vec::new(), open: Vec::new() };
+    let mut at = 0;
+    while at < body.len() {
+        at = cutter.step(body, at)?;
+    }
+    Ok(cutter.nodes)
+}
+
+fn malformed(message: String) -> Problem {
+    Problem::new(ProblemKind::Malformed, message)
+}
+
+pub(super) fn too_many() -> Problem {
+    Problem::new(
+        ProblemKind::TooLarge,
+        format!(
+            "the structure has more than {} components and component resources; create the rest \
+             with /courses/components and /courses/component-resources",
+            limits::COURSE_MAX_NODES
+        ),
+    )
+}
+
+struct Cutter {
+    nodes: Vec<Node>,
+    open: Vec<Open>,
+}
+
+/// What is open around the place of reading, the innermost last.
+enum Open {
+    /// An object that is a node, and how many braces and brackets inside it are open.
+    Node { node: usize, depth: usize },
+    /// The list of the parts of a node, and how many there are so far.
+    Parts { of: usize, count: usize },
+}
+
+impl Cutter {
+    /// Reads one token and answers where the next begins.
+    fn step(&mut self, body: &str, at: usize) -> Result<usize> {
+        let byte = body.as_bytes()[at];
+        match self.open.last_mut() {
+            None if byte == b'{' => self.begin(Slot::Body)?,
+            None => {}
+            Some(Open::Parts { of, count }) => match byte {
+                b'{' => {
+                    let slot = Slot::Part { of: *of, number: *count };
+                    *count += 1;
+                    self.begin(slot)?;
+                }
+                b']' => {
+                    self.open.pop();
+                }
+                b',' | b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ => {
+                    let path = format!("{}.{PARTS}[{count}]", path(&self.nodes, *of));
+                    return Err(Problem::invalid(path, "must be an object"));
+                }
+            },
+            Some(Open::Node { node, depth }) => {
+                let node = *node;
+                let end = if byte == b'"' { string_end(body, at) } else { at + 1 };
+                // In JSON only strings hold characters of more than one byte.
+                self.nodes[node].text.push_str(&body[at..end]);
+                match byte {
+                    b'"' if *depth == 0 => return self.member(body, at, end, node),
+                    b'{' | b'[' => *depth += 1,
+                    b'}' | b']' if *depth > 0 => *depth -= 1,
+                    b'}' => {
+                        self.open.pop();
+                    }
+                    _ => {}
+                }
+                return Ok(end);
+            }
+        }
+        Ok(at + 1)
+    }
+
+    fn begin(&mut self, slot: Slot) -> Result<()> {
+        // A course that is sent as a whole syllabus brings its parts twice.
+        if self.nodes.len() > 2 * limits::COURSE_MAX_NODES + 3 {
+            return Err(too_many());
+        }
+        self.open.push(Open::Node { node: self.nodes.len(), depth: 0 });
+        self.nodes.push(Node { slot, text: "{".into() });
+        Ok(())
+    }
+
+    /// After a string at the top of a node: where it names what is cut out, that begins. Answers
+    /// where reading goes on.
+    fn member(&mut self, body: &str, at: usize, end: usize, node: usize) -> Result<usize> {
+        let is_body = self.nodes[node].slot == Slot::Body;
+        let slot = match &body[at + 1..end - 1] {
+            PARTS if !is_body => None,
+            "course" if is_body => Some(Slot::Course),
+            "courseStructure" if is_body => Some(Slot::Structure),
+            _ => return Ok(end),
+        };
+        let Some(colon) = next(body, end).filter(|colon| body.as_bytes()[*colon] == b':') else {
+            return Ok(end);
+        };
+        let Some(value) = next(body, colon + 1) else { return Ok(end) };
+        match (slot, body.as_bytes()[value]) {
+            (Some(slot), b'{') => {
+                self.nodes[node].text.push_str(":true");
+                self.begin(slot)?;
+                Ok(value + 1)
+            }
+            (None, b'[') => {
+                self.nodes[node].text.push_str(":[]");
+                self.open.push(Open::Parts { of: node, count: 0 });
+                Ok(value + 1)
+            }
+            _ => Ok(end),
+        }
+    }
+}
+
+/// Where the next byte is that is no whitespace.
+fn next(body: &str, from: usize) -> Option<usize> {
+    let rest = &body.as_bytes()[from..];
+    rest.iter().position(|byte| !byte.is_ascii_whitespace()).map(|offset| from + offset)
+}
+
+/// Where the string that begins at `at` has ended.
+fn string_end(body: &str, at: usize) -> usize {
+    let bytes = body.as_bytes();
+    let mut from = at + 1;
+    while let Some(offset) = memchr::memchr2(b'"', b'\\', &bytes[from..]) {
+        if bytes[from + offset] == b'"' {
+            return from + offset + 1;
+        }
+        from += offset + 2;
+    }
+    body.len()
+}
+
+/// The place of a node in the body.
+pub(super) fn path(nodes: &[Node], node: usize) -> String {
+    let mut numbers = Vec::new();
+    let mut at = node;
+    while let Slot::Part { of, number } = nodes[at].slot {
+        numbers.push(number);
+        at = of;
+    }
+    let mut path = match nodes[at].slot {
+        Slot::Course => "course".to_owned(),
+        Slot::Structure => "courseStructure".to_owned(),
+        Slot::Body | Slot::Part { .. } => String::new(),
+    };
+    for number in numbers.iter().rev() {
+        path.push_str(&format!(".{PARTS}[{number}]"));
+    }
+    path
+}

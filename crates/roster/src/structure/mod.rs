@@ -1,0 +1,185 @@
+//! A course with its whole tree of components and resources, created at once.
+
+mod cut;
+mod read;
+
+use std::collections::{BTreeSet, HashMap};
+
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+
+use crate::kind::Kind;
+use crate::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
+use crate::record::Record;
+use crate::repository::{self, Outcome};
+use crate::write::{IdPair, Rules};
+
+/// A course and its tree, valid in themselves.
+#[derive(Debug)]
+pub struct Structure {
+    nodes: Vec<cut::Node>,
+    pair: IdPair,
+    /// Kinds in an order in which each refers to those before it.
+    sorts: [Sort; 4],
+}
+
+/// The records of one kind, with their places in the body.
+#[derive(Debug)]
+struct Sort {
+    kind: &'static Kind,
+    records: Vec<Record>,
+    places: Vec<Place>,
+    numbers: HashMap<String, usize>,
+}
+
+/// Where a record stands in the body.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: usize,
+    /// The number of the component resource in the node, where it is one or its resource.
+    link: Option<usize>,
+    /// It is the resource of the component resource.
+    resource: bool,
+}
+
+impl Sort {
+    fn of(kind: &'static Kind) -> Self {
+        Self { kind, records: Vec::new(), places: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// Takes the record in, or answers why not. A resource may stand in many places.
+    fn add(&mut self, record: Record, place: Place) -> Result<(), &'static str> {
+        if let Some(number) = self.numbers.get(&record.sourced_id) {
+            let known = &self.records[*number];
+            return match place.resource && record.same_as(&known.body, known.extra.as_deref()) {
+                true => Ok(()),
+                false => Err("stands in another place of the structure too"),
+            };
+        }
+        self.numbers.insert(record.sourced_id.clone(), self.records.len());
+        self.records.push(record);
+        self.places.push(place);
+        Ok(())
+    }
+}
+
+/// Reads `{course, courseStructure: {subComponents: [{…component, componentResources: [{…,
+/// resource}], subComponents}]}}`. A `resource` is a whole record or a reference. What lacks a
+/// sourcedId gets one that follows from the course and its place, so that the same body again
+/// means the same records.
+///
+/// Errors: `Malformed`; `TooLarge`; `Invalid` with the place of each fault in the body.
+pub fn read(body: &str, rules: &Rules) -> Result<Structure> {
+    read::structure(body, rules)
+}
+
+impl Structure {
+    /// The course's ids.
+    pub fn pair(&self) -> &IdPair {
+        &self.pair
+    }
+
+    /// Creates everything that is not there yet, in the caller's transaction. Answers `Unchanged`
+    /// where all of it was there (a safe retry).
+    ///
+    /// Errors: `Conflict` for ids of records that say something else; `Invalid` for references to
+    /// nothing.
+    pub fn create(&self, tx: &mut Tx<'_>) -> Result<Outcome> {
+        self.check_references(tx)?;
+        let mut outcome = Outcome::Unchanged;
+        let mut conflicts = Vec::new();
+        for sort in &self.sorts {
+            let (done, taken) = repository::create_all(tx, sort.kind, &sort.records)?;
+            if done == Outcome::Created {
+                outcome = Outcome::Created;
+            }
+            conflicts.extend(taken.iter().take(limits::COURSE_MAX_REPORTED_FAULTS).map(|number| {
+                let id = &sort.records[*number].sourced_id;
+                let one = sort.kind.one;
+                Detail {
+                    path: format!("{}.sourcedId", self.path(sort.places[*number])),
+                    message: format!("a {one} '{id}' exists and says something else"),
+                }
+            }));
+        }
+        match conflicts.first() {
+            None => Ok(outcome),
+            Some(first) => {
+                let message = format!(
+                    "{}: {}; change it with PUT or PATCH, or send another sourcedId",
+                    first.path, first.message
+                );
+                Err(Problem { details: conflicts, ..Problem::new(ProblemKind::Conflict, message) })
+            }
+        }
+    }
+
+    fn check_references(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let records = || self.sorts.iter().flat_map(|sort| sort.records.iter().zip(&sort.places));
+        let inside = |kind: &Kind, id: &str| {
+            self.sorts.iter().any(|sort| sort.kind == kind && sort.numbers.contains_key(id))
+        };
+        let outward = records()
+            .flat_map(|(record, _)| &record.references)
+            .filter(|to| !inside(to.kind, &to.sourced_id));
+        let missing: BTreeSet<_> = repository::missing(tx, outward)?
+            .into_iter()
+            .map(|to| (to.kind.one, to.sourced_id.as_str()))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut faults = Vec::new();
+        for (record, place) in records() {
+            for to in &record.references {
+                if missing.contains(&(to.kind.one, to.sourced_id.as_str())) {
+                    let message =
+                        format!("no {} '{}' exists; create it first", to.kind.one, to.sourced_id);
+                    faults.push(Detail { path: self.inside(*place, &to.path), message });
+                }
+            }
+            if faults.len() >= limits::COURSE_MAX_REPORTED_FAULTS {
+                break;
+            }
+        }
+        Err(Problem::invalid_all(faults))
+    }
+
+    fn path(&self, place: Place) -> String {
+        path(&self.nodes, place)
+    }
+
+    fn inside(&self, place: Place, fault: &str) -> String {
+        inside(&self.nodes, place, fault)
+    }
+}
+
+/// The place of a record in the body.
+fn path(nodes: &[cut::Node], place: Place) -> String {
+    let mut path = cut::path(nodes, place.node);
+    if let Some(number) = place.link {
+        path.push_str(&format!(".{}[{number}]", crate::syllabus::LINKS));
+    }
+    if place.resource {
+        path.push_str(".resource");
+    }
+    path
+}
+
+/// The place of a fault in a record, whose own path begins with the name of its kind.
+fn inside(nodes: &[cut::Node], place: Place, fault: &str) -> String {
+    let path = path(nodes, place);
+    match fault.split_once('.') {
+        Some((_, rest)) => format!("{path}.{rest}"),
+        None => path,
+    }
+}
+
+fn sorts() -> [Sort; 4] {
+    [
+        Sort::of(&RESOURCE),
+        Sort::of(&COURSE),
+        Sort::of(&COURSE_COMPONENT),
+        Sort::of(&COMPONENT_RESOURCE),
+    ]
+}

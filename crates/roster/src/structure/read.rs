@@ -1,0 +1,278 @@
+//! Reads the nodes of a course structure as records.
+
+use std::collections::HashMap;
+
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::cut::{self, Node, Slot};
+use super::{Place, Structure, inside, path, sorts};
+use crate::record::{Object, Record, Stamp};
+use crate::syllabus::{LINKS, PARTS};
+use crate::write::{IdPair, Rules};
+
+/// Under this namespace the ids of nodes follow from the id that they are in and their numbers.
+const NAMESPACE: Uuid = Uuid::from_u128(0x1f2c_7a4e_52c9_4f51_8a3d_90f7_66c4_0b9e);
+
+/// The places of [`sorts`].
+const RESOURCES: usize = 0;
+const COURSES: usize = 1;
+const COMPONENTS: usize = 2;
+const LINKED: usize = 3;
+
+/// A component on its way to a record.
+struct Draft {
+    node: usize,
+    /// The number of the node that it is a part of.
+    of: usize,
+    component: Object,
+    /// Component resources, each with its resource where that is sent whole.
+    links: Vec<(Object, Option<Object>)>,
+}
+
+/// The faults found so far, with their places.
+struct Faults<'a> {
+    nodes: &'a [Node],
+    found: Vec<Detail>,
+}
+
+impl Faults<'_> {
+    fn at(&mut self, place: Place, member: &str, message: impl Into<String>) {
+        let path = format!("{}.{member}", path(self.nodes, place));
+        self.found.push(Detail { path, message: message.into() });
+    }
+
+    fn of_record(&mut self, place: Place, problem: &Problem) {
+        self.found.extend(problem.details.iter().map(|detail| Detail {
+            path: inside(self.nodes, place, &detail.path),
+            message: detail.message.clone(),
+        }));
+    }
+
+    /// Reporting goes on as long as a person may read it.
+    fn refuse_if(&mut self, enough: usize) -> Result<()> {
+        if self.found.len() < enough {
+            return Ok(());
+        }
+        self.found.truncate(limits::COURSE_MAX_REPORTED_FAULTS);
+        Err(Problem::invalid_all(std::mem::take(&mut self.found)))
+    }
+}
+
+pub(super) fn structure(body: &str, rules: &Rules) -> Result<Structure> {
+    let nodes = cut::cut(body)?;
+    let top = |slot| nodes.iter().position(|node| node.slot == slot);
+    let (Some(course_node), Some(root)) = (top(Slot::Course), top(Slot::Structure)) else {
+        let missing = if top(Slot::Course).is_none() { "course" } else { "courseStructure" };
+        let form = "{\"course\": {…}, \"courseStructure\": {\"subComponents\": […]}}";
+        return Err(Problem::invalid(missing, format!("is required; send {form}")));
+    };
+    let mut faults = Faults { nodes: &nodes, found: Vec::new() };
+    let mut course = object(&nodes, course_node)?;
+    course.shift_remove(PARTS);
+    let supplied = course.get("sourcedId").and_then(Value::as_str).map(str::to_owned);
+    if supplied.is_none() && rules.allocate_missing_ids {
+        course.insert("sourcedId".into(), Uuid::now_v7().to_string().into());
+    }
+    let id = text(&course, "sourcedId").to_owned();
+    check_root(&object(&nodes, root)?, root, &id, &mut faults);
+    let mut drafts = drafts(&nodes, root, &id, &mut faults)?;
+    number_parts(&mut drafts);
+    let sorts = records(course, course_node, drafts, rules, &mut faults)?;
+    faults.refuse_if(1)?;
+    let supplied = supplied.unwrap_or_else(|| id.clone());
+    let pair = IdPair { supplied_sourced_id: supplied, allocated_sourced_id: id };
+    Ok(Structure { nodes, pair, sorts })
+}
+
+fn object(nodes: &[Node], node: usize) -> Result<Object> {
+    serde_json::from_str(&nodes[node].text).map_err(|error| {
+        let place = cut::path(nodes, node);
+        Problem::new(ProblemKind::Malformed, format!("{place} cannot be read: {error}"))
+    })
+}
+
+fn text<'a>(object: &'a Object, name: &str) -> &'a str {
+    object.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn check_root(root: &Object, node: usize, course: &str, faults: &mut Faults<'_>) {
+    let place = Place { node, link: None, resource: false };
+    if root.get("sourcedId").is_some_and(|given| given != course) {
+        faults.at(place, "sourcedId", format!("must be '{course}', the sourcedId of the course"));
+    }
+    if root.get(LINKS).is_some_and(|links| !links.is_null() && *links != json!([])) {
+        faults.at(place, LINKS, "must stand in a component; put them into one of subComponents");
+    }
+    if root.get(PARTS).is_none_or(|parts| !parts.is_array()) {
+        faults.at(place, PARTS, "is required; send the list of the components at the top");
+    }
+}
+
+/// The components of the structure with ids and references as their places say.
+fn drafts(
+    nodes: &[Node],
+    root: usize,
+    course: &str,
+    faults: &mut Faults<'_>,
+) -> Result<Vec<Draft>> {
+    let mut ids = HashMap::from([(root, course.to_owned())]);
+    let mut drafts = Vec::new();
+    let mut count = 0;
+    for (node, Node { slot, .. }) in nodes.iter().enumerate() {
+        let Slot::Part { of, number } = *slot else { continue };
+        // Parts of what else was sent, such as a course that is a whole syllabus, do not count.
+        let Some(above) = ids.get(&of) else { continue };
+        let place = Place { node, link: None, resource: false };
+        let mut component = object(nodes, node)?;
+        if component.shift_remove(PARTS).is_some_and(|parts| !parts.is_array() && !parts.is_null())
+        {
+            faults.at(place, PARTS, "must be an array");
+        }
+        let id = give_id(&mut component, above, "subComponent", number);
+        refer(&mut component, "course", Some(course), place, faults);
+        let parent = (of != root).then_some(above.as_str());
+        refer(&mut component, "parent", parent, place, faults);
+        let links = links(&mut component, &id, place, faults);
+        ids.insert(node, id);
+        count += 1 + links.len();
+        if count > limits::COURSE_MAX_NODES {
+            return Err(cut::too_many());
+        }
+        drafts.push(Draft { node, of, component, links });
+        faults.refuse_if(limits::COURSE_MAX_REPORTED_FAULTS)?;
+    }
+    Ok(drafts)
+}
+
+fn links(
+    component: &mut Object,
+    id: &str,
+    place: Place,
+    faults: &mut Faults<'_>,
+) -> Vec<(Object, Option<Object>)> {
+    let links = match component.shift_remove(LINKS) {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(Value::Array(links)) => links,
+        Some(_) => {
+            faults.at(place, LINKS, "must be an array");
+            return Vec::new();
+        }
+    };
+    let mut read = Vec::with_capacity(links.len());
+    for (number, link) in links.into_iter().enumerate() {
+        let Value::Object(mut link) = link else {
+            faults.at(place, &format!("{LINKS}[{number}]"), "must be an object");
+            continue;
+        };
+        let place = Place { link: Some(number), ..place };
+        let link_id = give_id(&mut link, id, "componentResource", number);
+        refer(&mut link, "courseComponent", Some(id), place, faults);
+        let resource = match link.get_mut("resource") {
+            Some(Value::Object(resource)) if !is_reference(resource) => {
+                let mut resource = std::mem::take(resource);
+                let id = give_id(&mut resource, &link_id, "resource", 0);
+                link.insert("resource".into(), json!({ "sourcedId": id }));
+                Some(resource)
+            }
+            _ => None,
+        };
+        read.push((link, resource));
+    }
+    number_in_order(read.iter_mut().map(|(link, _)| link).collect());
+    read
+}
+
+fn is_reference(object: &Object) -> bool {
+    object.keys().all(|name| matches!(name.as_str(), "sourcedId" | "type" | "href"))
+}
+
+/// The id of the object; a missing one follows from the id around it and its number there.
+fn give_id(object: &mut Object, around: &str, what: &str, number: usize) -> String {
+    if object.get("sourcedId").is_none_or(Value::is_null) {
+        let name = format!("{around}\0{what}\0{number}");
+        let id = Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string();
+        object.insert("sourcedId".into(), id.into());
+    }
+    text(object, "sourcedId").to_owned()
+}
+
+/// Sets a reference that the place decides; one that was sent must say the same.
+fn refer(
+    object: &mut Object,
+    name: &str,
+    target: Option<&str>,
+    place: Place,
+    faults: &mut Faults<'_>,
+) {
+    let given = object.get(name).filter(|given| !given.is_null());
+    let given_id = given.map(|given| given.get("sourcedId").and_then(Value::as_str));
+    if given_id.is_some_and(|given| given != target) {
+        let message = match target {
+            Some(target) => format!("must be '{target}', as its place says"),
+            None => "must be null at the top".to_owned(),
+        };
+        faults.at(place, name, message);
+    }
+    let target = target.map_or(Value::Null, |id| json!({ "sourcedId": id }));
+    object.insert(name.into(), target);
+}
+
+fn number_parts(drafts: &mut [Draft]) {
+    let mut siblings: HashMap<usize, Vec<&mut Object>> = HashMap::new();
+    for draft in drafts {
+        siblings.entry(draft.of).or_default().push(&mut draft.component);
+    }
+    for siblings in siblings.into_values() {
+        number_in_order(siblings);
+    }
+}
+
+/// Siblings that were sent without any `sortOrder` and would be shown in another order than they
+/// were sent get one.
+fn number_in_order(siblings: Vec<&mut Object>) {
+    let rank =
+        |object: &Object| (text(object, "title").to_owned(), text(object, "sourcedId").to_owned());
+    let are_numbered = siblings.iter().any(|o| o.get("sortOrder").is_some_and(|n| !n.is_null()));
+    if are_numbered || siblings.is_sorted_by_key(|object| rank(object)) {
+        return;
+    }
+    for (object, number) in siblings.into_iter().zip(1..) {
+        object.insert("sortOrder".into(), Value::from(number));
+    }
+}
+
+fn records(
+    course: Object,
+    course_node: usize,
+    drafts: Vec<Draft>,
+    rules: &Rules,
+    faults: &mut Faults<'_>,
+) -> Result<[super::Sort; 4]> {
+    let mut sorts = sorts();
+    let mut add = |sort: usize, object: &Object, place: Place| -> Result<()> {
+        let kind = sorts[sort].kind;
+        match Record::parse(kind, object, rules.dialect, Stamp::Now(rules.now)) {
+            Ok(record) => {
+                if let Err(message) = sorts[sort].add(record, place) {
+                    faults.at(place, "sourcedId", message);
+                }
+            }
+            Err(problem) => faults.of_record(place, &problem),
+        }
+        faults.refuse_if(limits::COURSE_MAX_REPORTED_FAULTS)
+    };
+    add(COURSES, &course, Place { node: course_node, link: None, resource: false })?;
+    for Draft { node, component, links, .. } in drafts {
+        add(COMPONENTS, &component, Place { node, link: None, resource: false })?;
+        for (number, (link, resource)) in links.iter().enumerate() {
+            let place = Place { node, link: Some(number), resource: false };
+            add(LINKED, link, place)?;
+            if let Some(resource) = resource {
+                add(RESOURCES, resource, Place { resource: true, ..place })?;
+            }
+        }
+    }
+    Ok(sorts)
+}

@@ -1,0 +1,49 @@
+//! Common Cartridge export: a course with its tree, or one resource, as a zip.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use lyceum_core::Result;
+use lyceum_roster::cartridge::Content;
+use lyceum_roster::kinds::RESOURCE;
+use serde_json::json;
+
+use super::scopes::{Does, access};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{self, Route};
+
+const ZIP: &str = "application/zip";
+
+/// The published clients ask by POST, without a body; a browser asks by GET.
+pub(super) fn routes() -> Vec<Route> {
+    let path = "/resources/export/{sourcedId}";
+    let (get, post) = (
+        route::get(path, access(&RESOURCE, Does::ReadScoped), exported).named("getCartridge"),
+        route::post(path, access(&RESOURCE, Does::ReadScoped), exported)
+            .named("exportCartridge")
+            .reads_as(&[], 0),
+    );
+    [get, post]
+        .into_iter()
+        .map(|route| {
+            route.says("Exports a course or a resource as a Common Cartridge 1.3.").answers_as(
+                200,
+                "The zip.",
+                Some((ZIP, json!({ "type": "string", "format": "binary" }))),
+            )
+        })
+        .collect()
+}
+
+async fn exported(context: Context) -> Result<Answer> {
+    let id = context.param("sourcedId").to_owned();
+    let deadline = Duration::from_secs(context.app.config.server.request_timeout_s);
+    let content = context.app.db.scan(deadline, move |tx| Content::read(tx, &id)).await?;
+    let written = tokio::task::spawn_blocking(move || content.write()).await;
+    let zip = written.map_err(lyceum_core::Problem::internal)??;
+    let name = HeaderValue::from_static("attachment; filename=\"cartridge.imscc\"");
+    Ok(Answer::typed(HeaderValue::from_static(ZIP), Body::from(zip))
+        .header(header::CONTENT_DISPOSITION, name))
+}

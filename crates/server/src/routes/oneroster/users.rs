@@ -1,0 +1,163 @@
+//! Users: agents, credentials for other systems, demographics.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope;
+use lyceum_core::{Problem, Result};
+use lyceum_roster::credentials::Login;
+use lyceum_roster::kinds::{DEMOGRAPHICS, USER};
+use lyceum_roster::render::View;
+use lyceum_roster::{agents, credentials, repository};
+use serde_json::{Value, json};
+
+use super::scopes::{Does, access};
+use super::{respond, schema, write};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Route, delete, get, post};
+
+pub(super) fn routes() -> Vec<Route> {
+    let text = || json!({ "type": "string" });
+    let object = |names: &[&str]| {
+        let properties: serde_json::Map<String, Value> =
+            names.iter().map(|name| ((*name).to_owned(), text())).collect();
+        json!({ "type": "object", "required": names, "properties": properties })
+    };
+    vec![
+        post("/users/{userSourcedId}/agents", access(&USER, Does::Put), add_agent)
+            .named("addAgent")
+            .says("Adds an agent, such as a guardian, to a user.")
+            .reads(object(&["agentSourcedId"]))
+            .answers(201, "Added, or there already.", schema::single(super::collection(&USER))),
+        delete(
+            "/users/{userSourcedId}/agents/{agentSourcedId}",
+            access(&USER, Does::Delete),
+            remove_agent,
+        )
+        .named("removeAgent")
+        .says("Takes an agent from a user.")
+        .answers_empty(204, "Taken."),
+        post("/users/{userSourcedId}/credentials", Scope::RosterWrite, register)
+            .named("createCredential")
+            .says("Keeps a user's login for another system; the password is encrypted.")
+            .reads(json!({
+                "type": "object",
+                "properties": {
+                    "applicationName": text(),
+                    "credentials": object(&["username", "password"]),
+                    "credential": object(&["username", "password"]),
+                },
+            }))
+            .answers(201, "Kept.", object(&["userProfileId", "credentialId", "message"])),
+        post(
+            "/users/{userSourcedId}/credentials/{credentialId}/decrypt",
+            Scope::RosterWrite,
+            decrypt,
+        )
+        .named("decryptCredential")
+        .says("Shows the password of a user's login for another system.")
+        .answers(200, "The password.", object(&["password"])),
+        get("/users/{userSourcedId}/demographics", access(&DEMOGRAPHICS, Does::ReadScoped), known)
+            .named("getUserWithDemographics")
+            .says("Reads a user together with the demographics.")
+            .answers(
+                200,
+                "Both.",
+                json!({
+                    "type": "object",
+                    "required": ["user"],
+                    "properties": {
+                        "user": { "$ref": "#/components/schemas/User" },
+                        "demographics": { "$ref": "#/components/schemas/Demographics" },
+                    },
+                }),
+            ),
+    ]
+}
+
+async fn add_agent(context: Context) -> Result<Answer> {
+    let body = write::body(&context)?;
+    let agent = match (body.get("agentSourcedId"), body.get("agent")) {
+        (Some(Value::String(id)), _) => Some(id.as_str()),
+        (_, Some(agent)) => agent.get("sourcedId").and_then(Value::as_str),
+        _ => None,
+    };
+    let Some(agent) = agent.map(str::to_owned) else {
+        return Err(Problem::invalid("agentSourcedId", "is required; send the agent's sourcedId"));
+    };
+    let user = context.param("userSourcedId").to_owned();
+    let now = context.app.clock.now();
+    let put = context.app.db.write(move |tx| agents::add(tx, &user, &agent, now)).await?;
+    let view =
+        View { base_url: context.base_url(), dialect: respond::dialect(&context), fields: None };
+    let body = respond::single(&view, super::collection(&USER), &put.stored)?;
+    Ok(Answer::json(body).status(StatusCode::CREATED))
+}
+
+async fn remove_agent(context: Context) -> Result<Answer> {
+    let user = context.param("userSourcedId").to_owned();
+    let agent = context.param("agentSourcedId").to_owned();
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| agents::remove(tx, &user, &agent, now)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+/// What a sealed password is bound to: moved to another user or login, it does not open.
+fn label(user: &str, id: &str) -> String {
+    format!("user credential {user} {id}")
+}
+
+async fn register(context: Context) -> Result<Answer> {
+    let login = Login::read(&write::body(&context)?)?;
+    let user = context.param("userSourcedId").to_owned();
+    let now = context.app.clock.now();
+    let id = credentials::id(&user, &login);
+    let keyring = context.app.gate.keyring();
+    let sealed = keyring.master().seal(&label(&user, &id), login.password.as_bytes());
+    let registered = context
+        .app
+        .db
+        .write(move |tx| credentials::register(tx, &user, &login, &sealed, now))
+        .await?;
+    let answer = json!({
+        "userProfileId": registered.user_profile_id,
+        "credentialId": registered.credential_id,
+        "message": "The credential is kept; its password is encrypted.",
+    });
+    Ok(Answer::of(&answer).status(StatusCode::CREATED))
+}
+
+async fn decrypt(context: Context) -> Result<Answer> {
+    let user = context.param("userSourcedId").to_owned();
+    let id = context.param("credentialId").to_owned();
+    let label = label(&user, &id);
+    let sealed = context.app.db.read(move |tx| credentials::sealed(tx, &user, &id)).await?;
+    let opened = context.app.gate.keyring().master().open(&label, &sealed);
+    let opened = opened.ok_or_else(|| Problem::internal("a credential does not open"))?;
+    let password = String::from_utf8(opened).map_err(Problem::internal)?;
+    Ok(Answer::of(&json!({ "password": password })))
+}
+
+/// The published client reads the user from this address; the demographics stand beside it.
+async fn known(context: Context) -> Result<Answer> {
+    let id = context.param("userSourcedId").to_owned();
+    let dialect = respond::dialect(&context);
+    let app = context.app.clone();
+    let body = context
+        .app
+        .db
+        .read(move |tx| {
+            let view = View { base_url: &app.base_url, dialect, fields: None };
+            let user = repository::find(tx, &USER, &id)?
+                .ok_or_else(|| Problem::not_found(USER.one, &id))?;
+            let mut body = respond::single(&view, super::collection(&USER), &user)?;
+            if let Some(facts) = repository::find(tx, &DEMOGRAPHICS, &id)? {
+                body.truncate(body.len() - 1);
+                body.push_str(",\"demographics\":");
+                view.render(&facts.body, facts.extra.as_deref(), &mut body)?;
+                body.push('}');
+            }
+            Ok(body)
+        })
+        .await?;
+    Ok(Answer::json(body))
+}
