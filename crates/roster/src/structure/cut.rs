@@ -1,6 +1,8 @@
 //! Cuts a nested course structure into its nodes in one pass, without recursion: nesting has no
 //! bound, and a parser that recurses would.
 
+use std::fmt::Write as _;
+
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use serde::de::IgnoredAny;
 
@@ -190,7 +192,7 @@ pub(super) fn path(nodes: &[Node], node: usize) -> String {
         Slot::Body | Slot::Part { .. } => String::new(),
     };
     for number in numbers.iter().rev() {
-        path.push_str(&format!(".{PARTS}[{number}]"));
+        let _ = write!(path, ".{PARTS}[{number}]");
     }
     path
 }

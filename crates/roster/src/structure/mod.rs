@@ -4,6 +4,7 @@ mod cut;
 mod read;
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -158,7 +159,7 @@ impl Structure {
 fn path(nodes: &[cut::Node], place: Place) -> String {
     let mut path = cut::path(nodes, place.node);
     if let Some(number) = place.link {
-        path.push_str(&format!(".{}[{number}]", crate::syllabus::LINKS));
+        let _ = write!(path, ".{}[{number}]", crate::syllabus::LINKS);
     }
     if place.resource {
         path.push_str(".resource");

@@ -79,7 +79,7 @@ pub(super) fn structure(body: &str, rules: &Rules) -> Result<Structure> {
     check_root(&object(&nodes, root)?, root, &id, &mut faults);
     let mut drafts = drafts(&nodes, root, &id, &mut faults)?;
     number_parts(&mut drafts);
-    let sorts = records(course, course_node, drafts, rules, &mut faults)?;
+    let sorts = records(&course, course_node, drafts, rules, &mut faults)?;
     faults.refuse_if(1)?;
     let supplied = supplied.unwrap_or_else(|| id.clone());
     let pair = IdPair { supplied_sourced_id: supplied, allocated_sourced_id: id };
@@ -244,7 +244,7 @@ fn number_in_order(siblings: Vec<&mut Object>) {
 }
 
 fn records(
-    course: Object,
+    course: &Object,
     course_node: usize,
     drafts: Vec<Draft>,
     rules: &Rules,
@@ -263,7 +263,7 @@ fn records(
         }
         faults.refuse_if(limits::COURSE_MAX_REPORTED_FAULTS)
     };
-    add(COURSES, &course, Place { node: course_node, link: None, resource: false })?;
+    add(COURSES, course, Place { node: course_node, link: None, resource: false })?;
     for Draft { node, component, links, .. } in drafts {
         add(COMPONENTS, &component, Place { node, link: None, resource: false })?;
         for (number, (link, resource)) in links.iter().enumerate() {

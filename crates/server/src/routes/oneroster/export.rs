@@ -40,8 +40,8 @@ pub(super) fn routes() -> Vec<Route> {
 async fn exported(context: Context) -> Result<Answer> {
     let id = context.param("sourcedId").to_owned();
     let deadline = Duration::from_secs(context.app.config.server.request_timeout_s);
-    let content = context.app.db.scan(deadline, move |tx| Content::read(tx, &id)).await?;
-    let written = tokio::task::spawn_blocking(move || content.write()).await;
+    let found = context.app.db.scan(deadline, move |tx| Content::read(tx, &id)).await?;
+    let written = tokio::task::spawn_blocking(move || found.write()).await;
     let zip = written.map_err(lyceum_core::Problem::internal)??;
     let name = HeaderValue::from_static("attachment; filename=\"cartridge.imscc\"");
     Ok(Answer::typed(HeaderValue::from_static(ZIP), Body::from(zip))
