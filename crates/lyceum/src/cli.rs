@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{admin, client, completions, config, openapi, serve};
+use crate::commands::{admin, client, completions, config, demo, export, import, openapi, serve};
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
 #[derive(Parser)]
@@ -32,12 +32,19 @@ pub(crate) struct Output {
 pub(crate) enum Command {
     /// Run the server
     Serve(serve::Serve),
+    /// Load a school network from OneRoster CSV files
+    Import(import::Import),
+    /// Write all records as OneRoster CSV files
+    Export(export::Export),
     /// Create, list, rotate and revoke API clients
     #[command(subcommand)]
     Client(client::Client),
     /// Back up, restore, check and purge the database
     #[command(subcommand)]
     Admin(admin::Admin),
+    /// Make demo data
+    #[command(subcommand)]
+    Demo(demo::Demo),
     /// Print the settings in force and where each came from
     Config(config::Config),
     /// Print the OpenAPI document of the API

@@ -2,7 +2,7 @@
 //!
 //! Each kind of record is declared once ([`kinds`]); one engine interprets the declarations:
 //! validation ([`record`]), filters ([`filter`]), order, storage ([`repository`]), rendering
-//! ([`render`]), CSV. This crate knows no HTTP and no async; it works on a store transaction.
+//! ([`render`]), CSV ([`mod@csv`]). [`demo`] makes networks to try it on. This crate knows no HTTP and no async; it works on a store transaction.
 //!
 //! Invariants: only [`repository`] and the filter's `sql.rs` speak SQL; one function writes a
 //! record's JSON, columns, links and counters together; `href`s are rendered at read.
@@ -14,7 +14,9 @@ pub mod cartridge;
 pub mod collections;
 pub mod course_tree;
 pub mod credentials;
+pub mod csv;
 pub mod default_class;
+pub mod demo;
 mod dialect;
 pub mod filter;
 mod grade;

@@ -4,6 +4,9 @@ pub(crate) mod admin;
 pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod openapi;
 pub(crate) mod serve;
 
@@ -16,7 +19,10 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
     match command {
         Command::Serve(serve) => serve.run(printer),
         Command::Client(client) => client.run(printer),
+        Command::Import(import) => import.run(printer),
+        Command::Export(export) => export.run(printer),
         Command::Admin(admin) => admin.run(printer),
+        Command::Demo(demo) => demo.run(printer),
         Command::Config(config) => config.run(printer),
         Command::OpenApi(openapi) => openapi.run(printer),
         Command::Completions(completions) => {

@@ -20,5 +20,7 @@ pub use credentials::{Credential, add_credential, credential};
 pub use delete::{Purged, delete, purge};
 pub use list::{Listed, Query, is_cheap, list};
 pub use put::{Outcome, Put, create, create_all, put_all, replace, upsert};
+pub(crate) use put::{present, put_among};
+pub(crate) use read::is_empty;
 pub use read::{Stored, each, find, find_in};
 pub use references::{missing, require};

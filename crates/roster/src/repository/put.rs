@@ -214,7 +214,17 @@ fn changed_meanwhile(record: &Record) -> Problem {
 /// The caller has checked the references ([`super::missing`]); rules are checked here.
 pub fn put_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Vec<Outcome>> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
-    let mut present = stored_by_id(tx, kind, &ids)?;
+    let present = present(tx, kind, &ids)?;
+    put_among(tx, kind, records, present)
+}
+
+/// [`put_all`] where the caller has read which of the records are stored.
+pub(crate) fn put_among(
+    tx: &mut Tx<'_>,
+    kind: &'static Kind,
+    records: &[Record],
+    mut present: HashMap<String, Stored>,
+) -> Result<Vec<Outcome>> {
     let new: Vec<&Record> =
         records.iter().filter(|record| !present.contains_key(&record.sourced_id)).collect();
     insert_all(tx, kind, &new)?;
@@ -242,7 +252,7 @@ pub fn create_all(
     records: &[Record],
 ) -> Result<(Outcome, Vec<usize>)> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
-    let present = stored_by_id(tx, kind, &ids)?;
+    let present = present(tx, kind, &ids)?;
     let mut new = Vec::new();
     let mut taken = Vec::new();
     for (at, record) in records.iter().enumerate() {
@@ -296,7 +306,12 @@ fn seqs_by_id(tx: &mut Tx<'_>, kind: &Kind, records: &[&Record]) -> Result<HashM
     Ok(seqs)
 }
 
-fn stored_by_id(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashMap<String, Stored>> {
+/// Those of the records that are stored, by their sourcedIds.
+pub(crate) fn present(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    ids: &[&str],
+) -> Result<HashMap<String, Stored>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let sql = format!(
         "SELECT {}, t.sourced_id FROM {} t WHERE t.sourced_id IN ({})",

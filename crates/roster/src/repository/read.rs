@@ -67,6 +67,12 @@ pub(super) fn in_part(sql: &mut Sql, part: Part) {
     };
 }
 
+/// Whether no record of the kind is stored.
+pub(crate) fn is_empty(tx: &mut Tx<'_>, kind: &Kind) -> Result<bool> {
+    let sql = format!("SELECT 1 FROM {} LIMIT 1", kind.table);
+    Ok(tx.query_one(&sql, &[], |_| Ok(()))?.is_none())
+}
+
 /// Hands every record of the kind to `each`, in the order of their sourcedIds.
 pub fn each(
     tx: &mut Tx<'_>,

@@ -3,9 +3,18 @@
 #![allow(
     clippy::unwrap_used,
     clippy::needless_pass_by_value,
+    clippy::cast_precision_loss,
+    clippy::format_collect,
+    clippy::format_push_string,
+    clippy::match_same_arms,
     reason = "a test stops where it fails, and reads best with values"
 )]
 
+mod csv_faults;
+mod csv_files;
+mod csv_round_trip;
+mod csv_zips;
+mod demo;
 mod filters;
 mod fuzz;
 mod kit;

@@ -1,0 +1,52 @@
+//! `lyceum demo`
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use lyceum_roster::demo;
+use serde_json::json;
+
+use super::export::whole;
+use crate::failure::Result;
+use crate::printer::Printer;
+
+#[derive(Subcommand)]
+pub(crate) enum Demo {
+    /// Write a believable school network as OneRoster CSV; the same seed gives the same bytes
+    Generate(Generate),
+}
+
+#[derive(Args)]
+pub(crate) struct Generate {
+    /// How many students the network has
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    students: u64,
+    /// What the network follows from
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// The zip to write; one that is there is replaced
+    #[arg(long, value_name = "FILE.zip")]
+    out: PathBuf,
+}
+
+impl Demo {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let Self::Generate(Generate { students, seed, out }) = self;
+        let bar = printer.progress("generating", 0);
+        let summary = whole(&out, |file| {
+            demo::generate(students, seed, BufWriter::new(file), |name| {
+                bar.set_message(name);
+                bar.tick();
+            })
+        })?;
+        bar.finish_and_clear();
+        let rows: u64 = summary.files.iter().map(|(_, rows)| rows).sum();
+        let file = out.display().to_string();
+        let files: serde_json::Map<_, _> =
+            summary.files.iter().map(|(name, rows)| ((*name).to_owned(), json!(rows))).collect();
+        printer.answer(String::new, || json!({ "file": file, "rows": files }));
+        printer.done(&format!("wrote a network of {students} students, {rows} rows, to '{file}'"));
+        Ok(())
+    }
+}

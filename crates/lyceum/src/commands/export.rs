@@ -1,0 +1,67 @@
+//! `lyceum export`
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lyceum_core::Problem;
+use lyceum_roster::csv;
+use serde_json::json;
+
+use crate::failure::{Failure, Result};
+use crate::printer::Printer;
+use crate::settings::{DataArgs, Missing};
+
+#[derive(Args)]
+pub(crate) struct Export {
+    /// The zip to write; one that is there is replaced
+    #[arg(value_name = "FILE.zip")]
+    out: PathBuf,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Export {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let bar = printer.progress("exporting", 0);
+        let exported = whole(&self.out, |file| {
+            let (exported, mut out) = csv::export(&db, BufWriter::new(file), &mut |name, rows| {
+                bar.set_message(name);
+                bar.set_position(rows);
+            })?;
+            std::io::Write::flush(&mut out).map_err(Problem::internal)?;
+            Ok(exported)
+        })?;
+        bar.finish_and_clear();
+        let rows: u64 = exported.files.iter().map(|(_, rows)| rows).sum();
+        let file = self.out.display().to_string();
+        let files: serde_json::Map<_, _> =
+            exported.files.iter().map(|(name, rows)| ((*name).to_owned(), json!(rows))).collect();
+        printer.answer(String::new, || json!({ "file": file, "rows": files }));
+        printer.done(&format!("exported {rows} rows to '{file}'"));
+        Ok(())
+    }
+}
+
+/// Writes a file that appears under its name only when it is whole.
+pub(crate) fn whole<T>(
+    path: &Path,
+    write: impl FnOnce(File) -> lyceum_core::Result<T>,
+) -> Result<T> {
+    let failed = |error: std::io::Error| {
+        Failure::failed(format!("'{}' cannot be written: {error}", path.display()))
+            .hint("name another file, in a folder that is there and may be written")
+    };
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let written = File::create(&part).map_err(failed).and_then(|file| Ok(write(file)?));
+    let moved = written.and_then(|done| fs::rename(&part, path).map(|()| done).map_err(failed));
+    if moved.is_err() {
+        // What is half written is of no use; failing to remove it changes nothing.
+        let _ = fs::remove_file(&part);
+    }
+    moved
+}

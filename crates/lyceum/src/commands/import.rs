@@ -1,0 +1,103 @@
+//! `lyceum import`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_roster::csv::{self, Options, Report};
+use serde_json::json;
+
+use crate::failure::{Failure, Result};
+use crate::printer::{Printer, table};
+use crate::settings::{DataArgs, Missing};
+
+/// Faults that are printed; the JSON answer holds more.
+const SHOWN_FAULTS: usize = 20;
+
+#[derive(Args)]
+pub(crate) struct Import {
+    /// A zip or a folder of OneRoster CSV files
+    #[arg(value_name = "FILE.zip|DIR")]
+    source: PathBuf,
+    /// Import the good rows; write the others to NAME-rejected.csv beside the source
+    #[arg(long)]
+    keep_going: bool,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Import {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Make)?;
+        let rejects = self.keep_going.then(|| self.rejects());
+        let bar = printer.progress("importing", 1);
+        let report = csv::import(
+            &db,
+            &self.source,
+            &Options { rejects },
+            SystemClock.now(),
+            &mut |progress| {
+                bar.set_length(progress.total_bytes.max(1));
+                bar.set_position(progress.bytes);
+                bar.set_message(progress.file);
+            },
+        );
+        bar.finish_and_clear();
+        let report = report?;
+        for name in &report.ignored {
+            printer.warn(&format!("'{name}' is no OneRoster file and was not read"));
+        }
+        printer.answer(|| told(&report), || json!(report));
+        if !report.committed {
+            return Err(refused(&report));
+        }
+        if let Some(path) = &report.rejects {
+            let path = path.display();
+            printer
+                .warn(&format!("{} faults; the refused rows are in '{path}'", report.fault_count));
+        }
+        let rows: u64 = report.files.iter().map(|file| file.rows).sum();
+        printer.done(&format!("imported {rows} rows from {} files", report.files.len()));
+        Ok(())
+    }
+
+    /// Where refused rows go: `network.zip` has them in `network-rejected.csv`.
+    fn rejects(&self) -> PathBuf {
+        let name = self.source.file_stem().unwrap_or_default().to_string_lossy();
+        self.source.with_file_name(format!("{name}-rejected.csv"))
+    }
+}
+
+fn told(report: &Report) -> String {
+    let header = ["file", "rows", "created", "updated", "unchanged", "deleted", "rejected"];
+    let rows: Vec<Vec<String>> = report
+        .files
+        .iter()
+        .map(|file| {
+            let numbers = [
+                file.rows,
+                file.created,
+                file.updated,
+                file.unchanged,
+                file.deleted,
+                file.rejected,
+            ];
+            std::iter::once(file.file.to_owned())
+                .chain(numbers.iter().map(ToString::to_string))
+                .collect()
+        })
+        .collect();
+    table(&header, &rows)
+}
+
+fn refused(report: &Report) -> Failure {
+    let faults = report.fault_count;
+    let mut failure =
+        Failure::failed(format!("nothing was imported: {faults} faults in the files"));
+    failure.details = report.faults.iter().take(SHOWN_FAULTS).map(ToString::to_string).collect();
+    let more = faults.saturating_sub(failure.details.len() as u64);
+    if more > 0 {
+        failure.details.push(format!("… and {more} more; --json lists them"));
+    }
+    failure.hint("mend the rows, or import the good ones with --keep-going")
+}

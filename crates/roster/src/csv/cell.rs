@@ -1,0 +1,354 @@
+//! How a value stands in a cell.
+//!
+//! Lists are comma separated; a member with a comma, a quote or outer space is quoted as a field
+//! of RFC 4180 is (`Math,"Reading, Writing"`). Pairs stand as `{type:identifier},{…}`. Metadata
+//! that is text stands as it is; any other JSON value stands behind `json:`, and so does text
+//! that is empty or itself begins with `json:`. An empty cell is no value.
+
+use std::fmt::Write as _;
+
+use serde_json::{Number, Value, json};
+
+use crate::kind::{Field, Open, Presence, Type, Words};
+
+/// Why a cell does not fit, and what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unfit {
+    pub(super) problem: String,
+    pub(super) mend: String,
+}
+
+fn unfit<T>(problem: impl Into<String>, mend: impl Into<String>) -> Result<T, Unfit> {
+    Err(Unfit { problem: problem.into(), mend: mend.into() })
+}
+
+/// What stands before a metadata value that is not plain text.
+const JSON: &str = "json:";
+
+/// Reads the cell of a field; `None` where it holds nothing.
+pub(super) fn decode(field: &Field, cell: &str) -> Result<Option<Value>, Unfit> {
+    if cell.is_empty() || matches!(field.ty, Type::Secret) {
+        return Ok(None);
+    }
+    Ok(Some(match field.ty {
+        Type::Reference(_) => json!({ "sourcedId": cell }),
+        Type::References(_) => {
+            list(cell)?.into_iter().map(|id| json!({ "sourcedId": id })).collect()
+        }
+        Type::Texts | Type::Grades | Type::WordList(_) => {
+            list(cell)?.into_iter().map(Value::String).collect()
+        }
+        Type::Integer | Type::Number => match serde_json::from_str::<Number>(cell) {
+            Ok(number) => Value::Number(number),
+            Err(_) => return unfit("is not a number", mend(field)),
+        },
+        Type::Objects(members) => pairs(members, cell)?,
+        Type::Json => metadata(cell)?,
+        _ => Value::String(cell.to_owned()),
+    }))
+}
+
+/// Writes a value of a field as a cell that [`decode`] reads back to the same value; `None`
+/// where no cell can.
+pub(super) fn encode(field: &Field, value: &Value) -> Option<String> {
+    let cell = match (field.ty, value) {
+        (Type::Reference(_), reference) => id_of(reference)?.to_owned(),
+        (Type::References(_), Value::Array(members)) => {
+            join(members.iter().map(id_of).collect::<Option<Vec<_>>>()?)
+        }
+        (Type::Texts | Type::Grades | Type::WordList(_), Value::Array(members)) => {
+            join(members.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?)
+        }
+        (Type::Integer | Type::Number, Value::Number(number)) => number.to_string(),
+        (Type::Objects(members), Value::Array(objects)) => written_pairs(members, objects)
+            .filter(|cell| decode(field, cell).is_ok_and(|back| back.as_ref() == Some(value)))?,
+        (Type::Json, value) => written_metadata(value),
+        (Type::Text | Type::Uri | Type::Word(_) | Type::Flag | Type::Date | Type::Instant, _) => {
+            value.as_str()?.to_owned()
+        }
+        _ => return None,
+    };
+    (!cell.is_empty()).then_some(cell)
+}
+
+/// Whether a value may be left out, because reading nothing gives it again.
+pub(super) fn is_implied(field: &Field, value: &Value) -> bool {
+    match field.presence {
+        Presence::OrElse(default) => value == default,
+        Presence::Nullable => value.is_null(),
+        _ => false,
+    }
+}
+
+/// The id of a reference that says no more than that.
+pub(super) fn id_of(reference: &Value) -> Option<&str> {
+    let object = reference.as_object()?;
+    let plain = object.keys().all(|key| key == "sourcedId" || key == "type");
+    object.get("sourcedId").filter(|_| plain)?.as_str()
+}
+
+/// The members of a list.
+pub(super) fn list(cell: &str) -> Result<Vec<String>, Unfit> {
+    let mut members = Vec::new();
+    let mut rest = cell.trim();
+    while !rest.is_empty() {
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let (member, behind) = unquote(quoted)?;
+            members.push(member);
+            let behind = behind.trim_start();
+            match behind.strip_prefix(',') {
+                Some(more) => rest = more.trim_start(),
+                None if behind.is_empty() => break,
+                None => {
+                    return unfit(
+                        "has text behind a quoted member",
+                        "put a comma between the members of the list",
+                    );
+                }
+            }
+        } else {
+            let (member, more) = rest.split_once(',').unwrap_or((rest, ""));
+            if !member.trim().is_empty() {
+                members.push(member.trim().to_owned());
+            }
+            rest = more.trim_start();
+        }
+    }
+    Ok(members)
+}
+
+/// Reads up to the closing quote; answers the text and what is behind it.
+fn unquote(text: &str) -> Result<(String, &str), Unfit> {
+    let mut member = String::new();
+    let mut rest = text;
+    loop {
+        let Some((before, behind)) = rest.split_once('"') else {
+            return unfit("has a quoted member that is never closed", "close the quote");
+        };
+        member.push_str(before);
+        match behind.strip_prefix('"') {
+            Some(more) => {
+                member.push('"');
+                rest = more;
+            }
+            None => return Ok((member, behind)),
+        }
+    }
+}
+
+fn join(members: Vec<&str>) -> String {
+    let mut cell = String::new();
+    for (at, member) in members.into_iter().enumerate() {
+        if at > 0 {
+            cell.push(',');
+        }
+        if member.is_empty() || member.contains([',', '"']) || member.trim() != member {
+            cell.push('"');
+            cell.push_str(&member.replace('"', "\"\""));
+            cell.push('"');
+        } else {
+            cell.push_str(member);
+        }
+    }
+    cell
+}
+
+/// Reads `{a:b},{c:d}` as objects with the two members of the declaration.
+fn pairs(members: &[Field], cell: &str) -> Result<Value, Unfit> {
+    let [left, right] = members else {
+        return unfit("cannot stand in a cell", "leave the cell empty");
+    };
+    let form = || format!("write {{{}:{}}}, and a comma between several", left.name, right.name);
+    let mut objects = Vec::new();
+    let mut rest = cell.trim();
+    while !rest.is_empty() {
+        let Some(open) = rest.strip_prefix('{') else {
+            return unfit("does not begin with {", form());
+        };
+        let Some((pair, behind)) = open.split_once('}') else {
+            return unfit("has a { without its }", form());
+        };
+        match pair.split_once(':') {
+            Some((a, b)) if !a.is_empty() && !b.is_empty() => {
+                objects.push(json!({ left.name: a, right.name: b }));
+            }
+            _ => return unfit("has a pair without a colon between two texts", form()),
+        }
+        let behind = behind.trim_start();
+        rest = match behind.strip_prefix(',') {
+            Some(more) => more.trim_start(),
+            None if behind.is_empty() => "",
+            None => return unfit("has text between its pairs", form()),
+        };
+    }
+    Ok(Value::Array(objects))
+}
+
+fn written_pairs(members: &[Field], objects: &[Value]) -> Option<String> {
+    let [left, right] = members else { return None };
+    let mut cell = String::new();
+    for object in objects {
+        let (a, b) = (object.get(left.name)?.as_str()?, object.get(right.name)?.as_str()?);
+        if !cell.is_empty() {
+            cell.push(',');
+        }
+        let _ = write!(cell, "{{{a}:{b}}}");
+    }
+    Some(cell)
+}
+
+/// Reads a metadata cell that is not empty.
+pub(super) fn metadata(cell: &str) -> Result<Value, Unfit> {
+    match cell.strip_prefix(JSON) {
+        None => Ok(Value::String(cell.to_owned())),
+        Some(json) => serde_json::from_str(json).or_else(|error| {
+            unfit(
+                format!("is not JSON behind 'json:' ({error})"),
+                "correct the JSON, or write a text that begins with 'json:' as json:\"json:…\"",
+            )
+        }),
+    }
+}
+
+/// Writes a metadata value.
+pub(super) fn written_metadata(value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.is_empty() && !text.starts_with(JSON) => text.clone(),
+        other => format!("{JSON}{other}"),
+    }
+}
+
+/// What to write into the cell of a field.
+pub(super) fn mend(field: &Field) -> String {
+    match field.ty {
+        Type::Flag => "write true or false".into(),
+        Type::Integer => "write a whole number such as 3".into(),
+        Type::Number => "write a number such as 3 or 92.5".into(),
+        Type::Date => "write the date as 2026-01-15".into(),
+        Type::Instant => "write the instant as 2026-01-15T08:00:00Z".into(),
+        Type::Word(words) | Type::WordList(words) => vocabulary(words),
+        Type::Reference(kind) => format!("write the sourcedId of the {kind}"),
+        Type::References(kind) => format!("write the sourcedIds of the {kind}s, comma separated"),
+        Type::Texts | Type::Grades => "write the members comma separated".into(),
+        Type::Objects(members) => match members {
+            [left, right] => format!("write {{{}:{}}}", left.name, right.name),
+            _ => "add a row for it".into(),
+        },
+        Type::Text | Type::Uri => match field.presence {
+            Presence::Required | Presence::Derived => "fill the cell".into(),
+            _ => "correct the cell, or leave it empty".into(),
+        },
+        Type::Secret | Type::Json => "correct the cell, or leave it empty".into(),
+    }
+}
+
+fn vocabulary(words: Words) -> String {
+    let more = match words.open {
+        Open::Closed => "",
+        Open::Extensions => ", or ext:… of your own",
+        Open::Sources => ", or /… of your own",
+    };
+    format!("write one of: {}{more}", words.words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::{CLASS, SCORE_SCALE, USER};
+    use proptest::prelude::*;
+
+    fn field(kind: &crate::kind::Kind, name: &str) -> &'static Field {
+        kind.field(name).unwrap()
+    }
+
+    #[test]
+    fn lists_are_read_as_people_write_them() {
+        let read = |cell| list(cell).unwrap();
+        assert_eq!(read("03,04"), ["03", "04"]);
+        assert_eq!(read(" 03 , 04 ,"), ["03", "04"]);
+        assert_eq!(
+            read("Math,\"Reading, \"\"Writing\"\"\" , x"),
+            ["Math", "Reading, \"Writing\"", "x"]
+        );
+        assert!(list("\"open").is_err() && list("\"a\"b").is_err());
+    }
+
+    #[test]
+    fn pairs_are_read_and_faults_named() {
+        let ids = field(&USER, "userIds");
+        assert_eq!(
+            decode(ids, "{LDAP:u1}, {Fed:https://x/1}").unwrap().unwrap(),
+            json!([{"type": "LDAP", "identifier": "u1"}, {"type": "Fed", "identifier": "https://x/1"}])
+        );
+        for faulty in ["LDAP:u1", "{LDAP}", "{LDAP:u1", "{:u1}", "{LDAP:}", "{a:b}{c:d}"] {
+            let unfit = decode(ids, faulty).unwrap_err();
+            assert!(unfit.mend.contains("{type:identifier}"), "{faulty}");
+        }
+        let unwritable = json!([{"type": "a", "identifier": "x}y"}]);
+        assert_eq!(encode(ids, &unwritable), None);
+        let extra = json!([{"type": "a", "identifier": "b", "more": 1}]);
+        assert_eq!(encode(ids, &extra), None);
+    }
+
+    fn json_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "(json:)?[a-z,\" {}:é]{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(2, 8, 3, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                proptest::collection::hash_map("[a-c]", inner, 0..3)
+                    .prop_map(|map| map.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn metadata_comes_back(value in json_value()) {
+            prop_assert_eq!(metadata(&written_metadata(&value)).unwrap(), value);
+        }
+
+        #[test]
+        fn what_can_be_written_comes_back(
+            texts in proptest::collection::vec("[a-b,\" {}:]{0,4}", 0..4),
+            value in json_value(),
+        ) {
+            let texts_value = Value::from(texts.clone());
+            let pairs: Value = texts
+                .chunks(2)
+                .filter(|pair| pair.len() == 2)
+                .map(|pair| json!({"itemValueLHS": pair[0], "itemValueRHS": pair[1]}))
+                .collect();
+            let reference = json!({"sourcedId": texts.first(), "type": "course"});
+            for (field, value) in [
+                (field(&CLASS, "subjects"), &texts_value),
+                (field(&SCORE_SCALE, "scoreScaleValue"), &pairs),
+                (field(&CLASS, "title"), &value),
+                (field(&CLASS, "subjects"), &value),
+                (field(&CLASS, "course"), &value),
+            ] {
+                if let Some(cell) = encode(field, value) {
+                    prop_assert_eq!(decode(field, &cell).unwrap(), Some(value.clone()));
+                }
+            }
+            if let Some(cell) = encode(field(&CLASS, "course"), &reference) {
+                prop_assert_eq!(&json!(cell), &reference["sourcedId"]);
+            }
+            if !texts.is_empty() {
+                prop_assert!(encode(field(&CLASS, "subjects"), &texts_value).is_some());
+            }
+        }
+
+        #[test]
+        fn any_cell_is_read_or_refused(cell in ".{0,30}") {
+            for field in USER.fields {
+                let _ = decode(field, &cell);
+            }
+            let _ = metadata(&cell);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Every CSV file of a roster: its columns and the fields that they hold.
+//!
+//! The files and headers of OneRoster 1.2 (CSV binding 1.2.1) in its order of columns; behind
+//! them, in the same style, the kinds of record that only the platform has. How a cell is read
+//! and written follows from the type of its field in the kind's declaration.
+
+pub use super::table::ALL;
+use crate::kind::{Field, Kind, Presence, Type};
+use crate::kinds;
+
+/// A CSV file.
+#[derive(Debug)]
+pub struct File {
+    /// Its name without `.csv`, as the manifest has it behind `file.`.
+    pub name: &'static str,
+    /// The kind of record that it holds, or holds parts of.
+    pub kind: &'static Kind,
+    /// Its columns behind `sourcedId`, `status` and `dateLastModified`.
+    pub columns: &'static [Column],
+    /// What its rows are parts of; `None` where a row is a record.
+    pub part: Option<Part>,
+}
+
+/// A header and the field that it stands for; empty where no field keeps it.
+pub type Column = (&'static str, &'static str);
+
+/// How the rows of a file become a field of another file's records.
+#[derive(Debug)]
+pub struct Part {
+    /// The column that names the record.
+    pub owner: &'static str,
+    /// The field of the record.
+    pub field: &'static str,
+    /// How a row stands in the field.
+    pub shape: Shape,
+}
+
+/// How a row stands in the field that it is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// As an object of a list, known by these members.
+    Object(&'static [&'static str]),
+    /// As a user profile with one credential.
+    Profile,
+    /// As a reference of a list, in this column.
+    Link(&'static str),
+    /// As the one reference, in this column.
+    TheLink(&'static str),
+    /// As a learning objective, in the set of its source.
+    Objective,
+    /// As a score in a learning objective, in the set of its source.
+    ObjectiveScore,
+}
+
+/// The columns with which every file begins.
+pub const COMMON: [&str; 3] = ["sourcedId", "status", "dateLastModified"];
+/// What the name of a metadata column begins with.
+pub const METADATA: &str = "metadata.";
+/// The column for what has no column: fields of the platform, values that a cell cannot hold.
+pub const EXTRA: &str = "ext.platform";
+
+/// Headers that are read and never written: those of OneRoster 1.1 and of drafts of 1.2.
+pub const FORMER: &[(&str, Column)] = &[
+    ("lineItems", ("gradingPeriodSourcedId", "gradingPeriod")),
+    ("users", ("orgSourcedIds", "")),
+    ("users", ("resourceSourcedIds", "resources")),
+    ("users", ("role", "")),
+];
+
+/// Files that OneRoster 1.2 does not have.
+pub const BEYOND_THE_STANDARD: &[&str] =
+    &["courseComponents", "componentResources", "assessmentLineItems", "assessmentResults"];
+
+pub(super) const fn records(
+    name: &'static str,
+    kind: &'static Kind,
+    columns: &'static [Column],
+) -> File {
+    File { name, kind, columns, part: None }
+}
+
+pub(super) const fn part(
+    name: &'static str,
+    kind: &'static Kind,
+    columns: &'static [Column],
+    part: Part,
+) -> File {
+    File { name, kind, columns, part: Some(part) }
+}
+
+/// The file of that name, without `.csv`.
+pub fn named(name: &str) -> Option<&'static File> {
+    ALL.iter().find(|file| file.name == name)
+}
+
+/// The file that holds the records of the kind.
+pub fn of_kind(kind: &Kind) -> &'static File {
+    ALL.iter()
+        .find(|file| file.part.is_none() && file.kind.one == kind.one)
+        .expect("every kind has a file")
+}
+
+/// Whether any kind of record refers to this one.
+pub fn is_referred_to(kind: &Kind) -> bool {
+    fn any(fields: &[Field], one: &str) -> bool {
+        fields.iter().any(|field| match field.ty {
+            Type::Objects(inner) => any(inner, one),
+            Type::Reference(of) | Type::References(of) => of == one,
+            _ => false,
+        })
+    }
+    kinds::ALL.iter().any(|other| any(other.fields, kind.one))
+}
+
+impl File {
+    /// Its headers without metadata, in their order.
+    pub fn headers(&'static self) -> impl Iterator<Item = &'static str> + Clone {
+        COMMON.into_iter().chain(self.columns.iter().map(|(header, _)| *header))
+    }
+
+    /// The files whose rows are parts of its records.
+    pub fn parts(&'static self) -> impl Iterator<Item = (&'static File, &'static Part)> {
+        let of = if self.part.is_none() { self.kind.one } else { "" };
+        ALL.iter()
+            .filter(move |file| file.kind.one == of)
+            .filter_map(|file| file.part.as_ref().map(|part| (file, part)))
+    }
+
+    /// The field that a header stands for, former headers included.
+    pub fn field_of(&self, header: &str) -> Option<&'static str> {
+        let former = FORMER.iter().filter(|(file, _)| *file == self.name).map(|(_, column)| column);
+        self.columns.iter().chain(former).find(|(name, _)| *name == header).map(|(_, field)| *field)
+    }
+
+    /// The column that holds a field.
+    pub fn header_of(&self, field: &str) -> Option<&'static str> {
+        self.columns.iter().find(|(_, name)| *name == field).map(|(header, _)| *header)
+    }
+
+    /// Whether the file makes no sense without the column.
+    pub fn needs(&self, header: &str) -> bool {
+        if header == "sourcedId" {
+            return true;
+        }
+        match &self.part {
+            Some(part) => {
+                header == part.owner
+                    || match part.shape {
+                        Shape::Link(column) | Shape::TheLink(column) => header == column,
+                        Shape::Objective | Shape::ObjectiveScore => {
+                            header == "source" || header == "learningObjectiveId"
+                        }
+                        Shape::Object(_) | Shape::Profile => self
+                            .columns
+                            .iter()
+                            .filter(|(name, _)| *name == header)
+                            .any(|(_, field)| part.requires(self.kind, field)),
+                    }
+            }
+            None => self
+                .columns
+                .iter()
+                .filter(|(name, _)| *name == header)
+                .filter_map(|(_, field)| self.kind.field(field))
+                .any(|field| matches!(field.presence, Presence::Required | Presence::Derived)),
+        }
+    }
+}
+
+impl Part {
+    /// The fields of the objects that its rows stand for.
+    pub fn members(&self, kind: &'static Kind) -> &'static [crate::kind::Field] {
+        match kind.field(self.field).map(|field| field.ty) {
+            Some(Type::Objects(fields)) => fields,
+            _ => &[],
+        }
+    }
+
+    fn requires(&self, kind: &'static Kind, member: &str) -> bool {
+        self.members(kind)
+            .iter()
+            .any(|field| field.name == member && field.presence == Presence::Required)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_name_declared_fields() {
+        for file in ALL {
+            for (header, field) in file.columns.iter().filter(|(_, field)| !field.is_empty()) {
+                let declared = match &file.part {
+                    None => file.kind.field(field).is_some(),
+                    Some(part) => part.members(file.kind).iter().any(|one| one.name == *field),
+                };
+                assert!(declared, "{}.csv: {header} names no field '{field}'", file.name);
+            }
+            if let Some(part) = &file.part {
+                assert!(file.kind.field(part.field).is_some(), "{}", file.name);
+                assert!(file.needs(part.owner), "{}", file.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind_has_a_file_and_comes_behind_what_it_refers_to() {
+        let place = |kind: &str| {
+            ALL.iter().position(|file| file.part.is_none() && file.kind.one == kind).unwrap()
+        };
+        for kind in kinds::ALL {
+            let own = place(kind.one);
+            let mut fields: Vec<_> = kind.fields.iter().collect();
+            while let Some(field) = fields.pop() {
+                match field.ty {
+                    Type::Objects(inner) => fields.extend(inner),
+                    Type::Reference(target) | Type::References(target) => {
+                        let target = place(kinds::named(target).unwrap().one);
+                        assert!(target <= own, "{} refers to a later file", kind.one);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Reads a OneRoster package into the store.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::{Db, Spool};
+
+use super::candidate::{Candidate, Layout, Refusal};
+use super::files::{self, File, Part};
+use super::manifest::{self, Manifest, Mode};
+use super::reading::{Batch, Order, read_records, spool_parts, spooled};
+use super::report::{Refusals, Report};
+use super::source::Source;
+use super::writing::{Progressing, Writer};
+use crate::repository;
+
+/// How an import is to be done.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where refused rows go while the import keeps the others. Without it, any fault undoes all.
+    pub rejects: Option<PathBuf>,
+}
+
+/// How far an import is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The file that is read, without `.csv`.
+    pub file: &'static str,
+    /// Rows read so far, over all files.
+    pub rows: u64,
+    /// Bytes read so far, and all that there are.
+    pub bytes: u64,
+    /// All bytes that there are, as the zip says.
+    pub total_bytes: u64,
+}
+
+/// Batches that the reading half is ahead of the writing half at most.
+const BATCHES_AHEAD: usize = 4;
+
+/// Imports a zip or a folder in one transaction: all of it is kept, or nothing is.
+///
+/// Bulk files create and replace records; records that they do not name stay as they are. Delta
+/// files also mark records as deleted. The same import again changes nothing. Every row is held
+/// to the rules of the API. The report says what was done, or every fault (`committed` is false).
+///
+/// Errors: `Invalid` where the package cannot be read at all; what the store says.
+pub fn import(
+    db: &Db,
+    path: &Path,
+    options: &Options,
+    now: Timestamp,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report> {
+    let mut source = Source::open(path)?;
+    let mut refusals = Refusals::new(options.rejects.as_deref());
+    let (manifest, faults) = Manifest::of(&mut source)?;
+    if !faults.is_empty() {
+        let cells = Vec::new();
+        refusals.add(Refusal { faults, cells })?;
+    }
+    let is_named = |name: &str| manifest.mode(name.trim_end_matches(".csv")).is_some();
+    refusals.report.ignored = source
+        .names()
+        .filter(|name| *name != manifest::NAME && !is_named(name))
+        .map(str::to_owned)
+        .collect();
+    let total_bytes = source.bytes(is_named);
+    let done = db.write_blocking(|tx| {
+        let bytes = Arc::new(AtomicU64::new(0));
+        let mut run = Run {
+            source: &mut source,
+            manifest: &manifest,
+            writer: Writer::new(tx, &mut refusals),
+            spool: Spool::new()?,
+            meter: Meter { rows: 0, bytes, total_bytes, progress },
+            now,
+        };
+        for file in files::ALL.iter().filter(|file| file.part.is_none()) {
+            run.records(file)?;
+        }
+        match refusals.report.fault_count > 0 && !refusals.go_on() {
+            // Undoes the transaction; the report says why.
+            true => Err(Problem::new(ProblemKind::Invalid, "the import has faults")),
+            false => Ok(()),
+        }
+    });
+    let failed_by_faults = refusals.report.fault_count > 0 && !refusals.go_on();
+    match done {
+        Ok(()) => refusals.report.committed = true,
+        Err(problem) if problem.kind == ProblemKind::Invalid && failed_by_faults => {}
+        Err(problem) => return Err(problem),
+    }
+    refusals.finish()
+}
+
+struct Run<'r, 'w, 'tx> {
+    source: &'r mut Source,
+    manifest: &'r Manifest,
+    writer: Writer<'w, 'tx>,
+    spool: Spool,
+    meter: Meter<'r>,
+    now: Timestamp,
+}
+
+/// Counts what is read and tells of it.
+struct Meter<'r> {
+    rows: u64,
+    bytes: Arc<AtomicU64>,
+    total_bytes: u64,
+    progress: &'r mut dyn FnMut(Progress),
+}
+
+impl Meter<'_> {
+    fn count(&mut self, file: &'static str, rows: u64) {
+        self.rows += rows;
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let total_bytes = self.total_bytes;
+        (self.progress)(Progress { file, rows: self.rows, bytes, total_bytes });
+    }
+}
+
+type Parts = Vec<(&'static File, &'static Part, Mode)>;
+
+impl Run<'_, '_, '_> {
+    /// Imports a file of records with the files that hold parts of them.
+    fn records(&mut self, file: &'static File) -> Result<()> {
+        let mut parts = Vec::new();
+        for (part_file, part) in file.parts() {
+            if let Some(mode) = self.manifest.mode(part_file.name) {
+                self.parts(part_file, mode)?;
+                parts.push((part_file, part, mode));
+            }
+        }
+        let written = match self.manifest.mode(file.name) {
+            Some(mode) => self.own_rows(file, mode, &parts)?,
+            None => None,
+        };
+        self.parts_alone(file, parts, written.as_ref())
+    }
+
+    fn parts(&mut self, file: &'static File, mode: Mode) -> Result<()> {
+        let refusals = &mut *self.writer.refusals;
+        refusals.report.of(file.name, mode);
+        let bytes = Arc::clone(&self.meter.bytes);
+        let refuse = |refusal| refusals.add(refusal);
+        let rows = spool_parts(self.source, &mut self.spool, file, mode, bytes, refuse)?;
+        self.writer.refusals.report.of(file.name, mode).rows += rows;
+        self.meter.count(file.name, rows);
+        Ok(())
+    }
+
+    /// Reads the file on another thread and writes it on this one.
+    fn own_rows(
+        &mut self,
+        file: &'static File,
+        mode: Mode,
+        parts: &Parts,
+    ) -> Result<Option<Progressing>> {
+        let Self { source, writer, spool, meter, now, .. } = self;
+        writer.refusals.report.of(file.name, mode);
+        let is_new = repository::is_empty(writer.tx, file.kind)?;
+        let bytes = Arc::clone(&meter.bytes);
+        let order = Order { file, mode, parts: parts.clone(), is_new, now: *now, bytes };
+        let (send, receive) = sync_channel(BATCHES_AHEAD);
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(move || read_records(source, spool, order, &send));
+            let written = write_all(writer, receive, is_new, |writer, rows| {
+                writer.refusals.report.of(file.name, mode).rows += rows;
+                meter.count(file.name, rows);
+            });
+            let read = reading.join().map_err(|_| Problem::internal("the reading thread died"))?;
+            let mut at = written?;
+            read?;
+            if let Some(at) = &mut at {
+                writer.end(at)?;
+            }
+            Ok(at)
+        })
+    }
+
+    /// Writes the parts whose records the package has no row for.
+    fn parts_alone(
+        &mut self,
+        file: &'static File,
+        parts: Parts,
+        written: Option<&Progressing>,
+    ) -> Result<()> {
+        let mut owners: Vec<String> = Vec::new();
+        let mut named = HashSet::new();
+        for (part_file, ..) in &parts {
+            self.spool.each(part_file.name, |owner, _| {
+                let has_row = written.is_some_and(|written| written.has_row(owner));
+                if !has_row && named.insert(owner.to_owned()) {
+                    owners.push(owner.to_owned());
+                }
+                Ok(())
+            })?;
+        }
+        let layout = Layout::of_parts(file, parts, self.now);
+        for owner in owners {
+            let rows = spooled(&layout.parts, &mut self.spool, &owner)?;
+            self.writer.parts_alone(&layout, Candidate::of_parts(owner, rows))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes what the reading half sends. Hanging up, at the latest on return, ends the other half.
+fn write_all(
+    writer: &mut Writer<'_, '_>,
+    receive: Receiver<Batch>,
+    is_new: bool,
+    mut count: impl FnMut(&mut Writer<'_, '_>, u64),
+) -> Result<Option<Progressing>> {
+    let mut at: Option<Progressing> = None;
+    for batch in receive {
+        match (batch, &mut at) {
+            (Batch::Begin(layout, faults), at) => {
+                *at = Some(writer.begin(*layout, faults, is_new)?);
+            }
+            (Batch::Rows(rows), Some(at)) => {
+                let read = rows.len() as u64;
+                writer.batch(at, rows)?;
+                count(writer, read);
+            }
+            (Batch::Rows(_), None) => {}
+        }
+    }
+    Ok(at)
+}

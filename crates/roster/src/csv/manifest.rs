@@ -1,0 +1,122 @@
+//! `manifest.csv`: which files come, and whether each is whole or a delta.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use super::fault::Fault;
+use super::files;
+use super::rows::{Row, Rows};
+use super::source::Source;
+
+/// How a file is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// All records, each as it is.
+    Bulk,
+    /// What changed: new, changed and deleted records.
+    Delta,
+}
+
+/// The name of the manifest.
+pub(super) const NAME: &str = "manifest.csv";
+
+/// The files of a package and how they are meant.
+#[derive(Debug, Default)]
+pub(super) struct Manifest {
+    modes: BTreeMap<&'static str, Mode>,
+}
+
+impl Manifest {
+    /// How the file is meant; `None` where it is not to be read.
+    pub(super) fn mode(&self, file: &str) -> Option<Mode> {
+        self.modes.get(file).copied()
+    }
+
+    /// Reads the manifest. A package without one is taken as bulk, where it holds files of a roster.
+    ///
+    /// Errors: `Invalid` where neither a manifest nor a roster file is there, or it cannot be read.
+    pub(super) fn of(source: &mut Source) -> Result<(Self, Vec<Fault>)> {
+        if !source.has(NAME) {
+            let there = files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
+            let modes: BTreeMap<_, _> = there.map(|file| (file.name, Mode::Bulk)).collect();
+            if modes.is_empty() {
+                return Err(Problem::new(
+                    ProblemKind::Invalid,
+                    "there is no manifest.csv and no file of a roster such as users.csv; \
+                     name a OneRoster zip, or the folder that holds its files",
+                ));
+            }
+            return Ok((Self { modes }, Vec::new()));
+        }
+        let mut manifest = Self::default();
+        let mut faults = Vec::new();
+        let mut row = Row::default();
+        {
+            let input = source.read(NAME)?;
+            let mut rows = Rows::new(input);
+            while let Some(next) = rows.next(&mut row).map_err(|e| unreadable(NAME, &e))? {
+                match next {
+                    Ok(()) => faults.extend(manifest.line(&row)),
+                    Err(broken) => {
+                        faults.push(Fault::of_row(NAME, broken.line, broken.problem, broken.mend));
+                    }
+                }
+            }
+        }
+        for name in manifest.modes.keys() {
+            if !source.has(&format!("{name}.csv")) {
+                faults.push(
+                    Fault::of_row(
+                        NAME,
+                        0,
+                        format!("the manifest announces {name}.csv, which is not there"),
+                        format!("add {name}.csv, or write 'absent' for it"),
+                    )
+                    .at(&format!("file.{name}"), ""),
+                );
+            }
+        }
+        manifest.modes.retain(|name, _| source.has(&format!("{name}.csv")));
+        Ok((manifest, faults))
+    }
+
+    fn line(&mut self, row: &Row) -> Option<Fault> {
+        let cells = row.readable();
+        let name = cells.first().map_or("", |cell| cell.trim());
+        let value = cells.get(1).map_or("", |cell| cell.trim());
+        let fault = |problem: String, mend: &str| {
+            Some(Fault::of_row(NAME, row.line, problem, mend).at(name, value))
+        };
+        if name == "oneroster.version" && !matches!(value, "1.1" | "1.2" | "1.2.1") {
+            return fault("is not a version that can be read".into(), "export as OneRoster 1.2");
+        }
+        if name == "manifest.version" && value != "1.0" {
+            return fault("is not a version of the manifest".into(), "write 1.0");
+        }
+        let file = name.strip_prefix("file.")?;
+        // The standard's table marks files that are new in 1.2 with a star; some copy it.
+        let file = file.trim_end_matches('*');
+        let mode = match value {
+            "absent" => return None,
+            "bulk" => Mode::Bulk,
+            "delta" => Mode::Delta,
+            _ => return fault("is neither absent, bulk nor delta".into(), "write one of them"),
+        };
+        match files::named(file) {
+            Some(known) => {
+                self.modes.insert(known.name, mode);
+                None
+            }
+            None => {
+                fault(format!("'{file}' is no file of a roster"), "remove the line, or correct it")
+            }
+        }
+    }
+}
+
+/// A file that cannot be read to its end.
+pub(super) fn unreadable(file: &str, error: &std::io::Error) -> Problem {
+    Problem::new(ProblemKind::Invalid, format!("{file} cannot be read to its end: {error}"))
+}

@@ -1,0 +1,26 @@
+//! OneRoster 1.2 as CSV files in a zip or a folder.
+
+mod candidate;
+mod cell;
+mod export;
+mod fault;
+pub mod files;
+mod header;
+mod import;
+mod known;
+mod manifest;
+pub(crate) mod package;
+mod parts;
+mod reading;
+mod report;
+pub mod rows;
+pub mod source;
+mod table;
+mod waiting;
+mod writing;
+
+pub use export::{Exported, export};
+pub use fault::Fault;
+pub use import::{Options, Progress, import};
+pub use manifest::Mode;
+pub use report::{FileReport, Report};

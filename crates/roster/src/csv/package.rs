@@ -1,0 +1,121 @@
+//! A roster being written as a zip: file by file, row by row, with its manifest at the end.
+
+use std::io::{Seek, Write};
+
+use lyceum_core::{Problem, Result};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::files::{self, File};
+
+/// A zip that takes one CSV file after the other. The same rows give the same bytes.
+pub(crate) struct Package<W: Write + Seek> {
+    zip: ZipWriter<W>,
+    written: Vec<(&'static str, u64)>,
+}
+
+/// Takes the rows of one file; the file comes into being with its first row, since a file
+/// without rows is not allowed (CSV binding 1.2.1, section 3).
+pub(crate) struct RowWriter<'a, W: Write + Seek> {
+    zip: Option<&'a mut ZipWriter<W>>,
+    out: Option<csv::Writer<&'a mut ZipWriter<W>>>,
+    file: &'static File,
+    more_headers: &'a [String],
+    rows: u64,
+}
+
+impl<W: Write + Seek> Package<W> {
+    /// A package that goes to `out`.
+    pub(crate) fn new(out: W) -> Self {
+        Self { zip: ZipWriter::new(out), written: Vec::new() }
+    }
+
+    /// Writes a file. `more_headers` are columns behind those of the table.
+    pub(crate) fn file(
+        &mut self,
+        file: &'static File,
+        more_headers: &[String],
+        rows: impl FnOnce(&mut RowWriter<'_, W>) -> Result<()>,
+    ) -> Result<()> {
+        let mut writer =
+            RowWriter { zip: Some(&mut self.zip), out: None, file, more_headers, rows: 0 };
+        rows(&mut writer)?;
+        if let Some(mut out) = writer.out {
+            out.flush().map_err(Problem::internal)?;
+        }
+        if writer.rows > 0 {
+            self.written.push((file.name, writer.rows));
+        }
+        Ok(())
+    }
+
+    /// Writes the manifest and ends the zip. Answers the files with their numbers of rows, and
+    /// what the package was written to.
+    pub(crate) fn finish(mut self, system: &str) -> Result<(Vec<(&'static str, u64)>, W)> {
+        self.zip.start_file("manifest.csv", options()).map_err(Problem::internal)?;
+        let mut out = csv_writer(&mut self.zip);
+        let mut line = |name: &str, value: &str| out.write_record([name, value]);
+        line("propertyName", "value").map_err(Problem::internal)?;
+        line("manifest.version", "1.0").map_err(Problem::internal)?;
+        line("oneroster.version", "1.2").map_err(Problem::internal)?;
+        let mut names: Vec<_> = files::ALL.iter().map(|file| file.name).collect();
+        names.sort_by_key(|name| name.to_ascii_lowercase());
+        for name in names {
+            let there = self.written.iter().any(|(written, _)| *written == name);
+            // The standard's manifest has no line for files that it does not know.
+            if !there && files::BEYOND_THE_STANDARD.contains(&name) {
+                continue;
+            }
+            let mode = if there { "bulk" } else { "absent" };
+            line(&format!("file.{name}"), mode).map_err(Problem::internal)?;
+        }
+        line("source.systemName", system).map_err(Problem::internal)?;
+        line("source.systemCode", "lyceum").map_err(Problem::internal)?;
+        out.flush().map_err(Problem::internal)?;
+        drop(out);
+        let inner = self.zip.finish().map_err(Problem::internal)?;
+        Ok((self.written, inner))
+    }
+}
+
+impl<W: Write + Seek> RowWriter<'_, W> {
+    /// Writes a row.
+    pub(crate) fn row<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) -> Result<()> {
+        if self.out.is_none() {
+            self.begin()?;
+        }
+        let out = self.out.as_mut().expect("`begin` sets it");
+        out.write_record(cells).map_err(Problem::internal)?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let zip = self.zip.take().expect("a file begins once");
+        zip.start_file(format!("{}.csv", self.file.name), options()).map_err(Problem::internal)?;
+        let mut out = csv_writer(zip);
+        for header in self.file.headers() {
+            out.write_field(header).map_err(Problem::internal)?;
+        }
+        out.write_record(self.more_headers).map_err(Problem::internal)?;
+        self.out = Some(out);
+        Ok(())
+    }
+}
+
+fn csv_writer<W: Write>(out: W) -> csv::Writer<W> {
+    csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .buffer_capacity(64 * 1024)
+        .from_writer(out)
+}
+
+/// Deflate at its quickest; no time stamp, so that the same rows give the same bytes.
+fn options() -> SimpleFileOptions {
+    SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(1))
+        .last_modified_time(zip::DateTime::default())
+        .unix_permissions(0o644)
+        .large_file(true)
+}

@@ -1,0 +1,260 @@
+//! The reading half of an import: from bytes to candidates, on a thread of its own.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::Spool;
+
+use super::candidate::{Candidate, Layout, Refusal, csv};
+use super::fault::Fault;
+use super::files::{File, Part};
+use super::header::{Header, Use};
+use super::manifest::{Mode, unreadable};
+use super::parts::PartRow;
+use super::rows::{Row, Rows};
+use super::source::Source;
+
+/// Rows that are checked and written together.
+pub(super) const BATCH_RECORDS: usize = 1000;
+
+/// What the reading half hands over.
+pub(super) enum Batch {
+    /// The file's header is read; its faults.
+    Begin(Box<Layout>, Vec<Fault>),
+    /// Rows of the file, in their order.
+    Rows(Vec<Candidate>),
+}
+
+/// What is to be read.
+pub(super) struct Order {
+    pub(super) file: &'static File,
+    pub(super) mode: Mode,
+    /// The files of the package that hold parts of its records; they are in the spool.
+    pub(super) parts: Vec<(&'static File, &'static Part, Mode)>,
+    /// Whether nothing is stored that rows could change, so that each can be judged by itself.
+    pub(super) is_new: bool,
+    pub(super) now: Timestamp,
+    /// Counts what is read.
+    pub(super) bytes: Arc<AtomicU64>,
+}
+
+/// Reads a file of records and sends it batch by batch.
+pub(super) fn read_records(
+    source: &mut Source,
+    spool: &mut Spool,
+    order: Order,
+    out: &SyncSender<Batch>,
+) -> Result<()> {
+    let Order { file, mode, parts, is_new, now, bytes } = order;
+    let name = csv(file);
+    let input = source.read(&name)?;
+    let mut rows = Rows::new(Counted { input, bytes });
+    let (header, faults) = read_header(&mut rows, file, mode)?;
+    let own = Layout { file, mode, header, parts, now };
+    let eager = is_new && own.stands_alone();
+    // Where a send fails, the writing half has hung up, and says why.
+    if out.send(Batch::Begin(Box::new(own.clone()), faults)).is_err() {
+        return Ok(());
+    }
+    let mut waiting = Vec::with_capacity(BATCH_RECORDS);
+    let mut row = Row::default();
+    while own.header.is_usable
+        && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
+    {
+        let candidate = match next {
+            Ok(()) => candidate(&own, spool, std::mem::take(&mut row), eager)?,
+            Err(broken) => {
+                let mut candidate = Candidate::default();
+                let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
+                let cells = vec![broken.raw];
+                candidate.refusals.push(Refusal { faults: vec![fault], cells });
+                candidate
+            }
+        };
+        waiting.push(candidate);
+        if waiting.len() == BATCH_RECORDS
+            && out.send(Batch::Rows(std::mem::take(&mut waiting))).is_err()
+        {
+            return Ok(());
+        }
+    }
+    let _ = out.send(Batch::Rows(waiting));
+    Ok(())
+}
+
+fn candidate(layout: &Layout, spool: &mut Spool, row: Row, eager: bool) -> Result<Candidate> {
+    let mut candidate = Candidate::read(layout, row);
+    candidate.parts = spooled(&layout.parts, spool, &candidate.id)?;
+    if eager && candidate.refusals.is_empty() {
+        candidate.finish(layout, None);
+    }
+    Ok(candidate)
+}
+
+/// The parts of a record that the package holds.
+pub(super) fn spooled(
+    files: &[(&'static File, &'static Part, Mode)],
+    spool: &mut Spool,
+    owner: &str,
+) -> Result<Vec<(usize, PartRow)>> {
+    let mut parts = Vec::new();
+    for (at, (file, ..)) in files.iter().enumerate() {
+        for text in spool.get(file.name, owner)? {
+            parts.push((at, serde_json::from_str(&text).map_err(Problem::internal)?));
+        }
+    }
+    Ok(parts)
+}
+
+/// Reads the header, which is the first row of the file.
+fn read_header<R: Read>(
+    rows: &mut Rows<R>,
+    file: &'static File,
+    mode: Mode,
+) -> Result<(Header, Vec<Fault>)> {
+    let name = csv(file);
+    let mut row = Row::default();
+    if rows.is_utf16().map_err(|e| unreadable(&name, &e))? {
+        let fault = Fault::of_row(
+            &name,
+            1,
+            "the file is written as UTF-16",
+            "save it with the encoding UTF-8",
+        );
+        return Ok((Header::unusable(), vec![fault]));
+    }
+    match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
+        Some(Ok(())) => Ok(Header::read(file, &row, mode == Mode::Delta)),
+        Some(Err(broken)) => {
+            let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
+            Ok((Header::unusable(), vec![fault]))
+        }
+        None => {
+            let mend = format!("write its header line, or 'absent' for file.{}", file.name);
+            let fault = Fault::of_row(&name, 1, "the file has no header", mend);
+            Ok((Header::unusable(), vec![fault]))
+        }
+    }
+}
+
+/// Reads a file of parts into the spool, by the records that they belong to. Hands each refused
+/// row to `refuse`; answers the number of rows.
+pub(super) fn spool_parts(
+    source: &mut Source,
+    spool: &mut Spool,
+    file: &'static File,
+    mode: Mode,
+    bytes: Arc<AtomicU64>,
+    mut refuse: impl FnMut(Refusal) -> Result<()>,
+) -> Result<u64> {
+    let name = csv(file);
+    let owner = file.part.as_ref().map_or("", |part| part.owner);
+    let input = source.read(&name)?;
+    let mut rows = Rows::new(Counted { input, bytes });
+    let (header, faults) = read_header(&mut rows, file, mode)?;
+    if !faults.is_empty() {
+        refuse(Refusal { faults, cells: header.names.clone() })?;
+    }
+    let mut row = Row::default();
+    let mut count = 0;
+    while header.is_usable
+        && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
+    {
+        count += 1;
+        let read = match next {
+            Ok(()) => part_row(file, &header, &row, mode),
+            Err(broken) => {
+                let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
+                Err(Refusal { faults: vec![fault], cells: vec![broken.raw] })
+            }
+        };
+        match read {
+            Ok(part) => {
+                let text = serde_json::to_string(&part).map_err(Problem::internal)?;
+                spool.put(file.name, part.cell(file, owner), &text)?;
+            }
+            Err(refusal) => refuse(refusal)?,
+        }
+    }
+    Ok(count)
+}
+
+fn part_row(
+    file: &'static File,
+    header: &Header,
+    row: &Row,
+    mode: Mode,
+) -> Result<PartRow, Refusal> {
+    let name = csv(file);
+    let refused = |faults| Refusal { faults, cells: row.readable() };
+    if row.len() != header.names.len() {
+        let (found, expected) = (row.len(), header.names.len());
+        return Err(refused(vec![Fault::of_row(
+            &name,
+            row.line,
+            format!("the row has {found} fields, the header has {expected}"),
+            "look for a missing comma, or quote the field that holds one",
+        )]));
+    }
+    let mut faults = Vec::new();
+    let mut part = PartRow {
+        line: row.line,
+        id: String::new(),
+        deleted: false,
+        cells: vec![String::new(); file.columns.len()],
+    };
+    for (at, one) in header.uses.iter().enumerate() {
+        let column = &header.names[at];
+        let mut fault = |value: &str, problem: &str, mend: &str| {
+            faults.push(Fault::of_row(&name, row.line, problem, mend).at(column, value));
+        };
+        let text = match row.text(at) {
+            Ok(text) => text,
+            Err(readable) => {
+                fault(&readable, "is not UTF-8", "save the file with the encoding UTF-8");
+                continue;
+            }
+        };
+        if text.is_empty() && file.needs(column.trim()) {
+            fault("", "is required", "fill the cell");
+        }
+        match one {
+            Use::SourcedId => text.clone_into(&mut part.id),
+            Use::Status => match text {
+                "" if mode == Mode::Delta => {
+                    fault("", "is required in a delta", "write active or tobedeleted");
+                }
+                "" | "active" => {}
+                "tobedeleted" | "inactive" => part.deleted = true,
+                other => {
+                    fault(
+                        other,
+                        "must be 'active' or 'tobedeleted'",
+                        "write active or tobedeleted",
+                    );
+                }
+            },
+            Use::Part(place) => text.clone_into(&mut part.cells[*place]),
+            _ => {}
+        }
+    }
+    if faults.is_empty() { Ok(part) } else { Err(refused(faults)) }
+}
+
+/// Counts the bytes that are read, for the progress bar.
+struct Counted<R> {
+    input: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}

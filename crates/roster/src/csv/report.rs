@@ -1,0 +1,150 @@
+//! What an import did, and the file of the rows that it refused.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use lyceum_core::limits::IMPORT_MAX_REPORTED_FAULTS;
+use lyceum_core::{Problem, ProblemKind, Result};
+use serde::Serialize;
+
+use super::candidate::Refusal;
+use super::fault::Fault;
+use super::manifest::Mode;
+
+/// What an import did.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// Whether anything was kept.
+    pub committed: bool,
+    /// The files, in the order in which they were read.
+    pub files: Vec<FileReport>,
+    /// The first faults, up to `IMPORT_MAX_REPORTED_FAULTS`.
+    pub faults: Vec<Fault>,
+    /// How many faults there are.
+    pub fault_count: u64,
+    /// Where the refused rows are, if there are any.
+    pub rejects: Option<PathBuf>,
+    /// Files that are there and were not read.
+    pub ignored: Vec<String>,
+}
+
+/// What became of one file's rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileReport {
+    /// Its name without `.csv`.
+    pub file: &'static str,
+    /// How the manifest meant it.
+    pub mode: Mode,
+    /// Rows without the header.
+    pub rows: u64,
+    /// Records that are new.
+    pub created: u64,
+    /// Records that changed.
+    pub updated: u64,
+    /// Records that say what they said before.
+    pub unchanged: u64,
+    /// Records that are now marked as deleted.
+    pub deleted: u64,
+    /// Rows that were refused.
+    pub rejected: u64,
+}
+
+impl Report {
+    /// The report of a file, begun where there is none yet.
+    pub(super) fn of(&mut self, file: &'static str, mode: Mode) -> &mut FileReport {
+        let at = self.files.iter().position(|one| one.file == file).unwrap_or_else(|| {
+            self.files.push(FileReport {
+                file,
+                mode,
+                rows: 0,
+                created: 0,
+                updated: 0,
+                unchanged: 0,
+                deleted: 0,
+                rejected: 0,
+            });
+            self.files.len() - 1
+        });
+        &mut self.files[at]
+    }
+}
+
+/// Collects refusals: into the report, and into a CSV file where the import goes on without them.
+pub(super) struct Refusals {
+    pub(super) report: Report,
+    path: Option<PathBuf>,
+    out: Option<csv::Writer<BufWriter<File>>>,
+}
+
+impl Refusals {
+    /// Collects; writes the rows to `path` if there is one and anything is refused.
+    pub(super) fn new(path: Option<&Path>) -> Self {
+        Self { report: Report::default(), path: path.map(Path::to_owned), out: None }
+    }
+
+    /// Whether the import goes on without the refused rows.
+    pub(super) fn go_on(&self) -> bool {
+        self.path.is_some()
+    }
+
+    pub(super) fn add(&mut self, refusal: Refusal) -> Result<()> {
+        let file = refusal.faults.first().map_or("", |fault| fault.file.as_str());
+        let name = file.trim_end_matches(".csv");
+        if let Some(report) = self.report.files.iter_mut().find(|one| one.file == name) {
+            report.rejected += 1;
+        }
+        let mut row = csv::Writer::from_writer(Vec::new());
+        row.write_record(&refusal.cells).map_err(Problem::internal)?;
+        let row = row.into_inner().map_err(|e| Problem::internal(e.to_string()))?;
+        let row = String::from_utf8_lossy(&row);
+        for fault in refusal.faults {
+            self.write(&fault, row.trim_end())?;
+            self.report.fault_count += 1;
+            if self.report.faults.len() < IMPORT_MAX_REPORTED_FAULTS {
+                self.report.faults.push(fault);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, fault: &Fault, row: &str) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let unwritable = |error: &dyn std::fmt::Display| {
+            Problem::new(
+                ProblemKind::Invalid,
+                format!("the refused rows cannot be written to '{}': {error}", path.display()),
+            )
+        };
+        let out = match &mut self.out {
+            Some(out) => out,
+            none => {
+                let file = File::create(path).map_err(|e| unwritable(&e))?;
+                let mut out = csv::Writer::from_writer(BufWriter::new(file));
+                out.write_record(["file", "line", "column", "value", "problem", "mend", "row"])
+                    .map_err(|e| unwritable(&e))?;
+                self.report.rejects = Some(path.clone());
+                none.insert(out)
+            }
+        };
+        let line = fault.line.to_string();
+        out.write_record([
+            &fault.file,
+            &line,
+            &fault.column,
+            &fault.value,
+            &fault.problem,
+            &fault.mend,
+            row,
+        ])
+        .map_err(|e| unwritable(&e))
+    }
+
+    /// Ends the file of refused rows.
+    pub(super) fn finish(mut self) -> Result<Report> {
+        if let Some(mut out) = self.out.take() {
+            out.flush().map_err(Problem::internal)?;
+        }
+        Ok(self.report)
+    }
+}

@@ -1,0 +1,431 @@
+//! Rows of a CSV file as RFC 4180 has them, with the line that each begins on.
+//!
+//! Read more liberally than RFC 4180 says: a byte-order mark at the start is skipped, lines end
+//! with CR LF, LF or CR, empty lines are passed over, and a quote inside an unquoted field is a
+//! plain character. Read as strictly as it says: a quoted field must be closed, and a comma or
+//! the end of the line must follow. After a fault, reading goes on with the line behind the one
+//! on which the faulty row began, so that no row is lost unreported; the time stays linear,
+//! because a quote that is open by mistake can only swallow lines without faults of their own.
+
+use std::io::{self, Read};
+
+use lyceum_core::limits::CSV_LINE_MAX_BYTES;
+
+/// One row: its fields, unquoted, and where it stands.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Row {
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+/// A row that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BrokenRow {
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    /// What is wrong.
+    pub problem: &'static str,
+    /// What to do.
+    pub mend: &'static str,
+    /// Its first line as it stands in the file, cut to a readable length.
+    pub raw: String,
+}
+
+impl Row {
+    /// How many fields it has.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether it has no field at all.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The bytes of a field, none where the row is too short.
+    pub fn bytes(&self, index: usize) -> &[u8] {
+        let Some(&end) = self.ends.get(index) else { return &[] };
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.text[start..end]
+    }
+
+    /// The text of a field; the `Err` is its bytes made readable.
+    pub fn text(&self, index: usize) -> Result<&str, String> {
+        let bytes = self.bytes(index);
+        std::str::from_utf8(bytes).map_err(|_| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// All fields, made readable where they are not UTF-8.
+    pub fn readable(&self) -> Vec<String> {
+        (0..self.len()).map(|i| String::from_utf8_lossy(self.bytes(i)).into_owned()).collect()
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    fn end_field(&mut self) {
+        self.ends.push(self.text.len());
+    }
+}
+
+/// Reads rows out of a stream of bytes.
+pub struct Rows<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// What is read and not yet used: `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    at_end: bool,
+    line: u64,
+    begun: bool,
+}
+
+/// Why the row that begins at `start` cannot be made of what the buffer holds.
+enum Halt {
+    /// It may go on in bytes that are not read yet.
+    More,
+    Broken(&'static str, &'static str),
+}
+
+const STRAY: (&str, &str) = (
+    "a quoted field is followed by something other than a comma or the end of the line",
+    "write a quote inside a quoted field twice (\"\")",
+);
+const OPEN: (&str, &str) =
+    ("a quoted field is never closed", "close the quote, or write it twice (\"\") if it is text");
+const LONG: (&str, &str) = (
+    "the row is longer than the limit",
+    "look for a quote that is never closed, or shorten the row",
+);
+
+impl<R: Read> Rows<R> {
+    /// Rows of the stream, from its first byte.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            buffer: vec![0; 128 * 1024],
+            start: 0,
+            end: 0,
+            at_end: false,
+            line: 1,
+            begun: false,
+        }
+    }
+
+    /// Reads the next row into `row`; `None` at the end.
+    ///
+    /// Errors: what the stream says when it cannot be read.
+    pub fn next(&mut self, row: &mut Row) -> io::Result<Option<Result<(), BrokenRow>>> {
+        if !self.begun {
+            self.begun = true;
+            self.skip_mark()?;
+        }
+        self.skip_empty_lines()?;
+        if self.start == self.end {
+            return Ok(None);
+        }
+        loop {
+            row.clear();
+            row.line = self.line;
+            match parse(&self.buffer[self.start..self.end], self.at_end, row) {
+                Ok((used, lines)) => {
+                    self.start += used;
+                    self.line += lines;
+                    return Ok(Some(Ok(())));
+                }
+                Err(Halt::Broken(problem, mend)) => return self.broken(problem, mend).map(Some),
+                Err(Halt::More) if self.end - self.start > CSV_LINE_MAX_BYTES => {
+                    return self.broken(LONG.0, LONG.1).map(Some);
+                }
+                Err(Halt::More) => self.fill()?,
+            }
+        }
+    }
+
+    /// Whether the stream begins like UTF-16, which no reader of OneRoster takes.
+    pub fn is_utf16(&mut self) -> io::Result<bool> {
+        self.fill()?;
+        let head = &self.buffer[self.start..self.end];
+        Ok(head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]))
+    }
+
+    fn skip_mark(&mut self) -> io::Result<()> {
+        while self.end - self.start < 3 && !self.at_end {
+            self.fill()?;
+        }
+        if self.buffer[self.start..self.end].starts_with(&[0xEF, 0xBB, 0xBF]) {
+            self.start += 3;
+        }
+        Ok(())
+    }
+
+    fn skip_empty_lines(&mut self) -> io::Result<()> {
+        loop {
+            while self.start < self.end && matches!(self.buffer[self.start], b'\n' | b'\r') {
+                // The CR of a CR LF is counted by its LF, which may not be read yet.
+                if self.buffer[self.start] == b'\r' {
+                    if self.start + 1 == self.end && !self.at_end {
+                        break;
+                    }
+                    let pair = self.start + 1 < self.end && self.buffer[self.start + 1] == b'\n';
+                    self.start += usize::from(pair);
+                }
+                self.start += 1;
+                self.line += 1;
+            }
+            let unsure = self.start == self.end
+                || (self.start + 1 == self.end && self.buffer[self.start] == b'\r');
+            if !unsure || self.at_end {
+                return Ok(());
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads on; makes room first. Sets `at_end` where nothing is left.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        let read = loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        self.end += read;
+        self.at_end = read == 0;
+        Ok(())
+    }
+
+    /// Tells of the row at `start` and moves behind its first line.
+    fn broken(
+        &mut self,
+        problem: &'static str,
+        mend: &'static str,
+    ) -> io::Result<Result<(), BrokenRow>> {
+        let held = &self.buffer[self.start..self.end];
+        let first_line = memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
+        let raw = String::from_utf8_lossy(&held[..first_line.min(200)]).into_owned();
+        let line = self.line;
+        self.start += first_line;
+        // A line longer than the limit is not in the buffer as a whole.
+        while self.start == self.end && !self.at_end {
+            self.fill()?;
+            let held = &self.buffer[self.start..self.end];
+            self.start += memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
+        }
+        Ok(Err(BrokenRow { line, problem, mend, raw }))
+    }
+}
+
+/// Parses one row at the start of `input` and answers the bytes and lines that it takes, its
+/// line end included.
+fn parse(input: &[u8], at_end: bool, row: &mut Row) -> Result<(usize, u64), Halt> {
+    let mut at = 0;
+    let mut lines = 0;
+    loop {
+        let next = if input.get(at) == Some(&b'"') {
+            at = quoted(input, at + 1, at_end, row, &mut lines)?;
+            input.get(at)
+        } else {
+            let length = memchr::memchr3(b',', b'\n', b'\r', &input[at..]);
+            let end = length.map_or(input.len(), |length| at + length);
+            row.text.extend_from_slice(&input[at..end]);
+            at = end;
+            input.get(at)
+        };
+        match next {
+            None if !at_end => return Err(Halt::More),
+            None => {
+                row.end_field();
+                return Ok((at, lines));
+            }
+            Some(b',') => row.end_field(),
+            Some(b'\n') => {
+                row.end_field();
+                return Ok((at + 1, lines + 1));
+            }
+            Some(b'\r') => {
+                if at + 1 == input.len() && !at_end {
+                    return Err(Halt::More);
+                }
+                row.end_field();
+                let pair = input.get(at + 1) == Some(&b'\n');
+                return Ok((at + 1 + usize::from(pair), lines + 1));
+            }
+            Some(_) => return Err(Halt::Broken(STRAY.0, STRAY.1)),
+        }
+        at += 1;
+    }
+}
+
+/// Parses the inside of a quoted field and answers the place behind its closing quote.
+fn quoted(
+    input: &[u8],
+    mut at: usize,
+    at_end: bool,
+    row: &mut Row,
+    lines: &mut u64,
+) -> Result<usize, Halt> {
+    loop {
+        let Some(length) = memchr::memchr(b'"', &input[at..]) else {
+            return Err(if at_end { Halt::Broken(OPEN.0, OPEN.1) } else { Halt::More });
+        };
+        let text = &input[at..at + length];
+        row.text.extend_from_slice(text);
+        *lines += line_ends(text);
+        at += length + 1;
+        match input.get(at) {
+            Some(b'"') => {
+                row.text.push(b'"');
+                at += 1;
+            }
+            None if !at_end => return Err(Halt::More),
+            _ => return Ok(at),
+        }
+    }
+}
+
+/// Line ends in a text: CR LF is one.
+fn line_ends(text: &[u8]) -> u64 {
+    let mut count = 0;
+    for at in memchr::memchr2_iter(b'\n', b'\r', text) {
+        let second = text[at] == b'\n' && at > 0 && text[at - 1] == b'\r';
+        count += u64::from(!second);
+    }
+    count
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::type_complexity,
+    clippy::unnecessary_wraps,
+    reason = "rows and their faults, side by side"
+)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all(input: &[u8]) -> Vec<Result<(u64, Vec<String>), (u64, &'static str)>> {
+        // A byte at a time, so that every border of the buffer is met.
+        let mut rows = Rows::new(OneByOne(input));
+        let mut row = Row::default();
+        let mut out = Vec::new();
+        while let Some(next) = rows.next(&mut row).unwrap() {
+            out.push(match next {
+                Ok(()) => Ok((row.line, row.readable())),
+                Err(broken) => Err((broken.line, broken.problem)),
+            });
+        }
+        out
+    }
+
+    struct OneByOne<'a>(&'a [u8]);
+
+    impl Read for OneByOne<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.0.len().min(1);
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    fn row(line: u64, fields: &[&str]) -> Result<(u64, Vec<String>), (u64, &'static str)> {
+        Ok((line, fields.iter().map(ToString::to_string).collect()))
+    }
+
+    #[test]
+    fn reads_quotes_line_ends_and_a_mark() {
+        assert_eq!(
+            all(b"\xEF\xBB\xBFa,b\r\n\r\n\"x, \"\"y\"\"\nz\",\n,5\" pipe\rlast,\"\""),
+            [
+                row(1, &["a", "b"]),
+                row(3, &["x, \"y\"\nz", ""]),
+                row(5, &["", "5\" pipe"]),
+                row(6, &["last", ""]),
+            ]
+        );
+        assert_eq!(all(b""), []);
+        assert_eq!(all(b"\xEF\xBB\xBF"), []);
+        assert_eq!(all(b"\n\r\n\r"), []);
+    }
+
+    #[test]
+    fn a_broken_row_hides_no_other() {
+        assert_eq!(
+            all(b"1,\"Smith \"Bob\" Jones\"\n2,ok\n3,\"open\n4,ok\n5,\"\"\n"),
+            [
+                Err((1, STRAY.0)),
+                row(2, &["2", "ok"]),
+                Err((3, OPEN.0)),
+                row(4, &["4", "ok"]),
+                row(5, &["5", ""]),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_row_above_the_limit_is_refused_in_bounded_memory() {
+        let long = [b"a,\"".as_slice(), &vec![b'x'; 3 * CSV_LINE_MAX_BYTES], b"\n2,ok\n"].concat();
+        let mut rows = Rows::new(long.as_slice());
+        let mut row = Row::default();
+        let broken = rows.next(&mut row).unwrap().unwrap().unwrap_err();
+        assert_eq!((broken.line, broken.problem), (1, LONG.0));
+        assert!(rows.buffer.len() <= 4 * CSV_LINE_MAX_BYTES);
+        rows.next(&mut row).unwrap().unwrap().unwrap();
+        assert_eq!((row.line, row.readable()), (2, vec!["2".to_owned(), "ok".to_owned()]));
+    }
+
+    #[test]
+    fn many_open_quotes_take_linear_time() {
+        let input = "\"a\n\"\"x\n".repeat(200_000);
+        let mut rows = Rows::new(input.as_bytes());
+        let mut row = Row::default();
+        let mut count = 0;
+        while rows.next(&mut row).unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 400_000);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_bytes_are_read_to_the_end(
+            input in proptest::collection::vec(
+                prop_oneof![Just(b'"'), Just(b','), Just(b'\n'), Just(b'\r'), any::<u8>()], 0..200)
+        ) {
+            let rows = all(&input);
+            prop_assert!(rows.len() <= input.len());
+            let mut lines = rows.iter().map(|row| match row { Ok((line, _)) | Err((line, _)) => *line });
+            let mut former = 0;
+            let rising = lines.all(|line| { let later = line > former; former = line; later });
+            prop_assert!(rising);
+        }
+
+        #[test]
+        fn what_a_writer_writes_comes_back(
+            table in proptest::collection::vec(proptest::collection::vec("[a-c,\"\r\n é]{0,6}", 2..4), 1..6)
+        ) {
+            let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+            for row in &table {
+                writer.write_record(row).unwrap();
+            }
+            let back: Vec<_> = all(&writer.into_inner().unwrap())
+                .into_iter().map(|row| row.unwrap().1).collect();
+            prop_assert_eq!(back, table);
+        }
+    }
+}

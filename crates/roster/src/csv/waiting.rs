@@ -1,0 +1,202 @@
+//! Rows that refer to records of their own kind which come later in the file, or never.
+//!
+//! The rows wait on disk; memory holds some 8 bytes for each row and each reference.
+
+use std::collections::{HashMap, HashSet};
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Spool, Tx};
+
+use super::candidate::Candidate;
+use super::reading::BATCH_RECORDS;
+use super::rows::Row;
+use super::writing::{Ready, parent_field};
+use crate::kind::Kind;
+use crate::record::{Pointer, Record};
+use crate::repository;
+
+const SPACE: &str = "waiting";
+
+/// Rows that wait.
+pub(super) struct Waiting {
+    kind: &'static Kind,
+    spool: Option<Spool>,
+    rows: Vec<Node>,
+}
+
+struct Node {
+    own: u64,
+    needs: Vec<u64>,
+    /// The record above, where that is one of the needs.
+    parent: Option<u64>,
+}
+
+/// Rows of which it is known whether what they waited for came.
+pub(super) struct Settled {
+    kind: &'static Kind,
+    spool: Option<Spool>,
+    accepted: Vec<bool>,
+    all: HashSet<u64>,
+}
+
+/// A row as the disk holds it.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct OnDisk {
+    row: Row,
+    body: String,
+    extra: Option<String>,
+}
+
+impl Waiting {
+    pub(super) fn new(kind: &'static Kind) -> Self {
+        Self { kind, spool: None, rows: Vec::new() }
+    }
+
+    /// Lets a row wait for the references. `hash` is that of an id of this kind.
+    pub(super) fn add(
+        &mut self,
+        ready: Ready,
+        references: &[Pointer],
+        hash: impl Fn(&str) -> u64,
+    ) -> Result<()> {
+        let parent_path =
+            parent_field(self.kind).map(|field| format!("{}.{field}.sourcedId", self.kind.one));
+        let parent = references.iter().find(|one| Some(&one.path) == parent_path.as_ref());
+        self.rows.push(Node {
+            own: hash(&ready.record.sourced_id),
+            needs: references.iter().map(|one| hash(&one.sourced_id)).collect(),
+            parent: parent.map(|one| hash(&one.sourced_id)),
+        });
+        let on_disk =
+            OnDisk { row: ready.candidate.row, body: ready.record.body, extra: ready.record.extra };
+        let text = serde_json::to_string(&on_disk).map_err(Problem::internal)?;
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => none.insert(Spool::new()?),
+        };
+        spool.put(SPACE, "", &text)
+    }
+
+    /// Finds out which rows can be written: all that they need is there by now, or waits too and
+    /// can be written. In a tree, moreover, what stands above a row leads to a record that is there.
+    pub(super) fn settle(mut self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<Settled> {
+        let mut settled = Settled {
+            kind: self.kind,
+            spool: self.spool,
+            accepted: Vec::new(),
+            all: HashSet::new(),
+        };
+        settled.accepted = vec![true; self.rows.len()];
+        let absent = settled.absent(tx, hash)?;
+        for node in &mut self.rows {
+            node.needs.retain(|need| absent.contains(need));
+            node.parent = node.parent.filter(|parent| absent.contains(parent));
+        }
+        loop {
+            drop_needy(&self.rows, &mut settled.accepted);
+            if !drop_rootless(&self.rows, &mut settled.accepted) {
+                break;
+            }
+        }
+        settled.all = self.rows.iter().map(|node| node.own).collect();
+        Ok(settled)
+    }
+}
+
+/// Drops rows with a need that is not there, then those that need them, and so on.
+fn drop_needy(rows: &[Node], alive: &mut [bool]) {
+    let living: HashSet<u64> =
+        rows.iter().zip(&*alive).filter(|(_, alive)| **alive).map(|(node, _)| node.own).collect();
+    let mut needed_by: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut doomed = Vec::new();
+    for (at, node) in rows.iter().enumerate().filter(|(at, _)| alive[*at]) {
+        for need in &node.needs {
+            needed_by.entry(*need).or_default().push(at);
+        }
+        if node.needs.iter().any(|need| !living.contains(need)) {
+            doomed.push(at);
+        }
+    }
+    while let Some(at) = doomed.pop() {
+        if std::mem::replace(&mut alive[at], false) {
+            doomed.extend(needed_by.get(&rows[at].own).into_iter().flatten());
+        }
+    }
+}
+
+/// Drops rows whose ancestors never reach a record that is there; true if there were any.
+fn drop_rootless(rows: &[Node], alive: &mut [bool]) -> bool {
+    let mut below: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut reached: Vec<usize> = Vec::new();
+    let mut is_reached = vec![false; rows.len()];
+    for (at, node) in rows.iter().enumerate().filter(|(at, _)| alive[*at]) {
+        match node.parent {
+            Some(parent) => below.entry(parent).or_default().push(at),
+            None => reached.push(at),
+        }
+    }
+    while let Some(at) = reached.pop() {
+        if !std::mem::replace(&mut is_reached[at], true) {
+            reached.extend(below.get(&rows[at].own).into_iter().flatten());
+        }
+    }
+    let mut dropped = false;
+    for (alive, reached) in alive.iter_mut().zip(is_reached) {
+        dropped |= *alive && !reached;
+        *alive &= reached;
+    }
+    dropped
+}
+
+impl Settled {
+    /// Whether a row with the id waited.
+    pub(super) fn waits(&self, hash: u64) -> bool {
+        self.all.contains(&hash)
+    }
+
+    /// Hands over the rows that can be written, in batches, in the order of the file.
+    pub(super) fn each_accepted(
+        &self,
+        each: &mut dyn FnMut(Vec<Ready>) -> Result<()>,
+    ) -> Result<()> {
+        let mut batch = Vec::new();
+        self.each(true, &mut |ready| {
+            batch.push(ready);
+            if batch.len() == BATCH_RECORDS { each(std::mem::take(&mut batch)) } else { Ok(()) }
+        })?;
+        if batch.is_empty() { Ok(()) } else { each(batch) }
+    }
+
+    /// The records of the kind that waiting rows refer to and that are not there.
+    fn absent(&self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<HashSet<u64>> {
+        let mut absent = HashSet::new();
+        self.each_accepted(&mut |batch| {
+            let own = batch.iter().flat_map(|one| &one.record.references);
+            let own = own.filter(|one| one.kind.one == self.kind.one);
+            let missing = repository::missing(tx, own)?;
+            absent.extend(missing.iter().map(|one| hash(&one.sourced_id)));
+            Ok(())
+        })?;
+        Ok(absent)
+    }
+
+    /// Hands over the rows that wait for what never came.
+    pub(super) fn each_refused(&self, each: &mut dyn FnMut(Ready) -> Result<()>) -> Result<()> {
+        self.each(false, each)
+    }
+
+    fn each(&self, accepted: bool, each: &mut dyn FnMut(Ready) -> Result<()>) -> Result<()> {
+        let Some(spool) = &self.spool else { return Ok(()) };
+        let mut at = 0;
+        spool.each(SPACE, |_, text| {
+            at += 1;
+            if self.accepted[at - 1] != accepted {
+                return Ok(());
+            }
+            let on_disk: OnDisk = serde_json::from_str(text).map_err(Problem::internal)?;
+            let record = Record::stored(self.kind, &on_disk.body, on_disk.extra.as_deref())?;
+            let candidate = Candidate::again(record.sourced_id.clone(), on_disk.row);
+            each(Ready { candidate, record })
+        })
+    }
+}

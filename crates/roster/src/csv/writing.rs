@@ -1,0 +1,431 @@
+//! The writing half of an import: references, what is stored already, and the store.
+
+use std::collections::{HashMap, HashSet};
+
+use lyceum_core::{ProblemKind, Result};
+use lyceum_store::Tx;
+
+use super::candidate::{Candidate, Layout, Refusal, csv};
+use super::fault::Fault;
+use super::files;
+use super::known::Known;
+use super::manifest::Mode;
+use super::report::Refusals;
+use super::waiting::Waiting;
+use crate::kind::{Kind, Type};
+use crate::record::{Pointer, Record, Status, members};
+use crate::repository::{self, Outcome, Stored};
+use crate::rules;
+
+/// Writes candidates, batch by batch, inside one transaction.
+pub(super) struct Writer<'w, 'tx> {
+    pub(super) tx: &'w mut Tx<'tx>,
+    pub(super) refusals: &'w mut Refusals,
+    /// Records that exist.
+    pub(super) known: Known,
+    /// Records that were refused: what refers to them is told so.
+    refused: HashSet<u64>,
+}
+
+/// What is remembered while a file is written.
+pub(super) struct Progressing {
+    pub(super) layout: Layout,
+    /// The ids of the file so far.
+    pub(super) seen: Known,
+    /// Rows that refer to records of their own kind which may still come.
+    pub(super) waiting: Waiting,
+    /// Whether nothing of this kind was stored before the import.
+    pub(super) is_new: bool,
+}
+
+impl Progressing {
+    pub(super) fn new(layout: Layout, is_new: bool) -> Self {
+        let waiting = Waiting::new(layout.file.kind);
+        Self { layout, seen: Known::default(), waiting, is_new }
+    }
+
+    /// Whether the file has a row with the id.
+    pub(super) fn has_row(&self, id: &str) -> bool {
+        self.seen.has(self.seen.hash(self.layout.file.kind.one, id))
+    }
+}
+
+/// A record with its row.
+pub(super) struct Ready {
+    pub(super) candidate: Candidate,
+    pub(super) record: Record,
+}
+
+impl<'w, 'tx> Writer<'w, 'tx> {
+    pub(super) fn new(tx: &'w mut Tx<'tx>, refusals: &'w mut Refusals) -> Self {
+        Self { tx, refusals, known: Known::default(), refused: HashSet::new() }
+    }
+
+    /// Begins a file whose header is read.
+    pub(super) fn begin(
+        &mut self,
+        layout: Layout,
+        faults: Vec<Fault>,
+        is_new: bool,
+    ) -> Result<Progressing> {
+        if !faults.is_empty() {
+            let cells = layout.header.names.clone();
+            self.refusals.add(Refusal { faults, cells })?;
+        }
+        Ok(Progressing::new(layout, is_new))
+    }
+
+    /// Writes a batch of rows; those that refer to rows which may still come have to wait.
+    pub(super) fn batch(&mut self, at: &mut Progressing, rows: Vec<Candidate>) -> Result<()> {
+        let kind = at.layout.file.kind;
+        let ids: Vec<&str> = rows.iter().map(|one| one.id.as_str()).collect();
+        let stored = match at.is_new {
+            true => HashMap::new(),
+            false => repository::present(self.tx, kind, &ids)?,
+        };
+        let mut ready = Vec::with_capacity(rows.len());
+        at.seen.make_room(rows.len());
+        for mut candidate in rows {
+            if !candidate.id.is_empty() && !at.seen.add(at.seen.hash(kind.one, &candidate.id)) {
+                candidate.refuse(vec![again(&at.layout, &candidate)]);
+            }
+            let before = stored.get(&candidate.id);
+            complete(&at.layout, &mut candidate, before)?;
+            match candidate.record.take() {
+                Some(record) => ready.push(Ready { candidate, record }),
+                None if candidate.refusals.is_empty() => {}
+                None => self.refuse(kind, candidate)?,
+            }
+        }
+        let mut now = Vec::with_capacity(ready.len());
+        for one in self.with_references(&at.layout, ready)? {
+            match self.unresolved(&one.record) {
+                own if own.is_empty() => now.push(one),
+                own => {
+                    let known = &self.known;
+                    at.waiting.add(one, &own, |id| known.hash(kind.one, id))?;
+                }
+            }
+        }
+        self.put(&at.layout, now, stored)
+    }
+
+    /// Ends a file: what waited is written, or refused where what it waited for never came.
+    pub(super) fn end(&mut self, at: &mut Progressing) -> Result<()> {
+        let waiting = std::mem::replace(&mut at.waiting, Waiting::new(at.layout.file.kind));
+        let kind = at.layout.file.kind;
+        let known = &self.known;
+        let settled = waiting.settle(self.tx, |id| known.hash(kind.one, id))?;
+        settled.each_accepted(&mut |batch: Vec<Ready>| {
+            let ids: Vec<&str> = batch.iter().map(|one| one.record.sourced_id.as_str()).collect();
+            let stored = repository::present(self.tx, kind, &ids)?;
+            self.put(&at.layout, batch, stored)
+        })?;
+        settled.each_refused(&mut |one: Ready| {
+            let own = self.missing_own(&one.record)?;
+            let faults = own.iter().map(|pointer| {
+                let waits = settled.waits(self.known.hash(kind.one, &pointer.sourced_id));
+                self.missing_fault(&at.layout, &one.candidate, pointer, waits)
+            });
+            let faults = faults.collect();
+            let mut candidate = one.candidate;
+            candidate.refuse(faults);
+            self.refuse(kind, candidate)
+        })
+    }
+
+    /// Writes the parts of a record that the package has no row for.
+    pub(super) fn parts_alone(&mut self, layout: &Layout, mut candidate: Candidate) -> Result<()> {
+        let kind = layout.file.kind;
+        let Some(stored) = repository::find(self.tx, kind, &candidate.id)? else {
+            return self.refuse_parts(layout, candidate);
+        };
+        complete(layout, &mut candidate, Some(&stored))?;
+        let Some(record) = candidate.record.take() else { return self.refuse(kind, candidate) };
+        let ready = self.with_references(layout, vec![Ready { candidate, record }])?;
+        let present = ready.iter().map(|one| (one.record.sourced_id.clone(), stored.clone()));
+        let present = present.collect();
+        self.put(layout, ready, present)
+    }
+
+    fn refuse_parts(&mut self, layout: &Layout, mut candidate: Candidate) -> Result<()> {
+        let kind = layout.file.kind;
+        while !candidate.parts.is_empty() {
+            let last = candidate.parts.len() - 1;
+            let (file, row) = candidate.part(layout, last);
+            let owner = file.part.as_ref().map_or("", |part| part.owner);
+            let refused = self.refused.contains(&self.known.hash(kind.one, &candidate.id));
+            let (problem, mend) = nothing_there(kind, &candidate.id, refused);
+            let fault = Fault::of_row(&csv(file), row.line, problem, mend);
+            let fault = fault.at(owner, &candidate.id);
+            candidate.refuse_part(layout, last, vec![fault]);
+        }
+        candidate.refusals.reverse();
+        self.refuse_rows(candidate)
+    }
+
+    /// Those of the records whose references to other kinds exist; the others are refused. Parts
+    /// that refer to nothing are left out and reported.
+    fn with_references(&mut self, layout: &Layout, mut rows: Vec<Ready>) -> Result<Vec<Ready>> {
+        // All at once is cheaper than one by one, which then finds them known.
+        self.learn(rows.iter().flat_map(|one| &one.record.references))?;
+        let mut good = Vec::with_capacity(rows.len());
+        for mut one in rows.drain(..) {
+            loop {
+                self.learn(one.record.references.iter())?;
+                let missing: Vec<Pointer> = self.missing_others(&one.record);
+                if missing.is_empty() {
+                    self.refuse_rows_of(&mut one.candidate)?;
+                    good.push(one);
+                    break;
+                }
+                if !self.drop_parts(layout, &mut one, &missing)? {
+                    let faults = missing
+                        .iter()
+                        .map(|pointer| self.missing_fault(layout, &one.candidate, pointer, false))
+                        .collect();
+                    one.candidate.refuse(faults);
+                    self.refuse(layout.file.kind, one.candidate)?;
+                    break;
+                }
+                let Some(record) = one.candidate.record.take() else {
+                    self.refuse(layout.file.kind, one.candidate)?;
+                    break;
+                };
+                one.record = record;
+            }
+        }
+        Ok(good)
+    }
+
+    /// Leaves out the parts that refer to nothing and puts the record together again; false where
+    /// the record itself refers to nothing.
+    fn drop_parts(
+        &mut self,
+        layout: &Layout,
+        one: &mut Ready,
+        missing: &[Pointer],
+    ) -> Result<bool> {
+        let mut faults: Vec<(usize, Fault)> = Vec::new();
+        for pointer in missing {
+            let Some((part, header)) = one.candidate.part_at(layout, &pointer.path) else {
+                return Ok(false);
+            };
+            let (file, row) = one.candidate.part(layout, part);
+            let (problem, mend) = self.nothing_at(pointer);
+            let fault = Fault::of_row(&csv(file), row.line, problem, mend);
+            faults.push((part, fault.at(header, &pointer.sourced_id)));
+        }
+        faults.sort_by_key(|(part, _)| std::cmp::Reverse(*part));
+        faults.dedup_by_key(|(part, _)| *part);
+        for (part, fault) in faults {
+            one.candidate.refuse_part(layout, part, vec![fault]);
+        }
+        let stored = repository::find(self.tx, layout.file.kind, &one.record.sourced_id)?;
+        let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
+        one.candidate.finish(layout, stored.as_ref());
+        Ok(true)
+    }
+
+    /// Remembers which of the references exist.
+    fn learn<'p>(&mut self, pointers: impl Iterator<Item = &'p Pointer>) -> Result<()> {
+        let pointers: Vec<&Pointer> = pointers.collect();
+        self.known.make_room(pointers.len());
+        let mut asked = HashSet::new();
+        let unsure: Vec<&Pointer> = pointers
+            .into_iter()
+            .filter(|pointer| {
+                let hash = self.known.hash(pointer.kind.one, &pointer.sourced_id);
+                !self.known.has(hash) && asked.insert(hash)
+            })
+            .collect();
+        if unsure.is_empty() {
+            return Ok(());
+        }
+        let missing = repository::missing(self.tx, unsure.iter().copied())?;
+        let missing: HashSet<u64> = missing
+            .iter()
+            .map(|pointer| self.known.hash(pointer.kind.one, &pointer.sourced_id))
+            .collect();
+        for hash in asked.difference(&missing) {
+            self.known.add(*hash);
+        }
+        Ok(())
+    }
+
+    /// The references to other kinds that lead nowhere.
+    fn missing_others(&self, record: &Record) -> Vec<Pointer> {
+        let others = record.references.iter().filter(|one| one.kind.one != record.kind.one);
+        others.filter(|one| !self.exists(one)).cloned().collect()
+    }
+
+    /// The references to its own kind that lead nowhere yet.
+    fn unresolved(&self, record: &Record) -> Vec<Pointer> {
+        let own = record
+            .references
+            .iter()
+            .filter(|one| one.kind.one == record.kind.one && one.sourced_id != record.sourced_id);
+        own.filter(|one| !self.exists(one)).cloned().collect()
+    }
+
+    fn missing_own(&mut self, record: &Record) -> Result<Vec<Pointer>> {
+        let own = self.unresolved(record);
+        Ok(repository::missing(self.tx, own.iter())?.into_iter().cloned().collect())
+    }
+
+    fn exists(&self, pointer: &Pointer) -> bool {
+        self.known.has(self.known.hash(pointer.kind.one, &pointer.sourced_id))
+    }
+
+    fn missing_fault(
+        &self,
+        layout: &Layout,
+        candidate: &Candidate,
+        pointer: &Pointer,
+        waits: bool,
+    ) -> Fault {
+        let (problem, mend) = match waits {
+            false => self.nothing_at(pointer),
+            true => (
+                format!(
+                    "the {} '{}' is refused itself, or the two stand above each other",
+                    pointer.kind.one, pointer.sourced_id
+                ),
+                "mend the row of the other, or let this cell name another".to_owned(),
+            ),
+        };
+        let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
+        let field = inner.split(['.', '[']).next().unwrap_or_default();
+        let header = layout.header_of(field, inner);
+        layout.fault(candidate.row.line, problem, mend).at(&header, &pointer.sourced_id)
+    }
+
+    fn nothing_at(&self, pointer: &Pointer) -> (String, String) {
+        let hash = self.known.hash(pointer.kind.one, &pointer.sourced_id);
+        nothing_there(pointer.kind, &pointer.sourced_id, self.refused.contains(&hash))
+    }
+
+    /// Writes records whose references exist.
+    fn put(
+        &mut self,
+        layout: &Layout,
+        rows: Vec<Ready>,
+        stored: HashMap<String, Stored>,
+    ) -> Result<()> {
+        let kind = layout.file.kind;
+        let mut stored = stored;
+        if !is_tree(kind) {
+            let records: Vec<Record> = rows.into_iter().map(|one| one.record).collect();
+            return self.put_records(layout, &records, stored);
+        }
+        // One by one, since a row can make the next one a fault: no record is its own ancestor.
+        for one in rows {
+            match rules::check(self.tx, &one.record) {
+                Ok(()) => {
+                    let before = stored.remove_entry(&one.record.sourced_id);
+                    let before = before.into_iter().collect();
+                    self.put_records(layout, &[one.record], before)?;
+                }
+                Err(problem) if problem.kind == ProblemKind::Invalid => {
+                    let mut candidate = one.candidate;
+                    candidate.blame(layout, &problem.details);
+                    self.refuse(kind, candidate)?;
+                }
+                Err(problem) => return Err(problem),
+            }
+        }
+        Ok(())
+    }
+
+    fn put_records(
+        &mut self,
+        layout: &Layout,
+        records: &[Record],
+        stored: HashMap<String, Stored>,
+    ) -> Result<()> {
+        let kind = layout.file.kind;
+        let outcomes = repository::put_among(self.tx, kind, records, stored)?;
+        let is_target = files::is_referred_to(kind);
+        let report = self.refusals.report.of(layout.file.name, layout.mode);
+        for (record, outcome) in records.iter().zip(outcomes) {
+            match (outcome, record.status) {
+                (Outcome::Unchanged, _) => report.unchanged += 1,
+                (_, Status::ToBeDeleted) => report.deleted += 1,
+                (Outcome::Created, _) => report.created += 1,
+                (Outcome::Updated, _) => report.updated += 1,
+            }
+            if is_target {
+                self.known.add(self.known.hash(kind.one, &record.sourced_id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports what is wrong with a candidate and remembers that its record is not there.
+    fn refuse(&mut self, kind: &Kind, candidate: Candidate) -> Result<()> {
+        if !candidate.id.is_empty() {
+            self.refused.insert(self.known.hash(kind.one, &candidate.id));
+        }
+        self.refuse_rows(candidate)
+    }
+
+    fn refuse_rows(&mut self, mut candidate: Candidate) -> Result<()> {
+        self.refuse_rows_of(&mut candidate)
+    }
+
+    fn refuse_rows_of(&mut self, candidate: &mut Candidate) -> Result<()> {
+        candidate.refusals.drain(..).try_for_each(|refusal| self.refusals.add(refusal))
+    }
+}
+
+/// Whether records of the kind form trees.
+pub(super) fn is_tree(kind: &Kind) -> bool {
+    parent_field(kind).is_some()
+}
+
+/// The field that names the record above.
+pub(super) fn parent_field(kind: &Kind) -> Option<&'static str> {
+    ["parent", "parentAssessmentLineItem"].into_iter().find(|name| {
+        matches!(kind.field(name).map(|field| field.ty), Some(Type::Reference(of)) if of == kind.one)
+    })
+}
+
+/// Puts a candidate together with what is stored, where the reading half has not done so.
+fn complete(layout: &Layout, candidate: &mut Candidate, stored: Option<&Stored>) -> Result<()> {
+    if candidate.record.is_some() || !candidate.refusals.is_empty() {
+        return Ok(());
+    }
+    let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
+    candidate.finish(layout, stored.as_ref());
+    let unknown = stored.is_none() && layout.mode == Mode::Delta;
+    if unknown && candidate.record.is_none() && candidate.is_deletion() {
+        // What a delta deletes and nobody knows is gone already.
+        candidate.refusals.clear();
+    }
+    Ok(())
+}
+
+fn again(layout: &Layout, candidate: &Candidate) -> Fault {
+    layout
+        .fault(
+            candidate.row.line,
+            "the sourcedId stands in an earlier row of the file".to_owned(),
+            "keep one of the rows, or give this one an id of its own".to_owned(),
+        )
+        .at("sourcedId", &candidate.id)
+}
+
+fn nothing_there(kind: &Kind, id: &str, was_refused: bool) -> (String, String) {
+    let (one, file) = (kind.one, csv(files::of_kind(kind)));
+    if was_refused {
+        (
+            format!("the row of the {one} '{id}' in {file} is refused"),
+            format!("mend that row of {file}"),
+        )
+    } else {
+        (
+            format!("no {one} '{id}' exists, neither in the import nor in the store"),
+            format!("add the {one} to {file}, or correct the cell"),
+        )
+    }
+}

@@ -1,0 +1,377 @@
+//! Rows of the gradebook: categories, scales, line items, results, assessments.
+
+use lyceum_core::Result;
+
+use super::calendar::ROSTERED;
+use super::catalogue::{Subject, course_key, courses, unit_title};
+use super::network::{Network, Purpose, scramble};
+use super::people::{Student, bell};
+use super::plan::{Class, Plan};
+use super::roster::each_class;
+use super::{FileOf, Out, file};
+
+pub(super) static FILES: &[FileOf] = &[
+    file("categories", &[], categories),
+    file("scoreScales", &[], scales),
+    file("lineItems", &[], line_items),
+    file("lineItemLearningObjectiveIds", &[], line_item_objectives),
+    file("lineItemScoreScales", &[], line_item_scales),
+    file("results", &[], results),
+    file("resultLearningObjectiveIds", &[], result_objectives),
+    file("resultScoreScales", &[], result_scales),
+    file("assessmentLineItems", &["metadata.lessonType"], assessments),
+    file(
+        "assessmentResults",
+        &[
+            "metadata.accuracy",
+            "metadata.attempt",
+            "metadata.correctQuestions",
+            "metadata.masteredUnits",
+            "metadata.totalQuestions",
+            "metadata.xp",
+        ],
+        assessment_results,
+    ),
+];
+
+const ACTIVE: &str = "active";
+
+fn categories(_: Network, out: Out<'_>) -> Result<()> {
+    for (id, title, weight) in [
+        ("category-homework", "Homework", "20"),
+        ("category-quiz", "Quizzes", "25"),
+        ("category-test", "Tests", "40"),
+        ("category-project", "Projects", "15"),
+    ] {
+        out(&[id, ACTIVE, ROSTERED, title, weight])?;
+    }
+    Ok(())
+}
+
+/// Whether the class grades in letters: mathematics of the upper grades.
+fn in_letters(class: &Class) -> bool {
+    class.subject.key == "math" && class.grade >= 9
+}
+
+/// Calls `each` with every class that keeps a gradebook.
+fn each_graded(
+    network: Network,
+    mut each: impl FnMut(&str, &str, &Class) -> Result<()>,
+) -> Result<()> {
+    each_class(
+        network,
+        |school, id, class| {
+            if class.subject.graded { each(&school.id(), id, class) } else { Ok(()) }
+        },
+    )
+}
+
+fn scales(network: Network, out: Out<'_>) -> Result<()> {
+    each_graded(network, |school, class_id, class| {
+        if !in_letters(class) {
+            return Ok(());
+        }
+        let course = format!("course-{}", course_key(class.grade, class.subject));
+        out(&[
+            &format!("scale-{class_id}"),
+            ACTIVE,
+            ROSTERED,
+            "Letter grades",
+            "letter",
+            school,
+            &course,
+            class_id,
+            "{A:90-100},{B:80-89},{C:70-79},{D:60-69},{F:0-59}",
+        ])
+    })
+}
+
+/// What a class is graded on.
+struct Item {
+    key: &'static str,
+    title: &'static str,
+    category: &'static str,
+    term: &'static str,
+    assigned: &'static str,
+    due: &'static str,
+    /// The day of the scores; empty where the work is not due yet.
+    scored: &'static str,
+}
+
+const ITEMS: &[Item] = &[
+    Item {
+        key: "quiz",
+        title: "Quiz",
+        category: "category-quiz",
+        term: "period-2027-1",
+        assigned: "2026-09-14T13:00:00.000Z",
+        due: "2026-09-18T20:00:00.000Z",
+        scored: "2026-09-21",
+    },
+    Item {
+        key: "test",
+        title: "Unit test",
+        category: "category-test",
+        term: "period-2027-2",
+        assigned: "2026-10-12T13:00:00.000Z",
+        due: "2026-10-16T20:00:00.000Z",
+        scored: "2026-10-20",
+    },
+    Item {
+        key: "project",
+        title: "Project",
+        category: "category-project",
+        term: "period-2027-4",
+        assigned: "2026-11-16T13:00:00.000Z",
+        due: "2027-01-08T20:00:00.000Z",
+        scored: "",
+    },
+];
+
+fn line_items(network: Network, out: Out<'_>) -> Result<()> {
+    each_graded(network, |school, class_id, class| {
+        let unit = unit_title(class.grade, class.subject, 0);
+        for item in ITEMS {
+            out(&[
+                &format!("item-{class_id}-{}", item.key),
+                ACTIVE,
+                ROSTERED,
+                &format!("{}: {unit}", item.title),
+                "",
+                item.assigned,
+                item.due,
+                class_id,
+                item.category,
+                item.term,
+                "0",
+                "100",
+                school,
+            ])?;
+        }
+        Ok(())
+    })
+}
+
+/// The GUID of the standard that the first unit of a course works towards.
+fn standard(grade: u64, subject: &Subject) -> String {
+    let number = subject.key.bytes().fold(grade, |n, b| scramble(n ^ u64::from(b)));
+    let (a, b) = (scramble(number), scramble(number ^ 1));
+    format!(
+        "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+        a >> 32,
+        a >> 16 & 0xffff,
+        a & 0xfff,
+        b >> 48 & 0xfff,
+        b & 0xffff_ffff_ffff
+    )
+}
+
+fn line_item_objectives(network: Network, out: Out<'_>) -> Result<()> {
+    each_graded(network, |_, class_id, class| {
+        let item = format!("item-{class_id}-test");
+        let id = format!("{item}-standard");
+        out(&[&id, ACTIVE, ROSTERED, &item, "case", &standard(class.grade, class.subject)])
+    })
+}
+
+fn line_item_scales(network: Network, out: Out<'_>) -> Result<()> {
+    each_graded(network, |_, class_id, class| {
+        if !in_letters(class) {
+            return Ok(());
+        }
+        let (item, scale) = (format!("item-{class_id}-test"), format!("scale-{class_id}"));
+        out(&[&format!("{item}-scale"), ACTIVE, ROSTERED, "", &item, &scale])
+    })
+}
+
+/// What came of a student's work.
+struct Score {
+    status: &'static str,
+    /// Points of 100; `None` where there is nothing to score.
+    points: Option<u64>,
+    late: bool,
+    missing: bool,
+    comment: &'static str,
+}
+
+impl Score {
+    fn of(network: Network, student: &Student, subject: usize, item: usize) -> Self {
+        let number = student.number * 64 + (subject * 8 + item) as u64;
+        let mut stream = network.stream(Purpose::Score, number);
+        let luck = bell(&mut stream);
+        let raw = (79.0 + 9.0 * student.ability + 6.0 * luck).round();
+        let nothing =
+            |status, missing| Self { status, points: None, late: false, missing, comment: "" };
+        match stream.below(200) {
+            0 => nothing("exempt", false),
+            1..=4 => nothing("not submitted", true),
+            place => {
+                let bonus = if stream.below(40) == 0 { 5.0 } else { 0.0 };
+                // Extra credit may lift a score above the maximum.
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "clamped"
+                )]
+                let points = (raw.clamp(12.0, 100.0) + bonus) as u64;
+                let comment = match points {
+                    0..=59 => "Let us talk about a second try",
+                    97.. => "Excellent work",
+                    _ => "",
+                };
+                let late = place < 12;
+                Self { status: "fully graded", points: Some(points), late, missing: false, comment }
+            }
+        }
+    }
+
+    fn letter(&self) -> &'static str {
+        match self.points {
+            None => "",
+            Some(90..) => "A",
+            Some(80..) => "B",
+            Some(70..) => "C",
+            Some(60..) => "D",
+            Some(_) => "F",
+        }
+    }
+}
+
+/// Calls `each` with every result: its id, the class, the student, the item, the score.
+fn each_result(
+    network: Network,
+    mut each: impl FnMut(&str, &str, &Class, &Student, &Item, &Score) -> Result<()>,
+) -> Result<()> {
+    for school in network.schools() {
+        let plan = Plan::of(school);
+        for place in 0..school.students {
+            let student = Student::at(&school, place);
+            for (index, class) in plan.classes_of(place).enumerate() {
+                if !class.subject.graded {
+                    continue;
+                }
+                let class_id = format!("class-{}", plan.key(class));
+                for (number, item) in ITEMS.iter().enumerate().filter(|(_, i)| !i.scored.is_empty())
+                {
+                    let score = Score::of(network, &student, index, number);
+                    let key = class.subject.key;
+                    let id = format!("result-{:07}-{key}-{}", student.number, item.key);
+                    each(&id, &class_id, class, &student, item, &score)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn results(network: Network, out: Out<'_>) -> Result<()> {
+    each_result(network, |id, class_id, class, student, item, score| {
+        let flag = |is: bool| if is { "true" } else { "false" };
+        let points = score.points.map(|points| points.to_string()).unwrap_or_default();
+        let lettered = in_letters(class) && item.key == "test";
+        out(&[
+            id,
+            ACTIVE,
+            &format!("{}T18:00:00.000Z", item.scored),
+            &format!("item-{class_id}-{}", item.key),
+            &student.id(),
+            score.status,
+            &points,
+            item.scored,
+            score.comment,
+            if lettered { score.letter() } else { "" },
+            class_id,
+            "false",
+            "false",
+            flag(score.late),
+            flag(score.missing),
+        ])
+    })
+}
+
+fn result_objectives(network: Network, out: Out<'_>) -> Result<()> {
+    each_result(network, |id, _, class, _, item, score| {
+        let told = class.subject.key == "math" && class.grade == 5 && item.key == "test";
+        let Some(points) = score.points.filter(|_| told) else { return Ok(()) };
+        let share = format!("{}.{}", points / 100, format_args!("{:02}", points % 100));
+        out(&[
+            &format!("{id}-standard"),
+            ACTIVE,
+            ROSTERED,
+            id,
+            "case",
+            &standard(class.grade, class.subject),
+            &share,
+            score.letter(),
+        ])
+    })
+}
+
+fn result_scales(network: Network, out: Out<'_>) -> Result<()> {
+    each_result(network, |id, class_id, class, _, item, score| {
+        if !in_letters(class) || item.key != "test" || score.points.is_none() {
+            return Ok(());
+        }
+        let scale = format!("scale-{class_id}");
+        out(&[&format!("{id}-scale"), ACTIVE, ROSTERED, "", id, &scale])
+    })
+}
+
+fn assessments(_: Network, out: Out<'_>) -> Result<()> {
+    for (grade, subject) in courses().filter(|(_, subject)| subject.key == "math") {
+        let key = course_key(grade, subject);
+        let (course, unit) = (format!("course-{key}"), format!("course-{key}-u1"));
+        out(&[
+            &format!("assessment-{key}-u1"),
+            ACTIVE,
+            ROSTERED,
+            &format!("Unit test: {}", unit_title(grade, subject, 0)),
+            "",
+            "",
+            "",
+            "",
+            "0",
+            "100",
+            &course,
+            &unit,
+            &format!("cr-{key}-u1-test"),
+            "unit-test",
+        ])?;
+    }
+    Ok(())
+}
+
+fn assessment_results(network: Network, out: Out<'_>) -> Result<()> {
+    each_result(network, |_, _, class, student, item, score| {
+        let told = class.subject.key == "math" && item.key == "test";
+        let Some(points) = score.points.filter(|_| told) else { return Ok(()) };
+        let right = (points.min(100) + 2) / 5;
+        let accuracy = right * 5;
+        let xp = if accuracy == 100 { 31 } else { 25 * u64::from(accuracy >= 80) };
+        let json = |number: u64| format!("json:{number}");
+        out(&[
+            &format!("assessed-{:07}-math-u1", student.number),
+            ACTIVE,
+            "2026-10-20T18:00:00.000Z",
+            &format!("assessment-{}-u1", course_key(class.grade, class.subject)),
+            &student.id(),
+            "fully graded",
+            &accuracy.to_string(),
+            item.scored,
+            "",
+            "",
+            "",
+            "",
+            "false",
+            "false",
+            "false",
+            "false",
+            &json(accuracy),
+            "json:1",
+            &json(right),
+            &json(u64::from(accuracy >= 80)),
+            "json:20",
+            &json(xp),
+        ])
+    })
+}

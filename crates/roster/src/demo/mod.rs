@@ -1,0 +1,85 @@
+//! A believable school network of any size, as a OneRoster package.
+//!
+//! Everything is a function of the seed and of a number, computed anew for each file: memory does
+//! not grow with the students, and the same seed and size give the same bytes.
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "numbers of a demo network are far below 32 bits"
+)]
+
+mod calendar;
+mod catalogue;
+mod content;
+mod gradebook;
+mod names;
+mod network;
+mod people;
+mod plan;
+mod roster;
+
+use std::io::{Seek, Write};
+
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use crate::csv::package::Package;
+use network::Network;
+
+/// What was generated: the files with their numbers of rows.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Summary {
+    /// File name without `.csv`, and rows.
+    pub files: Vec<(&'static str, u64)>,
+}
+
+/// Students that one network has at most: their ids have seven digits.
+pub const MAX_STUDENTS: u64 = 9_999_999;
+
+/// Generates a network with that many students and writes it to `out` as a zip.
+///
+/// `progress` is told the name of each file when it begins.
+/// Errors: `Invalid` where `students` is none or above [`MAX_STUDENTS`]; what `out` says.
+pub fn generate<W: Write + Seek>(
+    students: u64,
+    seed: u64,
+    out: W,
+    mut progress: impl FnMut(&'static str),
+) -> Result<Summary> {
+    if !(1..=MAX_STUDENTS).contains(&students) {
+        return Err(Problem::new(
+            ProblemKind::Invalid,
+            format!("a demo network has 1 to {MAX_STUDENTS} students, not {students}"),
+        ));
+    }
+    let network = Network { students, seed };
+    let mut package = Package::new(out);
+    for write in roster::FILES.iter().chain(content::FILES).chain(gradebook::FILES) {
+        let file = crate::csv::files::named(write.file).expect("the demo writes known files");
+        progress(file.name);
+        let more: Vec<String> = write.more.iter().map(ToString::to_string).collect();
+        package.file(file, &more, |rows| {
+            (write.rows)(network, &mut |cells| rows.row(cells.iter().copied()))
+        })?;
+    }
+    let (files, mut out) = package.finish("Lyceum demo network")?;
+    out.flush().map_err(Problem::internal)?;
+    Ok(Summary { files })
+}
+
+/// How the rows of one file are made.
+struct FileOf {
+    file: &'static str,
+    /// Metadata columns behind the columns of the table.
+    more: &'static [&'static str],
+    rows: fn(Network, Out<'_>) -> Result<()>,
+}
+
+/// Takes one row.
+type Out<'a> = &'a mut dyn FnMut(&[&str]) -> Result<()>;
+
+const fn file(
+    name: &'static str,
+    more: &'static [&'static str],
+    rows: fn(Network, Out<'_>) -> Result<()>,
+) -> FileOf {
+    FileOf { file: name, more, rows }
+}
