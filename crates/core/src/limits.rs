@@ -64,11 +64,11 @@ pub const ZIP_MAX_FILES: usize = 200;
 /// Unpacked bytes of an imported zip at most (64 GiB).
 pub const ZIP_MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 /// Times that a file of an imported zip may unpack to its packed size; real rosters stay below 60.
-pub const ZIP_UNPACKED_MAX_TIMES: u64 = 300;
+pub const ZIP_UNPACKED_MAX_RATIO: u64 = 300;
 /// Bytes that a file of an imported zip may unpack to before its ratio counts.
 pub const ZIP_RATIO_FREE_BYTES: u64 = 1024 * 1024;
 /// Columns of an imported CSV file at most; an export puts further metadata into `ext.platform`.
-pub const CSV_MAX_COLUMNS: usize = 1000;
+pub const CSV_MAX_ENTRIES: usize = 1000;
 /// Faults that one import reports in full; the rest is counted.
 pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;
 /// Components and resources that one `/courses/structure` request or syllabus holds at most.

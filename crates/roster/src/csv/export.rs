@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
-use lyceum_core::limits::CSV_MAX_COLUMNS;
+use lyceum_core::limits::CSV_MAX_ENTRIES;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Db, Tx};
 use serde_json::Value;
@@ -81,7 +81,7 @@ impl Plan {
     /// Looks through all records: which metadata they have, and what else.
     fn of(tx: &mut Tx<'_>, file: &'static File) -> Result<Self> {
         let mut plan = Self::default();
-        let room = CSV_MAX_COLUMNS - 4 - file.columns.len();
+        let room = CSV_MAX_ENTRIES - 4 - file.columns.len();
         each(tx, file, |object| {
             if let Some(Value::Object(metadata)) = object.get("metadata") {
                 for name in metadata.keys().filter(|name| is_column(name)) {

@@ -1,6 +1,6 @@
 //! The header of a file: what each of its columns is for.
 
-use lyceum_core::limits::CSV_MAX_COLUMNS;
+use lyceum_core::limits::CSV_MAX_ENTRIES;
 
 use super::fault::Fault;
 use super::files::{COMMON, EXTRA, File, METADATA};
@@ -51,8 +51,8 @@ impl Header {
         let mut fault = |column: &str, problem: &str, mend: String| {
             faults.push(Fault::of_row(&csv, row.line, problem, mend).at(column, column));
         };
-        if names.len() > CSV_MAX_COLUMNS {
-            let problem = format!("the header has more than {CSV_MAX_COLUMNS} columns");
+        if names.len() > CSV_MAX_ENTRIES {
+            let problem = format!("the header has more than {CSV_MAX_ENTRIES} columns");
             fault("", &problem, "leave out metadata columns".into());
         }
         let mut uses: Vec<Use> = Vec::with_capacity(names.len());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lyceum_core::limits::{
-    ZIP_MAX_FILES, ZIP_MAX_UNPACKED_BYTES, ZIP_RATIO_FREE_BYTES, ZIP_UNPACKED_MAX_TIMES,
+    ZIP_MAX_FILES, ZIP_MAX_UNPACKED_BYTES, ZIP_RATIO_FREE_BYTES, ZIP_UNPACKED_MAX_RATIO,
 };
 use lyceum_core::{Problem, ProblemKind, Result};
 use zip::ZipArchive;
@@ -193,9 +193,9 @@ impl<R: Read> Read for Guarded<R> {
         let count = self.inner.read(buffer)?;
         let bytes = count as u64;
         self.read += bytes;
-        if self.read > ZIP_RATIO_FREE_BYTES && self.read / ZIP_UNPACKED_MAX_TIMES > self.packed {
+        if self.read > ZIP_RATIO_FREE_BYTES && self.read / ZIP_UNPACKED_MAX_RATIO > self.packed {
             return Err(io::Error::other(format!(
-                "the file unpacks to more than {ZIP_UNPACKED_MAX_TIMES} times its size, which no roster does"
+                "the file unpacks to more than {ZIP_UNPACKED_MAX_RATIO} times its size, which no roster does"
             )));
         }
         let left = self.budget.load(Ordering::Relaxed);

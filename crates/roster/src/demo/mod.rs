@@ -16,6 +16,7 @@ mod network;
 mod people;
 mod plan;
 mod roster;
+mod towns;
 
 use std::io::{Seek, Write};
 

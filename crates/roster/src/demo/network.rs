@@ -3,7 +3,7 @@
 
 use lyceum_core::random::Stream;
 
-use super::names::TOWNS;
+use super::towns::TOWNS;
 
 /// Students of a district, about.
 const DISTRICT_STUDENTS: u64 = 20_000;

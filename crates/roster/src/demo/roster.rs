@@ -4,10 +4,11 @@ use lyceum_core::Result;
 
 use super::calendar::{FIRST_DAY, LAST_DAY, ROSTERED, SESSIONS, TERMS};
 use super::catalogue::{course_key, course_title, grade_code};
-use super::names::{Race, TOWNS};
+use super::names::Race;
 use super::network::{Level, Network, Purpose, School};
 use super::people::{Family, Person, Student, guardian_id, staff};
 use super::plan::{Class, Plan};
+use super::towns::TOWNS;
 use super::{FileOf, Out, file};
 
 pub(super) const STATE: &str = "org-state";
