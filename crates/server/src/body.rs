@@ -13,18 +13,23 @@ use crate::route::Reads;
 /// `Content-Type: application/json` without one.
 ///
 /// Errors: `TooLarge`, `UnsupportedMediaType`, `Malformed` when the sender breaks off.
-pub(crate) async fn read<B>(reads: &Reads, headers: &HeaderMap, body: &mut B) -> Result<Bytes>
+pub(crate) async fn read<B>(
+    reads: &Reads,
+    usual_bytes: usize,
+    headers: &HeaderMap,
+    body: &mut B,
+) -> Result<Bytes>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     if reads.media.is_empty() || body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    let announced = body.size_hint().exact().or(Some(body.size_hint().lower()));
-    if announced.is_some_and(|bytes| bytes > reads.max_bytes as u64) {
-        return Err(too_large(reads.max_bytes));
+    let max_bytes = reads.max_bytes.unwrap_or(usual_bytes);
+    if body.size_hint().lower() > max_bytes as u64 {
+        return Err(too_large(max_bytes));
     }
-    let bytes = collect(body, reads.max_bytes).await?;
+    let bytes = collect(body, max_bytes).await?;
     if !bytes.is_empty() {
         check_media(reads.media, headers)?;
     }

@@ -150,7 +150,9 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             grant.authorise(scopes)?;
         }
         let params = params?;
-        let body = body::read(&route.reads, &self.parts.headers, &mut self.body).await?;
+        let usual_bytes = self.app.config.server.body_max_bytes;
+        let headers = &self.parts.headers;
+        let body = body::read(&route.reads, usual_bytes, headers, &mut self.body).await?;
         let asked = auth::dialect_asked(&self.parts.headers);
         let context = Context {
             app: Arc::clone(self.app),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::http::{Method, StatusCode};
 use lyceum_access::{Scope, Scopes};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -45,8 +45,8 @@ pub struct Reads {
     /// Media types that are taken; a body of another type is refused with 415, one that names no
     /// type is taken as the first. Empty: the route reads no body, and one that is sent is ignored.
     pub media: &'static [&'static str],
-    /// Bytes at most; a longer body is refused with 413.
-    pub max_bytes: usize,
+    /// Bytes at most, none: as the settings say; a longer body is refused with 413.
+    pub max_bytes: Option<usize>,
     /// The body's JSON Schema.
     pub schema: Value,
 }
@@ -127,7 +127,7 @@ where
     Route {
         reads: Reads {
             media: if reads_json { JSON } else { &[] },
-            max_bytes: limits::BODY_MAX_BYTES,
+            max_bytes: None,
             schema: Value::Null,
         },
         method,
@@ -232,11 +232,17 @@ impl Route {
         self
     }
 
-    /// The media types of the body in place of JSON, and its bytes at most.
+    /// The media types of the body in place of JSON.
     #[must_use]
-    pub fn reads_as(mut self, media: &'static [&'static str], max_bytes: usize) -> Self {
+    pub fn reads_as(mut self, media: &'static [&'static str]) -> Self {
         self.reads.media = media;
-        self.reads.max_bytes = max_bytes;
+        self
+    }
+
+    /// The bytes of the body at most, in place of the settings' limit.
+    #[must_use]
+    pub fn reads_up_to(mut self, bytes: usize) -> Self {
+        self.reads.max_bytes = Some(bytes);
         self
     }
 

@@ -162,7 +162,7 @@ impl TestServer {
     /// A token of a new client with the scopes; none: all.
     pub fn token(&self, scopes: &[Scope], dialect: Dialect) -> String {
         let scopes = scopes.iter().copied().collect();
-        let (id, secret) = self.register(NewClient { scopes, dialect, ..NewClient::named("test") });
+        let (id, secret) = self.register(&NewClient { scopes, dialect, ..NewClient::named("test") });
         self.token_of(&id, &secret)
     }
 
@@ -175,9 +175,9 @@ impl TestServer {
     }
 
     /// Registers a client and answers its id and secret.
-    pub fn register(&self, new: NewClient) -> (String, String) {
+    pub fn register(&self, new: &NewClient) -> (String, String) {
         let now = self.setup.clock.now();
-        let made = self.db.write_blocking(|tx| client::create(tx, now, &new));
+        let made = self.db.write_blocking(|tx| client::create(tx, now, new));
         let (client, secret) = made.expect("a client can be made");
         (client.id, secret)
     }
@@ -205,7 +205,7 @@ impl TestServer {
                 let _ = ready.send(());
                 let stopped = async {
                     if stopped.await.is_err() {
-                        std::future::pending().await
+                        std::future::pending::<()>().await;
                     }
                 };
                 tokio::select! {

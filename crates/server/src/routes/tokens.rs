@@ -26,7 +26,8 @@ pub(super) fn area() -> Area {
             post("/oauth2/token", Access::Public, token)
                 .named("postToken")
                 .says("Gives a token for a client's id and secret, sent by HTTP Basic or as form.")
-                .reads_as(FORM, limits::TOKEN_BODY_MAX_BYTES)
+                .reads_as(FORM)
+                .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
                 .reads(json!({
                     "type": "object",
                     "required": ["grant_type"],

@@ -9,7 +9,7 @@ use crate::probe;
 const PAGE: &str = "https://app.example.org";
 
 fn registered(server: &TestServer) -> (String, String) {
-    server.register(NewClient { origins: vec![PAGE.to_owned()], ..NewClient::named("page") })
+    server.register(&NewClient { origins: vec![PAGE.to_owned()], ..NewClient::named("page") })
 }
 
 #[test]

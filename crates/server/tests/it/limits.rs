@@ -16,7 +16,7 @@ fn a_client_beyond_its_share_is_told_when_to_come_back() {
     setup.config.limits.burst = 5;
     both_as(&setup, |server| {
         let hasty = NewClient { requests_per_second: Some(1), ..NewClient::named("hasty") };
-        let (id, secret) = server.register(hasty);
+        let (id, secret) = server.register(&hasty);
         let client = server.anonymous().with_token(server.token_of(&id, &secret));
         let replies: Vec<_> = (0..10).map(|_| client.get("/probe/guarded").send()).collect();
         let served = replies.iter().filter(|reply| reply.status == 200).count();

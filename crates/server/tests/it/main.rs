@@ -1,4 +1,5 @@
 //! What every request meets, whatever it asks for. All against a real server, most on both stores.
+#![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod authorisation;
 mod bodies;

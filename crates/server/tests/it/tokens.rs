@@ -34,7 +34,7 @@ fn error(reply: &Reply) -> (u16, String) {
 #[test]
 fn a_client_gets_a_token_by_form_or_by_basic() {
     both_as(&probe::setup(), |server| {
-        let (id, secret) = server.register(NewClient::named("reader"));
+        let (id, secret) = server.register(&NewClient::named("reader"));
         let by_form = ask(server, &[GRANT, ("client_id", &id), ("client_secret", &secret)]);
         let client = server.anonymous();
         let by_basic = client.post("/oauth2/token").form(&[GRANT]);
@@ -61,7 +61,7 @@ fn basic_parts_are_taken_plain_and_form_decoded() {
     both(|server| {
         let secret = "a+b%2Bc d&e=0123456789";
         let new = NewClient { secret: Some(secret.to_owned()), ..NewClient::named("odd") };
-        let (id, _) = server.register(new);
+        let (id, _) = server.register(&new);
         let encoded = "a%2Bb%252Bc+d%26e%3D0123456789";
         for (sent, status) in [(secret, 200), (encoded, 200), ("a+b%2Bc%20d", 401)] {
             let call = server.anonymous();
@@ -80,7 +80,7 @@ fn basic_parts_are_taken_plain_and_form_decoded() {
 fn every_refusal_is_the_one_of_the_rfc() {
     both(|server| {
         let scopes = [Scope::OrRosterCoreReadonly].into_iter().collect();
-        let (id, secret) = server.register(NewClient { scopes, ..NewClient::named("reader") });
+        let (id, secret) = server.register(&NewClient { scopes, ..NewClient::named("reader") });
         let (id, secret) = (("client_id", id.as_str()), ("client_secret", secret.as_str()));
         let refused = |form: &[(&str, &str)]| error(&ask(server, form));
         let told = |status: u16, error: &str| (status, error.to_owned());
@@ -126,7 +126,7 @@ fn every_refusal_is_the_one_of_the_rfc() {
 #[test]
 fn a_token_holds_the_scopes_that_were_asked_for() {
     both_as(&probe::setup(), |server| {
-        let (id, secret) = server.register(NewClient::named("all"));
+        let (id, secret) = server.register(&NewClient::named("all"));
         let scope = Scope::OrRosterCoreReadonly.name();
         let form = [GRANT, ("client_id", &id), ("client_secret", &secret), ("scope", scope)];
         let body: Value = ask(server, &form).json();
@@ -182,7 +182,7 @@ fn an_expired_token_is_refused_also_when_it_is_remembered() {
 fn a_revoked_client_stops_on_every_server_within_five_seconds() {
     both_as(&probe::setup(), |server| {
         let twin = server.twin();
-        let (id, secret) = server.register(NewClient::named("leaving"));
+        let (id, secret) = server.register(&NewClient::named("leaving"));
         let token = server.token_of(&id, &secret);
         let clients = [server.anonymous(), twin.anonymous()].map(|c| c.with_token(&token));
         for client in &clients {

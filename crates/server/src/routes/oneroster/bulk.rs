@@ -33,7 +33,8 @@ pub(super) fn bulk(collection: Collection) -> Route {
         json!({ "type": "boolean", "default": true }),
         "Whether one bad record refuses all (the default), or only itself.",
     )
-    .reads_as(NDJSON, limits::BULK_BODY_MAX_BYTES)
+    .reads_as(NDJSON)
+    .reads_up_to(limits::BULK_BODY_MAX_BYTES)
     .reads(schema::wrapped_input(collection))
     .answers_as(
         200,

@@ -73,10 +73,7 @@ pub(super) fn patch(collection: Collection) -> Route {
         json!({"type": "string"}),
         "The ETag of the version to change.",
     )
-    .reads_as(
-        &["application/json", "application/merge-patch+json"],
-        lyceum_core::limits::BODY_MAX_BYTES,
-    )
+    .reads_as(&["application/json", "application/merge-patch+json"])
     .reads(json!({"type": "object"}))
     .answers(200, "Changed.", schema::single(collection))
 }
