@@ -133,6 +133,11 @@ impl Shared {
             if let Some((media, schema)) = &answer.body {
                 response["content"] = json!({ *media: { "schema": schema } });
             }
+            for header in answer.headers {
+                let schema = json!({ "type": header.ty });
+                response["headers"][header.name] =
+                    json!({ "description": header.says, "schema": schema });
+            }
             responses.insert(answer.status.as_str().to_owned(), response);
         }
         let (media, schema) = match area.rendering {
@@ -140,13 +145,17 @@ impl Shared {
             Rendering::OAuth => ("application/json", "OAuthError"),
             Rendering::Problem => ("application/problem+json", "Problem"),
         };
-        for (status, says) in refusals(route) {
+        let mut refusal = |status: &str, says: &str| {
             let body = json!({ "$ref": format!("#/components/schemas/{schema}") });
             let response = json!({ "description": says, "content": { media: { "schema": body } } });
-            let name = format!("{schema}{}", status.as_str());
+            let name = format!("{schema}{status}");
             let refusal = shared(&mut self.responses, "responses", &name, response);
-            responses.insert(status.as_str().to_owned(), refusal);
+            responses.insert(status.to_owned(), refusal);
+        };
+        for (status, says) in refusals(route) {
+            refusal(status.as_str(), says);
         }
+        refusal("default", "Any other refusal.");
         responses
     }
 }
@@ -189,10 +198,8 @@ fn refusals(route: &Route) -> Vec<(StatusCode, &'static str)> {
         kinds.extend([
             (Kind::Unauthorized, "No token, or one that is not valid here."),
             (Kind::Forbidden, "The token does not open this."),
+            (Kind::NotFound, "There is no such record."),
         ]);
-    }
-    if parameters(&route.path).next().is_some() {
-        kinds.push((Kind::NotFound, "There is no such record."));
     }
     if !route.reads.media.is_empty() {
         kinds.extend([

@@ -84,6 +84,19 @@ pub struct Answers {
     pub says: Cow<'static, str>,
     /// Its body: media type and JSON Schema. None: the body is empty.
     pub body: Option<(&'static str, Value)>,
+    /// Its headers beside those that every answer has.
+    pub headers: &'static [Header],
+}
+
+/// A header of an answer.
+#[derive(Debug)]
+pub struct Header {
+    /// Its name.
+    pub name: &'static str,
+    /// The JSON type of its value.
+    pub ty: &'static str,
+    /// What it tells.
+    pub says: &'static str,
 }
 
 /// One route: a method at a path.
@@ -221,7 +234,14 @@ impl Route {
         body: Option<(&'static str, Value)>,
     ) -> Self {
         let status = StatusCode::from_u16(status).expect("a route documents real status codes");
-        self.answers.push(Answers { status, says: says.into(), body });
+        self.answers.push(Answers { status, says: says.into(), body, headers: &[] });
+        self
+    }
+
+    /// Headers of the answer that was named last.
+    #[must_use]
+    pub fn with_headers(mut self, headers: &'static [Header]) -> Self {
+        self.answers.last_mut().expect("an answer comes before its headers").headers = headers;
         self
     }
 

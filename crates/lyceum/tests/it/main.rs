@@ -1,10 +1,23 @@
-//! The binary from outside: what it prints, where, and how it exits.
+//! The binary from outside: what it prints, where, and how it exits; and what the published
+//! clients, a strict consumer and generated requests get from the server that it starts.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on may panic, and says what it left out"
+)]
 
 mod admin;
 mod clients;
 mod config;
+mod consumer;
+mod http;
+mod official;
+mod published_clients;
+mod python;
+mod schemathesis;
 mod serve;
+mod served;
+mod standards;
 mod transcript;
 mod usage;

@@ -46,6 +46,23 @@ pub(super) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
     })
 }
 
+/// Every value of `imsx_codeMinorFieldValue` in the three services (OneRoster 1.2); some are never
+/// sent here.
+const CODES_MINOR: [&str; 12] = [
+    "deletefailure",
+    "forbidden",
+    "fullsuccess",
+    "internal_server_error",
+    "invalid_filter_field",
+    "invalid_selection_field",
+    "invalid_sort_field",
+    "invaliddata",
+    "server_busy",
+    "unauthorisedrequest",
+    "unknownobject",
+    "unsupported",
+];
+
 /// The JSON Schema of the body (`imsx_StatusInfoDType`), with the platform's details.
 pub(crate) fn schema() -> Value {
     let field = json!({
@@ -53,7 +70,7 @@ pub(crate) fn schema() -> Value {
         "required": ["imsx_codeMinorFieldName", "imsx_codeMinorFieldValue"],
         "properties": {
             "imsx_codeMinorFieldName": { "type": "string" },
-            "imsx_codeMinorFieldValue": { "type": "string" },
+            "imsx_codeMinorFieldValue": { "type": "string", "enum": CODES_MINOR },
         },
     });
     let detail = json!({

@@ -15,7 +15,16 @@ use super::scopes::{Does, access};
 use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
-use crate::route::{Route, get};
+use crate::route::{Header, Route, get};
+
+const PAGE_HEADERS: &[Header] = &[
+    Header { name: "X-Total-Count", ty: "integer", says: "Records in the whole list." },
+    Header {
+        name: "Link",
+        ty: "string",
+        says: "Addresses of the first, previous, next and last page (RFC 8288).",
+    },
+];
 
 /// `GET /courses`
 pub(super) fn list(collection: Collection) -> Route {
@@ -26,7 +35,8 @@ pub(super) fn list(collection: Collection) -> Route {
     )
     .named(operation("getAll", collection.path))
     .says(format!("Lists {}.", collection.path))
-    .answers(200, "A page.", schema::collection(collection));
+    .answers(200, "A page.", schema::collection(collection))
+    .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
 
@@ -42,7 +52,8 @@ pub(super) fn scoped(scoped: Scoped, path: String) -> Route {
     })
     .named(name)
     .says(format!("Lists {} of the record in the path.", scoped.of))
-    .answers(200, "A page.", schema::collection(collection));
+    .answers(200, "A page.", schema::collection(collection))
+    .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
 

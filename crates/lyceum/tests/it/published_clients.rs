@@ -1,0 +1,33 @@
+//! The published Python clients against the program: every operation, on both stores, and once more
+//! after a restart.
+
+use crate::python::{argument, run};
+use crate::served::{Served, Store, on_both_stores};
+
+on_both_stores!(
+    the_published_client_uses_every_operation_of_every_service,
+    the_older_published_client_uses_every_operation,
+);
+
+fn the_published_client_uses_every_operation_of_every_service(store: Store) {
+    twice(store, "oneroster_client.py");
+}
+
+fn the_older_published_client_uses_every_operation(store: Store) {
+    twice(store, "legacy_client.py");
+}
+
+/// Writes and reads, then reads again from a server that was restarted on the same data.
+fn twice(store: Store, script: &str) {
+    let mut served = Served::start(store);
+    let key = served.client("platform", &[]);
+    let state = served.file("state.json");
+    for (phase, restart) in [("write", true), ("read", false)] {
+        let more = ["--phase", phase, "--state", argument(&state)];
+        let summary = run(&served, &key, "clients", script, &more);
+        println!("{script}, {phase}: {summary}");
+        if restart {
+            served = served.restart();
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The program as it is shipped: a server process on data of its own.
+
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use lyceum_store::Target;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long the server may take to its first answer and to its end.
+const START_MAX: Duration = Duration::from_secs(30);
+/// How often a condition is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The folder that builds go to.
+pub(crate) fn target() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_lyceum")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// A variable that says how the tests are to run.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "tests are told what to test by variables")]
+    std::env::var(name).ok()
+}
+
+/// The program: `LYCEUM_BIN`, else the release build, else the one of this test run.
+fn binary() -> PathBuf {
+    let release = target().join("release/lyceum");
+    match variable("LYCEUM_BIN") {
+        Some(path) => path.into(),
+        None if release.exists() => release,
+        None => env!("CARGO_BIN_EXE_lyceum").into(),
+    }
+}
+
+/// Where the records are.
+pub(crate) enum Store {
+    /// In the data folder.
+    Sqlite,
+    /// In a database of the test's own, at this address.
+    Postgres(String),
+}
+
+impl Store {
+    /// A new, empty database on the test cluster.
+    pub(crate) fn postgres() -> Self {
+        match lyceum_testkit::fresh_database(&[]) {
+            Target::Postgres(address) => Self::Postgres(address),
+            Target::Sqlite(path) => panic!("{} is no PostgreSQL database", path.display()),
+        }
+    }
+}
+
+/// Makes tests of functions that take a [`Store`]: one on each.
+macro_rules! on_both_stores {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(#[test] fn $test() { super::$test(crate::served::Store::Sqlite); })*
+        }
+        mod on_postgres {
+            $(#[test] fn $test() { super::$test(crate::served::Store::postgres()); })*
+        }
+    };
+}
+pub(crate) use on_both_stores;
+
+/// An id and a secret.
+pub(crate) struct Key {
+    pub(crate) id: String,
+    pub(crate) secret: String,
+}
+
+/// Data that a server works on.
+struct Data {
+    folder: TempDir,
+    store: Store,
+}
+
+/// A running server; ends with this value.
+pub(crate) struct Served {
+    process: Child,
+    /// Its address, without a slash at the end.
+    pub(crate) base: String,
+    data: Rc<Data>,
+}
+
+impl Served {
+    /// Starts a server on empty data.
+    pub(crate) fn start(store: Store) -> Self {
+        Self::on(Rc::new(Data { folder: tempfile::tempdir().unwrap(), store }))
+    }
+
+    fn on(data: Rc<Data>) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let listen = format!("127.0.0.1:{port}");
+        let base = format!("http://{listen}");
+        let mut command = data.command(&["serve", "--listen", &listen, "--public-url", &base]);
+        command.env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", "true");
+        let log = File::create(data.folder.path().join("server.log")).unwrap();
+        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        let mut served = Self { process: command.spawn().unwrap(), base, data };
+        served.wait_until_ready();
+        served
+    }
+
+    fn wait_until_ready(&mut self) {
+        let since = Instant::now();
+        let ready = format!("{}/ready", self.base);
+        while !ureq::get(&ready).call().is_ok_and(|answer| answer.status() == 200) {
+            let ended = self.process.try_wait().unwrap();
+            assert!(
+                ended.is_none() && since.elapsed() < START_MAX,
+                "the server is not ready ({ended:?}):\n{}",
+                self.log()
+            );
+            sleep(POLL);
+        }
+    }
+
+    /// Ends the server as an operator does, and starts it on the same data.
+    pub(crate) fn restart(mut self) -> Self {
+        kill_process(Pid::from_child(&self.process), Signal::TERM).unwrap();
+        let status = wait(&mut self.process, START_MAX).expect("the server ends when asked");
+        assert!(status.success(), "the server ended with {status}:\n{}", self.log());
+        Self::on(Rc::clone(&self.data))
+    }
+
+    /// Registers a client beside the running server.
+    pub(crate) fn client(&self, dialect: &str, scopes: &[&str]) -> Key {
+        let mut arguments = vec!["client", "create", "test", "--dialect", dialect, "--json"];
+        arguments.extend(scopes.iter().flat_map(|scope| ["--scope", scope]));
+        let answer: Value = serde_json::from_str(&self.run(&arguments)).unwrap();
+        let text = |name: &str| answer[name].as_str().unwrap().to_owned();
+        Key { id: text("id"), secret: text("secret") }
+    }
+
+    /// Runs another command of the program on the same data; its output.
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        let output = self.data.command(arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "lyceum {arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// A path for a file that goes with the data.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.data.folder.path().join(name)
+    }
+
+    /// What the server wrote.
+    pub(crate) fn log(&self) -> String {
+        let log = std::fs::read_to_string(self.file("server.log")).unwrap_or_default();
+        let lines: Vec<_> = log.lines().collect();
+        lines[lines.len().saturating_sub(60)..].join("\n")
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        if self.process.try_wait().is_ok_and(|ended| ended.is_none()) {
+            self.process.kill().unwrap();
+            self.process.wait().unwrap();
+        }
+    }
+}
+
+impl Data {
+    /// A command of the program on the data.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(arguments).arg("--data").arg(self.folder.path().join("data"));
+        if let Store::Postgres(database) = &self.store {
+            command.arg("--database").arg(database);
+        }
+        command
+    }
+}
+
+/// Waits for a process to end; none when it has not in that time.
+pub(crate) fn wait(process: &mut Child, at_most: Duration) -> Option<ExitStatus> {
+    let since = Instant::now();
+    loop {
+        match process.try_wait().unwrap() {
+            Some(status) => return Some(status),
+            None if since.elapsed() > at_most => return None,
+            None => sleep(POLL),
+        }
+    }
+}

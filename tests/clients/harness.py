@@ -1,0 +1,68 @@
+"""What every client script shares: where the server is, and checks that print a line each."""
+import argparse
+import logging
+import sys
+import traceback
+
+logging.disable(logging.CRITICAL)  # The clients log each refusal; the checks say which were meant.
+
+
+def arguments():
+    """The server's address, a client's id and secret, and which half of the script to run."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--base", required=True, help="address of the server")
+    parser.add_argument("--auth", required=True, help="address of its token endpoint")
+    parser.add_argument("--id", required=True, help="client id")
+    parser.add_argument("--secret", required=True, help="client secret")
+    parser.add_argument("--phase", choices=["write", "read"], default="write")
+    parser.add_argument("--state", help="file that carries what was written to the read phase")
+    return parser.parse_args()
+
+
+class Checks:
+    """Counts checks, prints one line for each, tells the exit code."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = []
+
+    def that(self, name, holds, detail=""):
+        """Notes one check; `detail` is shown when it does not hold."""
+        if holds:
+            self.passed += 1
+            print(f"ok      {name}")
+        else:
+            self.failed.append(name)
+            print(f"FAILED  {name}: {detail}")
+        sys.stdout.flush()
+        return bool(holds)
+
+    def equal(self, name, got, wanted):
+        """Notes whether two values are the same."""
+        return self.that(name, got == wanted, f"got {got!r}, wanted {wanted!r}")
+
+    async def raises(self, name, kind, awaitable):
+        """Notes whether the call is refused with that error."""
+        try:
+            got = await awaitable
+        except kind:
+            return self.that(name, True)
+        except Exception as other:  # noqa: BLE001 (any other error is the finding)
+            return self.that(name, False, f"raised {other!r}, wanted {kind.__name__}")
+        return self.that(name, False, f"answered {got!r}, wanted {kind.__name__}")
+
+    async def step(self, name, work, *args):
+        """Runs one step; an error in it is a failed check and the next step goes on."""
+        try:
+            return await work(self, *args)
+        except Exception as error:  # noqa: BLE001
+            where = traceback.extract_tb(error.__traceback__)
+            ours = next((f for f in reversed(where) if "site-packages" not in f.filename), where[-1])
+            return self.that(name, False, f"line {ours.lineno} ({ours.line}): {type(error).__name__}: {error}")
+
+    def summary(self):
+        """Prints the totals; the exit code."""
+        for name in self.failed:
+            print(f"failed: {name}")
+        print(f"{self.passed} checks passed, {len(self.failed)} failed")
+        return 1 if self.failed else 0
