@@ -286,9 +286,8 @@ fn tags_guard_changes() {
 fn pages_link_to_each_other() {
     both(|server: &mut TestServer| {
         let client = server.client();
-        let lines: String = (0..25)
-            .map(|n| format!("{{\"sourcedId\":\"o{n}\",\"name\":\"O\",\"type\":\"district\"}}\n"))
-            .collect();
+        let org = |n| format!("{{\"sourcedId\":\"o{n}\",\"name\":\"O\",\"type\":\"district\"}}");
+        let lines = (0..25).map(org).collect::<Vec<_>>().join("\n");
         client
             .post(&format!("{ROSTERING}/orgs/bulk"))
             .body("application/x-ndjson", lines)

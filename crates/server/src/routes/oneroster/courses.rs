@@ -53,7 +53,7 @@ pub(super) fn create_structure() -> Route {
     route::post("/courses/structure", access(&COURSE, Does::Post), created)
         .named("createCourseStructure")
         .says("Creates a course with its components and resources, all or nothing. What a syllabus shows can be sent.")
-        .reads_as(route::JSON, limits::BULK_BODY_MAX_BYTES)
+        .reads_up_to(limits::BULK_BODY_MAX_BYTES)
         .reads(schema)
         .answers(201, "Created.", json!({ "type": "object" }))
         .answers(200, "It was there and says the same.", json!({ "type": "object" }))

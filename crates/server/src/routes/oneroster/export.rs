@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
         route::get(path, access(&RESOURCE, Does::ReadScoped), exported).named("getCartridge"),
         route::post(path, access(&RESOURCE, Does::ReadScoped), exported)
             .named("exportCartridge")
-            .reads_as(&[], 0),
+            .reads_as(&[]),
     );
     [get, post]
         .into_iter()
