@@ -20,7 +20,7 @@ pub(crate) type Cores = &'static str;
 /// A running child; dropping it kills it.
 pub(crate) struct Process {
     child: Child,
-    /// Further process whose children count as this one's server side (a PostgreSQL postmaster).
+    /// The root of a family of processes whose work is this one's (a PostgreSQL cluster).
     also: Option<u32>,
 }
 
@@ -40,10 +40,9 @@ impl Process {
         Ok(Self { child, also: None })
     }
 
-    /// Counts the CPU time of `postmaster` and its children too.
-    pub(crate) fn counting(mut self, postmaster: u32) -> Self {
-        self.also = Some(postmaster);
-        self
+    /// Counts the CPU time of the process `root` and everything below it as this one's.
+    pub(crate) fn count_family(&mut self, root: u32) {
+        self.also = Some(root);
     }
 
     /// The process id.
@@ -54,8 +53,8 @@ impl Process {
     /// Microseconds of user and system time of this process and those counted with it.
     pub(crate) fn cpu_us(&self) -> Result<f64> {
         let mut ticks = stat(self.id())?.ticks;
-        if let Some(postmaster) = self.also {
-            ticks += family_ticks(postmaster)?;
+        if let Some(root) = self.also {
+            ticks += family_ticks(root)?;
         }
         Ok(ticks * TICK_US)
     }
@@ -150,18 +149,23 @@ fn stat(pid: u32) -> Result<Stat> {
     })
 }
 
-/// The CPU ticks of a process and its children.
-fn family_ticks(parent: u32) -> Result<f64> {
-    let mut ticks = stat(parent)?.ticks;
+/// The CPU ticks of a process and everything below it.
+fn family_ticks(root: u32) -> Result<f64> {
+    let mut all = Vec::new();
     for entry in Path::new("/proc").read_dir()? {
         let name = entry?.file_name();
         let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
         // A process may end between the listing and the reading.
-        if let Ok(child) = stat(pid)
-            && child.parent == parent
-        {
-            ticks += child.ticks;
+        if let Ok(stat) = stat(pid) {
+            all.push((pid, stat));
         }
     }
-    Ok(ticks)
+    let mut family = vec![root];
+    let mut next = 0;
+    while let Some(&parent) = family.get(next) {
+        family.extend(all.iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| pid));
+        next += 1;
+    }
+    let of_family = all.iter().filter(|(pid, _)| family.contains(pid));
+    Ok(of_family.map(|(_, stat)| stat.ticks).sum())
 }

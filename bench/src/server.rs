@@ -14,6 +14,9 @@ pub(crate) const SERVER_CORE: Cores = "1";
 /// Where the load comes from.
 pub(crate) const LOAD_CORE: Cores = "0";
 
+/// Every core, for what is not measured against the anchor.
+pub(crate) const BOTH_CORES: Cores = "0,1";
+
 /// A server that answers.
 pub(crate) struct Server {
     /// Its process.
@@ -24,6 +27,8 @@ pub(crate) struct Server {
     pub(crate) headers: Vec<String>,
     /// Time from exec to the first 200.
     pub(crate) started: Duration,
+    /// Where load for it comes from.
+    pub(crate) load_cores: Cores,
 }
 
 impl Server {
@@ -35,7 +40,7 @@ impl Server {
         begun: Instant,
     ) -> Result<Self> {
         let started = wait_for_200(&mut process, &address, path, begun)?;
-        Ok(Self { process, address, headers: Vec::new(), started })
+        Ok(Self { process, address, headers: Vec::new(), started, load_cores: LOAD_CORE })
     }
 
     /// Starts the anchor, which is this program itself, on a database that was filled before.
@@ -50,9 +55,21 @@ impl Server {
 
     /// Loads this server from one core with `connections` clients.
     pub(crate) fn load(&self, target: Target, connections: u32, time: Duration) -> Result<Sample> {
-        let load =
-            Load { target, headers: self.headers.clone(), connections, time, cores: LOAD_CORE };
+        let load = Load {
+            target,
+            headers: self.headers.clone(),
+            connections,
+            time,
+            cores: self.load_cores,
+        };
         load.run(&self.process, &self.address)
+    }
+
+    /// The bearer token that requests carry.
+    pub(crate) fn token(&self) -> Result<&str> {
+        let mut lines = self.headers.iter();
+        let token = lines.find_map(|line| line.strip_prefix("Authorization: Bearer "));
+        token.context("this server was started without a client")
     }
 
     /// The body of one GET and the target of its `Link: rel="next"`. Errors: not 200.

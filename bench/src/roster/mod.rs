@@ -1,8 +1,9 @@
 //! `lyceum-bench roster`: every goal of the roster in one run.
 
+mod durability;
 mod growth;
 mod networks;
-mod postgres;
+//mod postgres;
 mod reads;
 mod starts;
 mod tools;
@@ -65,6 +66,8 @@ enum Part {
     Growth,
     /// W1, T1
     Writes,
+    /// W3
+    Durability,
     /// S1, S3
     Starts,
     /// D1
@@ -112,8 +115,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.wants(Part::Writes) {
         report.add(writes::measure(options, &networks)?);
     }
+    if options.wants(Part::Durability) {
+        report.add(durability::measure(options, &networks)?);
+    }
     if options.wants(Part::Starts) {
         report.add(starts::measure(options, &networks)?);
+    }
+    if options.wants(Part::Postgres) {
+        //report.add(postgres::measure(options, &networks)?);
     }
     report.print_end();
     report.write(&options.folder.join("roster.json"))

@@ -163,7 +163,7 @@ fn growth(relative: &str, absolute: &str, read: &Read) -> [Finding; 2] {
 }
 
 /// The figures of both sides, for people.
-fn side_by_side(pairs: &Pairs) -> String {
+pub(super) fn side_by_side(pairs: &Pairs) -> String {
     format!("ours  {}\n       other {}", describe(&pairs.ours), describe(&pairs.other))
 }
 

@@ -2,6 +2,7 @@
 //! client for it.
 
 pub mod client;
+pub mod durability;
 pub mod fuzz;
 pub mod postgres;
 pub mod server;
