@@ -3,7 +3,7 @@
 mod durability;
 mod growth;
 mod networks;
-//mod postgres;
+mod postgres;
 mod reads;
 mod starts;
 mod tools;
@@ -122,7 +122,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         report.add(starts::measure(options, &networks)?);
     }
     if options.wants(Part::Postgres) {
-        //report.add(postgres::measure(options, &networks)?);
+        report.add(postgres::measure(options, &networks)?);
     }
     report.print_end();
     report.write(&options.folder.join("roster.json"))

@@ -12,6 +12,7 @@ use lyceum_core::limits::{
     STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES, STORE_WRITE_BATCH_MAX_ENTRIES,
 };
 use lyceum_core::{Problem, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 use thread_local::ThreadLocal;
@@ -92,6 +93,8 @@ impl File {
                 cache / 1024
             ))
             .map_err(failed)?;
+        // Else SQLite plans a statement anew each time a value is bound to its `LIMIT $n`.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(STORE_STATEMENT_CACHE_ENTRIES);
         Ok(connection)
     }

@@ -75,6 +75,11 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// The process above all of the cluster's.
+    pub fn id(&self) -> u32 {
+        self.keeper.id()
+    }
+
     /// Starts the server on a port that is free now; `None` when another process took it.
     fn serve(programs: &Path, folder: &Path) -> Option<Self> {
         let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
