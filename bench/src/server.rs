@@ -72,26 +72,16 @@ impl Server {
         token.context("this server was started without a client")
     }
 
-    /// The body of one GET and the target of its `Link: rel="next"`. Errors: not 200.
-    pub(crate) fn get(&self, path: &str) -> Result<(String, Option<String>)> {
+    /// The body of one GET. Errors: not 2xx.
+    pub(crate) fn get(&self, path: &str) -> Result<String> {
         let mut request = ureq::get(format!("http://{}{path}", self.address));
         for line in &self.headers {
             let (name, value) = line.split_once(": ").context("a header line holds ': '")?;
             request = request.header(name, value);
         }
         let mut answer = request.call().with_context(|| format!("GET {path}"))?;
-        let link =
-            answer.headers().get("link").and_then(|link| link.to_str().ok()).and_then(next_link);
-        Ok((answer.body_mut().read_to_string()?, link))
+        Ok(answer.body_mut().read_to_string()?)
     }
-}
-
-/// The path and query of the link `rel="next"`.
-fn next_link(header: &str) -> Option<String> {
-    let link = header.split(',').find(|link| link.contains("rel=\"next\""))?;
-    let address = link.split_once('<')?.1.split_once('>')?.0;
-    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
-    path.find('/').map(|at| path[at..].to_owned())
 }
 
 /// A loopback address that nothing listens on.

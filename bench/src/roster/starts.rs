@@ -16,7 +16,7 @@ use crate::server::SERVER_CORE;
 /// Starts of which the median counts.
 const STARTS: usize = 7;
 /// Pages of 3000 that one listing walks at most.
-const PAGES: usize = 400;
+const PAGES: usize = 100;
 
 /// Measures S1 and S3 (the import's line stands with W2).
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
@@ -61,10 +61,12 @@ fn list(ours: &Ours) -> Result<f64> {
     std::thread::scope(|scope| {
         let peak = scope.spawn(|| peak_until(pid, &stop));
         let walked = (|| -> Result<()> {
-            let mut next = Some(format!("{ROSTERING}/users?limit=3000"));
-            for _ in 0..PAGES {
-                let Some(path) = next else { break };
-                next = server.get(&path)?.1;
+            for page in 0..PAGES {
+                let body =
+                    server.get(&format!("{ROSTERING}/users?limit=3000&offset={}", page * 3000))?;
+                if !body.contains("sourcedId") {
+                    break;
+                }
             }
             Ok(())
         })();
