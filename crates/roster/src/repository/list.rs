@@ -51,6 +51,9 @@ pub struct Listed {
     pub next: Option<String>,
 }
 
+/// Bytes that are set aside for a page's records at first: about a dozen records.
+const FIRST_RECORDS_BYTES: usize = 8 * 1024;
+
 /// Whether the list is answered by an index, so that it may run where it must not block.
 pub fn is_cheap(query: &Query) -> bool {
     const MANY: u64 = 500;
@@ -95,7 +98,8 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
     if skip > 0 {
         sql.push(" OFFSET ").bind(skip);
     }
-    let mut listed = Listed::default();
+    let mut listed =
+        Listed { records: String::with_capacity(FIRST_RECORDS_BYTES), ..Listed::default() };
     let mut last = (String::new(), 0);
     let mut more = false;
     tx.query(&sql.text.clone(), &sql.values(), |row| {

@@ -107,7 +107,7 @@ async fn listed(context: Context, collection: Collection, scope: Option<Scope>) 
         context.app.db.scan(deadline, work).await.map_err(too_slow)?
     };
     let page = Page { limit, offset, by_cursor };
-    Ok(respond::page(&context, collection, &page, &listed))
+    Ok(respond::page(&context, collection, &page, listed))
 }
 
 /// A scan that was broken off is the caller's to narrow: trying again would not help.

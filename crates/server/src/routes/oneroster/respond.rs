@@ -36,31 +36,34 @@ pub(super) fn page(
     context: &Context,
     collection: Collection,
     page: &Page,
-    listed: &Listed,
+    listed: Listed,
 ) -> Answer {
-    let mut body = String::with_capacity(listed.records.len() * 2 + 128);
-    let _ = write!(body, "{{\"{}\":[{}]", collection.kind.many, listed.records);
+    let links = links(context, page, &listed);
+    let Listed { records: mut body, total, next, .. } = listed;
+    // The records are most of the body and stay where they are.
+    let head = format!("{{\"{}\":[", collection.kind.many);
+    let records = head.len()..head.len() + body.len();
+    body.insert_str(0, &head);
+    body.push(']');
     if dialect(context) == Dialect::Platform {
         for key in many_keys(context, collection) {
-            let _ = write!(body, ",\"{key}\":[{}]", listed.records);
+            let _ = write!(body, ",\"{key}\":[");
+            body.extend_from_within(records.clone());
+            body.push(']');
         }
+        let Page { limit, offset, .. } = page;
+        let (pages, number) = (total.div_ceil(*limit), offset / limit + 1);
         let _ = write!(
             body,
-            ",\"totalCount\":{},\"pageCount\":{},\"pageNumber\":{},\"offset\":{},\"limit\":{}",
-            listed.total,
-            listed.total.div_ceil(page.limit),
-            page.offset / page.limit + 1,
-            page.offset,
-            page.limit
+            ",\"totalCount\":{total},\"pageCount\":{pages},\"pageNumber\":{number},\
+             \"offset\":{offset},\"limit\":{limit}"
         );
-        if let Some(next) = &listed.next {
+        if let Some(next) = &next {
             let _ = write!(body, ",\"nextCursor\":\"{next}\"");
         }
     }
     body.push('}');
-    Answer::json(body)
-        .header(TOTAL, listed.total.to_string())
-        .header(header::LINK, links(context, page, listed))
+    Answer::json(body).header(TOTAL, total).header(header::LINK, links)
 }
 
 /// The keys that clients of the platform look under beside the kind's own.
@@ -71,38 +74,40 @@ fn many_keys(context: &Context, collection: Collection) -> impl Iterator<Item = 
 
 /// RFC 8288 links to the other pages, as absolute addresses.
 fn links(context: &Context, page: &Page, listed: &Listed) -> String {
-    let mut links = Vec::new();
-    let mut link = |rel: &str, name: &str, value: &str| {
-        links.push(format!("<{}>; rel=\"{rel}\"", address(context, page, name, value)));
+    let base = address(context, page);
+    let mut links = String::with_capacity(4 * (base.len() + 48));
+    let mut link = |rel: &str, place: std::fmt::Arguments<'_>| {
+        let comma = if links.is_empty() { "" } else { ", " };
+        let _ = write!(links, "{comma}<{base}&{place}>; rel=\"{rel}\"");
     };
     if page.by_cursor {
         if let Some(next) = &listed.next {
-            link("next", "cursor", next);
+            link("next", format_args!("cursor={next}"));
         }
-        link("first", "cursor", "");
-        return links.join(", ");
+        link("first", format_args!("cursor="));
+        return links;
     }
     let last = listed.total.saturating_sub(1) / page.limit * page.limit;
     if page.offset + listed.count < listed.total {
-        link("next", "offset", &(page.offset + page.limit).to_string());
+        link("next", format_args!("offset={}", page.offset + page.limit));
     }
     if page.offset > 0 {
-        link("prev", "offset", &page.offset.saturating_sub(page.limit).to_string());
+        link("prev", format_args!("offset={}", page.offset.saturating_sub(page.limit)));
     }
-    link("first", "offset", "0");
-    link("last", "offset", &last.to_string());
-    links.join(", ")
+    link("first", format_args!("offset=0"));
+    link("last", format_args!("offset={last}"));
+    links
 }
 
-/// The request's address with another place in the list.
-fn address(context: &Context, page: &Page, name: &str, value: &str) -> String {
+/// The request's address without a place in the list; a query is there.
+fn address(context: &Context, page: &Page) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (key, value) in context.query() {
         if !matches!(key.as_ref(), "offset" | "cursor" | "limit") {
             query.append_pair(&key, &value);
         }
     }
-    query.append_pair("limit", &page.limit.to_string()).append_pair(name, value);
+    query.append_pair("limit", &page.limit.to_string());
     format!("{}{}?{}", context.base_url(), context.uri.path(), query.finish())
 }
 
