@@ -52,7 +52,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
         let cluster = Cluster::start()?;
         let mut tests = tests(arguments, None);
         tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
-        tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_BIN", &binary);
+        tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_TEST_BIN", &binary);
         run(tests)
     });
     steps.finish()

@@ -162,7 +162,8 @@ impl TestServer {
     /// A token of a new client with the scopes; none: all.
     pub fn token(&self, scopes: &[Scope], dialect: Dialect) -> String {
         let scopes = scopes.iter().copied().collect();
-        let (id, secret) = self.register(&NewClient { scopes, dialect, ..NewClient::named("test") });
+        let (id, secret) =
+            self.register(&NewClient { scopes, dialect, ..NewClient::named("test") });
         self.token_of(&id, &secret)
     }
 

@@ -20,7 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("xtask", &[]),
     // The bench drives the binary from outside, as a client would.
-    ("lyceum-bench", &["lyceum-roster", "lyceum-core"]),
+    // It shares the private PostgreSQL cluster and the durability harness with the tests.
+    ("lyceum-bench", &["lyceum-testkit", "lyceum-roster", "lyceum-core"]),
 ];
 
 /// What only tests may lean on.

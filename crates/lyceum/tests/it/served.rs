@@ -34,10 +34,10 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The program: `LYCEUM_BIN`, else the release build, else the one of this test run.
+/// The program: `LYCEUM_TEST_BIN`, else the release build, else the one of this test run.
 fn binary() -> PathBuf {
     let release = target().join("release/lyceum");
-    match variable("LYCEUM_BIN") {
+    match variable("LYCEUM_TEST_BIN") {
         Some(path) => path.into(),
         None if release.exists() => release,
         None => env!("CARGO_BIN_EXE_lyceum").into(),
