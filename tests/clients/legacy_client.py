@@ -190,7 +190,7 @@ async def write_special(check, call, state):
     call("delete_agent", userId="student-1", agentSourcedId="teacher-1")
     key = call("register_student_credentials", userId="student-1", applicationName="reader",
                credentials={"username": "u", "password": "p w"})
-    state["credential"] = key.credentialId
+    state["credential"] = key.credential_id
     for name, role, person in [("add_student_to_class", "student", "student-1"), ("add_teacher_to_class", "teacher", "teacher-1")]:
         pair = call(name, class_sourced_id="class-1", **{role: ref(person)}).sourcedIdPairs
         made = one(call("get_enrollment", sourced_id=pair.allocatedSourcedId))

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::canonical::OVERLAPPING;
 use crate::dialect::Dialect;
-use crate::kind::{Kind, Type};
+use crate::kind::{Field, Kind, Presence, Type};
 use crate::kinds;
 use crate::record::{COMMON, members};
 
@@ -121,8 +121,9 @@ fn closing_quote(text: &str) -> usize {
     bytes.len()
 }
 
-/// Reads the `fields` parameter. Errors: `BadSelection` naming a field that the kind lacks.
-pub fn fields<'a>(kind: &Kind, text: &'a str, dialect: Dialect) -> Result<Vec<&'a str>> {
+/// Reads the `fields` parameter. What the schema of a record requires is always shown, so that a
+/// selection is still a valid record. Errors: `BadSelection` naming a field that the kind lacks.
+pub fn fields<'a>(kind: &'static Kind, text: &'a str, dialect: Dialect) -> Result<Vec<&'a str>> {
     let known = |name: &str| {
         COMMON.contains(&name)
             || kind.fields.iter().any(|field| {
@@ -131,14 +132,18 @@ pub fn fields<'a>(kind: &Kind, text: &'a str, dialect: Dialect) -> Result<Vec<&'
                     && (!field.platform || dialect == Dialect::Platform)
             })
     };
-    text.split(',')
-        .map(str::trim)
-        .map(|name| match known(name) {
-            true => Ok(name),
-            false => Err(Problem::new(
+    let named = text.split(',').map(str::trim).map(|name| {
+        known(name).then_some(name).ok_or_else(|| {
+            Problem::new(
                 ProblemKind::BadSelection,
                 format!("{} has no field '{name}' to select", kind.one),
-            )),
+            )
         })
-        .collect()
+    });
+    let mut fields = named.collect::<Result<Vec<&str>>>()?;
+    fields.extend(["sourcedId", "status", "dateLastModified"]);
+    let is_required =
+        |field: &&Field| !matches!(field.presence, Presence::Optional | Presence::Nullable);
+    fields.extend(kind.fields.iter().filter(is_required).map(|field| field.name));
+    Ok(fields)
 }

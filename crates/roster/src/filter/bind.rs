@@ -121,6 +121,8 @@ fn clause(kind: &'static Kind, name: &str, op: Op, literal: &Literal) -> Result<
         }
         _ => {}
     }
+    // OneRoster 1.1 had one role a user; clients still filter by it.
+    let name = if (kind.one, name) == ("user", "role") { "roles.role" } else { name };
     if let Some(path) = name.strip_prefix("metadata.") {
         return free(path, op, literal);
     }

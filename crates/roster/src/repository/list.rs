@@ -200,11 +200,10 @@ fn from_where(
 }
 
 fn search(sql: &mut Sql, kind: &'static Kind, text: &str) -> Result<()> {
-    sql.push(" AND (");
-    for (index, field) in kind.fields.iter().filter(|field| field.searched).enumerate() {
-        if index > 0 {
-            sql.push(" OR ");
-        }
+    // A kind without texts to search has nothing that is found.
+    sql.push(" AND (FALSE");
+    for field in kind.fields.iter().filter(|field| field.searched) {
+        sql.push(" OR ");
         let place = match field.column_name() {
             Some(name) => Place::Column { name, folded: true, indexed: false },
             None => Place::Json {

@@ -1,6 +1,7 @@
 //! A course with its whole tree of components and resources, created at once.
 
 mod cut;
+mod of_test;
 mod read;
 
 use std::collections::{BTreeSet, HashMap};
@@ -67,11 +68,11 @@ impl Sort {
 /// Reads `{course, courseStructure: {subComponents: [{…component, componentResources: [{…,
 /// resource}], subComponents}]}}`. A `resource` is a whole record or a reference. What lacks a
 /// sourcedId gets one that follows from the course and its place, so that the same body again
-/// means the same records.
+/// means the same records. A `courseStructure` that is one test is read too (`of_test.rs`).
 ///
 /// Errors: `Malformed`; `TooLarge`; `Invalid` with the place of each fault in the body.
 pub fn read(body: &str, rules: &Rules) -> Result<Structure> {
-    read::structure(body, rules)
+    read::structure(&of_test::spelled_out(body), rules)
 }
 
 impl Structure {

@@ -137,7 +137,7 @@ async fn decrypt(context: Context) -> Result<Answer> {
     Ok(Answer::of(&json!({ "password": password })))
 }
 
-/// The published client reads the user from this address; the demographics stand beside it.
+/// The published client reads the user from this address, the demographics inside it.
 async fn known(context: Context) -> Result<Answer> {
     let id = context.param("userSourcedId").to_owned();
     let dialect = respond::dialect(&context);
@@ -151,10 +151,11 @@ async fn known(context: Context) -> Result<Answer> {
                 .ok_or_else(|| Problem::not_found(USER.one, &id))?;
             let mut body = respond::single(&view, super::collection(&USER), &user)?;
             if let Some(facts) = repository::find(tx, &DEMOGRAPHICS, &id)? {
-                body.truncate(body.len() - 1);
+                // Inside the user, behind whose last member two braces close.
+                body.truncate(body.len() - 2);
                 body.push_str(",\"demographics\":");
                 view.render(&facts.body, facts.extra.as_deref(), &mut body)?;
-                body.push('}');
+                body.push_str("}}");
             }
             Ok(body)
         })

@@ -271,10 +271,15 @@ async fn created_in(
     let ids: Vec<(&'static str, String)> = crate::context::parameters(into.path)
         .map(|name| (name, context.param(name).to_owned()))
         .collect();
+    let person = body.remove("student").or_else(|| body.remove("teacher"));
     let (objects, many) =
         match (body.remove(collection.kind.many), body.remove(collection.kind.one)) {
             (Some(Value::Array(objects)), _) => (objects, true),
             (_, Some(object @ Value::Object(_))) => (vec![object], false),
+            // The older published client names the person alone: `{student: {sourcedId}}`.
+            _ if collection.kind.one == "enrollment" && person.is_some() => {
+                (vec![json!({ "user": person })], false)
+            }
             _ => {
                 return Err(Problem::invalid(
                     collection.kind.many,
