@@ -13,10 +13,10 @@ pub(super) fn spelled_out(body: &str) -> Cow<'_, str> {
     const SHORT_BYTES: usize = 16 * 1024;
     let parsed = (body.len() <= SHORT_BYTES).then(|| serde_json::from_str::<Value>(body).ok());
     let Some(Some(mut parsed)) = parsed else { return Cow::Borrowed(body) };
-    let Some(test) = parsed.get("courseStructure").filter(|test| is_test(test)) else {
+    let Some(lesson) = parsed.get("courseStructure").filter(|one| is_test(one)) else {
         return Cow::Borrowed(body);
     };
-    let text = |name: &str, or: &str| test[name].as_str().unwrap_or(or).to_owned();
+    let text = |name: &str, or: &str| lesson[name].as_str().unwrap_or(or).to_owned();
     let title = text("title", "Test");
     let url = text("url", "");
     let resource = json!({
@@ -26,8 +26,8 @@ pub(super) fn spelled_out(body: &str) -> Cow<'_, str> {
             "type": "qti",
             "subType": "qti-test",
             "url": url,
-            "skillCode": test["skillCode"],
-            "lessonCode": test["lessonCode"],
+            "skillCode": lesson["skillCode"],
+            "lessonCode": lesson["lessonCode"],
         },
     });
     let link = json!({
