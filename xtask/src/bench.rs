@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 
+use crate::build;
 use crate::run::{cargo, command, run, target};
 
 /// Builds both and runs the bench with the arguments.
@@ -9,6 +10,7 @@ pub(crate) fn bench(arguments: &[String]) -> Result<()> {
     if arguments.first().is_none_or(|what| what != "roster") {
         bail!("say what to measure: `cargo xtask bench roster`");
     }
+    build::assets()?;
     run(cargo(["build", "--release", "--package", "lyceum", "--package", "lyceum-bench"]))?;
     run(command(target().join("release/lyceum-bench"), arguments))
 }

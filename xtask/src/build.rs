@@ -1,5 +1,9 @@
 //! `cargo xtask build`: the console's assets and the release binary.
 
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
 use anyhow::{Context, Result};
 
 use crate::run::{cargo, command, lyceum, root, run};
@@ -17,16 +21,33 @@ pub(crate) fn release() -> Result<()> {
     run(cargo(["build", "--release", "--package", "lyceum"]))
 }
 
-/// Bundles the console's pages, where this version has a console.
-fn assets() -> Result<()> {
+/// Gathers the assets of the console's pages from npm packages and our own sources, unless they
+/// are newer than both.
+pub(crate) fn assets() -> Result<()> {
     let folder = root().join("web/console");
-    if !folder.join("package.json").exists() {
+    if is_fresh(&folder) {
         return Ok(());
     }
-    for arguments in [&["ci"][..], &["run", "build"]] {
+    for arguments in [&["ci", "--no-audit", "--no-fund"][..], &["run", "build"]] {
         let mut npm = command("npm", arguments);
         npm.current_dir(&folder);
         run(npm).context("the console's assets were not built")?;
     }
     Ok(())
+}
+
+fn is_fresh(folder: &Path) -> bool {
+    let sources = ["package.json", "package-lock.json", "build.mjs", "src"];
+    let newest_source = sources.iter().filter_map(|name| times(&folder.join(name)).max()).max();
+    let oldest_asset = times(&folder.join("dist")).min();
+    oldest_asset.is_some_and(|asset| newest_source.is_some_and(|source| source <= asset))
+}
+
+/// When a file, or each file of a folder, was last written.
+fn times(path: &Path) -> impl Iterator<Item = SystemTime> {
+    let files: Vec<_> = match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => vec![path.to_owned()],
+    };
+    files.into_iter().filter_map(|file| fs::metadata(file).ok()?.modified().ok())
 }

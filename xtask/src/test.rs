@@ -32,6 +32,7 @@ impl Size {
 pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     let mut steps = Steps::start();
     steps.take("prerequisites", prerequisites::install);
+    steps.take("assets", build::assets);
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
         steps.take("lints", || {

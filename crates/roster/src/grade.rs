@@ -1,4 +1,4 @@
-//! Grades: stored as sent, compared by value (decisions 5).
+//! Grades: stored as sent, compared by value (docs/decisions/006).
 
 use serde_json::Number;
 

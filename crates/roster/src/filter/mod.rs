@@ -1,4 +1,4 @@
-//! Filters: `field op 'value'` clauses joined by AND and OR (decisions 5).
+//! Filters: `field op 'value'` clauses joined by AND and OR (docs/decisions/006, 007).
 //!
 //! [`parse`] reads the text, [`bind`] looks its fields up in a kind's declaration, [`compile()`]
 //! writes the SQL of what was bound. AND binds tighter than OR; parentheses group.
