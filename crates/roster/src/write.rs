@@ -1,4 +1,4 @@
-//! What a client may do to records: create, replace, change, delete (docs/decisions/011).
+//! What a client may do to records: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, Result};
