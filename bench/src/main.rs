@@ -46,6 +46,11 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         workers: usize,
     },
+    /// Serve an open and a guarded route that do nothing, until killed
+    Probe {
+        /// Folder for the database
+        folder: PathBuf,
+    },
     /// Make the anchor's database
     Fill {
         /// File to make
@@ -73,6 +78,7 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Roster(options) => roster::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
+        Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),
         Command::Limits { database, users, seconds } => {
             let limits = limits::all(&database, users, Duration::from_secs(seconds))?;

@@ -1,7 +1,7 @@
 //! A child process, pinned to cores, with its CPU time and memory read from `/proc`.
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -57,6 +57,14 @@ impl Process {
             ticks += family_ticks(root)?;
         }
         Ok(ticks * TICK_US)
+    }
+
+    /// The first line that the process prints; its standard output is piped.
+    pub(crate) fn first_line(&mut self) -> Result<String> {
+        let output = self.child.stdout.take().context("the output is piped")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        Ok(line)
     }
 
     /// MiB of anonymous memory now; mapped database pages do not count.

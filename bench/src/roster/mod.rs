@@ -1,5 +1,6 @@
 //! `lyceum-bench roster`: every goal of the roster in one run.
 
+mod auth;
 mod durability;
 mod growth;
 mod networks;
@@ -13,6 +14,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
+
+pub(crate) use auth::serve as serve_probe;
 
 use crate::limits;
 use crate::machine::Machine;
@@ -108,6 +111,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if options.wants(Part::Reads) {
         report.add(reads::measure(options, &networks)?);
+        report.add([auth::measure(options)?]);
     }
     if options.wants(Part::Growth) {
         report.add(growth::measure(options, &networks)?);

@@ -5,9 +5,10 @@
 //! cluster ends with the process that started it, however that ends.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, DefaultHasher, Hash, Hasher, RandomState};
 use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,14 +23,17 @@ use postgres::{Client, NoTls};
 /// The variable that names a running cluster: the address of its database `postgres`.
 pub const CLUSTER_VARIABLE: &str = "LYCEUM_TEST_POSTGRES";
 
-/// Runs the server until the standard input ends, which it does with the process that holds its
-/// other end; then stops the server and removes its folder.
+/// Makes a cluster and serves it until the standard input ends, which it does with the process
+/// that holds its other end; then stops the server and removes the folder.
 const KEEPER: &str = r#"
+"$1/initdb" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
+    -D "$2/data" </dev/null >"$2/log" 2>&1
 "$1/postgres" -D "$2/data" -k "$2" -p "$3" -c listen_addresses=127.0.0.1 -c fsync=on \
-    -c max_connections=500 -c max_wal_size=256MB -c log_min_messages=fatal </dev/null &
+    -c max_connections=500 -c max_wal_size=256MB -c log_min_messages=log </dev/null >>"$2/log" 2>&1 &
 server=$!
 read -r _
-kill -INT $server
+# Again and again, because a server that is just starting may not hear it.
+while kill -INT $server; do sleep 1; done &
 wait $server
 rm -rf "$2"
 "#;
@@ -50,24 +54,20 @@ impl Cluster {
             .tempdir()
             .expect("a temporary folder can be made")
             .keep();
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("it is ours");
+        let port = free_port();
+        let mut keeper = Command::new("/bin/sh");
+        keeper.args(["-c", KEEPER, "keeper"]).args([&programs, &folder]).arg(port.to_string());
         if is_root() {
-            let (user, group) = owner_of_postgres();
+            let (user, group) = owner_of_postgres(); // PostgreSQL refuses to run as root
             chown(&folder, Some(user), Some(group)).expect("root may give a folder away");
+            keeper.uid(user).gid(group);
         }
-        let made = unprivileged(&programs.join("initdb"))
-            .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"])
-            .args(["--no-sync", "-D"])
-            .arg(folder.join("data"))
-            .output()
-            .expect("initdb runs");
-        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        for _ in 0..5 {
-            if let Some(cluster) = Self::serve(&programs, &folder) {
-                return cluster;
-            }
-        }
-        panic!("PostgreSQL did not start in '{}'", folder.display());
+        // A group of its own: what interrupts the tests leaves the keeper time to clear up.
+        keeper.process_group(0).current_dir("/");
+        keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut cluster = Self { keeper: keeper.spawn().expect("a shell runs"), port };
+        cluster.wait_until_it_answers(&folder.join("log"));
+        cluster
     }
 
     /// The address of the cluster's database `postgres`.
@@ -80,32 +80,23 @@ impl Cluster {
         self.keeper.id()
     }
 
-    /// Starts the server on a port that is free now; `None` when another process took it.
-    fn serve(programs: &Path, folder: &Path) -> Option<Self> {
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-        let port = free.expect("the loopback has a free port").port();
-        let keeper = unprivileged(Path::new("/bin/sh"))
-            .args(["-c", KEEPER, "keeper"])
-            .args([programs, folder])
-            .arg(port.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a shell runs");
-        let mut cluster = Self { keeper, port };
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while Instant::now() < deadline {
-            if Client::connect(&cluster.url(), NoTls).is_ok() {
-                return Some(cluster);
-            }
-            if !folder.exists() || cluster.keeper.try_wait().is_ok_and(|ended| ended.is_some()) {
-                return None;
-            }
+    fn wait_until_it_answers(&mut self, log: &Path) {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while Client::connect(&self.url(), NoTls).is_err() {
+            let log = fs::read_to_string(log).unwrap_or_default();
+            let ended = log.contains("initdb: error") || log.contains("system is shut down");
+            assert!(!ended && Instant::now() < deadline, "PostgreSQL does not start: {log}");
             thread::sleep(Duration::from_millis(20));
         }
-        None
     }
+}
+
+/// A port of the loopback that nobody listens on now, below those that clients are given.
+fn free_port() -> u16 {
+    let random = || 20_000 + RandomState::new().hash_one(0) % 12_000;
+    let mut ports = std::iter::repeat_with(|| u16::try_from(random()).expect("it is below 2^16"));
+    let free = ports.find(|&port| TcpListener::bind(("127.0.0.1", port)).is_ok());
+    free.expect("the ports do not end")
 }
 
 impl Drop for Cluster {
@@ -151,19 +142,6 @@ fn owner_of_postgres() -> (u32, u32) {
         told.expect("the package 'postgresql' makes the user 'postgres'")
     };
     (number("-u"), number("-g"))
-}
-
-/// PostgreSQL refuses to run as root.
-fn unprivileged(program: &Path) -> Command {
-    let mut command = if is_root() {
-        let mut command = Command::new("runuser");
-        command.args(["-u", "postgres", "--"]).arg(program);
-        command
-    } else {
-        Command::new(program)
-    };
-    command.current_dir("/");
-    command
 }
 
 /// The address of the cluster of this test run.

@@ -54,6 +54,11 @@ impl Http {
         http
     }
 
+    /// The token. Panics when there is none.
+    pub(crate) fn token(&self) -> &str {
+        self.token.as_deref().unwrap()
+    }
+
     /// Sends a request with the method's name in small letters.
     pub(crate) fn send(&self, method: &str, address: &str, body: Option<Value>) -> Answer {
         let uri = format!("{}{address}", self.base);

@@ -11,6 +11,7 @@ mod admin;
 mod clients;
 mod config;
 mod consumer;
+mod durability;
 mod http;
 mod official;
 mod published_clients;

@@ -136,6 +136,22 @@ impl Served {
         Self::on(Rc::clone(&self.data))
     }
 
+    /// Ends the server as a crash does.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// A server on the data of this one, which has ended.
+    pub(crate) fn again(self) -> Self {
+        Self::on(Rc::clone(&self.data))
+    }
+
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Registers a client beside the running server.
     pub(crate) fn client(&self, dialect: &str, scopes: &[&str]) -> Key {
         let mut arguments = vec!["client", "create", "test", "--dialect", dialect, "--json"];

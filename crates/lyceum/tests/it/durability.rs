@@ -1,0 +1,40 @@
+//! What was acknowledged is still there after `kill -9`, because a sync came before the answer.
+
+use lyceum_testkit::durability::{Api, Trace};
+use lyceum_testkit::full_size;
+
+use crate::http::Http;
+use crate::served::{Served, Store, on_both_stores};
+
+/// Times that the server is killed on each store.
+const KILLS: usize = 5;
+
+on_both_stores!(acknowledged_writes_survive_a_kill);
+
+fn acknowledged_writes_survive_a_kill(store: Store) {
+    let enough = if full_size() { 100_000 } else { 1_000 };
+    let mut served = Served::start(store);
+    for round in 0..KILLS {
+        let before = api(&served);
+        let ids = before.write_and_kill(&format!("kill-{round}"), enough / KILLS, || served.kill());
+        served = served.again();
+        let lost = api(&served).lost(&ids);
+        assert!(lost.is_empty(), "{} of {} are lost: {lost:?}", lost.len(), ids.len());
+    }
+}
+
+#[test]
+fn a_sync_comes_before_every_answer() {
+    let served = Served::start(Store::Sqlite);
+    let Some(Trace { answered, unsynced }) = api(&served).trace(served.pid(), "traced", 200) else {
+        println!("left out, without an strace that may attach: syncs before answers");
+        return;
+    };
+    assert!(answered >= 200, "the trace shows {answered} of 200 creates");
+    assert_eq!(unsynced, 0, "of {answered}");
+}
+
+fn api(served: &Served) -> Api {
+    let http = Http::sign_in(&served.base, &served.client("platform", &[]), None);
+    Api::new(&served.base, http.token())
+}
