@@ -1,7 +1,6 @@
 //! The server as a whole: put together, run, stopped.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
@@ -42,7 +41,7 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>> {
 }
 
 impl Server {
-    /// Puts a server together on a listener that is bound.
+    /// Puts a server together on a listener that is bound; the settings name its port.
     /// Errors: unusable TLS files; a database that does not answer.
     pub async fn new(
         listener: TcpListener,
@@ -55,10 +54,9 @@ impl Server {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,
         };
-        let address = listener.local_addr().map_err(Problem::internal)?;
         let app = Arc::new(State {
             db,
-            base_url: base_url(&config, address),
+            base_url: config.public_url(),
             gate: Gate::new(keyring),
             metrics: Metrics::new(clock.now()),
             descriptions: Mutex::default(),
@@ -94,14 +92,5 @@ impl Server {
         tracing::info!(base_url = app.base_url, "listening");
         listen::run(listener, app, dispatch, tls, stop).await;
         background.shutdown().await;
-    }
-}
-
-/// As configured; the port is the one that was had where any would do.
-fn base_url(config: &Config, address: SocketAddr) -> String {
-    let configured = config.public_url();
-    match configured.strip_suffix(":0") {
-        Some(rest) if config.server.public_url.is_none() => format!("{rest}:{}", address.port()),
-        _ => configured,
     }
 }

@@ -40,7 +40,7 @@ impl Serve {
         .flatten()
         .collect();
         let mut loaded = self.data.load(&flags)?;
-        logs::start(&loaded)?;
+        let _log = logs::start(&loaded)?;
         let clock = SystemClock;
         let runtime = runtime(loaded.config.server.workers)?;
         let listener = runtime.block_on(listen(&mut loaded.config))?;
