@@ -6,7 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A scope: one of `OneRoster` 1.2 (a full URI), or one of ours, `lyceum/<area>.<read|write>`.
+/// A scope: one of a standard's (a full URI: `OneRoster` 1.2, Open Badges 3.0, CLR 2.0; Caliper
+/// and CASE name none), or one of ours, `lyceum/<area>.<read|write>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "NAMES has the text of each, opens() what it stands for")]
 pub enum Scope {
@@ -31,24 +32,54 @@ pub enum Scope {
     GradebookWrite,
     ResourcesRead,
     ResourcesWrite,
+    ObCredentialReadonly,
+    ObCredentialUpsert,
+    ObProfileReadonly,
+    ObProfileUpdate,
+    ClrCredentialReadonly,
+    ClrCredentialUpsert,
+    ClrProfileReadonly,
+    ClrProfileUpdate,
+    EventsRead,
+    EventsWrite,
+    BridgeRead,
+    BridgeWrite,
+    AdaptiveRead,
+    AdaptiveWrite,
+    QtiRead,
+    QtiWrite,
+    CredentialsRead,
+    CredentialsWrite,
+    StandardsRead,
+    StandardsWrite,
 }
 
 use Scope::{
-    DemographicsRead, DemographicsWrite, GradebookRead, GradebookWrite, OrAssessmentCreateput,
-    OrAssessmentDelete, OrAssessmentReadonly, OrGradebookCoreReadonly, OrGradebookCreatepost,
-    OrGradebookCreateput, OrGradebookDelete, OrGradebookReadonly, OrResourceCoreReadonly,
-    OrResourceReadonly, OrRosterCoreReadonly, OrRosterDemographicsReadonly, OrRosterReadonly,
-    ResourcesRead, ResourcesWrite, RosterRead, RosterWrite,
+    AdaptiveRead, AdaptiveWrite, BridgeRead, BridgeWrite, ClrCredentialReadonly,
+    ClrCredentialUpsert, ClrProfileReadonly, ClrProfileUpdate, CredentialsRead, CredentialsWrite,
+    DemographicsRead, DemographicsWrite, EventsRead, EventsWrite, GradebookRead, GradebookWrite,
+    ObCredentialReadonly, ObCredentialUpsert, ObProfileReadonly, ObProfileUpdate,
+    OrAssessmentCreateput, OrAssessmentDelete, OrAssessmentReadonly, OrGradebookCoreReadonly,
+    OrGradebookCreatepost, OrGradebookCreateput, OrGradebookDelete, OrGradebookReadonly,
+    OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly, OrRosterDemographicsReadonly,
+    OrRosterReadonly, QtiRead, QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite,
+    StandardsRead, StandardsWrite,
 };
+
+macro_rules! standard {
+    ($service:literal, $name:literal) => {
+        concat!("https://purl.imsglobal.org/spec/", $service, "/scope/", $name)
+    };
+}
 
 macro_rules! one_roster {
     ($name:literal) => {
-        concat!("https://purl.imsglobal.org/spec/or/v1p2/scope/", $name)
+        standard!("or/v1p2", $name)
     };
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 21] = [
+const NAMES: [(Scope, &str); 41] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -70,6 +101,26 @@ const NAMES: [(Scope, &str); 21] = [
     (GradebookWrite, "lyceum/gradebook.write"),
     (ResourcesRead, "lyceum/resources.read"),
     (ResourcesWrite, "lyceum/resources.write"),
+    (ObCredentialReadonly, standard!("ob/v3p0", "credential.readonly")),
+    (ObCredentialUpsert, standard!("ob/v3p0", "credential.upsert")),
+    (ObProfileReadonly, standard!("ob/v3p0", "profile.readonly")),
+    (ObProfileUpdate, standard!("ob/v3p0", "profile.update")),
+    (ClrCredentialReadonly, standard!("clr/v2p0", "credential.readonly")),
+    (ClrCredentialUpsert, standard!("clr/v2p0", "credential.upsert")),
+    (ClrProfileReadonly, standard!("clr/v2p0", "profile.readonly")),
+    (ClrProfileUpdate, standard!("clr/v2p0", "profile.update")),
+    (EventsRead, "lyceum/events.read"),
+    (EventsWrite, "lyceum/events.write"),
+    (BridgeRead, "lyceum/bridge.read"),
+    (BridgeWrite, "lyceum/bridge.write"),
+    (AdaptiveRead, "lyceum/adaptive.read"),
+    (AdaptiveWrite, "lyceum/adaptive.write"),
+    (QtiRead, "lyceum/qti.read"),
+    (QtiWrite, "lyceum/qti.write"),
+    (CredentialsRead, "lyceum/credentials.read"),
+    (CredentialsWrite, "lyceum/credentials.write"),
+    (StandardsRead, "lyceum/standards.read"),
+    (StandardsWrite, "lyceum/standards.write"),
 ];
 
 impl Scope {
@@ -103,6 +154,26 @@ impl Scope {
             DemographicsWrite => "Change demographics.",
             GradebookWrite => "Change the gradebook.",
             ResourcesWrite => "Change the resources.",
+            ObCredentialReadonly => "Read badges.",
+            ObCredentialUpsert => "Create and replace badges.",
+            ObProfileReadonly => "Read the badges' profile.",
+            ObProfileUpdate => "Change the badges' profile.",
+            ClrCredentialReadonly => "Read learner records.",
+            ClrCredentialUpsert => "Create and replace learner records.",
+            ClrProfileReadonly => "Read the learner records' profile.",
+            ClrProfileUpdate => "Change the learner records' profile.",
+            EventsRead => "Read events.",
+            EventsWrite => "Send events.",
+            BridgeRead => "Read enrollments in courses, analytics and tracks.",
+            BridgeWrite => "Enrol in courses, change goals and tracks.",
+            AdaptiveRead => "Read lessons, progress and placement.",
+            AdaptiveWrite => "Work through lessons and change lesson plans.",
+            QtiRead => "Read assessment content.",
+            QtiWrite => "Change assessment content.",
+            CredentialsRead => "Read badges and learner records.",
+            CredentialsWrite => "Change and issue badges and learner records.",
+            StandardsRead => "Read academic standards.",
+            StandardsWrite => "Change academic standards.",
         }
     }
 
@@ -124,6 +195,15 @@ impl Scope {
                 OrAssessmentDelete,
             ],
             ResourcesRead => &[OrResourceReadonly, OrResourceCoreReadonly],
+            CredentialsRead => &[
+                ObCredentialReadonly,
+                ObProfileReadonly,
+                ClrCredentialReadonly,
+                ClrProfileReadonly,
+            ],
+            CredentialsWrite => {
+                &[ObCredentialUpsert, ObProfileUpdate, ClrCredentialUpsert, ClrProfileUpdate]
+            }
             _ => &[],
         }
     }
@@ -174,7 +254,19 @@ impl Scopes {
             | GradebookRead.bit()
             | GradebookWrite.bit()
             | ResourcesRead.bit()
-            | ResourcesWrite.bit(),
+            | ResourcesWrite.bit()
+            | EventsRead.bit()
+            | EventsWrite.bit()
+            | BridgeRead.bit()
+            | BridgeWrite.bit()
+            | AdaptiveRead.bit()
+            | AdaptiveWrite.bit()
+            | QtiRead.bit()
+            | QtiWrite.bit()
+            | CredentialsRead.bit()
+            | CredentialsWrite.bit()
+            | StandardsRead.bit()
+            | StandardsWrite.bit(),
     );
 
     /// The members, in the order of the vocabulary.

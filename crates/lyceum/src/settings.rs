@@ -61,7 +61,7 @@ pub(crate) fn flag(flag: &'static str, key: &'static str, value: Option<String>)
 
 /// All tables of the platform.
 pub(crate) fn migrations() -> Vec<Migration> {
-    [lyceum_access::MIGRATIONS, lyceum_roster::MIGRATIONS].concat()
+    [lyceum_access::MIGRATIONS, lyceum_roster::MIGRATIONS, lyceum_bridge::MIGRATIONS].concat()
 }
 
 /// Where the settings say that the data is.

@@ -12,8 +12,22 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-store", &["lyceum-core"]),
     ("lyceum-access", &["lyceum-store", "lyceum-core"]),
     ("lyceum-roster", &["lyceum-store", "lyceum-core"]),
-    ("lyceum-server", &["lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"]),
-    ("lyceum", &["lyceum-server", "lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"]),
+    ("lyceum-bridge", &["lyceum-roster", "lyceum-store", "lyceum-core"]),
+    (
+        "lyceum-server",
+        &["lyceum-bridge", "lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"],
+    ),
+    (
+        "lyceum",
+        &[
+            "lyceum-server",
+            "lyceum-bridge",
+            "lyceum-roster",
+            "lyceum-access",
+            "lyceum-store",
+            "lyceum-core",
+        ],
+    ),
     (
         "lyceum-testkit",
         &["lyceum-server", "lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"],
@@ -33,7 +47,7 @@ const HTTP: &[&str] = &["axum", "axum-server", "axum-core", "axum-extra", "tower
 const KNOW_HTTP: &[&str] = &["lyceum-server", "lyceum-bench"];
 
 /// Crates without asynchronous code and without a network, and what they therefore lack.
-const SYNCHRONOUS: &[&str] = &["lyceum-core", "lyceum-access", "lyceum-roster"];
+const SYNCHRONOUS: &[&str] = &["lyceum-core", "lyceum-access", "lyceum-roster", "lyceum-bridge"];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];
 

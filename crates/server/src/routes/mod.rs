@@ -1,6 +1,7 @@
 //! The areas of the API, one file each.
 
 mod adaptive;
+mod bridge;
 mod docs;
 mod health;
 pub(crate) mod oneroster;
@@ -13,6 +14,7 @@ pub fn all() -> Vec<Area> {
     let mut areas = vec![health::area(), docs::area(), tokens::area()];
     areas.extend(oneroster::areas());
     areas.push(adaptive::area());
+    areas.push(bridge::area());
     areas.push(docs::discovery());
     areas
 }

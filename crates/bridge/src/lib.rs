@@ -1,0 +1,10 @@
+//! The bridge: enrolling by course, subject tracks, and exact sums of what students did.
+//!
+//! This crate knows no HTTP and no async; it works on a store transaction. Invariant: facts are a
+//! pure fold over the log of events; the roster plays no part in them until they are read.
+
+use lyceum_store::Migration;
+
+/// The schema of this crate.
+pub const MIGRATIONS: &[Migration] =
+    &[Migration { version: 5, name: "facts", sql: include_str!("../migrations/V5__facts.sql") }];
