@@ -30,5 +30,11 @@ pub use server::{Server, stop_signal};
 
 /// The migrations of every crate that a server works with, in order.
 pub fn migrations() -> Vec<lyceum_store::Migration> {
-    [lyceum_access::MIGRATIONS, lyceum_roster::MIGRATIONS, lyceum_bridge::MIGRATIONS].concat()
+    [
+        lyceum_access::MIGRATIONS,
+        lyceum_roster::MIGRATIONS,
+        lyceum_events::MIGRATIONS,
+        lyceum_bridge::MIGRATIONS,
+    ]
+    .concat()
 }

@@ -153,6 +153,19 @@ pub(crate) fn skip_locked(dialect: Dialect) -> &'static str {
     }
 }
 
+/// Rows of first and last: together the next `$1` numbers of a table's `ROWID` column.
+pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!(
+            "SELECT last + 1, last + $1 FROM (SELECT COALESCE(MAX({column}), 0) AS last FROM {table})"
+        ),
+        Dialect::Postgres => format!(
+            "SELECT n, n FROM (SELECT nextval(pg_get_serial_sequence('{table}', '{column}')) AS n \
+             FROM generate_series(1, $1)) AS numbers ORDER BY n"
+        ),
+    }
+}
+
 /// The texts of a JSON array that a placeholder holds, as the subquery of an `IN`.
 pub fn texts(dialect: Dialect, placeholder: &str) -> String {
     match dialect {

@@ -3,7 +3,7 @@
 use lyceum_core::{Problem, Result};
 
 use crate::tally::Deltas;
-use crate::{Dialect, Value, postgres, sqlite};
+use crate::{Dialect, Value, dialect, postgres, sqlite};
 
 /// A transaction on either store.
 ///
@@ -133,6 +133,19 @@ impl Tx<'_> {
         };
         self.failed |= result.is_err();
         result
+    }
+
+    /// The next numbers of a table's `ROWID` column, in ascending order, for rows that are numbered
+    /// before they are inserted. On PostgreSQL numbers of a transaction that fails stay unused.
+    pub fn take_numbers(&mut self, table: &str, column: &str, count: usize) -> Result<Vec<i64>> {
+        let sql = dialect::next_numbers(self.dialect(), table, column);
+        let count = i64::try_from(count).map_err(Problem::internal)?;
+        let mut numbers = Vec::new();
+        self.query(&sql, &[count.into()], |row| {
+            numbers.extend(row.int(0)?..=row.int(1)?);
+            Ok(true)
+        })?;
+        Ok(numbers)
     }
 
     /// Adds to a counter (see `tally.rs`): `(collection, seq)` gained `delta` live records.

@@ -12,10 +12,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-store", &["lyceum-core"]),
     ("lyceum-access", &["lyceum-store", "lyceum-core"]),
     ("lyceum-roster", &["lyceum-store", "lyceum-core"]),
-    ("lyceum-bridge", &["lyceum-roster", "lyceum-store", "lyceum-core"]),
+    ("lyceum-events", &["lyceum-store", "lyceum-core"]),
+    ("lyceum-bridge", &["lyceum-roster", "lyceum-events", "lyceum-store", "lyceum-core"]),
     (
         "lyceum-server",
-        &["lyceum-bridge", "lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"],
+        &[
+            "lyceum-bridge",
+            "lyceum-roster",
+            "lyceum-events",
+            "lyceum-access",
+            "lyceum-store",
+            "lyceum-core",
+        ],
     ),
     (
         "lyceum",
@@ -23,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-server",
             "lyceum-bridge",
             "lyceum-roster",
+            "lyceum-events",
             "lyceum-access",
             "lyceum-store",
             "lyceum-core",
@@ -30,7 +39,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "lyceum-testkit",
-        &["lyceum-server", "lyceum-roster", "lyceum-access", "lyceum-store", "lyceum-core"],
+        &[
+            "lyceum-server",
+            "lyceum-roster",
+            "lyceum-events",
+            "lyceum-access",
+            "lyceum-store",
+            "lyceum-core",
+        ],
     ),
     ("xtask", &[]),
     // The bench drives the binary from outside, as a client would.
@@ -47,7 +63,8 @@ const HTTP: &[&str] = &["axum", "axum-server", "axum-core", "axum-extra", "tower
 const KNOW_HTTP: &[&str] = &["lyceum-server", "lyceum-bench"];
 
 /// Crates without asynchronous code and without a network, and what they therefore lack.
-const SYNCHRONOUS: &[&str] = &["lyceum-core", "lyceum-access", "lyceum-roster", "lyceum-bridge"];
+const SYNCHRONOUS: &[&str] =
+    &["lyceum-core", "lyceum-access", "lyceum-roster", "lyceum-events", "lyceum-bridge"];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];
 

@@ -1,0 +1,305 @@
+//! Appending to the log: every id once, corrections beside what they correct.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, Value};
+use sha2::{Digest, Sha256};
+
+use super::names::{self, Actor};
+use super::read::{COLUMNS, Logged, logged};
+use super::{COLLECTION, lists, marks};
+use crate::event::Event;
+
+/// What became of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Appended {
+    /// It is new.
+    New {
+        /// Its number.
+        seq: i64,
+    },
+    /// It was there and counts once; or its id belongs to another client, and nothing changed.
+    Same {
+        /// The number of the one that was there.
+        seq: i64,
+    },
+    /// It is an older version of one that was corrected since; it is kept and does not count.
+    Older {
+        /// Its number.
+        seq: i64,
+    },
+    /// It counts in place of a former version.
+    Correction {
+        /// Its number.
+        seq: i64,
+        /// What counted before.
+        former: Box<Event>,
+    },
+}
+
+impl Appended {
+    /// The number in the log under which the event stands.
+    pub fn seq(&self) -> i64 {
+        match self {
+            Self::New { seq }
+            | Self::Same { seq }
+            | Self::Older { seq }
+            | Self::Correction { seq, .. } => *seq,
+        }
+    }
+}
+
+/// What all rows of one call share.
+struct Batch<'a> {
+    now: Timestamp,
+    client: &'a str,
+    sources: BTreeMap<&'a str, i64>,
+    actors: BTreeMap<Actor<'a>, i64>,
+}
+
+/// Appends events of a client, and tells for each what became of it.
+///
+/// An id that is new is one event. The same id with the same content is the same event. The same
+/// id with other content from the same client is a version of it: the one in the envelope with the
+/// latest `sendTime` counts, of several at one time the one whose content has the greatest hash, so
+/// that the order of arrival does not matter.
+pub fn append(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    client: &str,
+    events: &[Event],
+) -> Result<Vec<Appended>> {
+    let batch = Batch {
+        now,
+        client,
+        sources: names::sources(tx, client, events)?,
+        actors: names::actors(tx, events)?,
+    };
+    let seqs = tx.take_numbers("event_log", "seq", events.len())?;
+    let mut keys: Vec<(i64, i64)> =
+        events.iter().map(|event| hash(&event.id)).zip(seqs.iter().copied()).collect();
+    let taken = claim(tx, &mut keys)?;
+    let mut answers = Vec::with_capacity(events.len());
+    let mut rows = Vec::with_capacity(events.len());
+    for (event, (&seq, key)) in
+        events.iter().zip(seqs.iter().zip(events.iter().map(|e| hash(&e.id))))
+    {
+        if taken.get(&key).is_none_or(|holder| *holder == seq) {
+            rows.push((event, seq));
+            answers.push(Some(Appended::New { seq }));
+        } else {
+            answers.push(None);
+        }
+    }
+    insert(tx, &batch, &rows)?;
+    let open: Vec<i64> = events
+        .iter()
+        .zip(&answers)
+        .filter(|(_, answer)| answer.is_none())
+        .map(|(event, _)| hash(&event.id))
+        .collect();
+    let known = holders(tx, &open)?;
+    events
+        .iter()
+        .zip(answers)
+        .map(|(event, answer)| match answer {
+            Some(answer) => Ok(answer),
+            None => match known.get(&hash(&event.id)) {
+                Some(holder) if is_same(holder, event, client) => {
+                    Ok(Appended::Same { seq: holder.seq })
+                }
+                _ => version(tx, &batch, event),
+            },
+        })
+        .collect()
+}
+
+/// 64 bits of the hash of an id. Two ids with the same bits are told apart by [`find`].
+fn hash(id: &str) -> i64 {
+    let digest = Sha256::digest(id.as_bytes());
+    i64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
+}
+
+/// Claims hashes for numbers. Answers who holds them where not all were free; nothing otherwise,
+/// which is the rule and costs no look-up. Sorted, so that two transactions never wait in a ring.
+fn claim(tx: &mut Tx<'_>, keys: &mut [(i64, i64)]) -> Result<BTreeMap<i64, i64>> {
+    keys.sort_unstable();
+    let values: Vec<Value<'_>> =
+        keys.iter().flat_map(|&(hash, seq)| [hash.into(), seq.into()]).collect();
+    let claimed =
+        tx.insert_rows("event_ids", &["hash", "seq"], &values, "ON CONFLICT DO NOTHING")?;
+    let mut taken = BTreeMap::new();
+    if claimed < keys.len() as u64 {
+        let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
+        let sql = format!("SELECT hash, seq FROM event_ids WHERE hash IN ({})", marks(1));
+        for list in lists(&hashes) {
+            let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
+            tx.query(&sql, &values, |row| {
+                taken.insert(row.int(0)?, row.int(1)?);
+                Ok(true)
+            })?;
+        }
+    }
+    Ok(taken)
+}
+
+fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(&Event, i64)]) -> Result<()> {
+    let now = batch.now.milliseconds();
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 8);
+    for (event, seq) in rows {
+        values.extend([
+            Value::Int(*seq),
+            batch.sources[event.sensor.as_str()].into(),
+            batch.actors[&names::actor(event)].into(),
+            event.time.milliseconds().into(),
+            event.send_time.milliseconds().into(),
+            now.into(),
+            now.into(),
+            event.body.as_str().into(),
+        ]);
+        tx.tally(COLLECTION, *seq, 1);
+    }
+    let columns =
+        ["seq", "source", "actor", "event_ms", "send_ms", "received_ms", "changed_ms", "body"];
+    tx.insert_rows("event_log", &columns, &values, "").map(drop)
+}
+
+/// The events that hold the hashes.
+fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, i.hash FROM event_ids i JOIN event_log l ON l.seq = i.seq \
+         JOIN event_sources s ON s.id = l.source WHERE i.hash IN ({})",
+        marks(1)
+    );
+    let mut found = BTreeMap::new();
+    for list in lists(hashes) {
+        let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
+        tx.query(&sql, &values, |row| {
+            found.insert(row.int(8)?, logged(row)?);
+            Ok(true)
+        })?;
+    }
+    Ok(found)
+}
+
+/// Whether the event changes nothing: it was there, or its id is another client's.
+fn is_same(holder: &Logged, event: &Event, client: &str) -> bool {
+    holder.event.id == event.id
+        && (holder.client != client
+            || holder.event.send_time >= event.send_time && holder.event.tree == event.tree)
+}
+
+/// Appends one event whose id, or its hash, may be taken.
+fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, event: &Event) -> Result<Appended> {
+    let (hash, holder) = find(tx, &event.id)?;
+    let Some(holder) = holder else {
+        let seq = tx.take_numbers("event_log", "seq", 1)?[0];
+        tx.execute(
+            "INSERT INTO event_ids (hash, seq) VALUES ($1, $2)",
+            &[hash.into(), seq.into()],
+        )?;
+        insert(tx, batch, &[(event, seq)])?;
+        return Ok(Appended::New { seq });
+    };
+    if is_same(&holder, event, batch.client) {
+        return Ok(Appended::Same { seq: holder.seq });
+    }
+    if holder.event.tree == event.tree {
+        sent_again(tx, holder.seq, event)?;
+        return Ok(Appended::Same { seq: holder.seq });
+    }
+    let wins = rank(event) > rank(&holder.event);
+    let others = versions(tx, hash)?;
+    let seq = match others.iter().find(|other| other.event.tree == event.tree) {
+        Some(other) if other.event.send_time >= event.send_time => {
+            return Ok(Appended::Older { seq: other.seq });
+        }
+        Some(other) => {
+            sent_again(tx, other.seq, event)?;
+            other.seq
+        }
+        None => {
+            let seq = tx.take_numbers("event_log", "seq", 1)?[0];
+            insert(tx, batch, &[(event, seq)])?;
+            tx.tally(COLLECTION, seq, -1);
+            supersede(tx, batch.now, hash, seq, holder.seq)?;
+            seq
+        }
+    };
+    if !wins {
+        return Ok(Appended::Older { seq });
+    }
+    supersede(tx, batch.now, hash, holder.seq, seq)?;
+    reinstate(tx, batch.now, hash, seq)?;
+    tx.tally(COLLECTION, holder.seq, -1);
+    tx.tally(COLLECTION, seq, 1);
+    Ok(Appended::Correction { seq, former: Box::new(holder.event) })
+}
+
+/// What decides between versions: the later envelope, else the greater hash of the content.
+fn rank(event: &Event) -> (Timestamp, [u8; 32]) {
+    (event.send_time, Sha256::digest(canonical(&event.tree).as_bytes()).into())
+}
+
+/// The content as text that does not depend on white space or the order of members.
+fn canonical(tree: &serde_json::Value) -> String {
+    let mut sorted = tree.clone();
+    sorted.sort_all_objects();
+    sorted.to_string()
+}
+
+/// The slot of an id and who holds it. Where another id has the same hash, the next number is the
+/// slot, and so on.
+fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
+    let mut slot = hash(id);
+    loop {
+        match holders(tx, &[slot])?.remove(&slot) {
+            Some(holder) if holder.event.id != id => slot = slot.wrapping_add(1),
+            holder => return Ok((slot, holder)),
+        }
+    }
+}
+
+/// The versions that do not count.
+fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<Logged>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
+         JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq"
+    );
+    let mut found = Vec::new();
+    tx.query(&sql, &[hash.into()], |row| {
+        found.push(logged(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Notes that a version came in a later envelope, too.
+fn sent_again(tx: &mut Tx<'_>, seq: i64, event: &Event) -> Result<()> {
+    let values = [event.send_time.milliseconds().into(), seq.into()];
+    tx.execute("UPDATE event_log SET send_ms = $1 WHERE seq = $2", &values).map(drop)
+}
+
+fn supersede(tx: &mut Tx<'_>, now: Timestamp, hash: i64, seq: i64, by: i64) -> Result<()> {
+    tx.execute(
+        "UPDATE event_log SET superseded_by = $1, changed_ms = $2 WHERE seq = $3",
+        &[by.into(), now.milliseconds().into(), seq.into()],
+    )?;
+    tx.execute("INSERT INTO event_versions (hash, seq) VALUES ($1, $2)", &[hash.into(), seq.into()])
+        .map(drop)
+}
+
+/// Makes a version that did not count the one that does.
+fn reinstate(tx: &mut Tx<'_>, now: Timestamp, hash: i64, seq: i64) -> Result<()> {
+    let kept = [hash.into(), seq.into()];
+    tx.execute("DELETE FROM event_versions WHERE hash = $1 AND seq = $2", &kept)?;
+    tx.execute(
+        "UPDATE event_log SET superseded_by = NULL, changed_ms = $1 WHERE seq = $2",
+        &[now.milliseconds().into(), seq.into()],
+    )?;
+    let changed =
+        tx.execute("UPDATE event_ids SET seq = $1 WHERE hash = $2", &[seq.into(), hash.into()])?;
+    if changed == 1 { Ok(()) } else { Err(Problem::internal("an event lost its id")) }
+}

@@ -1,0 +1,28 @@
+//! The log: the only SQL of this crate.
+
+mod append;
+mod names;
+mod read;
+
+pub use append::{Appended, append};
+pub use read::{Logged, scan};
+
+/// The collection of the tally that counts events.
+const COLLECTION: &str = "events";
+
+/// `IN` lists are padded to this length, so that they share one prepared statement.
+const LIST: usize = 64;
+
+/// `$from, …` for one padded `IN` list.
+fn marks(from: usize) -> String {
+    (from..from + LIST).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The items in lists of [`LIST`], the last one padded with its own first item.
+fn lists<T: Copy>(items: &[T]) -> impl Iterator<Item = Vec<T>> {
+    items.chunks(LIST).map(|chunk| {
+        let mut list = chunk.to_vec();
+        list.resize(LIST, chunk[0]);
+        list
+    })
+}

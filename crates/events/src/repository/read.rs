@@ -1,0 +1,70 @@
+//! Reading the log.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx};
+
+use crate::event::Event;
+
+/// An event of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logged {
+    /// Its number: the order of arrival.
+    pub seq: i64,
+    /// The client that sent it.
+    pub client: String,
+    /// When it arrived.
+    pub received: Timestamp,
+    /// When its row changed last.
+    pub changed: Timestamp,
+    /// What was sent.
+    pub event: Event,
+}
+
+/// The columns of a [`Logged`], from `event_log l` and `event_sources s`.
+pub(super) const COLUMNS: &str =
+    "l.seq, s.client, s.sensor, l.event_ms, l.send_ms, l.received_ms, l.changed_ms, l.body";
+
+/// Reads [`COLUMNS`].
+pub(super) fn logged(row: &Row<'_>) -> Result<Logged> {
+    let body = row.text(7)?;
+    let tree: serde_json::Value = serde_json::from_str(body).map_err(Problem::internal)?;
+    let at = |column| row.int(column).map(Timestamp::from_milliseconds);
+    Ok(Logged {
+        seq: row.int(0)?,
+        client: row.text(1)?.to_owned(),
+        received: at(5)?,
+        changed: at(6)?,
+        event: Event {
+            id: tree["id"].as_str().unwrap_or_default().to_owned(),
+            time: at(3)?,
+            send_time: at(4)?,
+            sensor: row.text(2)?.to_owned(),
+            tree,
+            body: body.to_owned(),
+        },
+    })
+}
+
+/// Hands the events behind `after`, `limit` at most, to `each`, in the order of their numbers; of
+/// an event that was corrected, the version that counts. Answers the number to go on from; none
+/// when there are no more.
+pub fn scan(
+    tx: &mut Tx<'_>,
+    after: i64,
+    limit: i64,
+    mut each: impl FnMut(Logged) -> Result<()>,
+) -> Result<Option<i64>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source \
+         WHERE l.seq > $1 AND l.superseded_by IS NULL ORDER BY l.seq LIMIT $2"
+    );
+    let (mut last, mut rows) = (after, 0);
+    tx.query(&sql, &[after.into(), limit.into()], |row| {
+        let logged = logged(row)?;
+        (last, rows) = (logged.seq, rows + 1);
+        each(logged)?;
+        Ok(true)
+    })?;
+    Ok((rows == limit).then_some(last))
+}

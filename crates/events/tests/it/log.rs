@@ -1,0 +1,110 @@
+//! Appending: every id once, corrections in any order.
+
+use lyceum_core::time::Timestamp;
+use lyceum_events::{Appended, Event, MIGRATIONS, append, parse, scan};
+use lyceum_store::Db;
+use serde_json::{Value, json};
+
+/// Runs the body on a fresh database of each store.
+fn both(body: impl Fn(&Db)) {
+    lyceum_testkit::both_stores(MIGRATIONS, |target| {
+        body(&Db::open(target, MIGRATIONS).expect("a fresh database opens"));
+    });
+}
+
+fn event(number: u32, name: &str, send_time: &str) -> Event {
+    let envelope = json!({
+        "sensor": "https://app.example.org/sensors/1",
+        "sendTime": send_time,
+        "dataVersion": "http://purl.imsglobal.org/ctx/caliper/v1p2",
+        "data": [{
+            "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2",
+            "id": format!("urn:uuid:00000000-0000-4000-8000-{number:012}"),
+            "type": "Event",
+            "profile": "GeneralProfile",
+            "actor": {"id": format!("https://example.org/users/{}", number % 3), "type": "Person"},
+            "action": "Created",
+            "object": {"id": "https://example.org/documents/1", "type": "Document", "name": name},
+            "eventTime": "2026-01-15T08:00:00.000Z",
+        }],
+    });
+    parse(&envelope.to_string()).unwrap().events.remove(0)
+}
+
+fn send(db: &Db, client: &str, events: &[Event]) -> Vec<Appended> {
+    let now = Timestamp::from_milliseconds(1_768_464_000_000);
+    db.write_blocking(|tx| append(tx, now, client, events)).unwrap()
+}
+
+/// What counts: number and name of every event.
+fn current(db: &Db) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    db.read_blocking(|tx| {
+        scan(tx, 0, 1000, |logged| {
+            found.push((logged.event.id.clone(), logged.event.tree["object"]["name"].clone()));
+            Ok(())
+        })
+    })
+    .unwrap();
+    found.sort_by_key(|(id, name)| (id.clone(), name.to_string()));
+    found
+}
+
+fn empty(db: &Db) {
+    let tables = ["event_log", "event_ids", "event_versions"];
+    let emptied = db.write_blocking(|tx| {
+        tables
+            .iter()
+            .try_for_each(|table| tx.execute(&format!("DELETE FROM {table}"), &[]).map(drop))
+    });
+    emptied.unwrap();
+}
+
+const EARLY: &str = "2026-01-15T09:00:00.000Z";
+const LATE: &str = "2026-01-15T10:00:00.000Z";
+
+#[test]
+fn the_same_event_counts_once() {
+    both(|db| {
+        let events: Vec<Event> = (0..150).map(|number| event(number, "a", EARLY)).collect();
+        let first = send(db, "app", &events);
+        assert!(first.iter().all(|it| matches!(it, Appended::New { .. })), "{first:?}");
+        let again = send(db, "app", &events);
+        assert!(again.iter().all(|it| matches!(it, Appended::Same { .. })), "{again:?}");
+        let numbers = |answers: &[Appended]| answers.iter().map(Appended::seq).collect::<Vec<_>>();
+        assert_eq!(numbers(&first), numbers(&again));
+        let twice = send(db, "app", &[event(500, "a", EARLY), event(500, "a", EARLY)]);
+        assert!(matches!(twice[..], [Appended::New { .. }, Appended::Same { .. }]), "{twice:?}");
+        assert_eq!(current(db).len(), 151);
+    });
+}
+
+#[test]
+fn a_used_id_from_another_client_changes_nothing() {
+    both(|db| {
+        send(db, "app", &[event(1, "a", EARLY)]);
+        let answers = send(db, "other", &[event(1, "b", LATE)]);
+        assert!(matches!(answers[..], [Appended::Same { .. }]), "{answers:?}");
+        assert_eq!(current(db)[0].1, "a");
+    });
+}
+
+#[test]
+fn the_version_that_counts_does_not_depend_on_the_order() {
+    let versions = [("a", EARLY), ("b", LATE), ("c", LATE), ("a", "2026-01-15T09:30:00.000Z")];
+    let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [2, 3, 0, 1], [2, 0, 1, 3]];
+    both(|db| {
+        let mut ends = Vec::new();
+        for order in orders {
+            for at in order {
+                let (name, sent) = versions[at];
+                send(db, "app", &[event(1, name, sent), event(1, name, sent)]);
+            }
+            let [end] = &current(db)[..] else { panic!("one event") };
+            ends.push(end.1.clone());
+            empty(db);
+        }
+        assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}");
+        assert!(ends[0] == "b" || ends[0] == "c");
+    });
+}
