@@ -51,8 +51,8 @@ pub struct Listed {
     pub next: Option<String>,
 }
 
-/// Bytes that are set aside for a page's records at first: about a dozen records.
-const FIRST_RECORDS_BYTES: usize = 8 * 1024;
+/// Bytes that are set aside for a page once the size of its first record is known, at most.
+const SET_ASIDE_MAX_BYTES: usize = 1024 * 1024;
 
 /// Whether the list is answered by an index, so that it may run where it must not block.
 pub fn is_cheap(query: &Query) -> bool {
@@ -94,12 +94,12 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
     let skip = seek(tx, &mut sql, query, driver.as_ref())?;
     order(&mut sql, query, driver.is_some());
     let one_more = i64::try_from(query.limit + 1).expect("pages are limited");
+    let room_for = usize::try_from(query.limit + query.limit / 8).expect("pages are limited");
     sql.push(" LIMIT ").bind(one_more);
     if skip > 0 {
         sql.push(" OFFSET ").bind(skip);
     }
-    let mut listed =
-        Listed { records: String::with_capacity(FIRST_RECORDS_BYTES), ..Listed::default() };
+    let mut listed = Listed::default();
     let mut last = (String::new(), 0);
     let mut more = false;
     tx.query(&sql.text.clone(), &sql.values(), |row| {
@@ -112,6 +112,11 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
         }
         view.render(row.text(1)?, row.opt_text(2)?, &mut listed.records)?;
         listed.count += 1;
+        if listed.count == 1 {
+            // Records of a kind are about as long; growing by halves would copy the page twice.
+            let page = listed.records.len().saturating_mul(room_for);
+            listed.records.reserve(page.min(SET_ASIDE_MAX_BYTES));
+        }
         if listed.count == query.limit {
             last = (query.sort.read_key(row, 3)?, row.int(0)?);
         }
