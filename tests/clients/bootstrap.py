@@ -1,6 +1,6 @@
 """Prepare the virtual environments of the outside tools and run one script in them.
 
-    python3 bootstrap.py FOLDER clients|fuzz SCRIPT [ARGUMENT ...]
+    python3 bootstrap.py FOLDER clients|fuzz|zones SCRIPT [ARGUMENT ...]
 
 FOLDER holds one environment a kind, made once and reused. The published clients declare
 Python >= 3.12. On 3.12+ they are installed as they are. On an older Python (3.10, 3.11) their
@@ -23,6 +23,7 @@ PACKAGES = ["core", "common", "oneroster"]
 DEPENDENCIES = ["httpx>=0.27,<0.29", "pydantic>=2.12,<3", "email-validator>=2.3",
                 "typing_extensions>=4.12", "tzdata", "python-dotenv"]
 FUZZ = ["schemathesis==4.32.5"]
+ZONES = ["tzdata==2026.5"]  # The release of the database that is compiled into the program.
 CLASS_HEAD = re.compile(r"^(\s*)class (\w+)\[(\w+)\](?:\((.*)\))?:", re.M)
 DEF_HEAD = re.compile(r"^(\s*(?:async )?def \w+)\[[^\]]*\]", re.M)
 TYPED_DICT = re.compile(r"^from typing import ([^\n(]*)\bTypedDict\b(?:, )?([^\n]*)$", re.M)
@@ -100,7 +101,7 @@ def ensure(folder, kind):
     os.makedirs(folder, exist_ok=True)
     venv = os.path.join(folder, kind)
     python = os.path.join(venv, "bin", "python")
-    stamp = os.path.join(venv, f"ready-{VERSION if kind == 'clients' else FUZZ[0]}")
+    stamp = os.path.join(venv, f"ready-{VERSION if kind == 'clients' else {'fuzz': FUZZ, 'zones': ZONES}[kind][0]}")
     with open(os.path.join(folder, f"{kind}.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(stamp):
@@ -110,7 +111,7 @@ def ensure(folder, kind):
             if kind == "clients":
                 install_clients(python, pip)
             else:
-                run(*pip, "install", *FUZZ)
+                run(*pip, "install", *(FUZZ if kind == "fuzz" else ZONES))
             open(stamp, "w", encoding="utf-8").close()
     return python
 

@@ -1,31 +1,22 @@
--- What students did, added up from the log of events: see docs/decisions on facts.
--- A bucket is a quarter hour of UTC: its number since 1970-01-01T00:00:00Z.
+-- What students did, added up from the log of events. Actors are numbered as in the log; a bucket
+-- is a quarter hour of UTC, numbered since 1970-01-01T00:00:00Z.
 
--- Who acted, as events name them; '' where they do not.
-CREATE TABLE fact_actors (
-    id ROWID,
-    iri TEXT NOT NULL,
-    email TEXT NOT NULL,
-    user_id TEXT NOT NULL,
-    UNIQUE (iri, email)
-);
-CREATE INDEX fact_actors_user_id ON fact_actors (user_id);
-CREATE INDEX fact_actors_email ON fact_actors (email);
-
--- What was worked on: course and subject as events name them ('' where they do not), app's name.
+-- What was worked on: sourcedId of the course, subject, name of the app ('' where an event names
+-- none). The number is a hash of the three.
 CREATE TABLE fact_contexts (
-    id ROWID,
+    id BIGINT PRIMARY KEY,
     course TEXT NOT NULL,
     subject TEXT NOT NULL,
-    app TEXT NOT NULL,
-    UNIQUE (course, subject, app)
-);
+    app TEXT NOT NULL
+) WITHOUT ROWID;
 
--- Sums in thousandths: of XP, questions and units; of seconds (so milliseconds).
+-- Sums in thousandths: of XP, questions and units; of seconds (so milliseconds). Each connection
+-- adds to rows of its own shard, so that writers do not wait for each other; readers add them up.
 CREATE TABLE facts (
     actor BIGINT NOT NULL,
     bucket BIGINT NOT NULL,
     context BIGINT NOT NULL,
+    shard BIGINT NOT NULL,
     events BIGINT NOT NULL,
     xp BIGINT NOT NULL,
     total_questions BIGINT NOT NULL,
@@ -36,5 +27,5 @@ CREATE TABLE facts (
     waste BIGINT NOT NULL,
     unknown BIGINT NOT NULL,
     anti_pattern BIGINT NOT NULL,
-    PRIMARY KEY (actor, bucket, context)
+    PRIMARY KEY (actor, bucket, context, shard)
 ) WITHOUT ROWID;

@@ -3,7 +3,15 @@
 //! This crate knows no HTTP and no async; it works on a store transaction. Invariant: facts are a
 //! pure fold over the log of events; the roster plays no part in them until they are read.
 
+pub mod analytics;
+pub mod facts;
+mod fields;
+mod intake;
+pub mod zone;
+
 use lyceum_store::Migration;
+
+pub use intake::intake;
 
 /// The schema of this crate.
 pub const MIGRATIONS: &[Migration] =

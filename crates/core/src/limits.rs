@@ -130,3 +130,12 @@ pub const INSERT_CHUNK_ROWS: usize = 1000;
 pub const JOB_MAX_ATTEMPTS: i64 = 12;
 /// Records that one `DELETE …?cascade=true` marks at most.
 pub const CASCADE_MAX_RECORDS: u64 = 100_000;
+/// Hours that the time of an item of an event may last; a longer one is not believed.
+pub const TIME_SPENT_SPAN_MAX_H: i64 = 48;
+/// Hours from an event's time that the time of one of its items may lie; a farther one is not
+/// believed, and its seconds count at the event.
+pub const TIME_SPENT_REACH_MAX_H: i64 = 7 * 24;
+/// Greatest number that one item of an event can add to a fact, in either direction.
+pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
+/// Actors whose facts are computed anew in one transaction.
+pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;

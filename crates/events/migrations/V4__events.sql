@@ -1,7 +1,8 @@
 -- The log of events (see repository). Instants are milliseconds since 1970-01-01T00:00:00Z.
 
 -- Who sent: a client through a sensor. Who acted: the actor's IRI and e-mail ('' where there is
--- none). Events name both by number, so that their indexes are narrow.
+-- none); `person` is the sourcedId in the IRI. Events name both by number, so that their indexes
+-- are narrow.
 CREATE TABLE event_sources (
     id ROWID,
     client TEXT NOT NULL,
@@ -12,9 +13,11 @@ CREATE TABLE event_actors (
     id ROWID,
     iri TEXT NOT NULL,
     email TEXT NOT NULL,
+    person TEXT NOT NULL,
     UNIQUE (iri, email)
 );
-CREATE INDEX event_actors_email ON event_actors (email);
+CREATE INDEX event_actors_email ON event_actors (lower(email));
+CREATE INDEX event_actors_person ON event_actors (person);
 
 -- One row a version of an event, in the order of arrival. `superseded_by` is NULL for the version
 -- that counts.
@@ -30,7 +33,7 @@ CREATE TABLE event_log (
     body TEXT NOT NULL
 );
 CREATE INDEX event_log_time ON event_log (event_ms);
-CREATE INDEX event_log_actor ON event_log (actor);
+CREATE INDEX event_log_actor ON event_log (actor, event_ms);
 CREATE INDEX event_log_source ON event_log (source);
 
 -- 64 bits of the hash of an event's id, and the version that counts. Eight bytes in place of 45

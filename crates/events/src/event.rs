@@ -75,3 +75,25 @@ pub struct Entity {
 pub(crate) fn id_of(entity: &Value) -> Option<&str> {
     entity.as_str().or_else(|| entity["id"].as_str())
 }
+
+/// The id in an IRI that ends in a collection's path and an id, such as `…/users/u-1`,
+/// percent-decoded; any other text is the id itself.
+pub fn local_id(iri: &str, collection: &str) -> String {
+    let Some((_, id)) = iri.rsplit_once(collection) else { return iri.to_owned() };
+    let id = id.trim_end_matches('/');
+    percent_encoding::percent_decode_str(id).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local_id;
+
+    #[test]
+    fn ids_are_read_from_iris_and_taken_as_they_are() {
+        let id = |text| local_id(text, "/users/");
+        assert_eq!(id("https://a.example/ims/oneroster/rostering/v1p2/users/u%2F1"), "u/1");
+        assert_eq!(id("https://a.example/users/u-1/"), "u-1");
+        assert_eq!(id("u-1"), "u-1");
+        assert_eq!(id("urn:uuid:1"), "urn:uuid:1");
+    }
+}

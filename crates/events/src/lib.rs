@@ -11,8 +11,11 @@ pub mod repository;
 use lyceum_store::Migration;
 
 pub use envelope::{Envelope, parse};
-pub use event::{Entity, Event};
-pub use repository::{Appended, append, scan};
+pub use event::{Entity, Event, local_id};
+pub use repository::{
+    Actor, Actors, Appended, Logged, actors_behind, actors_called, append, last_actor, of_actor,
+    scan,
+};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] =

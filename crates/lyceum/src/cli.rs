@@ -2,7 +2,9 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{admin, client, completions, config, demo, export, import, openapi, serve};
+use crate::commands::{
+    admin, client, completions, config, demo, events, export, import, openapi, serve,
+};
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
 #[derive(Parser)]
@@ -42,6 +44,9 @@ pub(crate) enum Command {
     /// Back up, restore, check and purge the database
     #[command(subcommand)]
     Admin(admin::Admin),
+    /// Work on the log of events and what follows from it
+    #[command(subcommand)]
+    Events(events::Events),
     /// Make demo data
     #[command(subcommand)]
     Demo(demo::Demo),

@@ -47,10 +47,7 @@ impl<'a> Tx<'a> {
         if deltas.is_empty() {
             return Ok(());
         }
-        let shard = match &mut self.session {
-            Session::Sqlite(_) => 0,
-            Session::Postgres(session) => session.shard()?,
-        };
+        let shard = self.shard()?;
         deltas.flush(self, shard)
     }
 }
@@ -61,6 +58,15 @@ impl Tx<'_> {
         match self.session {
             Session::Sqlite(_) => Dialect::Sqlite,
             Session::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// A number that no other connection of any process has while this one lives: writers that add
+    /// to rows of their own shard never run into each other. 0 on SQLite, which has one writer.
+    pub fn shard(&mut self) -> Result<i64> {
+        match &mut self.session {
+            Session::Sqlite(_) => Ok(0),
+            Session::Postgres(session) => session.shard(),
         }
     }
 

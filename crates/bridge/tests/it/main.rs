@@ -1,3 +1,10 @@
 //! The bridge on both stores.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+mod attribution;
+mod facts;
+mod kit;
+mod mastered;
+mod weekly;
+mod zones;

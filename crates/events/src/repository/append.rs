@@ -7,7 +7,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
-use super::names::{self, Actor};
+use super::names::{self, Actors};
 use super::read::{COLUMNS, Logged, logged};
 use super::{COLLECTION, lists, marks};
 use crate::event::Event;
@@ -56,7 +56,7 @@ struct Batch<'a> {
     now: Timestamp,
     client: &'a str,
     sources: BTreeMap<&'a str, i64>,
-    actors: BTreeMap<Actor<'a>, i64>,
+    actors: &'a Actors<'a>,
 }
 
 /// Appends events of a client, and tells for each what became of it.
@@ -64,19 +64,15 @@ struct Batch<'a> {
 /// An id that is new is one event. The same id with the same content is the same event. The same
 /// id with other content from the same client is a version of it: the one in the envelope with the
 /// latest `sendTime` counts, of several at one time the one whose content has the greatest hash, so
-/// that the order of arrival does not matter.
+/// that the order of arrival does not matter. `actors` are those of the events.
 pub fn append(
     tx: &mut Tx<'_>,
     now: Timestamp,
     client: &str,
     events: &[Event],
+    actors: &Actors<'_>,
 ) -> Result<Vec<Appended>> {
-    let batch = Batch {
-        now,
-        client,
-        sources: names::sources(tx, client, events)?,
-        actors: names::actors(tx, events)?,
-    };
+    let batch = Batch { now, client, sources: names::sources(tx, client, events)?, actors };
     let seqs = tx.take_numbers("event_log", "seq", events.len())?;
     let mut keys: Vec<(i64, i64)> =
         events.iter().map(|event| hash(&event.id)).zip(seqs.iter().copied()).collect();
@@ -152,7 +148,7 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(&Event, i64)]) -> Result<
         values.extend([
             Value::Int(*seq),
             batch.sources[event.sensor.as_str()].into(),
-            batch.actors[&names::actor(event)].into(),
+            batch.actors.number(event).into(),
             event.time.milliseconds().into(),
             event.send_time.milliseconds().into(),
             now.into(),

@@ -5,7 +5,8 @@ mod names;
 mod read;
 
 pub use append::{Appended, append};
-pub use read::{Logged, scan};
+pub use names::{Actor, Actors, actors_behind, actors_called, last_actor};
+pub use read::{Logged, of_actor, scan};
 
 /// The collection of the tally that counts events.
 const COLLECTION: &str = "events";

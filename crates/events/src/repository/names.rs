@@ -6,7 +6,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 
 use super::{lists, marks};
-use crate::event::Event;
+use crate::event::{Event, local_id};
 
 /// The numbers of the sources of events of one client, by sensor.
 pub(super) fn sources<'a>(
@@ -35,32 +35,88 @@ fn source(tx: &mut Tx<'_>, names: &[Value<'_>]) -> Result<Option<i64>> {
     tx.query_one(sql, names, |row| row.int(0))
 }
 
-/// An actor: IRI and e-mail, which may be empty.
-pub(super) type Actor<'a> = (&'a str, &'a str);
+/// An actor's names: IRI and e-mail, which may be empty.
+type Names<'a> = (&'a str, &'a str);
 
-/// Who acted.
-pub(super) fn actor(event: &Event) -> Actor<'_> {
+fn names(event: &Event) -> Names<'_> {
     (event.actor_id(), event.actor_email().unwrap_or_default())
 }
 
-/// The numbers of the actors of the events.
-pub(super) fn actors<'a>(tx: &mut Tx<'_>, events: &'a [Event]) -> Result<BTreeMap<Actor<'a>, i64>> {
-    let mut found = events.iter().map(|event| (actor(event), None)).collect();
-    look_up(tx, &mut found)?;
-    let values: Vec<Value<'_>> = found
-        .iter()
-        .filter(|(_, number)| number.is_none())
-        .flat_map(|((iri, email), _)| [(*iri).into(), (*email).into()])
-        .collect();
-    if !values.is_empty() {
-        tx.insert_rows("event_actors", &["iri", "email"], &values, "ON CONFLICT DO NOTHING")?;
+/// The numbers by which the log knows the actors of some events.
+pub struct Actors<'a>(BTreeMap<Names<'a>, i64>);
+
+impl<'a> Actors<'a> {
+    /// Those of the events; new actors get their numbers.
+    pub fn of(tx: &mut Tx<'_>, events: &'a [Event]) -> Result<Self> {
+        let mut found = events.iter().map(|event| (names(event), None)).collect();
         look_up(tx, &mut found)?;
+        let persons: Vec<(Names<'_>, String)> = found
+            .iter()
+            .filter(|(_, number)| number.is_none())
+            .map(|(names, _)| (*names, local_id(names.0, "/users/")))
+            .collect();
+        if !persons.is_empty() {
+            let mut values: Vec<Value<'_>> = Vec::with_capacity(persons.len() * 3);
+            for ((iri, email), person) in &persons {
+                values.extend([(*iri).into(), (*email).into(), Value::Text(person)]);
+            }
+            let columns = ["iri", "email", "person"];
+            tx.insert_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
+            look_up(tx, &mut found)?;
+        }
+        let missing = || Problem::internal("an actor was not kept");
+        let found = found.into_iter().map(|(name, number)| Ok((name, number.ok_or_else(missing)?)));
+        found.collect::<Result<_>>().map(Self)
     }
-    let missing = || Problem::internal("an actor was not kept");
-    found.into_iter().map(|(name, number)| Ok((name, number.ok_or_else(missing)?))).collect()
+
+    /// The number of an event's actor. Panics for an event of others.
+    pub fn number(&self, event: &Event) -> i64 {
+        self.0[&names(event)]
+    }
 }
 
-fn look_up(tx: &mut Tx<'_>, found: &mut BTreeMap<Actor<'_>, Option<i64>>) -> Result<()> {
+/// An actor of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// Its number.
+    pub number: i64,
+    /// The sourcedId in its IRI, or the IRI itself where none is in it.
+    pub person: String,
+}
+
+/// The actors whose IRI names the person, and those with the e-mail address, letters A-Z alike in
+/// both cases; an empty address is nobody's.
+pub fn actors_called(tx: &mut Tx<'_>, person: &str, email: &str) -> Result<Vec<Actor>> {
+    let sql = "SELECT id, person FROM event_actors WHERE person = $1 UNION \
+               SELECT id, person FROM event_actors WHERE lower(email) = $2 AND email <> '' \
+               ORDER BY id";
+    let email = email.to_ascii_lowercase();
+    let mut found = Vec::new();
+    tx.query(sql, &[person.into(), email.as_str().into()], |row| {
+        found.push(Actor { number: row.int(0)?, person: row.text(1)?.to_owned() });
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// The greatest number of an actor; 0 where there is none.
+pub fn last_actor(tx: &mut Tx<'_>) -> Result<i64> {
+    let last = tx.query_one("SELECT max(id) FROM event_actors", &[], |row| row.opt_int(0))?;
+    Ok(last.flatten().unwrap_or_default())
+}
+
+/// The numbers of actors behind `after`, `most` at most, ascending.
+pub fn actors_behind(tx: &mut Tx<'_>, after: i64, most: i64) -> Result<Vec<i64>> {
+    let sql = "SELECT id FROM event_actors WHERE id > $1 ORDER BY id LIMIT $2";
+    let mut found = Vec::new();
+    tx.query(sql, &[after.into(), most.into()], |row| {
+        found.push(row.int(0)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+fn look_up(tx: &mut Tx<'_>, found: &mut BTreeMap<Names<'_>, Option<i64>>) -> Result<()> {
     let wanted = found.iter().filter(|(_, number)| number.is_none());
     let mut iris: Vec<&str> = wanted.map(|((iri, _), _)| *iri).collect();
     iris.dedup();

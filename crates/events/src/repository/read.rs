@@ -1,5 +1,7 @@
 //! Reading the log.
 
+use std::ops::Range;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx};
@@ -67,4 +69,23 @@ pub fn scan(
         Ok(true)
     })?;
     Ok((rows == limit).then_some(last))
+}
+
+/// Hands the events of an actor whose times lie in the range of milliseconds to `each`, of an event
+/// that was corrected the version that counts.
+pub fn of_actor(
+    tx: &mut Tx<'_>,
+    actor: i64,
+    times: Range<i64>,
+    mut each: impl FnMut(Logged) -> Result<()>,
+) -> Result<()> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source \
+         WHERE l.actor = $1 AND l.event_ms >= $2 AND l.event_ms < $3 AND l.superseded_by IS NULL \
+         ORDER BY l.event_ms"
+    );
+    tx.query(&sql, &[actor.into(), times.start.into(), times.end.into()], |row| {
+        each(logged(row)?)?;
+        Ok(true)
+    })
 }

@@ -1,7 +1,7 @@
 //! Appending: every id once, corrections in any order.
 
 use lyceum_core::time::Timestamp;
-use lyceum_events::{Appended, Event, MIGRATIONS, append, parse, scan};
+use lyceum_events::{Actors, Appended, Event, MIGRATIONS, append, parse, scan};
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
@@ -33,7 +33,11 @@ fn event(number: u32, name: &str, send_time: &str) -> Event {
 
 fn send(db: &Db, client: &str, events: &[Event]) -> Vec<Appended> {
     let now = Timestamp::from_milliseconds(1_768_464_000_000);
-    db.write_blocking(|tx| append(tx, now, client, events)).unwrap()
+    db.write_blocking(|tx| {
+        let actors = Actors::of(tx, events)?;
+        append(tx, now, client, events, &actors)
+    })
+    .unwrap()
 }
 
 /// What counts: number and name of every event.

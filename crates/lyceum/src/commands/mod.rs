@@ -5,9 +5,11 @@ pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod openapi;
+pub(crate) mod rebuild;
 pub(crate) mod serve;
 
 use crate::cli::Command;
@@ -22,6 +24,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Import(import) => import.run(printer),
         Command::Export(export) => export.run(printer),
         Command::Admin(admin) => admin.run(printer),
+        Command::Events(events) => events.run(printer),
         Command::Demo(demo) => demo.run(printer),
         Command::Config(config) => config.run(printer),
         Command::OpenApi(openapi) => openapi.run(printer),

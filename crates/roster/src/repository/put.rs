@@ -306,12 +306,8 @@ fn seqs_by_id(tx: &mut Tx<'_>, kind: &Kind, records: &[&Record]) -> Result<HashM
     Ok(seqs)
 }
 
-/// Those of the records that are stored, by their sourcedIds.
-pub(crate) fn present(
-    tx: &mut Tx<'_>,
-    kind: &Kind,
-    ids: &[&str],
-) -> Result<HashMap<String, Stored>> {
+/// Those of the records that are stored, deleted ones included, by their sourcedIds.
+pub fn present(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashMap<String, Stored>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let sql = format!(
         "SELECT {}, t.sourced_id FROM {} t WHERE t.sourced_id IN ({})",

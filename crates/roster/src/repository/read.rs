@@ -85,3 +85,15 @@ pub fn each(
         Ok(true)
     })
 }
+
+/// The active user with the e-mail address, letters A-Z alike in both cases; of several the one that
+/// was created first.
+pub fn first_user_with_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Stored>> {
+    let sql = format!(
+        "SELECT {} FROM users t WHERE lower(t.email) = $1 AND t.status = 'active' \
+         ORDER BY t.seq LIMIT 1",
+        Stored::COLUMNS
+    );
+    let email = email.to_ascii_lowercase();
+    tx.query_one(&sql, &[email.as_str().into()], Stored::read)
+}

@@ -1,11 +1,12 @@
-//! References must exist.
+//! References must exist; and who refers to a record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::{Tx, dialect};
 
-use crate::kind::Kind;
+use super::read::Stored;
+use crate::kind::{Field, Kind};
 use crate::kinds;
 use crate::record::{Pointer, Record};
 
@@ -78,4 +79,53 @@ fn fault(reference: &Pointer) -> Detail {
             reference.kind.one, reference.sourced_id
         ),
     }
+}
+
+/// The active records of the kind whose reference of that name points to one of the ids, in the
+/// order of insertion. One statement, however many ids.
+pub fn referring_to(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    reference: &str,
+    ids: &[&str],
+) -> Result<Vec<Stored>> {
+    let column = kind.field(reference).and_then(Field::column_name);
+    let column = column.expect("single references have columns");
+    let sql = format!(
+        "SELECT {} FROM {} t WHERE t.{column} IN ({}) AND t.status = 'active' ORDER BY t.seq",
+        Stored::COLUMNS,
+        kind.table,
+        dialect::texts(tx.dialect(), "$1")
+    );
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    let mut found = Vec::new();
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        found.push(Stored::read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// The active records of the kind whose list of that path (`user.grades`) has the member, behind
+/// the given number in the order of insertion, at most `most` of them.
+pub fn linked(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    path: &str,
+    member: &str,
+    after: i64,
+    most: i64,
+) -> Result<Vec<Stored>> {
+    let sql = format!(
+        "SELECT {} FROM roster_link l CROSS JOIN {} t WHERE l.field = $1 AND l.value = $2 \
+         AND l.owner > $3 AND t.seq = l.owner AND t.status = 'active' ORDER BY l.owner LIMIT $4",
+        Stored::COLUMNS,
+        kind.table
+    );
+    let mut found = Vec::new();
+    tx.query(&sql, &[path.into(), member.into(), after.into(), most.into()], |row| {
+        found.push(Stored::read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
 }

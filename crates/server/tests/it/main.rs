@@ -1,6 +1,7 @@
 //! What every request meets, whatever it asks for. All against a real server, most on both stores.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
+mod analytics;
 mod authorisation;
 mod bodies;
 mod compression;

@@ -1,0 +1,86 @@
+//! Which of a student's enrollments a fact belongs to.
+
+use jiff::civil::Date;
+use lyceum_core::Result;
+use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
+use lyceum_roster::repository::{self, Stored};
+use lyceum_store::Tx;
+
+use crate::facts::Context;
+use crate::fields;
+
+/// A student's enrollments, as far as facts are concerned, in the order of their creation.
+pub(super) struct Enrolled(Vec<Place>);
+
+/// One of them.
+pub(super) struct Place {
+    /// The enrollment's sourcedId.
+    pub(super) id: String,
+    /// The first day, `2026-01-15`; empty where there is none.
+    begin: String,
+    /// The course's sourcedId.
+    pub(super) course: String,
+    /// The course's title.
+    pub(super) title: String,
+    /// The course's subjects, as they compare.
+    subjects: Vec<String>,
+}
+
+impl Enrolled {
+    /// The active enrollments of a user as student, and the one that is asked for, whatever it is.
+    pub(super) fn of(tx: &mut Tx<'_>, user: &str, asked: Option<&Stored>) -> Result<Self> {
+        let mut stored = repository::referring_to(tx, &ENROLLMENT, "user", &[user])?;
+        if let Some(asked) = asked
+            && stored.iter().all(|known| known.seq != asked.seq)
+        {
+            stored.push(asked.clone());
+        }
+        let mut enrollments = Vec::new();
+        for known in &stored {
+            let enrollment = fields::of(known)?;
+            let is_asked = asked.is_some_and(|asked| asked.seq == known.seq);
+            if is_asked || fields::text(&enrollment, "role") == "student" {
+                enrollments.push(enrollment);
+            }
+        }
+        let ids = enrollments.iter().map(|enrollment| fields::reference(enrollment, "class"));
+        let classes = fields::of_all(tx, &CLASS, ids)?;
+        let ids = classes.values().map(|class| fields::reference(class, "course"));
+        let courses = fields::of_all(tx, &COURSE, ids)?;
+        let places = enrollments.iter().filter_map(|enrollment| {
+            let class = classes.get(fields::reference(enrollment, "class"))?;
+            let course = courses.get(fields::reference(class, "course"))?;
+            let subjects = fields::texts(course, "subjects");
+            Some(Place {
+                id: fields::text(enrollment, "sourcedId").to_owned(),
+                begin: fields::text(enrollment, "beginDate").to_owned(),
+                course: fields::text(course, "sourcedId").to_owned(),
+                title: fields::text(course, "title").to_owned(),
+                subjects: subjects.iter().map(|subject| subject.to_ascii_lowercase()).collect(),
+            })
+        });
+        Ok(Self(places.collect()))
+    }
+
+    /// The course of an enrollment.
+    pub(super) fn course_of(&self, enrollment: &str) -> Option<&str> {
+        self.0.iter().find(|place| place.id == enrollment).map(|place| place.course.as_str())
+    }
+
+    /// Where a fact of the day belongs: to the course that its events name; else, of the courses
+    /// with its subject, to the one whose enrollment began last by that day, else to the one that
+    /// begins first; the enrollment that was created first where that is not enough.
+    pub(super) fn home(&self, context: &Context, day: Date) -> Option<&Place> {
+        if !context.course.is_empty() {
+            return self.0.iter().find(|place| place.course == context.course);
+        }
+        let subject = context.subject.to_ascii_lowercase();
+        let fits = || self.0.iter().filter(|place| place.subjects.contains(&subject));
+        let day = day.to_string();
+        // The first of equals: `max_by` would take the last.
+        let begun = fits().filter(|place| place.begin <= day).rev();
+        begun
+            .max_by(|a, b| a.begin.cmp(&b.begin))
+            .or_else(|| fits().min_by(|a, b| a.begin.cmp(&b.begin)))
+    }
+}

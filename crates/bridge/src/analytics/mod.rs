@@ -1,0 +1,108 @@
+//! What is asked of facts. To whom and to what a fact belongs is worked out here, at read, from the
+//! roster as it is then; so events of people who are not known yet count as soon as they are.
+
+mod enrolled;
+mod mastered;
+mod report;
+mod student;
+mod weekly;
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_roster::kinds::ENROLLMENT;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+
+pub use mastered::{Grades, Mastered, highest_grade_mastered};
+pub use report::{Day, Days, Metrics, Report};
+pub use student::Who;
+pub use weekly::{WeeklyFact, weekly_facts};
+
+use crate::facts::{BUCKET_MS, Context, Pieces, REACH_MS, Sums, sql};
+use crate::fields;
+use crate::zone::{Range, Zone};
+use enrolled::Enrolled;
+
+/// What a student did in a range, by day of the zone. Errors: `NotFound`.
+pub fn activity(tx: &mut Tx<'_>, who: Who<'_>, range: Range, zone: &Zone) -> Result<Report> {
+    let user = student::find(tx, who)?;
+    let actors = student::actors(tx, &user)?;
+    let mut report = Report::new(zone);
+    entries(tx, &actors, range, |at, context, sums| {
+        let day = report.day_of(at);
+        report.add(day, context, sums);
+    })?;
+    Ok(report)
+}
+
+/// What a student did in an enrollment in a range, by day of the zone: the facts whose events name
+/// the enrollment's course, and those that name none and fall to it by their subject (see
+/// `enrolled.rs`). Errors: `NotFound`.
+pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Result<Report> {
+    let stored = repository::find(tx, &ENROLLMENT, id)?;
+    let stored = stored.ok_or_else(|| lyceum_core::Problem::not_found(ENROLLMENT.one, id))?;
+    let asked = fields::of(&stored)?;
+    let user = student::find(tx, Who::Id(fields::reference(&asked, "user")))?;
+    let enrolled = Enrolled::of(tx, fields::text(&user, "sourcedId"), Some(&stored))?;
+    let course = enrolled.course_of(id).unwrap_or_default().to_owned();
+    let actors = student::actors(tx, &user)?;
+    let mut report = Report::new(zone);
+    entries(tx, &actors, range, |at, context, sums| {
+        let day = report.day_of(at);
+        let home = enrolled.home(context, day).map(|place| place.course.as_str());
+        if home == Some(course.as_str()) {
+            report.add(day, context, sums);
+        }
+    })?;
+    Ok(report)
+}
+
+/// Hands what the actors did in the range to `each`, in pieces that lie within one bucket: the first
+/// instant of the piece, the context, the sums. Whole buckets come from the facts; what lies in a
+/// bucket that a bound cuts comes from the events themselves.
+fn entries(
+    tx: &mut Tx<'_>,
+    actors: &[i64],
+    range: Range,
+    mut each: impl FnMut(Timestamp, &Context, &Sums),
+) -> Result<()> {
+    let (from, to) = (range.from.milliseconds(), range.to.milliseconds());
+    let first = -(-from).div_euclid(BUCKET_MS) * BUCKET_MS;
+    let last = to.div_euclid(BUCKET_MS) * BUCKET_MS;
+    for &actor in actors {
+        if first < last {
+            sql::read(tx, actor, first, last, |at, context, sums| {
+                each(Timestamp::from_milliseconds(at), context, sums);
+            })?;
+        }
+        for (from, to) in [(from, first.min(to)), (last.max(first), to)] {
+            if from < to {
+                let cut = Range {
+                    from: Timestamp::from_milliseconds(from),
+                    to: Timestamp::from_milliseconds(to),
+                };
+                events_near(tx, actor, cut, |logged, pieces| {
+                    if let Some(sums) = pieces.within(cut) {
+                        each(cut.from, &Context::of(&logged.event), &sums);
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hands the events of an actor that may have a part in the range to `each`.
+fn events_near(
+    tx: &mut Tx<'_>,
+    actor: i64,
+    range: Range,
+    mut each: impl FnMut(&lyceum_events::Logged, &Pieces) -> Result<()>,
+) -> Result<()> {
+    let near = (range.from.milliseconds() - REACH_MS)..(range.to.milliseconds() + REACH_MS);
+    lyceum_events::of_actor(tx, actor, near, |logged| match Pieces::of(&logged.event) {
+        Some(pieces) => each(&logged, &pieces),
+        None => Ok(()),
+    })
+}

@@ -1,0 +1,148 @@
+//! Sums by day, subject and app, in the shape that clients read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+use lyceum_core::time::Timestamp;
+use serde::{Serialize, Serializer};
+
+use crate::facts::{Context, Measure, Sums};
+use crate::zone::Zone;
+
+/// What stands for the subject of events that name none, and for their app.
+const NO_SUBJECT: &str = "None";
+const NO_APP: &str = "Unknown";
+
+/// Metrics by day and subject, and the same by app, day and subject.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    #[serde(skip)]
+    zone: Zone,
+    /// The day that was asked for last: its first instant, the first behind it, its date.
+    #[serde(skip)]
+    day: Option<(Timestamp, Timestamp, Date)>,
+    /// Day → subject → metrics.
+    pub facts: Days,
+    /// App → day → subject → metrics.
+    pub facts_by_app: BTreeMap<String, Days>,
+}
+
+/// Day → subject → metrics.
+pub type Days = BTreeMap<Day, BTreeMap<String, Metrics>>;
+
+/// A date, written `2026-01-15`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day(pub Date);
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// The sums of a day in a subject.
+#[derive(Clone, Debug, Default)]
+pub struct Metrics {
+    /// What was summed.
+    pub sums: Sums,
+    /// The apps that it comes from.
+    pub apps: BTreeSet<String>,
+}
+
+impl Report {
+    pub(super) fn new(zone: &Zone) -> Self {
+        Self { zone: zone.clone(), day: None, facts: Days::new(), facts_by_app: BTreeMap::new() }
+    }
+
+    /// The day of an instant; quick where instants come in their order.
+    pub(super) fn day_of(&mut self, at: Timestamp) -> Date {
+        match self.day {
+            Some((from, to, day)) if from <= at && at < to => day,
+            _ => {
+                let day = self.zone.day_of(at);
+                let behind = day.tomorrow().map_or(at, |next| self.zone.start_of(next));
+                self.day = Some((self.zone.start_of(day), behind, day));
+                day
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, day: Date, context: &Context, sums: &Sums) {
+        let or = |text: &str, none: &str| if text.is_empty() { none } else { text }.to_owned();
+        let (subject, app) = (or(&context.subject, NO_SUBJECT), or(&context.app, NO_APP));
+        let by_app = self.facts_by_app.entry(app.clone()).or_default();
+        for days in [&mut self.facts, by_app] {
+            let metrics = days.entry(Day(day)).or_default().entry(subject.clone()).or_default();
+            metrics.sums.add(sums, 1);
+            if !metrics.apps.contains(&app) {
+                metrics.apps.insert(app.clone());
+            }
+        }
+    }
+}
+
+impl Serialize for Metrics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let one = |measure| Thousandths(self.sums.of(measure));
+        Shape {
+            activity_metrics: Activity {
+                xp_earned: one(Measure::Xp),
+                total_questions: one(Measure::TotalQuestions),
+                correct_questions: one(Measure::CorrectQuestions),
+                mastered_units: one(Measure::MasteredUnits),
+            },
+            time_spent_metrics: TimeSpent {
+                active_seconds: one(Measure::Active),
+                inactive_seconds: one(Measure::Inactive),
+                waste_seconds: one(Measure::Waste),
+                unknown_seconds: one(Measure::Unknown),
+                anti_pattern_seconds: one(Measure::AntiPattern),
+            },
+            apps: &self.apps,
+        }
+        .serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shape<'a> {
+    activity_metrics: Activity,
+    time_spent_metrics: TimeSpent,
+    apps: &'a BTreeSet<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Activity {
+    xp_earned: Thousandths,
+    total_questions: Thousandths,
+    correct_questions: Thousandths,
+    mastered_units: Thousandths,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "they are the names on the wire")]
+struct TimeSpent {
+    active_seconds: Thousandths,
+    inactive_seconds: Thousandths,
+    waste_seconds: Thousandths,
+    unknown_seconds: Thousandths,
+    anti_pattern_seconds: Thousandths,
+}
+
+/// A sum in thousandths, written as the number that it is: `12`, `12.5`.
+pub(super) struct Thousandths(pub(super) i64);
+
+impl Serialize for Thousandths {
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53, which is 285 000 years")]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0 % 1000 == 0 {
+            serializer.serialize_i64(self.0 / 1000)
+        } else {
+            serializer.serialize_f64(self.0 as f64 / 1000.0)
+        }
+    }
+}

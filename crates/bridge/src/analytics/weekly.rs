@@ -1,0 +1,156 @@
+//! The events of a week, one by one, as facts.
+
+use jiff::civil::Date;
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_events::Logged;
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+use serde::Serialize;
+
+use super::enrolled::Enrolled;
+use super::report::{Day, Thousandths};
+use super::{Who, events_near, student};
+use crate::facts::{Context, Measure, Pieces, Sums};
+use crate::fields;
+use crate::zone::{Range, Zone};
+
+/// What an event adds to a day: the record that clients of weekly facts read.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WeeklyFact {
+    /// The number of the event in the log; an event that spans two days is two facts with one id.
+    id: i64,
+    email: String,
+    /// The day in the zone.
+    date: Day,
+    /// When, in UTC.
+    datetime: String,
+    username: Option<String>,
+    user_grade: Option<String>,
+    user_family_name: Option<String>,
+    user_given_name: Option<String>,
+    user_id: String,
+    subject: Option<String>,
+    app: Option<String>,
+    course_id: Option<String>,
+    course_name: Option<String>,
+    enrollment_id: Option<String>,
+    activity_id: Option<String>,
+    activity_name: Option<String>,
+    total_questions: Thousandths,
+    correct_questions: Thousandths,
+    xp_earned: Thousandths,
+    mastered_units: Thousandths,
+    /// Seconds as text, which is how clients read them.
+    active_seconds: String,
+    inactive_seconds: String,
+    waste_seconds: String,
+    source: &'static str,
+    send_time: String,
+    generated_at: String,
+    sensor: String,
+    event_type: String,
+    year: i16,
+    month: i8,
+    day: i8,
+    /// 1 for Monday to 7 for Sunday.
+    day_of_week: i8,
+}
+
+/// What a student did in a week of the zone, event by event, in the order of time.
+/// Errors: `NotFound`.
+pub fn weekly_facts(
+    tx: &mut Tx<'_>,
+    who: Who<'_>,
+    week: Range,
+    zone: &Zone,
+) -> Result<Vec<WeeklyFact>> {
+    let user = student::find(tx, who)?;
+    let enrolled = Enrolled::of(tx, fields::text(&user, "sourcedId"), None)?;
+    let mut facts = Vec::new();
+    for actor in student::actors(tx, &user)? {
+        events_near(tx, actor, week, |logged, pieces| {
+            for (at, day, sums) in by_day(pieces, week, zone) {
+                facts.push(fact(&user, &enrolled, logged, at, day, &sums));
+            }
+            Ok(())
+        })?;
+    }
+    facts.sort_by(|a, b| (&a.datetime, a.id).cmp(&(&b.datetime, b.id)));
+    Ok(facts)
+}
+
+/// What falls on each day of the week: its first instant, the day, the sums.
+fn by_day(pieces: &Pieces, week: Range, zone: &Zone) -> Vec<(Timestamp, Date, Sums)> {
+    let (first, last) = pieces.extent();
+    let mut days = Vec::new();
+    let mut at = first.max(week.from);
+    while at <= last && at < week.to {
+        let day = zone.day_of(at);
+        let behind = day.tomorrow().map_or(week.to, |next| zone.start_of(next)).min(week.to);
+        if let Some(sums) = pieces.within(Range { from: at, to: behind }) {
+            days.push((at, day, sums));
+        }
+        at = behind;
+    }
+    days
+}
+
+fn fact(
+    user: &Object,
+    enrolled: &Enrolled,
+    logged: &Logged,
+    at: Timestamp,
+    day: Date,
+    sums: &Sums,
+) -> WeeklyFact {
+    let event = &logged.event;
+    let context = Context::of(event);
+    let home = enrolled.home(&context, day);
+    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let activity = &event.tree["object"]["activity"];
+    let one = |measure| Thousandths(sums.of(measure));
+    let seconds = |measure| seconds(sums.of(measure));
+    WeeklyFact {
+        id: logged.seq,
+        email: fields::text(user, "email").to_owned(),
+        date: Day(day),
+        datetime: at.to_string(),
+        username: fields::opt_text(user, "username"),
+        user_grade: fields::texts(user, "grades").into_iter().next(),
+        user_family_name: fields::opt_text(user, "familyName"),
+        user_given_name: fields::opt_text(user, "givenName"),
+        user_id: fields::text(user, "sourcedId").to_owned(),
+        course_id: said(&context.course).or_else(|| home.map(|place| place.course.clone())),
+        course_name: home.map(|place| place.title.clone()),
+        enrollment_id: home.map(|place| place.id.clone()),
+        subject: said(&context.subject),
+        app: said(&context.app),
+        activity_id: activity["id"].as_str().map(str::to_owned),
+        activity_name: activity["name"].as_str().map(str::to_owned),
+        total_questions: one(Measure::TotalQuestions),
+        correct_questions: one(Measure::CorrectQuestions),
+        xp_earned: one(Measure::Xp),
+        mastered_units: one(Measure::MasteredUnits),
+        active_seconds: seconds(Measure::Active),
+        inactive_seconds: seconds(Measure::Inactive),
+        waste_seconds: seconds(Measure::Waste),
+        source: "caliper",
+        send_time: event.send_time.to_string(),
+        generated_at: event.time.to_string(),
+        sensor: event.sensor.clone(),
+        event_type: event.kind().to_owned(),
+        year: day.year(),
+        month: day.month(),
+        day: day.day(),
+        day_of_week: day.weekday().to_monday_one_offset(),
+    }
+}
+
+/// Milliseconds as seconds: `90`, `90.5`.
+fn seconds(ms: i64) -> String {
+    let text =
+        format!("{}{}.{:03}", if ms < 0 { "-" } else { "" }, ms.abs() / 1000, ms.abs() % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,130 @@
+//! What one event adds, and when.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::limits::{FACT_VALUE_MAX_COUNT, TIME_SPENT_REACH_MAX_H, TIME_SPENT_SPAN_MAX_H};
+use lyceum_core::time::Timestamp;
+use lyceum_events::Event;
+use serde_json::Value;
+
+use super::{BUCKET_MS, Measure, Sums};
+use crate::zone::Range;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+/// Milliseconds from the time of an event within which all that it adds lies.
+pub(crate) const REACH_MS: i64 = TIME_SPENT_REACH_MAX_H * HOUR_MS;
+const SPAN_MS: i64 = TIME_SPENT_SPAN_MAX_H * HOUR_MS;
+
+/// What one event adds: amounts at an instant or evenly over a time.
+#[derive(Debug)]
+pub struct Pieces {
+    /// Without an amount where the event has no item that counts.
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    from: i64,
+    /// The first instant behind; `from` for what counts at one instant.
+    to: i64,
+    amount: Option<(Measure, i64)>,
+}
+
+impl Pieces {
+    /// What an event of the custom profile adds; none for another event.
+    pub fn of(event: &Event) -> Option<Self> {
+        if !matches!(event.kind(), "ActivityEvent" | "TimeSpentEvent") {
+            return None;
+        }
+        let at = event.time.milliseconds();
+        let items = event.tree["generated"]["items"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut pieces: Vec<Piece> = items.iter().filter_map(|item| Piece::of(at, item)).collect();
+        if pieces.is_empty() {
+            pieces.push(Piece { from: at, to: at, amount: None });
+        }
+        Some(Self { pieces })
+    }
+
+    /// The sums by bucket, which is the number of the quarter hour since 1970-01-01T00:00:00Z.
+    pub(super) fn by_bucket(&self) -> BTreeMap<i64, Sums> {
+        let mut buckets = BTreeMap::new();
+        for piece in &self.pieces {
+            let last = piece.from.max(piece.to - 1).div_euclid(BUCKET_MS);
+            for bucket in piece.from.div_euclid(BUCKET_MS)..=last {
+                let sums: &mut Sums = buckets.entry(bucket).or_default();
+                sums.events = 1;
+                piece.add_within(bucket * BUCKET_MS, (bucket + 1) * BUCKET_MS, sums);
+            }
+        }
+        buckets
+    }
+
+    /// What falls into the range; none where no part of the event does.
+    pub fn within(&self, range: Range) -> Option<Sums> {
+        let (from, to) = (range.from.milliseconds(), range.to.milliseconds());
+        let mut sums = Sums::default();
+        for piece in &self.pieces {
+            if piece.from < to && piece.from.max(piece.to - 1) >= from {
+                sums.events = 1;
+                piece.add_within(from, to, &mut sums);
+            }
+        }
+        (sums.events > 0).then_some(sums)
+    }
+
+    /// The first and the last instant that the event has a part in.
+    pub(crate) fn extent(&self) -> (Timestamp, Timestamp) {
+        let first = self.pieces.iter().map(|piece| piece.from).min();
+        let last = self.pieces.iter().map(|piece| piece.from.max(piece.to - 1)).max();
+        let instant = |at: Option<i64>| {
+            Timestamp::from_milliseconds(at.expect("an event has at least one piece"))
+        };
+        (instant(first), instant(last))
+    }
+}
+
+impl Piece {
+    /// An item of an event at the instant: `{type, value, startDate?, endDate?}`, the dates also as
+    /// `start_date` and `end_date`. A time that lies too far from the event or is too long is not
+    /// believed, and its seconds count at the event.
+    fn of(at: i64, item: &Value) -> Option<Self> {
+        let measure = Measure::named(item["type"].as_str()?)?;
+        let amount = thousandths(&item["value"])?;
+        let date = |names: [&str; 2]| {
+            let text = names.into_iter().find_map(|name| item[name].as_str())?;
+            Some(text.parse::<Timestamp>().ok()?.milliseconds())
+        };
+        let span = date(["startDate", "start_date"]).zip(date(["endDate", "end_date"]));
+        let believed = |&(from, to): &(i64, i64)| {
+            from < to && to - from <= SPAN_MS && from >= at - REACH_MS && to <= at + REACH_MS
+        };
+        let (from, to) = span.filter(believed).unwrap_or((at, at));
+        Some(Self { from, to, amount: Some((measure, amount)) })
+    }
+
+    /// Adds what falls between the instants. Parts of neighbouring times add up to the whole: each
+    /// is the difference of two running totals that are rounded down.
+    fn add_within(&self, from: i64, to: i64, sums: &mut Sums) {
+        let Some((measure, amount)) = self.amount else { return };
+        let part = if self.from == self.to {
+            if (from..to).contains(&self.from) { amount } else { 0 }
+        } else {
+            self.total_until(amount, to) - self.total_until(amount, from)
+        };
+        sums.measures[measure as usize] += part;
+    }
+
+    fn total_until(&self, amount: i64, instant: i64) -> i64 {
+        let passed = i128::from(instant.clamp(self.from, self.to) - self.from);
+        let total = (i128::from(amount) * passed).div_euclid(i128::from(self.to - self.from));
+        i64::try_from(total).expect("a part is no greater than the whole")
+    }
+}
+
+/// A number in thousandths, rounded half away from zero, held within the limit.
+#[expect(clippy::cast_possible_truncation, reason = "held within the limit before")]
+fn thousandths(value: &Value) -> Option<i64> {
+    let most = f64::from(FACT_VALUE_MAX_COUNT);
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+    number.is_finite().then(|| (number.clamp(-most, most) * 1000.0).round() as i64)
+}

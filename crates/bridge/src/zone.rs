@@ -1,0 +1,121 @@
+//! Days and weeks of any time zone of the IANA database, as instants in UTC.
+
+use jiff::civil::{Date, Weekday};
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use lyceum_core::time::{Timestamp, parse_date};
+use lyceum_core::{Problem, Result};
+
+use crate::facts::BUCKET_MS;
+
+/// A zone of the database that is compiled into the program, so that every process of one release
+/// means the same days.
+#[derive(Clone, Debug)]
+pub struct Zone(TimeZone);
+
+impl Zone {
+    /// UTC, which holds where nobody names a zone.
+    pub const UTC: Self = Self(TimeZone::UTC);
+
+    /// The zone of that name, such as `America/New_York`. Errors: `Invalid`, at `timezone`.
+    pub fn named(name: &str) -> Result<Self> {
+        TimeZoneDatabase::bundled().get(name).map(Self).map_err(|_| {
+            let says = format!(
+                "'{name}' is no zone of the IANA time zone database; send a name \
+                                such as 'America/New_York' or 'UTC'"
+            );
+            Problem::invalid("timezone", says)
+        })
+    }
+
+    /// The first instant of a day: the first at which clocks show it. A day that the zone left out
+    /// begins with the next one and is empty.
+    pub fn start_of(&self, day: Date) -> Timestamp {
+        let start = day.to_zoned(self.0.clone()).and_then(|midnight| midnight.start_of_day());
+        let start = start.unwrap_or_else(|_| {
+            // Beyond the years that instants can have.
+            let edge = if day.year() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+            edge.to_zoned(self.0.clone())
+        });
+        Timestamp::from_milliseconds(start.timestamp().as_millisecond())
+    }
+
+    /// The day that an instant belongs to: the latest that has begun by then. Where clocks are set
+    /// back across midnight, the repeated minutes belong to the day that has begun already.
+    pub fn day_of(&self, instant: Timestamp) -> Date {
+        let shown = jiff::Timestamp::from_millisecond(instant.milliseconds())
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .to_zoned(self.0.clone())
+            .date();
+        match shown.tomorrow() {
+            Ok(next) if self.start_of(next) <= instant => next,
+            _ => shown,
+        }
+    }
+}
+
+/// The instants from the first to just before the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The first instant inside.
+    pub from: Timestamp,
+    /// The first instant behind.
+    pub to: Timestamp,
+}
+
+impl Range {
+    /// All time that events can name.
+    pub fn all() -> Self {
+        let edge = 1_000_000_000 * BUCKET_MS;
+        Self { from: Timestamp::from_milliseconds(-edge), to: Timestamp::from_milliseconds(edge) }
+    }
+
+    /// Whether so little time is meant that a request can wait for it in line.
+    pub fn is_short(self) -> bool {
+        self.to.milliseconds() - self.from.milliseconds() <= 400 * 24 * 60 * 60 * 1000
+    }
+
+    /// From `start` to `end`, both inclusive: instants to the millisecond, or days of the zone.
+    /// A bound that is missing is open. Errors: `Invalid`, at `startDate` or `endDate`.
+    pub fn inclusive(zone: &Zone, start: Option<&str>, end: Option<&str>) -> Result<Self> {
+        let mut range = Self::all();
+        if let Some(text) = start {
+            range.from = match parse_date(text) {
+                Some(day) => zone.start_of(day),
+                None => instant("startDate", text)?,
+            };
+        }
+        if let Some(text) = end {
+            range.to = match parse_date(text) {
+                Some(day) => zone.start_of(day.tomorrow().unwrap_or(day)),
+                None => Timestamp::from_milliseconds(instant("endDate", text)?.milliseconds() + 1),
+            };
+        }
+        if range.to < range.from {
+            return Err(Problem::invalid("endDate", "the end is before the start"));
+        }
+        Ok(range)
+    }
+
+    /// The week, Monday to Sunday in the zone, that holds an instant or a day.
+    /// Errors: `Invalid`, at `weekDate`.
+    pub fn week(zone: &Zone, text: &str) -> Result<Self> {
+        let day = match parse_date(text) {
+            Some(day) => day,
+            None => zone.day_of(instant("weekDate", text)?),
+        };
+        let monday = day
+            .nth_weekday(-1, Weekday::Monday)
+            .map_or(day, |before| if day.weekday() == Weekday::Monday { day } else { before });
+        let behind = monday.checked_add(jiff::Span::new().days(7)).unwrap_or(monday);
+        Ok(Self { from: zone.start_of(monday), to: zone.start_of(behind) })
+    }
+}
+
+fn instant(path: &str, text: &str) -> Result<Timestamp> {
+    text.parse().map_err(|fault| {
+        Problem::invalid(
+            path,
+            format!("'{text}' is {fault}; a day such as 2026-01-15 will do, too"),
+        )
+    })
+}

@@ -1,0 +1,135 @@
+//! Whose an event is, and which enrollment it belongs to.
+
+use lyceum_bridge::analytics::{Who, activity, enrollment};
+use lyceum_bridge::facts::Measure;
+use lyceum_bridge::zone::{Range, Zone};
+use lyceum_core::ProblemKind;
+use lyceum_store::Db;
+use serde_json::Value;
+
+use crate::kit::{SENT, Said, active, both, course, create, enroll, school, send, student, total};
+
+const AT: &str = "2026-03-10T12:00:00Z";
+
+fn xp(db: &Db, user: &str) -> i64 {
+    total(&active(db, user, Range::all(), &Zone::UTC), Measure::Xp) / 1000
+}
+
+fn xp_of_enrollment(db: &Db, id: &str) -> i64 {
+    let report = db.read_blocking(|tx| enrollment(tx, id, Range::all(), &Zone::UTC));
+    total(&report.unwrap(), Measure::Xp) / 1000
+}
+
+#[test]
+fn events_of_unknown_people_count_once_they_are_known() {
+    both(|db| {
+        school(db);
+        let by_email = Said {
+            actor: "urn:uuid:7a5f7a51-0000-4000-8000-000000000001".into(),
+            ..Said::activity(2, "", AT).with_email("Ann@Example.org")
+        };
+        send(db, &[Said::activity(1, "ann", AT).sent(SENT), by_email.sent(SENT)]);
+        let unknown = db.read_blocking(|tx| activity(tx, Who::Id("ann"), Range::all(), &Zone::UTC));
+        assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
+        let unknown = db.read_blocking(|tx| {
+            activity(tx, Who::Email("ann@example.org"), Range::all(), &Zone::UTC)
+        });
+        assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
+        student(db, "ann", "ann@example.org");
+        assert_eq!(xp(db, "ann"), 20);
+        let found = db.read_blocking(|tx| {
+            activity(tx, Who::Email("ANN@example.org"), Range::all(), &Zone::UTC)
+        });
+        assert_eq!(total(&found.unwrap(), Measure::Xp), 20_000);
+    });
+}
+
+#[test]
+fn an_id_that_names_somebody_outweighs_an_address() {
+    both(|db| {
+        school(db);
+        student(db, "ann", "shared@example.org");
+        student(db, "bob", "shared@example.org");
+        let events = [
+            Said::activity(1, "bob", AT).with_email("shared@example.org").sent(SENT),
+            Said::activity(2, "nobody", AT).with_email("shared@example.org").sent(SENT),
+            Said::activity(3, "nobody-else", AT).sent(SENT),
+        ];
+        send(db, &events);
+        assert_eq!(xp(db, "bob"), 10, "by id");
+        assert_eq!(xp(db, "ann"), 10, "an address that two share is the first one's");
+        student(db, "nobody", "nobody@example.org");
+        assert_eq!((xp(db, "ann"), xp(db, "nobody")), (0, 10));
+    });
+}
+
+#[test]
+fn facts_belong_to_the_course_that_is_named_else_to_that_of_their_subject() {
+    both(|db| {
+        school(db);
+        student(db, "ann", "ann@example.org");
+        course(db, "old", &["Math"]);
+        course(db, "new", &["Math", "Reading"]);
+        course(db, "art", &["Art"]);
+        enroll(db, "e-old", "ann", "old", Some("2026-01-01"));
+        enroll(db, "e-new", "ann", "new", Some("2026-03-01"));
+        enroll(db, "e-art", "ann", "art", None);
+        let said = |number, time: &str| Said::activity(number, "ann", time);
+        let events = [
+            said(1, "2026-03-10T12:00:00Z"),
+            said(2, "2026-02-10T12:00:00Z"),
+            said(3, "2025-02-10T12:00:00Z"),
+            said(4, "2026-03-10T12:00:00Z").in_course("old"),
+            said(5, "2026-03-10T12:00:00Z").in_course("elsewhere"),
+            Said { subject: "reading".into(), ..said(6, "2026-02-10T12:00:00Z") },
+            Said { subject: "Science".into(), ..said(7, "2026-03-10T12:00:00Z") },
+        ];
+        send(db, &events.map(|one| one.sent(SENT)));
+        assert_eq!(xp_of_enrollment(db, "e-old"), 30, "2, 3 by subject and time, 4 by course");
+        assert_eq!(xp_of_enrollment(db, "e-new"), 20, "1 by time, 6 as the only course");
+        assert_eq!(xp_of_enrollment(db, "e-art"), 0);
+        assert_eq!(xp(db, "ann"), 70, "what belongs nowhere is still what the student did");
+        let unknown = db.read_blocking(|tx| enrollment(tx, "e", Range::all(), &Zone::UTC));
+        assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
+    });
+}
+
+#[test]
+fn a_report_has_every_number_that_clients_require() {
+    both(|db| {
+        school(db);
+        student(db, "ann", "ann@example.org");
+        course(db, "c", &["Math"]);
+        enroll(db, "e", "ann", "c", None);
+        let items = serde_json::json!([
+            {"type": "xpEarned", "value": 12.5}, {"type": "totalQuestions", "value": 4},
+            {"type": "correctQuestions", "value": 3},
+        ]);
+        send(db, &[Said::activity(1, "ann", AT).with_items(items).sent(SENT)]);
+        let zone = Zone::named("Pacific/Kiritimati").unwrap();
+        let report = db.read_blocking(|tx| enrollment(tx, "e", Range::all(), &zone)).unwrap();
+        let shown: Value = serde_json::to_value(&report).unwrap();
+        let metrics = serde_json::json!({
+            "activityMetrics": {
+                "xpEarned": 12.5, "totalQuestions": 4, "correctQuestions": 3, "masteredUnits": 0,
+            },
+            "timeSpentMetrics": {
+                "activeSeconds": 0, "inactiveSeconds": 0, "wasteSeconds": 0,
+                "unknownSeconds": 0, "antiPatternSeconds": 0,
+            },
+            "apps": ["Abacus"],
+        });
+        let days = serde_json::json!({"2026-03-11": {"Math": metrics}});
+        assert_eq!(shown, serde_json::json!({"facts": days, "factsByApp": {"Abacus": days}}));
+        // A user whose account is gone has no analytics; the enrollment says so.
+        create(
+            db,
+            "users",
+            serde_json::json!({
+                "sourcedId": "zoe", "enabledUser": true, "givenName": "z", "familyName": "z",
+                "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}],
+            }),
+        );
+        assert_eq!(xp(db, "zoe"), 0, "without an address nobody else's events are theirs");
+    });
+}

@@ -1,0 +1,119 @@
+//! Analytics over HTTP: shapes, rights, refusals. What is counted is tested in the bridge.
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+use lyceum_access::{Dialect, Scope};
+use lyceum_core::time::Timestamp;
+use lyceum_testkit::server::{TestServer, both};
+use serde_json::{Value, json};
+
+const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
+
+fn prepare(server: &TestServer) {
+    let client = server.client();
+    let post = |path: &str, body: &Value| {
+        client.post(&format!("{ROSTERING}/{path}")).json(body).expect(201);
+    };
+    post("orgs", &json!({"org": {"sourcedId": "s", "name": "School", "type": "school"}}));
+    post(
+        "users",
+        &json!({"user": {
+            "sourcedId": "ann", "enabledUser": true, "givenName": "Ann", "familyName": "X",
+            "email": "ann@example.org",
+            "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}],
+        }}),
+    );
+    post(
+        "courses",
+        &json!({"course": {
+            "sourcedId": "c", "title": "Maths", "courseCode": "M", "subjects": ["Math"],
+            "org": {"sourcedId": "s"},
+        }}),
+    );
+    post(
+        "enrollments",
+        &json!({"enrollment": {
+            "sourcedId": "e", "role": "student", "user": {"sourcedId": "ann"},
+            "course": {"sourcedId": "c"},
+        }}),
+    );
+    let envelope = json!({
+        "sensor": "https://app.example.org/s",
+        "sendTime": "2026-03-12T12:00:00.000Z",
+        "dataVersion": "http://purl.imsglobal.org/ctx/caliper/v1p2",
+        "data": [{
+            "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2",
+            "id": "urn:uuid:00000000-0000-4000-8000-000000000001",
+            "type": "ActivityEvent", "action": "Completed", "profile": "TimebackProfile",
+            "eventTime": "2026-03-11T03:00:00.000Z",
+            "actor": {"id": "https://lyceum.example.org/users/ann", "type": "TimebackUser"},
+            "object": {
+                "id": "https://app.example.org/a/1", "type": "TimebackActivityContext",
+                "subject": "Math", "app": {"name": "Abacus"},
+            },
+            "generated": {
+                "id": "https://app.example.org/m/1",
+                "type": "TimebackActivityMetricsCollection",
+                "items": [{"type": "xpEarned", "value": 7.5}],
+            },
+        }],
+    });
+    let events = lyceum_events::parse(&envelope.to_string()).unwrap().events;
+    let now: Timestamp = "2026-03-12T12:00:00Z".parse().unwrap();
+    let taken = server.db().write_blocking(|tx| lyceum_bridge::intake(tx, now, "app", &events));
+    assert_eq!(taken.unwrap().len(), 1);
+}
+
+#[test]
+fn analytics_are_read_by_day_in_both_spellings_of_the_path() {
+    both(|server| {
+        prepare(server);
+        let client = server.client();
+        let get = |path: &str| -> Value { client.get(path).expect(200).json() };
+        for area in ["/bridge", "/edubridge"] {
+            let whole = get(&format!("{area}/analytics/enrollment/e"));
+            assert_eq!(whole["enrollmentId"], "e");
+            assert_eq!(whole["startDate"], Value::Null);
+            let metrics = &whole["facts"]["2026-03-11"]["Math"];
+            assert_eq!(metrics["activityMetrics"]["xpEarned"], 7.5);
+            assert_eq!(whole["factsByApp"]["Abacus"]["2026-03-11"]["Math"], *metrics);
+            let days = "startDate=2026-03-10&endDate=2026-03-10&timezone=America/New_York";
+            for who in ["studentId=ann", "email=ANN%40example.org"] {
+                let day = get(&format!("{area}/analytics/activity?{who}&{days}"));
+                assert_eq!(day["facts"]["2026-03-10"]["Math"], *metrics);
+                assert_eq!(day["endDate"], "2026-03-10");
+            }
+        }
+        let week = get("/bridge/analytics/facts/weekly?studentId=ann&weekDate=2026-03-12");
+        assert_eq!(week["facts"][0]["activeSeconds"], "0");
+        let grades = get("/bridge/analytics/highestGradeMastered/ann/Math");
+        assert_eq!(grades["grades"], json!({}));
+    });
+}
+
+#[test]
+fn analytics_need_their_scope_and_say_what_is_wrong() {
+    both(|server| {
+        prepare(server);
+        let path = "/bridge/analytics/enrollment/e";
+        server.anonymous().get(path).expect(401);
+        server.client_with(&[Scope::RosterRead], Dialect::Platform).get(path).expect(403);
+        server.client_with(&[Scope::BridgeRead], Dialect::Platform).get(path).expect(200);
+        let client = server.client();
+        for (path, status) in [
+            ("/bridge/analytics/enrollment/none", 404),
+            ("/bridge/analytics/enrollment/e?timezone=Nowhere", 422),
+            ("/bridge/analytics/enrollment/e?startDate=soon", 422),
+            ("/bridge/analytics/activity?studentId=ann", 422),
+            ("/bridge/analytics/activity?startDate=2026-01-01&endDate=2026-02-01", 422),
+            (
+                "/bridge/analytics/activity?studentId=bob&startDate=2026-01-01&endDate=2026-02-01",
+                404,
+            ),
+            ("/bridge/analytics/facts/weekly?studentId=ann", 422),
+            ("/bridge/analytics/highestGradeMastered/bob/Math", 404),
+        ] {
+            let body: Value = client.get(path).expect(status).json();
+            assert_eq!(body["imsx_codeMajor"], "failure", "{path}: {body}");
+        }
+    });
+}
