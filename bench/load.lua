@@ -3,7 +3,8 @@
 --   LOAD_NUMBERS numbers that LOAD_PATH may take
 --   LOAD_TARGETS a file of request targets, one a line, used in place of LOAD_PATH, uniformly
 --   LOAD_HEADERS lines "Name: value"
---   LOAD_BODY    body of a POST; every {id} becomes one new random id
+--   LOAD_BODY    body of a POST; in it become, each time anew, {id} a random id, {uuid} a UUID,
+--                {number} eight digits below LOAD_NUMBERS, {time} an instant of 2026's second quarter
 --   LOAD_SEED    seed; two runs with different seeds never make the same ids
 -- Prints one line of JSON.
 
@@ -17,20 +18,48 @@ local function read_lines(name)
   return lines
 end
 
-local function split_at_id(text)
+local APRIL, DAYS = 1775001600, 90
+
+local fill = {}
+
+function fill.id()
+  return string.format("w-%08x%08x%08x", math.random(0, 0xfffffff), math.random(0, 0xfffffff), math.random(0, 0xfffffff))
+end
+
+function fill.uuid()
+  return string.format("%08x-%04x-4%03x-a%03x-%06x%06x", math.random(0, 0xfffffff), math.random(0, 0xffff),
+    math.random(0, 0xfff), math.random(0, 0xfff), math.random(0, 0xffffff), math.random(0, 0xffffff))
+end
+
+function fill.number()
+  return string.format("%08d", math.random(0, numbers - 1))
+end
+
+function fill.time()
+  local second = APRIL + math.random(0, DAYS * 86400 - 1)
+  return os.date("!%Y-%m-%dT%H:%M:%S", second) .. string.format(".%03dZ", math.random(0, 999))
+end
+
+-- Texts and, between them, functions.
+local function split_at_verbs(text)
   local pieces, from = {}, 1
   while true do
-    local first, last = text:find("{id}", from, true)
+    local first, last, verb = text:find("{(%a+)}", from)
     if not first then break end
     pieces[#pieces + 1] = text:sub(from, first - 1)
+    pieces[#pieces + 1] = fill[verb]
     from = last + 1
   end
   pieces[#pieces + 1] = text:sub(from)
   return pieces
 end
 
-local function random_id()
-  return string.format("w-%08x%08x%08x", math.random(0, 0xfffffff), math.random(0, 0xfffffff), math.random(0, 0xfffffff))
+local function filled()
+  local texts = {}
+  for i, piece in ipairs(parts) do
+    texts[i] = type(piece) == "string" and piece or piece()
+  end
+  return table.concat(texts)
 end
 
 function init()
@@ -43,7 +72,7 @@ function init()
     for i, target in ipairs(targets) do targets[i] = wrk.format("GET", target) end
   elseif template then
     wrk.headers["Content-Type"] = wrk.headers["Content-Type"] or "application/json"
-    parts = split_at_id(template)
+    parts = split_at_verbs(template)
     if #parts == 1 then ready = wrk.format("POST", path, nil, template) end
   elseif numbers == 0 then
     ready = wrk.format("GET", path)
@@ -53,7 +82,7 @@ end
 function request()
   if ready then return ready end
   if targets then return targets[math.random(#targets)] end
-  if parts then return wrk.format("POST", path, nil, table.concat(parts, random_id())) end
+  if parts then return wrk.format("POST", path, nil, filled()) end
   return wrk.format("GET", string.format(path, math.random(0, numbers - 1)))
 end
 

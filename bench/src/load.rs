@@ -23,8 +23,8 @@ pub(crate) enum Target {
     Numbered(String, u64),
     /// One of the lines of a file, uniformly.
     Listed(PathBuf),
-    /// A POST; every `{id}` in the body becomes one new random id.
-    Post(String, String),
+    /// A POST of a body with verbs such as `{id}`; `{number}` is below the third field.
+    Post(String, String, u64),
 }
 
 /// A request, where it goes and how many clients repeat it.
@@ -128,7 +128,10 @@ impl Load {
                 command.env("LOAD_PATH", path).env("LOAD_NUMBERS", numbers.to_string())
             }
             Target::Listed(file) => command.env("LOAD_TARGETS", file),
-            Target::Post(path, body) => command.env("LOAD_PATH", path).env("LOAD_BODY", body),
+            Target::Post(path, body, numbers) => command
+                .env("LOAD_PATH", path)
+                .env("LOAD_BODY", body)
+                .env("LOAD_NUMBERS", numbers.to_string()),
         };
         command
     }

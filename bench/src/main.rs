@@ -6,6 +6,7 @@
 
 mod anchor;
 mod data;
+mod events;
 mod goals;
 mod limits;
 mod load;
@@ -34,6 +35,8 @@ struct Arguments {
 enum Command {
     /// Measure the roster against every goal
     Roster(roster::Options),
+    /// Measure events and analytics against every goal
+    Events(events::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -77,6 +80,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Roster(options) => roster::run(&options),
+        Command::Events(options) => events::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 pub(crate) struct Report {
     /// Where it ran.
     pub(crate) machine: Machine,
-    /// Students of the small and the large network.
+    /// Students of the small and the large network, or events of the first and the full log.
     pub(crate) sizes: [u64; 2],
     /// Raw limits of the machine.
     pub(crate) limits: Vec<Limit>,
@@ -31,13 +31,12 @@ impl Report {
         }
     }
 
-    /// Prints the machine and the head of the table.
-    pub(crate) fn print_head(&self) {
+    /// Prints the machine.
+    pub(crate) fn print_machine(&self) {
         let Machine { cores, cpu, kernel, memory_gib, load_before } = &self.machine;
         println!(
             "{cores} cores, {cpu}, {memory_gib:.0} GiB, Linux {kernel}, load {load_before} before"
         );
-        println!("networks of {} and {} students\n", self.sizes[0], self.sizes[1]);
     }
 
     /// Prints how many goals are met, and which are not.

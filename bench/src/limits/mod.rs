@@ -2,6 +2,7 @@
 
 mod cpu;
 mod disk;
+mod events;
 mod replay;
 mod sqlite;
 
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
+pub(crate) use events::{Key, event_insert, unnest_insert};
 pub(crate) use replay::same_index_insert;
 pub(crate) use sqlite::random_key_insert;
 

@@ -3,11 +3,11 @@
 mod auth;
 mod durability;
 mod growth;
-mod networks;
+pub(crate) mod networks;
 mod postgres;
 mod reads;
 mod starts;
-mod tools;
+pub(crate) mod tools;
 mod writes;
 
 use std::path::PathBuf;
@@ -102,7 +102,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let machine = Machine::read()?;
     let mut report =
         Report { machine, sizes: options.sizes(), limits: Vec::new(), findings: Vec::new() };
-    report.print_head();
+    report.print_machine();
+    println!("networks of {} and {} students\n", report.sizes[0], report.sizes[1]);
     let (networks, imports) = networks::prepare(options)?;
     report.add(imports);
     if options.wants(Part::Limits) {

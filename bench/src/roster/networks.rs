@@ -62,7 +62,7 @@ fn network(options: &Options, users: u64) -> Result<(Network, Option<Run>)> {
 }
 
 /// The CSV files of the network, made once.
-pub(super) fn csv(folder: &Path, users: u64) -> Result<PathBuf> {
+pub(crate) fn csv(folder: &Path, users: u64) -> Result<PathBuf> {
     let csv = folder.join(format!("csv-{users}"));
     if !csv.exists() {
         let unfinished = folder.join(format!("csv-{users}.part"));

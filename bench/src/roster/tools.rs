@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail, ensure};
 
 /// Installs `wrk` where that is possible, or says how.
-pub(super) fn install() -> Result<()> {
+pub(crate) fn install() -> Result<()> {
     if !works("taskset", &["--version"]) {
         bail!("'taskset' is missing; install the package util-linux");
     }

@@ -37,7 +37,7 @@ fn creates(options: &Options, network: &Network) -> Result<Finding> {
     let anchor = Server::anchor(&anchor_file)?;
     let ours = copy(&network.ours, &scratch.path().join("ours"))?.serve(SERVER_CORE)?;
     let create = |server: &Server, path: &str, time: Duration| -> Result<Sample> {
-        server.load(Target::Post(path.into(), USER.into()), WRITE_CLIENTS, time)
+        server.load(Target::Post(path.into(), USER.into(), 0), WRITE_CLIENTS, time)
     };
     let (mut ratios, mut detail) = (Vec::new(), String::new());
     for _ in 0..options.rounds() {
@@ -62,7 +62,7 @@ fn tokens(options: &Options, ours: &Ours) -> Result<[Finding; 2]> {
     let credentials = ours.create_client()?;
     let mut server = ours.serve(SERVER_CORE)?;
     server.headers = vec!["Content-Type: application/x-www-form-urlencoded".into()];
-    let target = Target::Post("/oauth2/token".into(), credentials.form());
+    let target = Target::Post("/oauth2/token".into(), credentials.form(), 0);
     let samples = (0..options.rounds())
         .map(|_| server.load(target.clone(), READ_CLIENTS, options.time()))
         .collect::<Result<Vec<_>>>()?;

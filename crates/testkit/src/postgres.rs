@@ -81,7 +81,7 @@ impl Cluster {
     }
 
     fn wait_until_it_answers(&mut self, log: &Path) {
-        let deadline = Instant::now() + Duration::from_secs(120);
+        let deadline = Instant::now() + Duration::from_mins(2);
         while Client::connect(&self.url(), NoTls).is_err() {
             let log = fs::read_to_string(log).unwrap_or_default();
             let ended = log.contains("initdb: error") || log.contains("system is shut down");

@@ -1,0 +1,111 @@
+//! E1-E4: events a second, beside raw inserts of the same bytes.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Options;
+use crate::goals::Finding;
+use crate::limits::{Key, event_insert};
+use crate::load::{Sample, Target};
+use crate::pairs::Spread;
+use crate::server::Server;
+
+/// Where events go.
+pub(super) const INTAKE: &str = "/ims/caliper/v1p2/events";
+/// Events of a large envelope.
+pub(super) const MANY: u32 = 100;
+/// Clients that send large envelopes.
+const MANY_CLIENTS: u32 = 8;
+/// Clients that send one event each.
+const ONE_CLIENTS: u32 = 64;
+
+/// What a learning app sends when a student has finished something; verbs as `load.lua` has them.
+pub(super) const EVENT: &str = concat!(
+    r#"{"@context":"http://purl.imsglobal.org/ctx/caliper/v1p2","id":"urn:uuid:{uuid}","#,
+    r#""type":"ActivityEvent","profile":"ServiceProfile","action":"Completed","eventTime":"{time}","#,
+    r#""actor":{"id":"https://lyceum.example/ims/oneroster/rostering/v1p2/users/user-{number}","type":"ServiceUser","email":"user-{number}@example.org"},"#,
+    r#""object":{"id":"https://app.example/activities/fractions","type":"ServiceActivityContext","subject":"Math","app":{"name":"Fractions"},"#,
+    r#""course":{"id":"https://lyceum.example/ims/oneroster/rostering/v1p2/courses/course-0","name":"Course 0"},"activity":{"name":"Fractions 1"}},"#,
+    r#""generated":{"id":"https://app.example/metrics/1","type":"ServiceActivityMetricsCollection","attempt":1,"#,
+    r#""items":[{"type":"xpEarned","value":12.5},{"type":"totalQuestions","value":10},{"type":"correctQuestions","value":8}]}}"#,
+);
+
+/// An envelope around events.
+pub(super) fn envelope(events: &str) -> String {
+    format!(
+        r#"{{"sensor":"https://app.example","sendTime":"2026-07-01T00:00:00.000Z","dataVersion":"http://purl.imsglobal.org/ctx/caliper/v1p2","data":[{events}]}}"#
+    )
+}
+
+/// What so many events an envelope are posted as.
+pub(super) fn posts(options: &Options, events: u32) -> Target {
+    let events = vec![EVENT; events as usize].join(",");
+    Target::Post(INTAKE.into(), envelope(&events), options.students())
+}
+
+/// Events a second of one load.
+fn send(options: &Options, server: &Server, events: u32) -> Result<(f64, Sample)> {
+    let clients = if events == 1 { ONE_CLIENTS } else { MANY_CLIENTS };
+    let sample = server.load(posts(options, events), clients, options.time())?;
+    Ok((sample.requests_per_second * f64::from(events), sample))
+}
+
+/// Sends events until `until` are stored. Answers how many there are.
+pub(super) fn fill(options: &Options, server: &Server, stored: u64, until: u64) -> Result<u64> {
+    let mut stored = stored;
+    while stored < until {
+        stored += sent(options, send(options, server, MANY)?.0);
+        println!("{stored} events stored");
+    }
+    Ok(stored)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of events")]
+fn sent(options: &Options, rate: f64) -> u64 {
+    (rate * options.time().as_secs_f64()) as u64
+}
+
+/// E1, E2, E4 and the memory, on a log of `stored` events; also the rate of E1.
+pub(super) fn rates(
+    options: &Options,
+    server: &Server,
+    folder: &Path,
+    stored: &mut u64,
+) -> Result<(f64, [Finding; 4])> {
+    let (mut random, mut sequential, mut ones, mut rates) = (vec![], vec![], vec![], vec![]);
+    let (mut detail, mut memory) = (String::new(), 0.0_f64);
+    for _ in 0..options.rounds() {
+        let by_uuid = event_insert(folder, EVENT, Key::Random, options.time())?.per_second;
+        let by_number = event_insert(folder, EVENT, Key::Sequential, options.time())?.per_second;
+        let (many, sample) = send(options, server, MANY)?;
+        let (one, _) = send(options, server, 1)?;
+        *stored += sent(options, many) + sent(options, one);
+        detail = format!(
+            "ours {many:.0} events/s, {:.1} µs CPU an event, raw {by_uuid:.0} by UUID, {by_number:.0} by number; {one:.0} events/s alone",
+            sample.cpu_us / f64::from(MANY)
+        );
+        memory = memory.max(sample.anonymous_mib);
+        random.push(many / by_uuid);
+        sequential.push(many / by_number);
+        ones.push(one / many);
+        rates.push(many);
+    }
+    let findings = [
+        Finding::new("E1", Spread::of(random), detail),
+        Finding::new("E2", Spread::of(sequential), "the same runs"),
+        Finding::new("E4", Spread::of(ones), "the same runs"),
+        Finding::new("S2.intake", memory, "after envelopes of 100"),
+    ];
+    Ok((Spread::of(rates).median, findings))
+}
+
+/// E3: the rate on the full log.
+pub(super) fn late(options: &Options, server: &Server, first: f64) -> Result<Finding> {
+    let late = (0..options.rounds())
+        .map(|_| Ok(send(options, server, MANY)?.0))
+        .collect::<Result<Vec<f64>>>()?;
+    let spread = Spread::of(late.iter().map(|late| late / first));
+    let detail = format!("{first:.0} events/s first, {:.0} late", Spread::of(late).median);
+    Ok(Finding::new("E3", spread, detail))
+}

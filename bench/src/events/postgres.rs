@@ -1,0 +1,38 @@
+//! D2: intake on PostgreSQL beside raw inserts; server, database and load on the same cores.
+
+use anyhow::Result;
+use lyceum_testkit::postgres::Cluster;
+
+use super::Options;
+use super::intake::{EVENT, MANY, posts};
+use crate::goals::Finding;
+use crate::limits::unnest_insert;
+use crate::ours::Ours;
+use crate::pairs::Spread;
+use crate::server::BOTH_CORES;
+
+/// Clients that send: PostgreSQL commits for each of them apart.
+const CLIENTS: u32 = 16;
+
+/// Measures D2 in a private cluster with `fsync` on.
+pub(super) fn measure(options: &Options) -> Result<Finding> {
+    let cluster = Cluster::start();
+    let scratch = tempfile::tempdir_in(&options.folder)?;
+    let ours = Ours {
+        program: options.lyceum.clone(),
+        data: scratch.path().to_owned(),
+        database: Some(cluster.url()),
+    };
+    let mut server = ours.serve(BOTH_CORES)?;
+    server.load_cores = BOTH_CORES;
+    let (mut ratios, mut detail) = (Vec::new(), String::new());
+    for round in 0..options.rounds() {
+        let table = format!("raw_log_{round}");
+        let raw = unnest_insert(&cluster.url(), &table, EVENT, options.time())?.per_second;
+        let sample = server.load(posts(options, MANY), CLIENTS, options.time())?;
+        let rate = sample.requests_per_second * f64::from(MANY);
+        ratios.push(rate / raw);
+        detail = format!("ours {rate:.0} events/s, raw {raw:.0}");
+    }
+    Ok(Finding::new("D2", Spread::of(ratios), detail))
+}
