@@ -114,8 +114,10 @@ pub const STORE_STATEMENT_CACHE_ENTRIES: usize = 256;
 pub const SQLITE_MMAP_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 /// Bytes of page cache of one SQLite connection.
 pub const SQLITE_CACHE_BYTES: u64 = 8 * 1024 * 1024;
-/// Bytes of page cache of the connection of a long write (an import) or of a spool.
+/// Bytes of page cache of the connection of a long write (an import).
 pub const SQLITE_BULK_CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes of page cache of the temporary file in which an import remembers rows.
+pub const SPOOL_CACHE_BYTES: u64 = 4 * 1024 * 1024;
 /// Bytes to which the SQLite write-ahead log is cut back after a long write.
 pub const SQLITE_LOG_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 /// Threads that run scans and exports on SQLite.

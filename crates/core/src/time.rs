@@ -14,6 +14,9 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
+    /// Bytes of its text.
+    pub const TEXT_BYTES: usize = 24;
+
     /// The instant that many milliseconds after 1970-01-01T00:00:00Z.
     pub fn from_milliseconds(milliseconds: i64) -> Self {
         Self { milliseconds }
@@ -73,7 +76,7 @@ impl FromStr for Timestamp {
 
 /// Reads `2026-01-15` and nothing else. A date with a time behind it is not a date.
 pub fn parse_date(text: &str) -> Option<jiff::civil::Date> {
-    if text.len() != 10 {
+    if text.len() != 10 || text.as_bytes()[4] != b'-' {
         return None;
     }
     text.parse().ok()

@@ -297,10 +297,16 @@ impl Field {
     /// The name of the column that holds the field's value, where one does. Lists have links
     /// instead.
     pub fn column_name(&self) -> Option<String> {
+        let end = if matches!(self.ty, Type::Reference(_)) { "_id" } else { "" };
+        self.has_column().then(|| snake(self.name) + end)
+    }
+
+    /// Whether a column holds the field's value.
+    pub fn has_column(&self) -> bool {
         match self.ty {
-            Type::Reference(_) => Some(format!("{}_id", snake(self.name))),
-            Type::Texts | Type::Grades | Type::WordList(_) | Type::Objects(_) => None,
-            _ => (self.kept != Kept::Json).then(|| snake(self.name)),
+            Type::Reference(_) => true,
+            Type::Texts | Type::Grades | Type::WordList(_) | Type::Objects(_) => false,
+            _ => self.kept != Kept::Json,
         }
     }
 

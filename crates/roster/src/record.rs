@@ -153,11 +153,15 @@ impl Record {
             && self.extra.as_deref() == extra
     }
 
-    /// Where the text of `dateLastModified` stands in the body.
+    /// The text of `dateLastModified`, as the body has it.
+    pub(crate) fn stamp(&self) -> &str {
+        &self.body[self.stamp_range()]
+    }
+
     fn stamp_range(&self) -> std::ops::Range<usize> {
         let key = "\"dateLastModified\":\"";
         let start = self.body.find(key).expect("every body carries its stamp") + key.len();
-        start..start + Timestamp::from_milliseconds(0).to_string().len()
+        start..start + Timestamp::TEXT_BYTES
     }
 
     /// The names of the collections that count it, such as `users` and `students`.

@@ -4,7 +4,6 @@ mod pool;
 mod values;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use lyceum_core::limits::{INSERT_CHUNK_ROWS, STORE_STATEMENT_CACHE_ENTRIES};
@@ -247,7 +246,6 @@ impl Session {
         Ok(statement)
     }
 
-    /// One array a column, unrolled by the server: the text stays the same for any number of rows.
     pub(crate) fn insert_rows(
         &mut self,
         table: &str,
@@ -257,37 +255,95 @@ impl Session {
     ) -> Result<u64> {
         let mut changed = 0;
         for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
-            let column = |at| rows.iter().skip(at).step_by(columns.len()).copied().collect();
-            let arrays: Vec<Vec<Value<'_>>> = (0..columns.len()).map(column).collect();
-            let mut sql = format!("INSERT INTO {table} ({}) SELECT ", columns.join(", "));
-            let mut params: Vec<&(dyn ToSql + Sync)> = Vec::new();
-            let mut unrolled = String::new();
-            for array in &arrays {
-                // A column of NULLs has no type to name; the bare NULL takes the target's.
-                let comma = if sql.ends_with("SELECT ") { "" } else { ", " };
-                match values::array_type(array) {
-                    None => write!(sql, "{comma}NULL"),
-                    Some(kind) => {
-                        params.push(array);
-                        let n = params.len();
-                        let comma = if n == 1 { "" } else { ", " };
-                        let _ = write!(unrolled, "{comma}${n}::{kind}[]");
-                        write!(sql, "{comma}c{n}")
-                    }
-                }
-                .expect("a string takes all text");
-            }
-            let names: Vec<String> = (1..=params.len()).map(|n| format!("c{n}")).collect();
-            if params.is_empty() {
-                let _ = write!(sql, " FROM generate_series(1, {})", arrays[0].len());
-            } else {
-                let _ = write!(sql, " FROM unnest({unrolled}) AS rows({})", names.join(", "));
-            }
-            let _ = write!(sql, " {conflict}");
+            let arrays = by_column(columns.len(), rows);
+            let Unrolled { cells, from, params } = Unrolled::of(&arrays);
+            let (columns, cells) = (columns.join(", "), cells.join(", "));
+            let sql =
+                format!("INSERT INTO {table} ({columns}) SELECT {cells} FROM {from} {conflict}");
             changed += self.execute_with(&sql, &params)?;
         }
         Ok(changed)
     }
+
+    /// Updates rows as `Tx::update_rows` says.
+    pub(crate) fn update_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        keys: &[&str],
+        values: &[Value<'_>],
+    ) -> Result<u64> {
+        let width = columns.len() + keys.len();
+        if values.len() == width {
+            // The text of one row does not depend on which values are NULL: one plan for all.
+            let cells = |from: usize| (from..).map(|n| format!("${n}"));
+            let sql = update(table, columns, cells(1), "", keys, cells(columns.len() + 1));
+            return self.execute(&sql, values);
+        }
+        let mut changed = 0;
+        for rows in values.chunks(width * INSERT_CHUNK_ROWS) {
+            let arrays = by_column(width, rows);
+            let Unrolled { cells, from, params } = Unrolled::of(&arrays);
+            let (sets, finds) = cells.split_at(columns.len());
+            let from = format!("FROM {from}");
+            let sql = update(table, columns, sets.iter(), &from, keys, finds.iter());
+            changed += self.execute_with(&sql, &params)?;
+        }
+        Ok(changed)
+    }
+}
+
+fn by_column<'v>(columns: usize, rows: &[Value<'v>]) -> Vec<Vec<Value<'v>>> {
+    (0..columns).map(|at| rows.iter().skip(at).step_by(columns).copied().collect()).collect()
+}
+
+/// Arrays that the server unrolls to rows, one a column: the statement's text stays the same for
+/// any number of rows.
+struct Unrolled<'p> {
+    /// What stands for each column: its name among the rows, or NULL.
+    cells: Vec<String>,
+    /// The item of `FROM`.
+    from: String,
+    params: Vec<&'p (dyn ToSql + Sync)>,
+}
+
+impl<'p> Unrolled<'p> {
+    fn of(arrays: &'p [Vec<Value<'p>>]) -> Self {
+        let mut params: Vec<&(dyn ToSql + Sync)> = Vec::new();
+        let (mut cells, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for array in arrays {
+            // A column of NULLs has no type to name; the bare NULL takes the target's.
+            let Some(kind) = values::array_type(array) else {
+                cells.push("NULL".to_owned());
+                continue;
+            };
+            params.push(array);
+            let n = params.len();
+            cells.push(format!("c{n}"));
+            names.push(format!("c{n}"));
+            types.push(format!("${n}::{kind}[]"));
+        }
+        let from = match params.len() {
+            0 => format!("generate_series(1, {})", arrays[0].len()),
+            _ => format!("unnest({}) AS rows({})", types.join(", "), names.join(", ")),
+        };
+        Self { cells, from, params }
+    }
+}
+
+/// The statement that sets columns where keys fit.
+fn update<S: std::fmt::Display>(
+    table: &str,
+    columns: &[&str],
+    sets: impl Iterator<Item = S>,
+    from: &str,
+    keys: &[&str],
+    finds: impl Iterator<Item = S>,
+) -> String {
+    let sets = columns.iter().zip(sets).map(|(name, cell)| format!("{name} = {cell}"));
+    let finds = keys.iter().zip(finds).map(|(name, cell)| format!("t.{name} = {cell}"));
+    let (sets, finds): (Vec<_>, Vec<_>) = (sets.collect(), finds.collect());
+    format!("UPDATE {table} AS t SET {} {from} WHERE {}", sets.join(", "), finds.join(" AND "))
 }
 
 /// A bare connection.

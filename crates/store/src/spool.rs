@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::limits::SQLITE_BULK_CACHE_BYTES;
+use lyceum_core::limits::SPOOL_CACHE_BYTES;
 use lyceum_core::{Problem, Result};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _};
 
 /// Keys with any number of values each, in named spaces, in an anonymous temporary file that
 /// vanishes with the spool. Memory stays bounded; nothing survives a crash, nor should it.
@@ -27,7 +27,7 @@ impl Spool {
         file.execute_batch(&format!(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
              PRAGMA cache_size = -{}; BEGIN",
-            SQLITE_BULK_CACHE_BYTES / 1024
+            SPOOL_CACHE_BYTES / 1024
         ))
         .map_err(Problem::internal)?;
         Ok(Self { file, spaces: HashMap::new() })
@@ -47,8 +47,8 @@ impl Spool {
         added.map(drop).map_err(Problem::internal)
     }
 
-    /// The values under a key of a space, in the order in which they were put.
-    pub fn get(&mut self, space: &str, key: &str) -> Result<Vec<String>> {
+    /// Takes the values under a key of a space out, in the order in which they were put.
+    pub fn take(&mut self, space: &str, key: &str) -> Result<Vec<String>> {
         let Some(Space { table, indexed }) = self.spaces.get_mut(space) else {
             return Ok(Vec::new());
         };
@@ -58,10 +58,23 @@ impl Spool {
                 .map_err(Problem::internal)?;
             *indexed = true;
         }
-        let sql = format!("SELECT value FROM {table} WHERE key = ? ORDER BY rowid");
+        let sql = format!("DELETE FROM {table} WHERE key = ? RETURNING rowid, value");
+        let mut taken: Vec<(i64, String)> = self
+            .file
+            .prepare_cached(&sql)
+            .and_then(|mut it| it.query_map([key], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+            .map_err(Problem::internal)?;
+        taken.sort_unstable();
+        Ok(taken.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// The key of a space that was put before all others and has values still.
+    pub fn first(&self, space: &str) -> Result<Option<String>> {
+        let Some(Space { table, .. }) = self.spaces.get(space) else { return Ok(None) };
+        let sql = format!("SELECT key FROM {table} ORDER BY rowid LIMIT 1");
         self.file
             .prepare_cached(&sql)
-            .and_then(|mut it| it.query_map(params![key], |row| row.get(0))?.collect())
+            .and_then(|mut first| first.query_row([], |row| row.get(0)).optional())
             .map_err(Problem::internal)
     }
 

@@ -377,6 +377,21 @@ pub(crate) fn cell<'a>(row: &'a rusqlite::Row<'_>, column: usize) -> Result<Valu
     })
 }
 
+/// Updates rows as `Tx::update_rows` says.
+pub(crate) fn update_rows(
+    connection: &Connection,
+    table: &str,
+    columns: &[&str],
+    keys: &[&str],
+    values: &[Value<'_>],
+) -> Result<u64> {
+    let equals = |(at, name)| format!("{name} = ${at}");
+    let sets: Vec<String> = (1..).zip(columns).map(equals).collect();
+    let finds: Vec<String> = (columns.len() + 1..).zip(keys).map(equals).collect();
+    let sql = format!("UPDATE {table} SET {} WHERE {}", sets.join(", "), finds.join(" AND "));
+    run_rows(connection, &sql, columns.len() + keys.len(), values)
+}
+
 /// One prepared row, run once a row: as fast as rows bundled into one statement.
 pub(crate) fn insert_rows(
     connection: &Connection,
@@ -391,10 +406,14 @@ pub(crate) fn insert_rows(
         columns.join(", "),
         holes.join(", ")
     );
-    let failed = |error| problem::sqlite(&error, &sql);
-    let mut statement = connection.prepare_cached(&sql).map_err(failed)?;
+    run_rows(connection, &sql, columns.len(), values)
+}
+
+fn run_rows(connection: &Connection, sql: &str, width: usize, values: &[Value<'_>]) -> Result<u64> {
+    let failed = |error| problem::sqlite(&error, sql);
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut changed = 0;
-    for row in values.chunks_exact(columns.len()) {
+    for row in values.chunks_exact(width) {
         for (at, value) in row.iter().enumerate() {
             statement.raw_bind_parameter(at + 1, value).map_err(failed)?;
         }

@@ -154,6 +154,25 @@ impl Tx<'_> {
         Ok(numbers)
     }
 
+    /// Updates rows in bulk: `values` holds, row after row, what `columns` are set to, then what
+    /// `keys` must be for it. Answers the number of rows changed.
+    pub fn update_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        keys: &[&str],
+        values: &[Value<'_>],
+    ) -> Result<u64> {
+        let result = match &mut self.session {
+            Session::Sqlite(connection) => {
+                sqlite::update_rows(connection, table, columns, keys, values)
+            }
+            Session::Postgres(session) => session.update_rows(table, columns, keys, values),
+        };
+        self.failed |= result.is_err();
+        result
+    }
+
     /// Adds to a counter (see `tally.rs`): `(collection, seq)` gained `delta` live records.
     /// Deltas are summed in memory and written once, just before the commit.
     pub fn tally(&mut self, collection: &'static str, seq: i64, delta: i64) {

@@ -62,21 +62,23 @@ impl<'a> Writer<'a> {
     }
 
     pub(crate) fn fields(&mut self, object: &Object) {
+        let mut path = format!("{}.", self.kind.one);
+        let start = path.len();
         for field in self.kind.fields {
-            let path = format!("{}.{}", self.kind.one, field.name);
+            path.truncate(start);
+            path.push_str(field.name);
             let value = object.get(field.name).filter(|value| !value.is_null());
             if field.platform && self.dialect == Dialect::Standard && value.is_some() {
-                self.fault(path, "is not a field of the standard; leave it out".into());
+                self.fault(path.clone(), "is not a field of the standard; leave it out".into());
                 continue;
             }
             self.into_extra = field.platform;
-            let has_column = field.column_name().is_some();
             let columns = self.written.columns.len();
             match value {
                 Some(value) => self.whole(field, value, &path),
                 None => self.missing(field, &path),
             }
-            if has_column {
+            if field.has_column() {
                 // A faulty value leaves no column behind; the record is refused anyway.
                 self.written.columns.resize(columns + 1, None);
             }
@@ -161,9 +163,9 @@ impl<'a> Writer<'a> {
             (Type::Reference(kind), Value::Object(reference)) => {
                 if let Some(id) = self.reference(kind, reference, path) {
                     if top {
-                        self.written.columns.push(Some(id));
+                        self.written.columns.push(Some(id.to_owned()));
                     } else {
-                        self.link(path, id);
+                        self.link(path, id.to_owned());
                     }
                 }
             }
@@ -171,7 +173,7 @@ impl<'a> Writer<'a> {
                 self.list(field, items, path, |writer, item, item_path| match item {
                     Value::Object(reference) => {
                         if let Some(id) = writer.reference(kind, reference, item_path) {
-                            writer.link(path, id);
+                            writer.link(path, id.to_owned());
                         }
                     }
                     _ => writer.fault(item_path.into(), OBJECT_REFERENCE.into()),
@@ -217,11 +219,12 @@ impl<'a> Writer<'a> {
             ) => self.fault(path.into(), "must be an array".into()),
             _ => {
                 let Some(text) = self.scalar(field.ty, value, path) else { return };
-                if top && field.column_name().is_some() {
-                    self.written.columns.push(Some(text));
+                if top && field.has_column() {
+                    self.written.columns.push(Some(text.into_owned()));
                 } else if !top && field.is_indexed() {
                     let is_text = matches!(field.ty, Type::Text);
-                    self.link(path, if is_text { text.to_ascii_lowercase() } else { text });
+                    let value = if is_text { text.to_ascii_lowercase() } else { text.into_owned() };
+                    self.link(path, value);
                 }
             }
         }
@@ -290,15 +293,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn reference(&mut self, kind: &str, object: &Object, path: &str) -> Option<String> {
+    fn reference<'v>(&mut self, kind: &str, object: &'v Object, path: &str) -> Option<&'v str> {
         let target = kinds::named(kind).expect("declarations refer to declared kinds");
-        let id_path = format!("{path}.sourcedId");
+        let id_path = || format!("{path}.sourcedId");
         let Some(Value::String(id)) = object.get("sourcedId") else {
-            self.fault(id_path, format!("is required; send the sourcedId of the {kind}"));
+            self.fault(id_path(), format!("is required; send the sourcedId of the {kind}"));
             return None;
         };
         if let Err(message) = check_sourced_id(id) {
-            self.fault(id_path, message);
+            self.fault(id_path(), message);
             return None;
         }
         let given = object.get("type").filter(|value| !value.is_null());
@@ -312,11 +315,11 @@ impl<'a> Writer<'a> {
         self.string(id);
         let _ = write!(self.out(), ",\"type\":\"{kind}\"}}");
         self.written.references.push(Pointer {
-            path: id_path,
+            path: id_path(),
             kind: target,
             sourced_id: id.clone(),
         });
-        Some(id.clone())
+        Some(id)
     }
 
     fn link(&mut self, path: &str, value: String) {
@@ -330,8 +333,13 @@ impl<'a> Writer<'a> {
     }
 
     fn string(&mut self, text: &str) {
-        let quoted = serde_json::to_string(text).expect("text is JSON");
-        self.out().push_str(&quoted);
+        let out = self.out();
+        // Most text is written as it is, which costs less than asking for each character.
+        if text.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
+            out.push_str(&serde_json::to_string(text).expect("text is JSON"));
+        } else {
+            out.extend(["\"", text, "\""]);
+        }
     }
 
     fn out(&mut self) -> &mut String {

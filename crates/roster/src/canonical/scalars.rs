@@ -1,5 +1,6 @@
 //! Single values: text, words, flags, dates, numbers.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use lyceum_core::time::{Timestamp, parse_date};
@@ -12,7 +13,12 @@ use crate::kind::{Open, Type, Words};
 
 impl Writer<'_> {
     /// Writes a scalar and answers the text that its column or link holds.
-    pub(super) fn scalar(&mut self, ty: Type, value: &Value, path: &str) -> Option<String> {
+    pub(super) fn scalar<'v>(
+        &mut self,
+        ty: Type,
+        value: &'v Value,
+        path: &str,
+    ) -> Option<Cow<'v, str>> {
         match ty {
             Type::Text | Type::Uri => self.text(value, path),
             Type::Word(words) => self.word(words, value, path),
@@ -31,11 +37,11 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn text(&mut self, value: &Value, path: &str) -> Option<String> {
+    pub(super) fn text<'v>(&mut self, value: &'v Value, path: &str) -> Option<Cow<'v, str>> {
         let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) if self.dialect == Dialect::Platform => number.to_string(),
-            Value::Bool(flag) if self.dialect == Dialect::Platform => flag.to_string(),
+            Value::String(text) => Cow::from(text),
+            Value::Number(number) if self.dialect == Dialect::Platform => number.to_string().into(),
+            Value::Bool(flag) if self.dialect == Dialect::Platform => flag.to_string().into(),
             _ => {
                 self.fault(path.into(), "must be a string".into());
                 return None;
@@ -49,22 +55,27 @@ impl Writer<'_> {
         Some(text)
     }
 
-    pub(super) fn grade(&mut self, value: &Value, path: &str) -> Option<String> {
+    pub(super) fn grade<'v>(&mut self, value: &'v Value, path: &str) -> Option<Cow<'v, str>> {
         match value {
             Value::Number(number) if self.dialect == Dialect::Platform => {
                 let text = grade::written(number);
                 self.string(&text);
-                Some(text)
+                Some(text.into())
             }
             _ => self.text(value, path),
         }
     }
 
-    pub(super) fn word(&mut self, words: Words, value: &Value, path: &str) -> Option<String> {
+    pub(super) fn word<'v>(
+        &mut self,
+        words: Words,
+        value: &'v Value,
+        path: &str,
+    ) -> Option<Cow<'v, str>> {
         match value.as_str() {
             Some(word) if words.allows(word) || self.into_extra && words.is_platforms(value) => {
                 self.string(word);
-                Some(word.to_owned())
+                Some(word.into())
             }
             _ => {
                 let list = words.words.join("', '");
@@ -79,7 +90,7 @@ impl Writer<'_> {
         }
     }
 
-    fn flag(&mut self, value: &Value, path: &str) -> Option<String> {
+    fn flag(&mut self, value: &Value, path: &str) -> Option<Cow<'static, str>> {
         let text = match value {
             Value::Bool(true) => "true",
             Value::Bool(false) => "false",
@@ -91,10 +102,10 @@ impl Writer<'_> {
             }
         };
         self.string(text);
-        Some(text.to_owned())
+        Some(text.into())
     }
 
-    fn date(&mut self, value: &Value, path: &str) -> Option<String> {
+    fn date<'v>(&mut self, value: &'v Value, path: &str) -> Option<Cow<'v, str>> {
         let text = value.as_str().unwrap_or_default();
         let day = match text.split_once('T') {
             // Clients of the platform send instants where the standard has dates.
@@ -103,11 +114,11 @@ impl Writer<'_> {
             }
             _ => Some(text),
         };
-        match day.and_then(parse_date).filter(|date| date.year() >= 1) {
-            Some(date) => {
-                let text = date.to_string();
-                self.string(&text);
-                Some(text)
+        let is_date = |day: &&str| parse_date(day).is_some_and(|date| date.year() >= 1);
+        match day.filter(is_date) {
+            Some(day) => {
+                self.string(day);
+                Some(day.into())
             }
             None => {
                 self.fault(path.into(), "must be a date such as 2026-01-15".into());
@@ -116,13 +127,13 @@ impl Writer<'_> {
         }
     }
 
-    fn instant(&mut self, value: &Value, path: &str) -> Option<String> {
+    fn instant(&mut self, value: &Value, path: &str) -> Option<Cow<'static, str>> {
         let instant = value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
         match instant.filter(|instant| instant.date().year() >= 1) {
             Some(instant) => {
                 let text = instant.to_string();
                 self.string(&text);
-                Some(text)
+                Some(text.into())
             }
             None => {
                 self.fault(path.into(), "must be an instant such as 2026-01-15T08:00:00Z".into());
@@ -131,7 +142,7 @@ impl Writer<'_> {
         }
     }
 
-    fn number(&mut self, ty: Type, value: &Value, path: &str) -> Option<String> {
+    fn number(&mut self, ty: Type, value: &Value, path: &str) -> Option<Cow<'static, str>> {
         let fits = match ty {
             Type::Integer => value.as_i64().is_some(),
             _ => value.as_f64().is_some_and(f64::is_finite),
@@ -143,6 +154,6 @@ impl Writer<'_> {
         }
         let text = value.to_string();
         self.out().push_str(&text);
-        Some(text)
+        Some(text.into())
     }
 }

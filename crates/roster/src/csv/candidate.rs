@@ -4,13 +4,14 @@ use lyceum_core::Detail;
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
-use super::cell::{self, Unfit, decode};
+use super::cell::{self, Unfit};
 use super::fault::Fault;
 use super::files::{self, COMMON, File, Part, Shape};
 use super::header::{Header, Use};
 use super::manifest::Mode;
 use super::parts::{PartRow, assemble};
 use super::rows::Row;
+use super::said::{Said, overlay};
 use crate::dialect::Dialect;
 use crate::record::{Object, Record, Stamp};
 
@@ -30,9 +31,8 @@ pub(super) struct Layout {
 pub(super) struct Candidate {
     pub(super) row: Row,
     pub(super) id: String,
-    object: Object,
-    /// Rows of part files, each with the place of its file in the layout.
-    pub(super) parts: Vec<(usize, PartRow)>,
+    /// Rows of part files, in the order of the files in the layout.
+    pub(super) parts: Vec<PartRow>,
     /// Paths of the record that came from rows of part files.
     origins: Vec<(String, usize)>,
     /// The record; `None` until [`Candidate::finish`], and where the row is refused.
@@ -47,6 +47,9 @@ pub(super) struct Refusal {
     pub(super) cells: Vec<String>,
 }
 
+/// A record cannot be put together; whether it may be without the parts that are left out now.
+struct TryAgain(bool);
+
 /// The row that is at fault, and its column.
 enum Blame {
     Own(String),
@@ -55,24 +58,20 @@ enum Blame {
 
 impl Candidate {
     /// Reads what a row says, without its parts.
-    pub(super) fn read(layout: &Layout, row: Row) -> Self {
+    pub(super) fn read(layout: &Layout, row: Row, said: &mut Said) -> Self {
         let mut candidate = Self { row, ..Self::default() };
-        let mut faults = Vec::new();
         let (found, expected) = (candidate.row.len(), layout.header.names.len());
-        if found == expected {
-            for (at, one) in layout.header.uses.iter().enumerate() {
-                if let Err((value, unfit)) = candidate.cell(at, one) {
-                    let fault = layout.fault(candidate.row.line, unfit.problem, unfit.mend);
-                    faults.push(fault.at(&layout.header.names[at], &value));
-                }
-            }
-            candidate.former_roles(layout);
+        let faults = if found == expected {
+            said.read(layout, &candidate.row)
         } else {
-            faults.push(layout.fault(
+            vec![layout.fault(
                 candidate.row.line,
                 format!("the row has {found} fields, the header has {expected}"),
                 "look for a missing comma, or quote the field that holds one".to_owned(),
-            ));
+            )]
+        };
+        if let Some(Value::String(id)) = said.get(COMMON[0]).filter(|_| found == expected) {
+            candidate.id.clone_from(id);
         }
         if !faults.is_empty() {
             candidate.refuse(faults);
@@ -81,10 +80,8 @@ impl Candidate {
     }
 
     /// The parts alone of a record that the package has no row for.
-    pub(super) fn of_parts(id: String, parts: Vec<(usize, PartRow)>) -> Self {
-        let mut object = Object::new();
-        object.insert("sourcedId".into(), id.clone().into());
-        Self { id, object, parts, ..Self::default() }
+    pub(super) fn of_parts(id: String, parts: Vec<PartRow>) -> Self {
+        Self { id, parts, ..Self::default() }
     }
 
     /// A row that was put together before.
@@ -92,165 +89,100 @@ impl Candidate {
         Self { row, id, ..Self::default() }
     }
 
-    fn cell(&mut self, at: usize, one: &Use) -> Result<(), (String, Unfit)> {
-        if self.row.bytes(at).is_empty() || matches!(one, Use::Nothing) {
-            return Ok(());
+    /// Says again what the row said before, without a fault.
+    pub(super) fn say(&self, layout: &Layout, said: &mut Said) {
+        if self.row.is_empty() {
+            said.of_parts(&self.id);
+        } else {
+            said.read(layout, &self.row);
         }
-        let text = match self.row.text(at) {
-            Ok(text) => text,
-            Err(readable) => {
-                let problem = "is not UTF-8".to_owned();
-                let mend = "save the file with the encoding UTF-8".to_owned();
-                return Err((readable, Unfit { problem, mend }));
-            }
-        };
-        let refused = |unfit| (text.to_owned(), unfit);
-        match one {
-            Use::SourcedId => {
-                text.clone_into(&mut self.id);
-                self.object.insert(COMMON[0].into(), text.into());
-            }
-            Use::Status => drop(self.object.insert(COMMON[1].into(), text.into())),
-            Use::Modified => drop(self.object.insert(COMMON[2].into(), text.into())),
-            Use::Field(field) => {
-                if let Some(value) = decode(field, text).map_err(refused)? {
-                    self.object.insert(field.name.into(), value);
-                }
-            }
-            Use::Metadata(name) => {
-                let value = cell::metadata(text).map_err(refused)?;
-                metadata_of(&mut self.object).insert(name.clone(), value);
-            }
-            Use::Extra => match serde_json::from_str::<Object>(text) {
-                Ok(mut more) => {
-                    more.retain(|name, _| !COMMON.contains(&name.as_str()));
-                    overlay(&mut self.object, more);
-                }
-                Err(error) => {
-                    let problem = format!("is not a JSON object ({error})");
-                    let mend = "correct the JSON, or leave the cell empty".to_owned();
-                    return Err(refused(Unfit { problem, mend }));
-                }
-            },
-            Use::FormerRole | Use::FormerOrgs | Use::Part(_) | Use::Nothing => {}
-        }
-        Ok(())
-    }
-
-    /// The roles of a user of OneRoster 1.1: one role, at several organizations.
-    fn former_roles(&mut self, layout: &Layout) {
-        let text = |place: Option<usize>| place.and_then(|at| self.row.text(at).ok());
-        let role = text(layout.header.place(|one| matches!(one, Use::FormerRole)));
-        let orgs = text(layout.header.place(|one| matches!(one, Use::FormerOrgs)));
-        let (Some(role), Some(orgs)) = (role.filter(|role| !role.is_empty()), orgs) else { return };
-        // 1.2 split the administrator of 1.1 by what they administer.
-        let role = if role == "administrator" { "siteAdministrator" } else { role };
-        let roles: Vec<Value> = cell::list(orgs)
-            .unwrap_or_default()
-            .into_iter()
-            .map(|org| {
-                serde_json::json!({
-                    "roleType": "primary", "role": role, "org": { "sourcedId": org }
-                })
-            })
-            .collect();
-        self.object.insert("roles".into(), roles.into());
-    }
-
-    /// Whether the row says that the record is gone.
-    pub(super) fn is_deletion(&self) -> bool {
-        self.object.get("status").is_some_and(|status| status == "tobedeleted")
     }
 
     /// Puts the record together: what is stored of it, the row, its parts. Parts at fault are
     /// left out and reported; a record at fault is refused.
-    pub(super) fn finish(&mut self, layout: &Layout, stored: Option<&Object>) {
+    ///
+    /// `said` holds what the row says; it does no more afterwards.
+    pub(super) fn finish(&mut self, layout: &Layout, said: &mut Said, stored: Option<&Object>) {
         self.record = None;
         loop {
-            let object = match self.assembled(layout, stored) {
-                Ok(object) => object,
-                Err((part, column, unfit)) => {
-                    let (file, row) = self.part(layout, part);
-                    let fault = Fault::of_row(&csv(file), row.line, unfit.problem, unfit.mend);
-                    let fault = fault.at(column, row.cell(file, column));
-                    self.refuse_part(layout, part, vec![fault]);
-                    continue;
-                }
-            };
-            let stamp = Stamp::Keep(layout.now);
-            match Record::parse(layout.file.kind, &object, Dialect::Platform, stamp) {
+            match self.put_together(layout, said, stored) {
                 Ok(record) => {
                     self.record = Some(record);
                     return;
                 }
-                Err(problem) => {
-                    if !self.blame(layout, &problem.details) {
-                        return;
-                    }
-                }
+                Err(TryAgain(false)) => return,
+                Err(TryAgain(true)) => self.say(layout, said),
             }
         }
     }
 
-    fn assembled(
+    fn put_together(
         &mut self,
         layout: &Layout,
+        said: &mut Said,
         stored: Option<&Object>,
-    ) -> Result<Object, (usize, &'static str, Unfit)> {
-        let mut object = match stored {
-            Some(stored) => self.merged(layout, stored),
-            None => self.object.clone(),
-        };
+    ) -> Result<Record, TryAgain> {
+        let mut merged = stored.map(|stored| self.merged(layout, said, stored));
+        let object = merged.as_mut().unwrap_or(&mut said.members);
+        if let Err((part, column, unfit)) = self.add_parts(layout, object, stored) {
+            let (file, row) = self.part(layout, part);
+            let fault = Fault::of_row(&csv(file), row.line, unfit.problem, unfit.mend);
+            let fault = fault.at(column, row.cell(file, column));
+            self.refuse_part(layout, part, vec![fault]);
+            return Err(TryAgain(true));
+        }
+        let stamp = Stamp::Keep(layout.now);
+        Record::parse(layout.file.kind, object, Dialect::Platform, stamp)
+            .map_err(|problem| TryAgain(self.blame(layout, &problem.details)))
+    }
+
+    /// Adds the parts to what the row says. Errors: the part that does not fit, its column, why.
+    fn add_parts(
+        &mut self,
+        layout: &Layout,
+        object: &mut Object,
+        stored: Option<&Object>,
+    ) -> Result<(), (usize, &'static str, Unfit)> {
         self.origins.clear();
-        for (index, (file, part, mode)) in layout.parts.iter().enumerate() {
-            let (places, rows): (Vec<usize>, Vec<PartRow>) = self
-                .parts
-                .iter()
-                .enumerate()
-                .filter(|(_, (of, _))| *of == index)
-                .map(|(place, (_, row))| (place, row.clone()))
-                .unzip();
-            if rows.is_empty() {
-                if *mode == Mode::Bulk && !self.object.contains_key(part.field) {
-                    object.remove(part.field);
-                }
+        let nothing = Value::Array(Vec::new());
+        for (of, (file, part, mode)) in layout.parts.iter().enumerate() {
+            let first = self.parts.partition_point(|row| row.of < of);
+            let behind = self.parts.partition_point(|row| row.of <= of);
+            if first == behind {
                 continue;
             }
-            let nothing = Value::Array(Vec::new());
-            let before = match mode {
-                Mode::Bulk => None,
-                Mode::Delta => {
-                    Some(stored.and_then(|stored| stored.get(part.field)).unwrap_or(&nothing))
-                }
-            };
-            let made = assemble(file, part, before, &rows)
-                .map_err(|(row, column, unfit)| (places[row], column, unfit))?;
+            let stored = || stored.and_then(|stored| stored.get(part.field)).unwrap_or(&nothing);
+            let before = (*mode == Mode::Delta).then(stored);
+            let made = assemble(file, part, before, &self.parts[first..behind])
+                .map_err(|(row, column, unfit)| (first + row, column, unfit))?;
             for (path, row) in made.origins {
-                self.origins.push((format!("{}{path}", part.field), places[row]));
+                self.origins.push((format!("{}{path}", part.field), first + row));
             }
-            match made.value {
-                Some(value) => object.insert(part.field.into(), value),
-                None => object.remove(part.field),
-            };
+            object.insert(part.field.into(), made.value.unwrap_or_default());
         }
-        Ok(object)
+        Ok(())
     }
 
     /// What is stored, overlaid with the row. A column that the file lacks leaves its field as it
     /// is; an empty cell clears it, except where the row deletes the record. Members keep their
     /// order, so that a row that says the same changes nothing.
-    fn merged(&self, layout: &Layout, stored: &Object) -> Object {
+    fn merged(&self, layout: &Layout, said: &Said, stored: &Object) -> Object {
         let mut merged = stored.clone();
         merged.remove(COMMON[2]);
-        if !self.row.is_empty() {
-            merged.remove(COMMON[1]);
+        let own = said.members.iter().filter(|(name, value)| {
+            let is_known =
+                layout.file.kind.field(name).is_some() || COMMON.contains(&name.as_str());
+            !(value.is_null() && (is_known || *name == "metadata"))
+        });
+        let own: Object = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        if self.row.is_empty() {
+            overlay(&mut merged, own);
+            return merged;
         }
-        overlay(&mut merged, self.object.clone());
-        let only_marks = layout.mode == Mode::Delta && self.is_deletion();
-        let clears = !self.row.is_empty() && !only_marks;
-        if clears {
-            let own = &self.object;
-            merged.retain(|field, _| own.contains_key(field) || !layout.header.covers(field));
+        merged.remove(COMMON[1]);
+        let only_marks = layout.mode == Mode::Delta && said.is_deletion();
+        if !only_marks {
+            merged.retain(|field, _| own.contains_key(field) || !layout.covers(field));
             let named = own.get("metadata").and_then(Value::as_object);
             if let Some(Value::Object(metadata)) = merged.get_mut("metadata")
                 && !metadata.is_empty()
@@ -259,11 +191,12 @@ impl Candidate {
                     named.is_some_and(|own| own.contains_key(name))
                         || !layout.header.covers_metadata(name)
                 });
-                if metadata.is_empty() {
+                if metadata.is_empty() && named.is_none() {
                     merged.remove("metadata");
                 }
             }
         }
+        overlay(&mut merged, own);
         merged
     }
 
@@ -374,14 +307,14 @@ impl Candidate {
 
     /// The part file and the row of a part.
     pub(super) fn part(&self, layout: &Layout, part: usize) -> (&'static File, &PartRow) {
-        let (of, row) = &self.parts[part];
-        (layout.parts[*of].0, row)
+        let row = &self.parts[part];
+        (layout.parts[row.of].0, row)
     }
 
     /// Leaves a part out and reports it.
     pub(super) fn refuse_part(&mut self, layout: &Layout, part: usize, faults: Vec<Fault>) {
-        let (of, row) = self.parts.remove(part);
-        debug_assert_eq!(csv(layout.parts[of].0), faults[0].file);
+        let row = self.parts.remove(part);
+        debug_assert_eq!(csv(layout.parts[row.of].0), faults[0].file);
         let cells = [row.id, String::new(), String::new()].into_iter().chain(row.cells).collect();
         self.refusals.push(Refusal { faults, cells });
     }
@@ -410,6 +343,12 @@ impl Layout {
 
     pub(super) fn fault(&self, line: u64, problem: String, mend: String) -> Fault {
         Fault::of_row(&csv(self.file), line, problem, mend)
+    }
+
+    /// Whether the package says all about the field.
+    fn covers(&self, field: &str) -> bool {
+        self.header.covers(field)
+            || self.parts.iter().any(|(_, part, mode)| *mode == Mode::Bulk && part.field == field)
     }
 
     /// The column that a fault in the field is to be looked for in.
@@ -458,24 +397,4 @@ fn part_header(file: &'static File, rest: &str) -> &'static str {
 /// The name of a file with its ending.
 pub(super) fn csv(file: &File) -> String {
     format!("{}.csv", file.name)
-}
-
-fn metadata_of(object: &mut Object) -> &mut Object {
-    let metadata = object.entry("metadata").or_insert_with(|| Value::Object(Object::new()));
-    if !metadata.is_object() {
-        *metadata = Value::Object(Object::new());
-    }
-    metadata.as_object_mut().expect("made an object above")
-}
-
-/// Lays one object over another, metadata member by member.
-fn overlay(object: &mut Object, more: Object) {
-    for (name, value) in more {
-        match value {
-            Value::Object(metadata) if name == "metadata" => {
-                metadata_of(object).extend(metadata);
-            }
-            value => drop(object.insert(name, value)),
-        }
-    }
 }

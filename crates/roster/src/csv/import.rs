@@ -1,6 +1,5 @@
 //! Reads a OneRoster package into the store.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +39,7 @@ pub struct Progress {
 }
 
 /// Batches that the reading half is ahead of the writing half at most.
-const BATCHES_AHEAD: usize = 4;
+const BATCHES_AHEAD: usize = 2;
 
 /// Imports a zip or a folder in one transaction: all of it is kept, or nothing is.
 ///
@@ -136,11 +135,10 @@ impl Run<'_, '_, '_> {
                 parts.push((part_file, part, mode));
             }
         }
-        let written = match self.manifest.mode(file.name) {
-            Some(mode) => self.own_rows(file, mode, &parts)?,
-            None => None,
-        };
-        self.parts_alone(file, parts, written.as_ref())
+        if let Some(mode) = self.manifest.mode(file.name) {
+            self.own_rows(file, mode, &parts)?;
+        }
+        self.parts_alone(file, parts)
     }
 
     fn parts(&mut self, file: &'static File, mode: Mode) -> Result<()> {
@@ -155,12 +153,7 @@ impl Run<'_, '_, '_> {
     }
 
     /// Reads the file on another thread and writes it on this one.
-    fn own_rows(
-        &mut self,
-        file: &'static File,
-        mode: Mode,
-        parts: &Parts,
-    ) -> Result<Option<Progressing>> {
+    fn own_rows(&mut self, file: &'static File, mode: Mode, parts: &Parts) -> Result<()> {
         let Self { source, writer, spool, meter, now, .. } = self;
         writer.refusals.report.of(file.name, mode);
         let is_new = repository::is_empty(writer.tx, file.kind)?;
@@ -174,37 +167,20 @@ impl Run<'_, '_, '_> {
                 meter.count(file.name, rows);
             });
             let read = reading.join().map_err(|_| Problem::internal("the reading thread died"))?;
-            let mut at = written?;
+            let at = written?;
             read?;
-            if let Some(at) = &mut at {
-                writer.end(at)?;
-            }
-            Ok(at)
+            at.map_or(Ok(()), |mut at| writer.end(&mut at))
         })
     }
 
     /// Writes the parts whose records the package has no row for.
-    fn parts_alone(
-        &mut self,
-        file: &'static File,
-        parts: Parts,
-        written: Option<&Progressing>,
-    ) -> Result<()> {
-        let mut owners: Vec<String> = Vec::new();
-        let mut named = HashSet::new();
-        for (part_file, ..) in &parts {
-            self.spool.each(part_file.name, |owner, _| {
-                let has_row = written.is_some_and(|written| written.has_row(owner));
-                if !has_row && named.insert(owner.to_owned()) {
-                    owners.push(owner.to_owned());
-                }
-                Ok(())
-            })?;
-        }
+    fn parts_alone(&mut self, file: &'static File, parts: Parts) -> Result<()> {
         let layout = Layout::of_parts(file, parts, self.now);
-        for owner in owners {
-            let rows = spooled(&layout.parts, &mut self.spool, &owner)?;
-            self.writer.parts_alone(&layout, Candidate::of_parts(owner, rows))?;
+        for (part_file, ..) in &layout.parts {
+            while let Some(owner) = self.spool.first(part_file.name)? {
+                let rows = spooled(&layout.parts, &mut self.spool, &owner)?;
+                self.writer.parts_alone(&layout, Candidate::of_parts(owner, rows))?;
+            }
         }
         Ok(())
     }

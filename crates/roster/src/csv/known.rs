@@ -1,18 +1,20 @@
 //! Ids that are known, in bounded memory.
 //!
-//! An id is remembered as a 64-bit keyed hash: a million of them take some 16 MB, and that one
-//! unknown id passes for a known one has a chance of 1 in 10¹³.
+//! An id is remembered as a 64-bit keyed hash: that one unknown id passes for a known one has a
+//! chance of 1 in 10¹³.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
-/// Ids that are remembered at most; then all is forgotten and learned anew.
-const MAX_IDS: usize = 2_000_000;
+/// Ids that are remembered at most; then all is forgotten and learned anew. So many fill a table
+/// of 1 MB; one more doubles it.
+const MAX_IDS: usize = (1 << 17) / 8 * 7;
 
 /// A set of ids that may forget.
 #[derive(Default)]
 pub(super) struct Known {
     keys: RandomState,
+    has_forgotten: bool,
     ids: HashSet<u64, BuildHasherDefault<AsIs>>,
 }
 
@@ -31,7 +33,13 @@ impl Known {
     pub(super) fn make_room(&mut self, ids: usize) {
         if self.ids.len() + ids > MAX_IDS {
             self.ids.clear();
+            self.has_forgotten = true;
         }
+    }
+
+    /// Whether what is not remembered may have been added all the same.
+    pub(super) fn has_forgotten(&self) -> bool {
+        self.has_forgotten
     }
 
     /// Remembers an id; false where it was remembered before.

@@ -14,6 +14,7 @@ mod parts;
 mod reading;
 mod report;
 pub mod rows;
+mod said;
 pub mod source;
 mod table;
 mod waiting;

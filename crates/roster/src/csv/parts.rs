@@ -10,6 +10,9 @@ use crate::record::Object;
 /// A row of a part file.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PartRow {
+    /// The place of its file among the files of parts.
+    #[serde(skip)]
+    pub(super) of: usize,
     /// The line on which it begins.
     pub(super) line: u64,
     /// Its `sourcedId`.
@@ -297,7 +300,7 @@ fn row_of(
     if part.shape == Shape::Profile {
         id.clone_from(&member.key[0]);
     }
-    Some(PartRow { line: 0, id, deleted: false, cells })
+    Some(PartRow { of: 0, line: 0, id, deleted: false, cells })
 }
 
 /// Whether two values are the same, the types of references aside: reading fills them in.
@@ -404,6 +407,7 @@ mod tests {
             {"roleType": "secondary", "role": "aide", "org": {"sourcedId": "a", "type": "org"}},
         ]);
         let row = |deleted, role: &str, org: &str| PartRow {
+            of: 0,
             line: 2,
             id: "x".into(),
             deleted,

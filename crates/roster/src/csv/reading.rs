@@ -16,10 +16,11 @@ use super::header::{Header, Use};
 use super::manifest::{Mode, unreadable};
 use super::parts::PartRow;
 use super::rows::{Row, Rows};
+use super::said::Said;
 use super::source::Source;
 
 /// Rows that are checked and written together.
-pub(super) const BATCH_RECORDS: usize = 1000;
+pub(super) const BATCH_RECORDS: usize = 500;
 
 /// What the reading half hands over.
 pub(super) enum Batch {
@@ -62,11 +63,12 @@ pub(super) fn read_records(
     }
     let mut waiting = Vec::with_capacity(BATCH_RECORDS);
     let mut row = Row::default();
+    let mut said = Said::of(&own);
     while own.header.is_usable
         && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
     {
         let candidate = match next {
-            Ok(()) => candidate(&own, spool, std::mem::take(&mut row), eager)?,
+            Ok(()) => candidate(&own, spool, std::mem::take(&mut row), &mut said, eager)?,
             Err(broken) => {
                 let mut candidate = Candidate::default();
                 let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
@@ -86,25 +88,32 @@ pub(super) fn read_records(
     Ok(())
 }
 
-fn candidate(layout: &Layout, spool: &mut Spool, row: Row, eager: bool) -> Result<Candidate> {
-    let mut candidate = Candidate::read(layout, row);
+fn candidate(
+    layout: &Layout,
+    spool: &mut Spool,
+    row: Row,
+    said: &mut Said,
+    eager: bool,
+) -> Result<Candidate> {
+    let mut candidate = Candidate::read(layout, row, said);
     candidate.parts = spooled(&layout.parts, spool, &candidate.id)?;
     if eager && candidate.refusals.is_empty() {
-        candidate.finish(layout, None);
+        candidate.finish(layout, said, None);
     }
     Ok(candidate)
 }
 
-/// The parts of a record that the package holds.
+/// Takes the parts of a record that the package holds out of the spool.
 pub(super) fn spooled(
     files: &[(&'static File, &'static Part, Mode)],
     spool: &mut Spool,
     owner: &str,
-) -> Result<Vec<(usize, PartRow)>> {
+) -> Result<Vec<PartRow>> {
     let mut parts = Vec::new();
-    for (at, (file, ..)) in files.iter().enumerate() {
-        for text in spool.get(file.name, owner)? {
-            parts.push((at, serde_json::from_str(&text).map_err(Problem::internal)?));
+    for (of, (file, ..)) in files.iter().enumerate() {
+        for text in spool.take(file.name, owner)? {
+            let row: PartRow = serde_json::from_str(&text).map_err(Problem::internal)?;
+            parts.push(PartRow { of, ..row });
         }
     }
     Ok(parts)
@@ -202,6 +211,7 @@ fn part_row(
     }
     let mut faults = Vec::new();
     let mut part = PartRow {
+        of: 0,
         line: row.line,
         id: String::new(),
         deleted: false,

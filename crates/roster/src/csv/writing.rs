@@ -11,6 +11,7 @@ use super::files;
 use super::known::Known;
 use super::manifest::Mode;
 use super::report::Refusals;
+use super::said::Said;
 use super::waiting::Waiting;
 use crate::kind::{Kind, Type};
 use crate::record::{Pointer, Record, Status, members};
@@ -30,6 +31,7 @@ pub(super) struct Writer<'w, 'tx> {
 /// What is remembered while a file is written.
 pub(super) struct Progressing {
     pub(super) layout: Layout,
+    said: Said,
     /// The ids of the file so far.
     pub(super) seen: Known,
     /// Rows that refer to records of their own kind which may still come.
@@ -41,12 +43,8 @@ pub(super) struct Progressing {
 impl Progressing {
     pub(super) fn new(layout: Layout, is_new: bool) -> Self {
         let waiting = Waiting::new(layout.file.kind);
-        Self { layout, seen: Known::default(), waiting, is_new }
-    }
-
-    /// Whether the file has a row with the id.
-    pub(super) fn has_row(&self, id: &str) -> bool {
-        self.seen.has(self.seen.hash(self.layout.file.kind.one, id))
+        let said = Said::of(&layout);
+        Self { layout, said, seen: Known::default(), waiting, is_new }
     }
 }
 
@@ -78,19 +76,22 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     /// Writes a batch of rows; those that refer to rows which may still come have to wait.
     pub(super) fn batch(&mut self, at: &mut Progressing, rows: Vec<Candidate>) -> Result<()> {
         let kind = at.layout.file.kind;
-        let ids: Vec<&str> = rows.iter().map(|one| one.id.as_str()).collect();
-        let stored = match at.is_new {
-            true => HashMap::new(),
-            false => repository::present(self.tx, kind, &ids)?,
+        at.seen.make_room(rows.len());
+        let stored = if at.is_new && !at.seen.has_forgotten() {
+            HashMap::new()
+        } else {
+            let ids: Vec<&str> = rows.iter().map(|one| one.id.as_str()).collect();
+            repository::present(self.tx, kind, &ids)?
         };
         let mut ready = Vec::with_capacity(rows.len());
-        at.seen.make_room(rows.len());
         for mut candidate in rows {
-            if !candidate.id.is_empty() && !at.seen.add(at.seen.hash(kind.one, &candidate.id)) {
+            let before = stored.get(&candidate.id);
+            let is_first = at.seen.add(at.seen.hash(kind.one, &candidate.id));
+            // Where nothing was stored before, what is stored comes from this file.
+            if !candidate.id.is_empty() && (!is_first || at.is_new && before.is_some()) {
                 candidate.refuse(vec![again(&at.layout, &candidate)]);
             }
-            let before = stored.get(&candidate.id);
-            complete(&at.layout, &mut candidate, before)?;
+            complete(&at.layout, &mut candidate, &mut at.said, before)?;
             match candidate.record.take() {
                 Some(record) => ready.push(Ready { candidate, record }),
                 None if candidate.refusals.is_empty() => {}
@@ -107,7 +108,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
                 }
             }
         }
-        self.put(&at.layout, now, stored)
+        self.put(&at.layout, now, &stored)
     }
 
     /// Ends a file: what waited is written, or refused where what it waited for never came.
@@ -119,7 +120,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         settled.each_accepted(&mut |batch: Vec<Ready>| {
             let ids: Vec<&str> = batch.iter().map(|one| one.record.sourced_id.as_str()).collect();
             let stored = repository::present(self.tx, kind, &ids)?;
-            self.put(&at.layout, batch, stored)
+            self.put(&at.layout, batch, &stored)
         })?;
         settled.each_refused(&mut |one: Ready| {
             let own = self.missing_own(&one.record)?;
@@ -140,12 +141,12 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let Some(stored) = repository::find(self.tx, kind, &candidate.id)? else {
             return self.refuse_parts(layout, candidate);
         };
-        complete(layout, &mut candidate, Some(&stored))?;
+        complete(layout, &mut candidate, &mut Said::of(layout), Some(&stored))?;
         let Some(record) = candidate.record.take() else { return self.refuse(kind, candidate) };
         let ready = self.with_references(layout, vec![Ready { candidate, record }])?;
         let present = ready.iter().map(|one| (one.record.sourced_id.clone(), stored.clone()));
         let present = present.collect();
-        self.put(layout, ready, present)
+        self.put(layout, ready, &present)
     }
 
     fn refuse_parts(&mut self, layout: &Layout, mut candidate: Candidate) -> Result<()> {
@@ -167,13 +168,16 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     /// Those of the records whose references to other kinds exist; the others are refused. Parts
     /// that refer to nothing are left out and reported.
     fn with_references(&mut self, layout: &Layout, mut rows: Vec<Ready>) -> Result<Vec<Ready>> {
-        // All at once is cheaper than one by one, which then finds them known.
         self.learn(rows.iter().flat_map(|one| &one.record.references))?;
         let mut good = Vec::with_capacity(rows.len());
         for mut one in rows.drain(..) {
             loop {
-                self.learn(one.record.references.iter())?;
-                let missing: Vec<Pointer> = self.missing_others(&one.record);
+                let mut missing = self.missing_others(&one.record);
+                if !missing.is_empty() {
+                    // What was found may be forgotten by now.
+                    self.learn(one.record.references.iter())?;
+                    missing = self.missing_others(&one.record);
+                }
                 if missing.is_empty() {
                     self.refuse_rows_of(&mut one.candidate)?;
                     good.push(one);
@@ -223,7 +227,9 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         }
         let stored = repository::find(self.tx, layout.file.kind, &one.record.sourced_id)?;
         let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
-        one.candidate.finish(layout, stored.as_ref());
+        let mut said = Said::of(layout);
+        one.candidate.say(layout, &mut said);
+        one.candidate.finish(layout, &mut said, stored.as_ref());
         Ok(true)
     }
 
@@ -310,11 +316,10 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         &mut self,
         layout: &Layout,
         rows: Vec<Ready>,
-        stored: HashMap<String, Stored>,
+        stored: &HashMap<String, Stored>,
     ) -> Result<()> {
         let kind = layout.file.kind;
-        let mut stored = stored;
-        if !is_tree(kind) {
+        if !rules::are_checked(kind) {
             let records: Vec<Record> = rows.into_iter().map(|one| one.record).collect();
             return self.put_records(layout, &records, stored);
         }
@@ -322,9 +327,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         for one in rows {
             match rules::check(self.tx, &one.record) {
                 Ok(()) => {
-                    let before = stored.remove_entry(&one.record.sourced_id);
-                    let before = before.into_iter().collect();
-                    self.put_records(layout, &[one.record], before)?;
+                    self.put_records(layout, &[one.record], stored)?;
                 }
                 Err(problem) if problem.kind == ProblemKind::Invalid => {
                     let mut candidate = one.candidate;
@@ -341,7 +344,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         &mut self,
         layout: &Layout,
         records: &[Record],
-        stored: HashMap<String, Stored>,
+        stored: &HashMap<String, Stored>,
     ) -> Result<()> {
         let kind = layout.file.kind;
         let outcomes = repository::put_among(self.tx, kind, records, stored)?;
@@ -378,11 +381,6 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     }
 }
 
-/// Whether records of the kind form trees.
-pub(super) fn is_tree(kind: &Kind) -> bool {
-    parent_field(kind).is_some()
-}
-
 /// The field that names the record above.
 pub(super) fn parent_field(kind: &Kind) -> Option<&'static str> {
     ["parent", "parentAssessmentLineItem"].into_iter().find(|name| {
@@ -391,14 +389,20 @@ pub(super) fn parent_field(kind: &Kind) -> Option<&'static str> {
 }
 
 /// Puts a candidate together with what is stored, where the reading half has not done so.
-fn complete(layout: &Layout, candidate: &mut Candidate, stored: Option<&Stored>) -> Result<()> {
+fn complete(
+    layout: &Layout,
+    candidate: &mut Candidate,
+    said: &mut Said,
+    stored: Option<&Stored>,
+) -> Result<()> {
     if candidate.record.is_some() || !candidate.refusals.is_empty() {
         return Ok(());
     }
     let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
-    candidate.finish(layout, stored.as_ref());
+    candidate.say(layout, said);
+    candidate.finish(layout, said, stored.as_ref());
     let unknown = stored.is_none() && layout.mode == Mode::Delta;
-    if unknown && candidate.record.is_none() && candidate.is_deletion() {
+    if unknown && candidate.record.is_none() && said.is_deletion() {
         // What a delta deletes and nobody knows is gone already.
         candidate.refusals.clear();
     }

@@ -23,4 +23,5 @@ pub(crate) use put::put_among;
 pub use put::{Outcome, Put, create, create_all, present, put_all, replace, upsert};
 pub(crate) use read::is_empty;
 pub use read::{Stored, each, find, find_in, first_user_with_email};
+pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, require};

@@ -83,8 +83,8 @@ fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
         columns.join(", "),
         marks.join(", ")
     );
-    let modified = record.date_last_modified.to_string();
-    let values = insert_values(record, &modified);
+    let mut values = Vec::with_capacity(columns.len());
+    add_values(record, 1, &mut values);
     let Some(seq) = tx.query_one(&sql, &values, |row| row.int(0))? else { return Ok(None) };
     insert_links(tx, &[(seq, &record.links)])?;
     tally(tx, record, seq, 1);
@@ -101,17 +101,15 @@ fn insert_columns(kind: &Kind) -> Vec<String> {
         .collect()
 }
 
-fn insert_values<'a>(record: &'a Record, modified: &'a str) -> Vec<Value<'a>> {
-    let mut values: Vec<Value<'a>> = vec![
-        (&record.sourced_id).into(),
+fn add_values<'r>(record: &'r Record, version: i64, values: &mut Vec<Value<'r>>) {
+    values.extend([
+        Value::from(&record.sourced_id),
         record.status.as_str().into(),
-        modified.into(),
-        Value::Int(1),
-    ];
+        record.stamp().into(),
+        Value::Int(version),
+    ]);
     values.extend(record.columns.iter().map(|column| Value::from(column.as_ref())));
-    values.push((&record.body).into());
-    values.push(record.extra.as_ref().into());
-    values
+    values.extend([Value::from(&record.body), record.extra.as_ref().into()]);
 }
 
 fn insert_links(tx: &mut Tx<'_>, owners: &[(i64, &[Link])]) -> Result<()> {
@@ -145,12 +143,7 @@ pub(super) fn update(
 
 /// Writes the record over the stored one; its references are known to exist.
 fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<Put> {
-    rules::check(tx, record)?;
-    let before = Record::stored(record.kind, &stored.body, stored.extra.as_deref())?;
-    update_row(tx, record, stored)?;
-    relink(tx, stored.seq, &before.links, &record.links)?;
-    tally(tx, &before, stored.seq, -1);
-    tally(tx, record, stored.seq, 1);
+    rewrite_all(tx, record.kind, &[(record, stored)])?;
     let stored = Stored {
         seq: stored.seq,
         version: stored.version + 1,
@@ -160,25 +153,28 @@ fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<Put> {
     Ok(Put { outcome: Outcome::Updated, stored })
 }
 
-fn update_row(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<()> {
-    let columns = insert_columns(record.kind);
-    let sets: Vec<String> =
-        columns.iter().enumerate().map(|(at, column)| format!("{column} = ${}", at + 1)).collect();
-    let sql = format!(
-        "UPDATE {} SET {} WHERE seq = ${} AND version = ${}",
-        record.kind.table,
-        sets.join(", "),
-        columns.len() + 1,
-        columns.len() + 2
-    );
-    let modified = record.date_last_modified.to_string();
-    let mut values = insert_values(record, &modified);
-    values[3] = Value::Int(stored.version + 1);
-    values.extend([Value::Int(stored.seq), Value::Int(stored.version)]);
-    match tx.execute(&sql, &values)? {
-        1 => Ok(()),
-        _ => Err(changed_meanwhile(record)),
+/// Writes each record over the stored one; their references are known to exist.
+fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> Result<()> {
+    let Some((first, _)) = records.first() else { return Ok(()) };
+    let columns = insert_columns(kind);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut values = Vec::with_capacity(records.len() * (columns.len() + 2));
+    for (record, stored) in records {
+        rules::check(tx, record)?;
+        add_values(record, stored.version + 1, &mut values);
+        values.extend([Value::Int(stored.seq), Value::Int(stored.version)]);
     }
+    let changed = tx.update_rows(kind.table, &columns, &["seq", "version"], &values)?;
+    if changed != records.len() as u64 {
+        return Err(changed_meanwhile(first));
+    }
+    for (record, stored) in records {
+        let before = Record::stored(record.kind, &stored.body, stored.extra.as_deref())?;
+        relink(tx, stored.seq, &before.links, &record.links)?;
+        tally(tx, &before, stored.seq, -1);
+        tally(tx, record, stored.seq, 1);
+    }
+    Ok(())
 }
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[Link], after: &[Link]) -> Result<()> {
@@ -215,7 +211,7 @@ fn changed_meanwhile(record: &Record) -> Problem {
 pub fn put_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Vec<Outcome>> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
     let present = present(tx, kind, &ids)?;
-    put_among(tx, kind, records, present)
+    put_among(tx, kind, records, &present)
 }
 
 /// [`put_all`] where the caller has read which of the records are stored.
@@ -223,24 +219,30 @@ pub(crate) fn put_among(
     tx: &mut Tx<'_>,
     kind: &'static Kind,
     records: &[Record],
-    mut present: HashMap<String, Stored>,
+    present: &HashMap<String, Stored>,
 ) -> Result<Vec<Outcome>> {
     let new: Vec<&Record> =
         records.iter().filter(|record| !present.contains_key(&record.sourced_id)).collect();
     insert_all(tx, kind, &new)?;
-    records
-        .iter()
-        .map(|record| match present.remove(&record.sourced_id) {
-            Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {
-                Ok(Outcome::Unchanged)
+    for record in new {
+        rules::check(tx, record)?;
+    }
+    let is_same =
+        |record: &Record, stored: &Stored| record.same_as(&stored.body, stored.extra.as_deref());
+    let mut changed = Vec::new();
+    let mut outcomes = Vec::with_capacity(records.len());
+    for record in records {
+        outcomes.push(match present.get(&record.sourced_id) {
+            None => Outcome::Created,
+            Some(stored) if is_same(record, stored) => Outcome::Unchanged,
+            Some(stored) => {
+                changed.push((record, stored));
+                Outcome::Updated
             }
-            Some(stored) => rewrite(tx, record, &stored).map(|put| put.outcome),
-            None => {
-                rules::check(tx, record)?;
-                Ok(Outcome::Created)
-            }
-        })
-        .collect()
+        });
+    }
+    rewrite_all(tx, kind, &changed)?;
+    Ok(outcomes)
 }
 
 /// Creates many records of one kind, each id at most once; the same record again is no fault.
@@ -271,39 +273,19 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Resu
         return Ok(());
     }
     let columns = insert_columns(kind);
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let stamps: Vec<String> = records.iter().map(|r| r.date_last_modified.to_string()).collect();
+    let columns: Vec<&str> =
+        std::iter::once("seq").chain(columns.iter().map(String::as_str)).collect();
     let mut values = Vec::with_capacity(records.len() * columns.len());
-    for (record, stamp) in records.iter().zip(&stamps) {
-        values.extend(insert_values(record, stamp));
-    }
-    tx.insert_rows(kind.table, &columns, &values, "")?;
-    let seqs = seqs_by_id(tx, kind, records)?;
     let mut owners = Vec::with_capacity(records.len());
-    for record in records {
-        let seq = *seqs
-            .get(record.sourced_id.as_str())
-            .ok_or_else(|| Problem::internal("an inserted record was not found again"))?;
+    let seqs = tx.take_numbers(kind.table, "seq", records.len())?;
+    for (record, seq) in records.iter().zip(seqs) {
+        values.push(Value::Int(seq));
+        add_values(record, 1, &mut values);
         owners.push((seq, record.links.as_slice()));
         tally(tx, record, seq, 1);
     }
+    tx.insert_rows(kind.table, &columns, &values, "")?;
     insert_links(tx, &owners)
-}
-
-fn seqs_by_id(tx: &mut Tx<'_>, kind: &Kind, records: &[&Record]) -> Result<HashMap<String, i64>> {
-    let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
-    let list = serde_json::to_string(&ids).map_err(Problem::internal)?;
-    let sql = format!(
-        "SELECT sourced_id, seq FROM {} WHERE sourced_id IN ({})",
-        kind.table,
-        dialect::texts(tx.dialect(), "$1")
-    );
-    let mut seqs = HashMap::with_capacity(records.len());
-    tx.query(&sql, &[list.as_str().into()], |row| {
-        seqs.insert(row.text(0)?.to_owned(), row.int(1)?);
-        Ok(true)
-    })?;
-    Ok(seqs)
 }
 
 /// Those of the records that are stored, deleted ones included, by their sourcedIds.

@@ -1,6 +1,6 @@
 //! References must exist; and who refers to a record.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::{Tx, dialect};
@@ -64,10 +64,33 @@ fn existing(tx: &mut Tx<'_>, kind: &Kind, ids: &BTreeSet<&str>) -> Result<Vec<St
 
 /// Refuses a record with references to nothing. Its references to itself are fine.
 pub(super) fn check(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
-    let others = record.references.iter().filter(|reference| {
+    refused(record, &missing(tx, others(record))?)
+}
+
+/// Those of the records that refer to nothing, by their sourcedIds, with what [`check`] says of
+/// each; one query for each kind of target.
+pub(crate) fn check_all<'a>(
+    tx: &mut Tx<'_>,
+    records: impl Iterator<Item = &'a Record> + Clone,
+) -> Result<HashMap<&'a str, Problem>> {
+    let missing = missing(tx, records.clone().flat_map(others))?;
+    let problem = |record: &'a Record| {
+        let problem = refused(record, &missing).err()?;
+        Some((record.sourced_id.as_str(), problem))
+    };
+    Ok(if missing.is_empty() { HashMap::new() } else { records.filter_map(problem).collect() })
+}
+
+fn others(record: &Record) -> impl Iterator<Item = &Pointer> {
+    record.references.iter().filter(|reference| {
         reference.sourced_id != record.sourced_id || reference.kind.one != record.kind.one
-    });
-    let faults: Vec<Detail> = missing(tx, others)?.into_iter().map(fault).collect();
+    })
+}
+
+/// Refuses the record when some of its references are among the missing.
+fn refused(record: &Record, missing: &[&Pointer]) -> Result<()> {
+    let is_missing = |one: &&Pointer| missing.iter().any(|missing| std::ptr::eq(*missing, *one));
+    let faults: Vec<Detail> = others(record).filter(is_missing).map(fault).collect();
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
 }
 

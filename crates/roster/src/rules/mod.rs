@@ -81,6 +81,11 @@ pub(crate) fn collections(
     counted
 }
 
+/// Whether [`check`] looks at records of the kind at all.
+pub(crate) fn are_checked(kind: &Kind) -> bool {
+    matches!(kind.one, "courseComponent" | "org" | "academicSession" | "assessmentLineItem")
+}
+
 /// Checks what needs the other records, after references are known to exist.
 pub(crate) fn check(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
     match record.kind.one {

@@ -93,6 +93,33 @@ fn bulk_inserts_pass_every_chunk_and_honour_conflicts() {
 }
 
 #[test]
+fn rows_are_updated_where_their_keys_fit() {
+    on_both(|db| {
+        insert(db, (0..2500).map(|_| (Some(1), Some(0.5), None, None)).collect(), true);
+        let mut numbers = Vec::new();
+        let numbered = db.read_blocking(|tx| {
+            tx.query("SELECT seq FROM things", &[], |row| {
+                numbers.push(row.int(0)?);
+                Ok(true)
+            })
+        });
+        numbered.unwrap();
+        let update = |numbers: &[i64], was: i64| {
+            let row = |seq: &i64| ["new".into(), Value::Null, Value::Int(*seq), Value::Int(was)];
+            let values: Vec<Value<'_>> = numbers.iter().flat_map(row).collect();
+            let keys = ["seq", "number"];
+            db.write_blocking(|tx| tx.update_rows("things", &["body", "share"], &keys, &values))
+                .unwrap()
+        };
+        assert_eq!(update(&numbers[..2400], 2), 0, "no row has that number");
+        assert_eq!(update(&numbers[..2400], 1), 2400);
+        assert_eq!(update(&numbers[2400..2401], 1), 1, "one alone");
+        let changed = stored(db).into_iter().filter(|(.., body, _)| body.as_deref() == Some("new"));
+        assert_eq!(changed.count(), 2401);
+    });
+}
+
+#[test]
 fn the_same_text_means_the_same_on_both() {
     on_both(|db| {
         insert(db, (1..=3).map(|n| (Some(n), None, None, None)).collect(), true);

@@ -1,0 +1,217 @@
+//! What a row says, as the members of a record. One object is filled again and again, since a
+//! member that keeps its place and its text's memory costs nothing.
+
+use serde_json::{Value, json};
+
+use super::candidate::Layout;
+use super::cell::{self, Unfit, decode};
+use super::fault::Fault;
+use super::files::COMMON;
+use super::header::Use;
+use super::rows::Row;
+use crate::kind::{Field, Type};
+use crate::record::Object;
+
+/// The members that a row says; null where it says nothing.
+pub(super) struct Said {
+    pub(super) members: Object,
+    /// How many members a column of their own has; they come first, in the order of the columns.
+    columns: usize,
+    /// How many members there are before a row names others.
+    known: usize,
+}
+
+impl Said {
+    /// Room for what rows of the layout say.
+    pub(super) fn of(layout: &Layout) -> Self {
+        let mut members = Object::new();
+        for one in &layout.header.uses {
+            if let Some(name) = column_name(one) {
+                members.insert(name.into(), Value::Null);
+            }
+        }
+        let columns = members.len();
+        for (_, part, _) in &layout.parts {
+            members.entry(part.field).or_insert(Value::Null);
+        }
+        for one in &layout.header.uses {
+            match one {
+                Use::Metadata(_) => drop(members.entry("metadata").or_insert(Value::Null)),
+                Use::FormerRole => drop(members.entry("roles").or_insert(Value::Null)),
+                _ => {}
+            }
+        }
+        Self { known: members.len(), members, columns }
+    }
+
+    /// What the parts of a record alone say: whose they are.
+    pub(super) fn of_parts(&mut self, id: &str) {
+        self.clear();
+        self.members.insert(COMMON[0].into(), id.into());
+    }
+
+    fn clear(&mut self) {
+        if self.members.len() > self.known {
+            let known = self.known;
+            let mut at = 0;
+            self.members.retain(|_, _| {
+                at += 1;
+                at <= known
+            });
+        }
+        self.members.values_mut().skip(self.columns).for_each(|value| *value = Value::Null);
+    }
+
+    /// Reads a row, which has as many fields as the header. Answers its faults.
+    pub(super) fn read(&mut self, layout: &Layout, row: &Row) -> Vec<Fault> {
+        self.clear();
+        let mut faults = Vec::new();
+        let mut fault = |at: usize, value: &str, unfit: Unfit| {
+            let fault = layout.fault(row.line, unfit.problem, unfit.mend);
+            faults.push(fault.at(&layout.header.names[at], value));
+        };
+        let mut slots = self.members.values_mut();
+        let mut is_open = false;
+        for (at, one) in layout.header.uses.iter().enumerate() {
+            if matches!(one, Use::Nothing) {
+                continue;
+            }
+            let text = row.text(at).unwrap_or_else(|readable| {
+                let problem = "is not UTF-8".to_owned();
+                let mend = "save the file with the encoding UTF-8".to_owned();
+                fault(at, &readable, Unfit { problem, mend });
+                ""
+            });
+            if column_name(one).is_none() {
+                is_open |= !text.is_empty();
+                continue;
+            }
+            let slot = slots.next().expect("a column has its member");
+            match one {
+                Use::Field(field) => {
+                    if let Err(unfit) = fill(slot, field, text) {
+                        fault(at, text, unfit);
+                    }
+                }
+                _ => fill_text(slot, text),
+            }
+        }
+        if is_open {
+            for (at, one) in layout.header.uses.iter().enumerate() {
+                let text = row.text(at).unwrap_or_default();
+                if let Err(unfit) = self.read_open(one, text) {
+                    fault(at, text, unfit);
+                }
+            }
+            self.former_roles(layout, row);
+        }
+        faults
+    }
+
+    /// Reads a cell whose column has no member of its own.
+    fn read_open(&mut self, one: &Use, text: &str) -> Result<(), Unfit> {
+        match one {
+            Use::Metadata(name) if !text.is_empty() => {
+                metadata_of(&mut self.members).insert(name.clone(), cell::metadata(text)?);
+            }
+            Use::Extra if !text.is_empty() => match serde_json::from_str::<Object>(text) {
+                Ok(mut more) => {
+                    more.retain(|name, _| !COMMON.contains(&name.as_str()));
+                    overlay(&mut self.members, more);
+                }
+                Err(error) => {
+                    let problem = format!("is not a JSON object ({error})");
+                    let mend = "correct the JSON, or leave the cell empty".to_owned();
+                    return Err(Unfit { problem, mend });
+                }
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The roles of a user of OneRoster 1.1: one role, at several organizations.
+    fn former_roles(&mut self, layout: &Layout, row: &Row) {
+        let text = |place: Option<usize>| place.and_then(|at| row.text(at).ok());
+        let role = text(layout.header.place(|one| matches!(one, Use::FormerRole)));
+        let orgs = text(layout.header.place(|one| matches!(one, Use::FormerOrgs)));
+        let (Some(role), Some(orgs)) = (role.filter(|role| !role.is_empty()), orgs) else { return };
+        // 1.2 split the administrator of 1.1 by what they administer.
+        let role = if role == "administrator" { "siteAdministrator" } else { role };
+        let roles: Vec<Value> = cell::list(orgs)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|org| json!({ "roleType": "primary", "role": role, "org": { "sourcedId": org } }))
+            .collect();
+        self.members.insert("roles".into(), roles.into());
+    }
+
+    /// What the row says of a member.
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.members.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Whether the row says that the record is gone.
+    pub(super) fn is_deletion(&self) -> bool {
+        self.get(COMMON[1]).is_some_and(|status| status == "tobedeleted")
+    }
+}
+
+/// The member that a column holds alone.
+fn column_name(one: &Use) -> Option<&'static str> {
+    match one {
+        Use::SourcedId => Some(COMMON[0]),
+        Use::Status => Some(COMMON[1]),
+        Use::Modified => Some(COMMON[2]),
+        Use::Field(field) => Some(field.name),
+        _ => None,
+    }
+}
+
+fn fill_text(slot: &mut Value, text: &str) {
+    match slot {
+        _ if text.is_empty() => *slot = Value::Null,
+        Value::String(former) => text.clone_into(former),
+        _ => *slot = Value::String(text.to_owned()),
+    }
+}
+
+/// What [`decode`] does, in place where that spares memory.
+fn fill(slot: &mut Value, field: &Field, text: &str) -> Result<(), Unfit> {
+    match field.ty {
+        Type::Text | Type::Uri | Type::Word(_) | Type::Flag | Type::Date | Type::Instant => {
+            fill_text(slot, text);
+        }
+        Type::Reference(_) if !text.is_empty() => match slot {
+            Value::Object(reference) => {
+                reference.values_mut().for_each(|id| fill_text(id, text));
+            }
+            _ => *slot = json!({ "sourcedId": text }),
+        },
+        _ => {
+            *slot = Value::Null;
+            *slot = decode(field, text)?.unwrap_or_default();
+        }
+    }
+    Ok(())
+}
+
+fn metadata_of(object: &mut Object) -> &mut Object {
+    let metadata = object.entry("metadata").or_insert(Value::Null);
+    if !metadata.is_object() {
+        *metadata = Value::Object(Object::new());
+    }
+    metadata.as_object_mut().expect("made an object above")
+}
+
+/// Lays one object over another, metadata member by member.
+pub(super) fn overlay(object: &mut Object, more: Object) {
+    for (name, value) in more {
+        match value {
+            Value::Object(metadata) if name == "metadata" => {
+                metadata_of(object).extend(metadata);
+            }
+            value => drop(object.insert(name, value)),
+        }
+    }
+}
