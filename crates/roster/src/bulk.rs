@@ -1,13 +1,18 @@
 //! Many records in one request.
 
+use std::collections::{HashMap, HashSet};
+
 use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::collections::Collection;
-use crate::record::Object;
-use crate::repository;
+use crate::record::{Pointer, Record};
 use crate::write::{self, Rules};
+use crate::{repository, rules};
+
+/// Records that are written together at most: a few statements for all of them.
+const BATCH_RECORDS: usize = 500;
 
 /// What became of one record.
 #[derive(Debug)]
@@ -31,7 +36,8 @@ impl repository::Outcome {
     }
 }
 
-/// Creates or replaces the records of the lines. Each `Err` of a line says why it is no record.
+/// Creates or replaces the records of the lines, batch by batch. Each `Err` of a line says why it
+/// is no record.
 ///
 /// Errors: with `atomic`, `Invalid` with every fault and its line, and nothing is written;
 /// without it, the refused lines are in the outcomes and the others are written.
@@ -43,38 +49,98 @@ pub fn load(
     rules: &Rules,
 ) -> Result<Vec<Outcome>> {
     let mut outcomes = Vec::with_capacity(lines.len());
-    for (line, record) in lines {
-        let object = match record {
-            Ok(Value::Object(object)) => Ok(object),
-            Ok(_) => Err("must be an object".to_owned()),
-            Err(message) => Err(message.clone()),
-        };
-        let result = object
-            .map_err(|message| Problem::invalid(collection.kind.one, message))
-            .and_then(|object| put(tx, collection, object, rules));
-        let sourced_id = match &result {
-            Ok((id, _)) => Some(id.clone()),
-            Err(_) => record.as_ref().ok().and_then(id_of),
-        };
-        let result = result.map(|(_, outcome)| outcome);
-        outcomes.push(Outcome { line: *line, sourced_id, result });
+    let mut batch = Batch::default();
+    for (line, value) in lines {
+        let record = read(tx, collection, value, rules);
+        if record.as_ref().is_ok_and(|record| !batch.takes(record)) {
+            outcomes.extend(std::mem::take(&mut batch).write(tx, collection)?);
+        }
+        batch.add(*line, value, record);
     }
+    outcomes.extend(batch.write(tx, collection)?);
     if atomic { all_or_nothing(outcomes) } else { Ok(outcomes) }
+}
+
+fn read(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    value: &Result<Value, String>,
+    rules: &Rules,
+) -> Result<Record> {
+    let message = match value {
+        Ok(Value::Object(object)) => {
+            return write::prepared(tx, collection, object.clone(), rules);
+        }
+        Ok(_) => "must be an object",
+        Err(message) => message,
+    };
+    Err(Problem::invalid(collection.kind.one, message))
+}
+
+/// Lines that are written together: no record of them has an effect on another.
+#[derive(Default)]
+struct Batch {
+    /// Each line with its id, where it has one.
+    lines: Vec<(u64, Option<String>)>,
+    /// What became of each line so far.
+    records: Vec<Result<Record>>,
+    ids: HashSet<String>,
+}
+
+impl Batch {
+    fn takes(&self, record: &Record) -> bool {
+        let is_in = |one: &Pointer| one.kind == record.kind && self.ids.contains(&one.sourced_id);
+        // Whether a tree has a cycle, no record can tell before the one above it is stored.
+        let stands_alone = rules::are_checked(record.kind);
+        self.ids.len() < if stands_alone { 1 } else { BATCH_RECORDS }
+            && !self.ids.contains(&record.sourced_id)
+            && !record.references.iter().any(is_in)
+    }
+
+    fn add(&mut self, line: u64, value: &Result<Value, String>, record: Result<Record>) {
+        let id = match &record {
+            Ok(record) => Some(record.sourced_id.clone()),
+            Err(_) => value.as_ref().ok().and_then(id_of),
+        };
+        self.ids.extend(record.as_ref().ok().map(|record| record.sourced_id.clone()));
+        self.lines.push((line, id));
+        self.records.push(record);
+    }
+
+    fn write(mut self, tx: &mut Tx<'_>, collection: Collection) -> Result<Vec<Outcome>> {
+        let kind = collection.kind;
+        let ids: Vec<&str> = self.ids.iter().map(String::as_str).collect();
+        let stored = repository::present(tx, kind, &ids)?;
+        let is_new = |record: &&Record| {
+            let stored = stored.get(&record.sourced_id);
+            stored.is_none_or(|stored| !record.same_as(&stored.body, stored.extra.as_deref()))
+        };
+        let written = self.records.iter().flatten().filter(is_new);
+        let mut refused: HashMap<String, Problem> = repository::check_all(tx, written)?
+            .into_iter()
+            .map(|(id, problem)| (id.to_owned(), problem))
+            .collect();
+        let mut good = Vec::with_capacity(self.records.len());
+        let mut results = Vec::with_capacity(self.records.len());
+        for record in self.records.drain(..) {
+            let sound = record.and_then(|record| match refused.remove(&record.sourced_id) {
+                Some(problem) => Err(problem),
+                None => rules::check(tx, &record).map(|()| record),
+            });
+            results.push(sound.map(|record| good.push(record)));
+        }
+        let mut outcomes = repository::put_among(tx, kind, &good, &stored)?.into_iter();
+        let outcome = |((line, sourced_id), result): (_, Result<()>)| Outcome {
+            line,
+            sourced_id,
+            result: result.map(|()| outcomes.next().expect("each good record has an outcome")),
+        };
+        Ok(self.lines.into_iter().zip(results).map(outcome).collect())
+    }
 }
 
 fn id_of(record: &Value) -> Option<String> {
     Some(record.get("sourcedId")?.as_str()?.to_owned())
-}
-
-fn put(
-    tx: &mut Tx<'_>,
-    collection: Collection,
-    object: &Object,
-    rules: &Rules,
-) -> Result<(String, repository::Outcome)> {
-    let record = write::prepared(tx, collection, object.clone(), rules)?;
-    let put = repository::upsert(tx, &record, None)?;
-    Ok((record.sourced_id, put.outcome))
 }
 
 fn all_or_nothing(outcomes: Vec<Outcome>) -> Result<Vec<Outcome>> {
