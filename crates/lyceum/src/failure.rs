@@ -25,6 +25,7 @@ pub(crate) enum Code {
     NotAllowed = 3,
     NotFound = 4,
     Conflict = 5,
+    Interrupted = 130,
 }
 
 impl Failure {

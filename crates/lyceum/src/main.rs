@@ -1,11 +1,13 @@
 //! The `lyceum` binary: parse, build settings, run one command, tell how it went.
 //!
 //! Flags, variables and a file become one typed [`settings`] value before a command runs; only
-//! [`printer`] writes to the terminal; [`failure`] decides the exit code.
+//! [`printer`] writes to the terminal; [`failure`] decides the exit code, which [`interrupt`] does for
+//! Ctrl-C.
 
 mod cli;
 mod commands;
 mod failure;
+mod interrupt;
 mod logs;
 mod printer;
 mod settings;
@@ -17,6 +19,10 @@ use clap::Parser;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let printer = printer::Printer::new(&cli.output);
+    // The server ends in a way of its own.
+    if !matches!(cli.command, cli::Command::Serve(_)) {
+        interrupt::ends(printer::Printer::new(&cli.output));
+    }
     match commands::run(cli.command, &printer) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

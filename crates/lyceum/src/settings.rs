@@ -7,7 +7,7 @@ use clap::Args;
 use lyceum_access::{Keyring, Master, Realm};
 use lyceum_core::config::{self, Config, Flag, Loaded};
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Db, Migration, Options, Target, Tx};
+use lyceum_store::{Db, Options, Target, Tx};
 
 use crate::failure::{Code, Failure, Result};
 
@@ -59,11 +59,6 @@ pub(crate) fn flag(flag: &'static str, key: &'static str, value: Option<String>)
     value.map(|value| Flag { flag, key, value })
 }
 
-/// All tables of the platform.
-pub(crate) fn migrations() -> Vec<Migration> {
-    [lyceum_access::MIGRATIONS, lyceum_roster::MIGRATIONS, lyceum_bridge::MIGRATIONS].concat()
-}
-
 /// Where the settings say that the data is.
 pub(crate) fn target(config: &Config) -> Target {
     match &config.store.database {
@@ -91,7 +86,7 @@ pub(crate) fn open(config: &Config, missing: Missing) -> Result<Db> {
         connections: config.store.postgres_connections,
         ..Options::default()
     };
-    Ok(Db::open_with(&target, &migrations(), options)?)
+    Ok(Db::open_with(&target, &lyceum_server::migrations(), options)?)
 }
 
 /// Makes the data folder where it is missing.

@@ -10,6 +10,7 @@ use lyceum_roster::csv;
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
+use crate::interrupt;
 use crate::printer::Printer;
 use crate::settings::{DataArgs, Missing};
 
@@ -57,8 +58,10 @@ pub(crate) fn whole<T>(
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
+    interrupt::unfinished(Some(&part));
     let written = File::create(&part).map_err(failed).and_then(|file| Ok(write(file)?));
     let moved = written.and_then(|done| fs::rename(&part, path).map(|()| done).map_err(failed));
+    interrupt::unfinished(None);
     if moved.is_err() {
         // What is half written is of no use; failing to remove it changes nothing.
         let _ = fs::remove_file(&part);

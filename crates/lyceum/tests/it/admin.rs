@@ -9,7 +9,7 @@ use lyceum_testkit::fresh_database;
 use crate::transcript::Place;
 
 /// A place whose commands use SQLite, and one whose commands use a new PostgreSQL database.
-fn places() -> [Place; 2] {
+pub(crate) fn places() -> [Place; 2] {
     [Place::new(), on_postgres()]
 }
 

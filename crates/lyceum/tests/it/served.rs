@@ -35,7 +35,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 }
 
 /// The program: `LYCEUM_TEST_BIN`, else the release build, else the one of this test run.
-fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     let release = target().join("release/lyceum");
     match variable("LYCEUM_TEST_BIN") {
         Some(path) => path.into(),

@@ -1,25 +1,37 @@
 //! Runs the binary in a folder of its own and writes down what it did.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
 /// A folder to run commands in. Variables of the test's own process are not seen there.
 pub(crate) struct Place {
+    program: PathBuf,
     folder: TempDir,
     variables: Vec<(String, String)>,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+        let program = env!("CARGO_BIN_EXE_lyceum").into();
+        Self { program, folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// The same place for another build of the program.
+    pub(crate) fn running(self, program: PathBuf) -> Self {
+        Self { program, ..self }
     }
 
     /// The same place with a variable set.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// What the variable is set to here.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -32,7 +44,7 @@ impl Place {
 
     /// The binary with arguments, which stand in one line without quotes.
     pub(crate) fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
+        let mut command = Command::new(&self.program);
         command.env_clear().current_dir(self.path()).args(line.split_whitespace());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.envs(self.variables.iter().cloned()).stdin(Stdio::null());

@@ -1,0 +1,287 @@
+//! `lyceum demo`, `import`, `export`, and what `admin` does to records: what they print and leave.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lyceum_store::{Db, Target};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::admin::places;
+use crate::served::wait;
+use crate::transcript::Place;
+
+/// Names a PostgreSQL database.
+const DATABASE: &str = "LYCEUM_STORE__DATABASE";
+const ORGS: &str = "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\n";
+const USERS: &str = "sourcedId,status,dateLastModified,enabledUser,username,givenName,familyName\n";
+const ROLES: &str = "sourcedId,status,dateLastModified,userSourcedId,roleType,role,orgSourcedId\n";
+
+/// A folder of three files; the texts are rows.
+fn roster(place: &Place, folder: &str, orgs: &str, users: &str, roles: &str) {
+    fs::create_dir_all(place.path().join(folder)).unwrap();
+    for (name, head, rows) in
+        [("orgs", ORGS, orgs), ("users", USERS, users), ("roles", ROLES, roles)]
+    {
+        place.write(&format!("{folder}/{name}.csv"), &format!("{head}{rows}"));
+    }
+}
+
+const SOUND: [&str; 3] = [
+    "d,active,2026-08-01T00:00:00Z,District,district,,\ns,active,2026-08-01T00:00:00Z,School,school,,d\n",
+    "ann,active,2026-08-01T00:00:00Z,true,ann,Ann,Ames\nbob,active,2026-08-01T00:00:00Z,true,bob,Bob,Bell\n",
+    "r1,,,ann,primary,student,s\nr2,,,bob,primary,teacher,s\n",
+];
+
+fn sound(place: &Place) {
+    roster(place, "in", SOUND[0], SOUND[1], SOUND[2]);
+}
+
+fn bytes(place: &Place, name: &str) -> Vec<u8> {
+    fs::read(place.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_seed_makes_the_same_network_every_time() {
+    let place = Place::new();
+    let (code, stdout, stderr) = place.run("demo generate --students 40 --seed 5 --out a.zip");
+    assert_eq!((code, stdout.as_str()), (0, ""));
+    let told = stderr.strip_prefix("wrote a network of 40 students, ").unwrap();
+    let rows: u64 = told.strip_suffix(" rows, to 'a.zip'\n").unwrap().parse().unwrap();
+    let answer = place.json("demo generate --students 40 --seed 5 --out b.zip --json");
+    assert_eq!(answer["file"], "b.zip");
+    let counts = answer["rows"].as_object().unwrap().values();
+    assert_eq!(counts.map(|count| count.as_u64().unwrap()).sum::<u64>(), rows);
+    assert_eq!(answer["rows"]["demographics"], 40);
+    place.ok("demo generate --students 40 --seed 6 --out c.zip --quiet");
+    assert_eq!(bytes(&place, "a.zip"), bytes(&place, "b.zip"));
+    assert_ne!(bytes(&place, "a.zip"), bytes(&place, "c.zip"));
+    let (code, told) = place.fails("demo generate --students 1 --out nowhere/x.zip");
+    assert!(told.starts_with("error: 'nowhere/x.zip' cannot be written: "), "{told}");
+    assert!(told.contains("\nhint: "), "{told}");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn an_import_says_what_it_did() {
+    for place in places() {
+        sound(&place);
+        let (code, stdout, stderr) = place.run("import in");
+        assert_eq!(code, 0, "{stderr}");
+        let due = "file   rows  created  updated  unchanged  deleted  rejected\n\
+                   orgs   2     2        0        0          0        0\n\
+                   users  2     2        0        0          0        0\n\
+                   roles  2     0        0        0          0        0\n";
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(sorted(&stdout), sorted(due));
+        assert_eq!(stderr, "imported 6 rows from 3 files\n", "and no bar without a terminal");
+        let again = place.json("import in --json");
+        assert_eq!(again["committed"], true);
+        let users = again["files"].as_array().unwrap().iter().find(|one| one["file"] == "users");
+        assert_eq!(
+            *users.unwrap(),
+            json!({"file": "users", "mode": "bulk", "rows": 2, "created": 0, "updated": 0,
+                   "unchanged": 2, "deleted": 0, "rejected": 0})
+        );
+        assert_eq!(place.run("import in --quiet").2, "");
+        place.write("in/notes.csv", "a,b\n");
+        let (_, _, stderr) = place.run("import in");
+        assert!(stderr.starts_with("warning: 'notes.csv' is no OneRoster file"), "{stderr}");
+        let (code, told) = place.fails("import missing.zip");
+        assert!(told.contains("missing.zip"), "{told}");
+        assert!([1, 4].contains(&code), "{code}");
+    }
+}
+
+/// The sound roster with a broken row in each file.
+fn broken(place: &Place) {
+    roster(
+        place,
+        "in",
+        &format!("{}x,,,Tower,castle,,d\n", SOUND[0]),
+        &format!("{}eve,,,maybe,eve,Eve,Ende\n", SOUND[1]),
+        &format!("{}r3,,,bob,secondary,aide,gone\nr4,,,eve,primary,student,s\n", SOUND[2]),
+    );
+}
+
+const FAULTS: [[&str; 5]; 3] = [
+    ["orgs.csv", "4", "type", "castle", "department, district"],
+    ["users.csv", "4", "enabledUser", "maybe", "true or false"],
+    ["roles.csv", "4", "orgSourcedId", "gone", "orgs.csv"],
+];
+
+#[test]
+fn broken_rows_are_named_with_their_mend_and_nothing_is_kept() {
+    for place in places() {
+        broken(&place);
+        let (code, stdout, stderr) = place.run("import in");
+        assert_eq!(code, 1);
+        assert!(stdout.starts_with("file "), "the counts stand in the answer: {stdout}");
+        let mut lines = stderr.lines();
+        assert_eq!(lines.next(), Some("error: nothing was imported: 3 faults in the files"));
+        for [file, line, column, value, mend] in FAULTS {
+            let start = format!("  {file} line {line}, {column} '{value}': ");
+            let told = stderr.lines().find(|told| told.starts_with(&start));
+            let told = told.unwrap_or_else(|| panic!("{start} in {stderr}"));
+            let (_, mended) = told.split_once("; ").unwrap();
+            assert!(mended.contains(mend), "{told}");
+        }
+        let last = stderr.lines().last();
+        assert_eq!(last, Some("hint: mend the rows, or import the good ones with --keep-going"));
+        let answer: Value = serde_json::from_str(&place.run("import in --json").1).unwrap();
+        assert_eq!((&answer["committed"], &answer["fault_count"]), (&json!(false), &json!(3)));
+        assert_eq!(answer["faults"][0]["column"], "type");
+        assert_eq!(place.json("admin check --json"), json!({"records": 0, "faults": []}));
+    }
+}
+
+#[test]
+fn good_rows_are_kept_where_that_is_asked_for() {
+    for place in places() {
+        broken(&place);
+        let (code, stdout, stderr) = place.run("import in --keep-going");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stdout.lines().any(|line| line.starts_with("users") && line.ends_with('1')));
+        assert!(
+            stderr.starts_with("warning: 3 faults; the refused rows are in 'in-rejected.csv'\n"),
+            "{stderr}"
+        );
+        let rejected = fs::read_to_string(place.path().join("in-rejected.csv")).unwrap();
+        let mut lines = rejected.lines();
+        assert_eq!(lines.next(), Some("file,line,column,value,problem,mend,row"));
+        for [file, line, column, value, _] in FAULTS {
+            let start = format!("{file},{line},{column},{value},");
+            assert!(rejected.contains(&format!("\n{start}")), "{start} in {rejected}");
+        }
+        assert!(rejected.contains(",\"eve,,,maybe,eve,Eve,Ende\"\n"), "{rejected}");
+        assert_eq!(place.json("admin check --json"), json!({"records": 4, "faults": []}));
+    }
+}
+
+#[test]
+fn an_export_is_a_package_that_imports_to_the_same() {
+    for (from, to) in places().into_iter().zip(places()) {
+        if from.variable(DATABASE).is_none() {
+            let (code, told) = from.fails("export out.zip");
+            assert_eq!(code, 4, "there is no database yet: {told}");
+        }
+        sound(&from);
+        from.ok("import in");
+        let (code, stdout, stderr) = from.run("export out.zip");
+        assert_eq!((code, stdout.as_str()), (0, ""));
+        assert_eq!(stderr, "exported 6 rows to 'out.zip'\n");
+        let answer = from.json("export again.zip --json");
+        assert_eq!(answer, json!({"file": "again.zip", "rows": answer["rows"]}));
+        assert_eq!(answer["rows"]["users"], 2);
+        assert_eq!(bytes(&from, "out.zip"), bytes(&from, "again.zip"));
+        fs::copy(from.path().join("out.zip"), to.path().join("out.zip")).unwrap();
+        to.ok("import out.zip");
+        to.ok("export again.zip");
+        assert_eq!(bytes(&to, "again.zip"), bytes(&to, "out.zip"));
+    }
+}
+
+#[test]
+fn records_are_checked_and_purged() {
+    for place in places() {
+        sound(&place);
+        place.ok("import in");
+        let (code, stdout, stderr) = place.run("admin check");
+        assert_eq!((code, stdout.as_str()), (0, ""));
+        assert_eq!(stderr, "checked 4 records: no fault\n");
+
+        // Bob was deleted long ago; so was the district, to which the school still refers.
+        fs::create_dir_all(place.path().join("delta")).unwrap();
+        place.write(
+            "delta/manifest.csv",
+            "propertyName,value\nmanifest.version,1.0\noneroster.version,1.2\n\
+             file.orgs,delta\nfile.users,delta\n",
+        );
+        let deleted = "tobedeleted,2020-01-01T00:00:00Z";
+        place.write("delta/orgs.csv", &format!("{ORGS}d,{deleted},,,,\n"));
+        place.write("delta/users.csv", &format!("{USERS}bob,{deleted},,,,\n"));
+        let report = place.json("import delta --json");
+        let counts: u64 = report["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["deleted"].as_u64().unwrap())
+            .sum();
+        assert_eq!(counts, 2, "{report}");
+        let due = json!({"removed": 0, "kept": 0});
+        assert_eq!(place.json("admin purge --older-than 40000d --json"), due);
+        let (_, _, stderr) = place.run("admin purge --older-than 30d");
+        assert_eq!(stderr, "removed 1 records; kept 1 that others refer to\n");
+        assert_eq!(place.json("admin check --json"), json!({"records": 3, "faults": []}));
+    }
+}
+
+#[test]
+fn a_database_that_contradicts_itself_is_found_out() {
+    for place in places() {
+        sound(&place);
+        place.ok("import in");
+        let target = match place.variable(DATABASE) {
+            Some(url) => Target::Postgres(url.to_owned()),
+            None => Target::Sqlite(place.path().join("lyceum-data/lyceum.db")),
+        };
+        let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+        let sql = "UPDATE users SET username = 'anna' WHERE sourced_id = 'ann'";
+        db.write_blocking(|tx| tx.execute(sql, &[])).unwrap();
+        let (code, stdout, stderr) = place.run("admin check");
+        assert_eq!(code, 1);
+        assert!(stdout.contains("ann"), "{stdout}");
+        assert!(stderr.starts_with("error: 1 faults in 4 records\nhint: "), "{stderr}");
+    }
+}
+
+/// Starts a command and interrupts it, as Ctrl-C does, once it is at work.
+fn interrupted(mut command: Command, is_at_work: impl Fn() -> bool) -> (Option<i32>, String) {
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = AtWork(child);
+    let since = Instant::now();
+    while !is_at_work() {
+        assert!(child.0.try_wait().unwrap().is_none(), "it ended before it could be interrupted");
+        assert!(since.elapsed() < Duration::from_mins(1), "it does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child.0), Signal::INT).unwrap();
+    let status = wait(&mut child.0, Duration::from_secs(20)).expect("it ends when interrupted");
+    let stderr = std::io::read_to_string(child.0.stderr.take().unwrap()).unwrap();
+    (status.code(), stderr)
+}
+
+/// A process that ends with the test.
+struct AtWork(Child);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn an_interrupted_command_exits_with_130_and_leaves_nothing_half_done() {
+    let place = Place::new();
+    let generate = place.command("demo generate --students 3000000 --out big.zip");
+    let part = place.path().join("big.zip.part");
+    let (code, stderr) = interrupted(generate, || part.exists());
+    assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
+    assert!(!part.exists() && !place.path().join("big.zip").exists());
+
+    sound(&place);
+    place.ok("import in");
+    place.ok("demo generate --students 3000 --out network.zip");
+    let log = place.path().join("lyceum-data/lyceum.db-wal");
+    let written = || fs::metadata(&log).is_ok_and(|log| log.len() > 1 << 20);
+    let (code, stderr) = interrupted(place.command("import network.zip"), written);
+    assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
+    assert_eq!(place.json("admin check --json"), json!({"records": 4, "faults": []}));
+    place.ok("import network.zip");
+}
