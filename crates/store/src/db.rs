@@ -158,7 +158,7 @@ impl Db {
     /// state at one instant. Blocks and reports pages done and pages in all. Errors: `Conflict`
     /// when the file exists, `Invalid` on PostgreSQL, which has `pg_dump` for this.
     pub fn backup_to(&self, path: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
-        backup::copy(&self.sqlite_file()?.connect(crate::sqlite::Use::Read)?, path, progress)
+        backup::copy(&self.sqlite_file()?.connect(crate::sqlite::Use::Scan)?, path, progress)
     }
 
     /// The faults that SQLite finds in its file, one a line; none when it is sound. Reads the

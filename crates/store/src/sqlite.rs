@@ -51,6 +51,9 @@ struct Scan {
 pub(crate) enum Use {
     Read,
     Write,
+    /// One read of everything: an export, a check.
+    Scan,
+    /// One write of any length: an import.
     Bulk,
 }
 
@@ -62,10 +65,13 @@ impl File {
     /// Opens a connection. A `Write` or `Bulk` one makes the file where it is missing.
     pub(crate) fn connect(&self, purpose: Use) -> Result<Connection> {
         let access = match purpose {
-            Use::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            Use::Read | Use::Scan => OpenFlags::SQLITE_OPEN_READ_ONLY,
             _ => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         };
         let cache = if purpose == Use::Bulk { SQLITE_BULK_CACHE_BYTES } else { SQLITE_CACHE_BYTES };
+        // What goes through the whole file once would have all of it resident for no gain.
+        let is_once = matches!(purpose, Use::Scan | Use::Bulk);
+        let mmap = if is_once { 0 } else { self.options.mmap_bytes };
         let failed = |error: rusqlite::Error| {
             let path = self.path.display();
             problem::sqlite(&error, &format!("opening '{path}'"))
@@ -76,7 +82,7 @@ impl File {
         connection
             .busy_timeout(Duration::from_millis(self.options.lock_wait_ms))
             .map_err(failed)?;
-        if purpose != Use::Read {
+        if access.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             connection
                 .execute_batch(&format!(
                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
@@ -87,9 +93,8 @@ impl File {
         }
         connection
             .execute_batch(&format!(
-                "PRAGMA mmap_size = {}; PRAGMA cache_size = -{};
+                "PRAGMA mmap_size = {mmap}; PRAGMA cache_size = -{};
                  PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF",
-                self.options.mmap_bytes,
                 cache / 1024
             ))
             .map_err(failed)?;
@@ -104,7 +109,7 @@ impl File {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        read(&self.connect(Use::Read)?, work)
+        read(&self.connect(Use::Scan)?, work)
     }
 
     /// Runs one write of any length on a connection of its own.
