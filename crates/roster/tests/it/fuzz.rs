@@ -1,10 +1,16 @@
 //! Whatever bytes come, the parsers answer: no panic, no endless work.
 
+use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_roster::csv::rows::{Row, Rows};
+use lyceum_roster::csv::{Options, files, import};
 use lyceum_roster::record::{Record, Stamp};
 use lyceum_roster::render::View;
-use lyceum_roster::{Dialect, filter, kinds};
+use lyceum_roster::{Dialect, MIGRATIONS, filter, kinds};
+use lyceum_store::{Db, Target};
 use serde_json::Value;
+
+use crate::csv_files::{Package, check, exported, import_all, now};
 
 #[test]
 fn filters() {
@@ -52,4 +58,50 @@ fn records() {
             }
         }
     });
+}
+
+/// The first line of an input names the file, the rest is its text. References find what the
+/// whole package holds.
+#[test]
+fn csv() {
+    let package = Package::whole();
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::open(&Target::Sqlite(folder.path().join("fuzz.db")), MIGRATIONS).unwrap();
+    import_all(&db, &package);
+    let corpus: Vec<Vec<u8>> =
+        package.0.iter().map(|(name, text)| format!("{name}\n{text}").into_bytes()).collect();
+    let corpus: Vec<&[u8]> = corpus.iter().map(Vec::as_slice).collect();
+    let mut kept = 0_u64;
+    lyceum_testkit::fuzz::run("csv", &corpus, |bytes| {
+        let (name, text) = bytes.split_at(bytes.iter().position(|b| *b == b'\n').unwrap_or(0));
+        rise(text);
+        let name = std::str::from_utf8(name).ok().filter(|name| files::named(name).is_some());
+        let source = tempfile::tempdir_in(folder.path()).unwrap();
+        let file = source.path().join(name.unwrap_or("users")).with_extension("csv");
+        std::fs::write(file, text.get(1..).unwrap_or_default()).unwrap();
+        match import(&db, source.path(), &Options::default(), now(), &mut |_| {}) {
+            Ok(report) => {
+                assert_eq!(report.committed, report.fault_count == 0, "{report:?}");
+                let lines = text.split(|b| matches!(b, b'\n' | b'\r')).count() as u64;
+                assert!(report.faults.iter().all(|fault| fault.line <= lines), "{report:?}");
+                kept += u64::from(report.committed);
+            }
+            Err(problem) => assert_eq!(problem.kind, ProblemKind::Invalid, "{problem:?}"),
+        }
+    });
+    assert!(kept > 0, "some mutations are good rows");
+    check(&db);
+    exported(&db);
+}
+
+/// Rows come to an end, each on a later line.
+fn rise(text: &[u8]) {
+    let mut rows = Rows::new(text);
+    let mut row = Row::default();
+    let mut line = 0;
+    while let Some(next) = rows.next(&mut row).expect("memory can be read") {
+        let found = next.map_or_else(|broken| broken.line, |()| row.line);
+        assert!(found > line, "line {found} after line {line}");
+        line = found;
+    }
 }

@@ -10,6 +10,9 @@
     reason = "a test stops where it fails, and reads best with values"
 )]
 
+mod bulk;
+mod cartridges;
+mod courses;
 mod csv_faults;
 mod csv_files;
 mod csv_round_trip;
@@ -22,4 +25,5 @@ mod lists;
 mod naive;
 mod records;
 mod schema;
+mod users;
 mod writes;

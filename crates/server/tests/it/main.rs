@@ -10,6 +10,7 @@ mod keys;
 mod limits;
 mod oneroster;
 mod openapi;
+mod platform;
 mod probe;
 mod routing;
 mod shutdown;

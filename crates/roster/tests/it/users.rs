@@ -1,0 +1,72 @@
+//! Users' agents and their credentials for other systems.
+
+use lyceum_core::ProblemKind;
+use lyceum_roster::credentials::{self, Login};
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository::{self, Outcome};
+use lyceum_roster::{agents, write};
+use lyceum_store::Db;
+use serde_json::json;
+
+use crate::kit::{both, collection, create, rules};
+
+fn people(db: &Db) {
+    create(db, "orgs", json!({"sourcedId": "s", "name": "S", "type": "school"}));
+    for id in ["ann", "eve"] {
+        create(
+            db,
+            "users",
+            json!({"sourcedId": id, "enabledUser": true, "givenName": id, "familyName": "X",
+                "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}]}),
+        );
+    }
+}
+
+#[test]
+fn an_agent_that_is_one_already_changes_nothing() {
+    both(|db| {
+        people(db);
+        let now = rules().now;
+        let add =
+            |user: &str, agent: &str| db.write_blocking(|tx| agents::add(tx, user, agent, now));
+        assert_eq!(add("ann", "eve").unwrap().outcome, Outcome::Updated);
+        assert_eq!(add("ann", "eve").unwrap().outcome, Outcome::Unchanged);
+        assert_eq!(add("none", "eve").unwrap_err().kind, ProblemKind::NotFound);
+        for wrong in ["none", "ann"] {
+            let problem = add("ann", wrong).unwrap_err();
+            assert_eq!(problem.details[0].path, "agentSourcedId", "{problem}");
+        }
+        let remove = |agent: &str| db.write_blocking(|tx| agents::remove(tx, "ann", agent, now));
+        assert_eq!(remove("ann").unwrap_err().kind, ProblemKind::NotFound);
+        remove("eve").unwrap();
+        assert_eq!(remove("eve").unwrap_err().kind, ProblemKind::NotFound);
+    });
+}
+
+#[test]
+fn a_purged_user_leaves_no_password_behind() {
+    both(|db| {
+        people(db);
+        let now = rules().now;
+        let body =
+            json!({"applicationName": "A", "credentials": {"username": "u", "password": "p"}});
+        let login = Login::read(body.as_object().unwrap()).unwrap();
+        let register = |user: &str| {
+            db.write_blocking(|tx| credentials::register(tx, user, &login, b"sealed", now)).unwrap()
+        };
+        let sealed =
+            |user: &str, id: &str| db.read_blocking(|tx| credentials::sealed(tx, user, id));
+        let (ann, eve) = (register("ann"), register("eve"));
+        assert_ne!(ann.credential_id, eve.credential_id);
+        assert_eq!(sealed("ann", &ann.credential_id).unwrap(), b"sealed");
+        assert!(sealed("eve", &ann.credential_id).is_err(), "another user's");
+        db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", now, false)).unwrap();
+        let later = now.plus_seconds(1);
+        let (purged, _) =
+            db.write_blocking(|tx| repository::purge(tx, &USER, later, 0, 100)).unwrap();
+        assert_eq!(purged.removed, 1);
+        let gone = sealed("ann", &ann.credential_id).unwrap_err();
+        assert_eq!(gone.kind, ProblemKind::NotFound);
+        assert!(sealed("eve", &eve.credential_id).is_ok());
+    });
+}
