@@ -37,23 +37,14 @@ pub(super) fn find(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Object> {
 pub(super) fn actors(tx: &mut Tx<'_>, user: &Object) -> Result<Vec<i64>> {
     let id = fields::text(user, "sourcedId");
     let email = fields::text(user, "email");
-    let named = lyceum_events::actors_called(tx, id, email)?;
-    let strangers: Vec<&str> =
-        named.iter().map(|actor| actor.person.as_str()).filter(|person| *person != id).collect();
-    let is_theirs = if strangers.is_empty() {
-        false
-    } else {
+    let mut named = lyceum_events::actors_called(tx, id, email)?;
+    if named.iter().any(|actor| actor.person != id) {
         let first = repository::first_user_with_email(tx, email)?;
-        first
-            .map(|first| fields::of(&first))
-            .transpose()?
-            .as_ref()
-            .map(|first| fields::text(first, "sourcedId"))
-            == Some(id)
-    };
-    let known = repository::present(tx, &USER, &strangers)?;
-    let mine = named
-        .into_iter()
-        .filter(|actor| actor.person == id || is_theirs && !known.contains_key(&actor.person));
-    Ok(mine.map(|actor| actor.number).collect())
+        let first = first.map(|first| fields::of(&first)).transpose()?;
+        let is_theirs = first.is_some_and(|first| fields::text(&first, "sourcedId") == id);
+        let persons: Vec<&str> = named.iter().map(|actor| actor.person.as_str()).collect();
+        let known = repository::present(tx, &USER, &persons)?;
+        named.retain(|actor| actor.person == id || is_theirs && !known.contains_key(&actor.person));
+    }
+    Ok(named.into_iter().map(|actor| actor.number).collect())
 }

@@ -66,7 +66,8 @@ impl Said {
     }
 
     pub(crate) fn with_items(mut self, items: Value) -> Self {
-        self.items = items.as_array().unwrap().clone();
+        let Value::Array(items) = items else { panic!("no list: {items}") };
+        self.items = items;
         self
     }
 
