@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-store", &["lyceum-core"]),
     ("lyceum-access", &["lyceum-store", "lyceum-core"]),
     ("lyceum-roster", &["lyceum-store", "lyceum-core"]),
+    ("lyceum-qti", &["lyceum-core"]),
     ("lyceum-events", &["lyceum-store", "lyceum-core"]),
     ("lyceum-bridge", &["lyceum-roster", "lyceum-events", "lyceum-store", "lyceum-core"]),
     (
@@ -20,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-bridge",
             "lyceum-roster",
             "lyceum-events",
+            "lyceum-qti",
             "lyceum-access",
             "lyceum-store",
             "lyceum-core",
@@ -32,6 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-bridge",
             "lyceum-roster",
             "lyceum-events",
+            "lyceum-qti",
             "lyceum-access",
             "lyceum-store",
             "lyceum-core",
@@ -43,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-server",
             "lyceum-roster",
             "lyceum-events",
+            "lyceum-qti",
             "lyceum-access",
             "lyceum-store",
             "lyceum-core",
@@ -63,8 +67,14 @@ const HTTP: &[&str] = &["axum", "axum-server", "axum-core", "axum-extra", "tower
 const KNOW_HTTP: &[&str] = &["lyceum-server", "lyceum-bench"];
 
 /// Crates without asynchronous code and without a network, and what they therefore lack.
-const SYNCHRONOUS: &[&str] =
-    &["lyceum-core", "lyceum-access", "lyceum-roster", "lyceum-events", "lyceum-bridge"];
+const SYNCHRONOUS: &[&str] = &[
+    "lyceum-core",
+    "lyceum-access",
+    "lyceum-roster",
+    "lyceum-events",
+    "lyceum-bridge",
+    "lyceum-qti",
+];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];
 

@@ -1,0 +1,156 @@
+//! What a candidate is shown: never a correct response, a mapping, processing, hidden feedback, or a
+//! text for other readers.
+
+use crate::model::Item;
+use crate::score::{Attempt, Outcomes, Variant, initial};
+use crate::value::Value;
+use crate::xml::{Element, Written, escape, write};
+
+/// What is known of the session that is shown.
+#[derive(Clone, Copy, Default)]
+pub struct View<'a> {
+    /// The outcomes of the last attempt; `None` before the first one, when no modal feedback is
+    /// shown.
+    pub outcomes: Option<&'a Outcomes>,
+    /// The values of template variables, where the item has such.
+    pub variant: Option<&'a Variant>,
+}
+
+/// Left out with all that is in them.
+const SECRET: [&str; 8] = [
+    "qti-correct-response",
+    "qti-mapping",
+    "qti-area-mapping",
+    "qti-match-table",
+    "qti-interpolation-table",
+    "qti-response-processing",
+    "qti-template-processing",
+    "qti-outcome-processing",
+];
+
+/// What a declaration still says.
+const DECLARED: [&str; 3] = ["identifier", "cardinality", "base-type"];
+
+/// An item as XML of QTI 3.0 for its candidate. Comments are left out. Of an outcome or a template
+/// variable the value is told, as its default, only where something that is shown depends on it.
+pub(crate) fn candidate(root: Element<'_>, item: &Item, view: View<'_>) -> String {
+    let start = initial(item, Attempt { variant: view.variant, ..Attempt::default() });
+    let mut shown =
+        Candidate { item, view, outcomes: view.outcomes.unwrap_or(&start), named: Vec::new() };
+    shown.collect(root);
+    write(root, &mut |element| shown.choose(element))
+}
+
+struct Candidate<'a> {
+    item: &'a Item,
+    view: View<'a>,
+    outcomes: &'a Outcomes,
+    /// The variables that something shown depends on.
+    named: Vec<Box<str>>,
+}
+
+impl Candidate<'_> {
+    fn collect(&mut self, element: Element<'_>) {
+        if self.is_hidden(element) {
+            return;
+        }
+        let names = match element.name() {
+            "qti-printed-variable" => element.attribute("identifier"),
+            name if name.starts_with("qti-") => {
+                let template = element.attribute("template-identifier");
+                element.attribute("outcome-identifier").or(template)
+            }
+            _ => None,
+        };
+        self.named.extend(names.map(Into::into));
+        element.elements().for_each(|inner| self.collect(inner));
+    }
+
+    fn choose(&self, element: Element<'_>) -> Written {
+        if self.is_hidden(element) {
+            return Written::Nothing;
+        }
+        match element.name() {
+            "qti-response-declaration" => Written::With(declared(element)),
+            "qti-outcome-declaration" => {
+                self.told(element, |name| self.outcomes.get(name).cloned())
+            }
+            "qti-template-declaration" => self.told(element, |name| self.template(name).cloned()),
+            _ => Written::Whole,
+        }
+    }
+
+    fn is_hidden(&self, element: Element<'_>) -> bool {
+        let name = element.name();
+        if SECRET.contains(&name) {
+            return true;
+        }
+        match name {
+            "qti-rubric-block" => {
+                let views = element.attribute("view").unwrap_or_default();
+                !views.split_whitespace().any(|view| view == "candidate")
+            }
+            "qti-modal-feedback" => self.view.outcomes.is_none() || !self.has_outcome(element),
+            "qti-feedback-inline" | "qti-feedback-block" => !self.has_outcome(element),
+            // It hands the variable to a module, and hides nothing.
+            "qti-template-variable" => false,
+            _ => {
+                let template = element.attribute("template-identifier");
+                template.is_some_and(|name| !has(element, self.template(name)))
+            }
+        }
+    }
+
+    fn has_outcome(&self, element: Element<'_>) -> bool {
+        let name = element.attribute("outcome-identifier").unwrap_or_default();
+        has(element, self.outcomes.get(name))
+    }
+
+    fn template(&self, name: &str) -> Option<&Value> {
+        let set = self.view.variant.and_then(|variant| variant.get(name));
+        let declared = self.item.templates.iter().find(|t| &*t.declaration.identifier == name);
+        set.or(declared.map(|template| &template.declaration.default))
+    }
+
+    /// A declaration with its value as default, where something shown depends on it.
+    fn told(&self, element: Element<'_>, value: impl Fn(&str) -> Option<Value>) -> Written {
+        let name = element.attribute("identifier").unwrap_or_default();
+        let value = match self.named.iter().any(|named| &**named == name) {
+            true => value(name).unwrap_or_default(),
+            false => Value::Null,
+        };
+        let mut xml = format!("<{}", element.qname());
+        for (name, value) in declared(element) {
+            xml.push_str(&[" ", &name, "=\""].concat());
+            escape(&value, true, &mut xml);
+            xml.push('"');
+        }
+        if value.scalars().is_empty() {
+            xml.push_str("/>");
+            return Written::Instead(xml);
+        }
+        let prefix = element.qname().strip_suffix(element.name()).unwrap_or_default();
+        xml.push_str(&["><", prefix, "qti-default-value>"].concat());
+        for scalar in value.scalars() {
+            xml.push_str(&["<", prefix, "qti-value>"].concat());
+            escape(&scalar.to_string(), false, &mut xml);
+            xml.push_str(&["</", prefix, "qti-value>"].concat());
+        }
+        xml.push_str(&["</", prefix, "qti-default-value></", element.qname(), ">"].concat());
+        Written::Instead(xml)
+    }
+}
+
+/// Whether what an element says of showing and hiding shows it.
+fn has(element: Element<'_>, value: Option<&Value>) -> bool {
+    let identifier = element.attribute("identifier").unwrap_or_default();
+    let scalars = value.map(Value::scalars).unwrap_or_default();
+    let has = scalars.iter().any(|scalar| scalar.to_string() == identifier);
+    has == (element.attribute("show-hide") != Some("hide"))
+}
+
+fn declared(element: Element<'_>) -> Vec<(String, String)> {
+    let stays = |name: &str| DECLARED.contains(&name) || name.starts_with("xmlns");
+    let attributes = element.attributes().iter().filter(|a| stays(&a.name));
+    attributes.map(|a| (a.name.to_string(), a.value.to_string())).collect()
+}

@@ -1,0 +1,129 @@
+//! What is wrong with a document, where, and how to mend it.
+
+use std::fmt;
+
+use lyceum_core::problem::Detail;
+use lyceum_core::{Problem, ProblemKind};
+
+/// A place in a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Place {
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+}
+
+impl Place {
+    /// The place of a byte of the text.
+    pub(crate) fn of(source: &str, at: usize) -> Self {
+        let mut at = at.min(source.len());
+        while !source.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = &source[..at];
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let count = |n: usize| u32::try_from(n).expect("the size limit is below 4 GiB");
+        Self {
+            line: count(before.bytes().filter(|b| *b == b'\n').count() + 1),
+            column: count(before[line..].chars().count() + 1),
+        }
+    }
+}
+
+/// How grave a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The document is refused.
+    Error,
+    /// The document is taken; the author will want to know.
+    Warning,
+}
+
+/// One fault of a document.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Fault {
+    #[serde(flatten)]
+    /// Where it is.
+    pub place: Place,
+    /// The element or attribute, as a path of names from the root; empty where the text is not
+    /// well-formed.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub mend: String,
+    /// Whether the document is refused for it.
+    pub severity: Severity,
+}
+
+impl Fault {
+    pub(crate) fn at(place: Place, message: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self {
+            place,
+            path: String::new(),
+            message: message.into(),
+            mend: mend.into(),
+            severity: Severity::Error,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "line {}, column {}: {}; {}",
+            self.place.line, self.place.column, self.message, self.mend
+        )
+    }
+}
+
+/// The faults of a document, in the order of its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(transparent)]
+pub struct Faults(pub Vec<Fault>);
+
+impl Faults {
+    /// Whether the document is refused.
+    pub fn refuse(&self) -> bool {
+        self.0.iter().any(|fault| fault.severity == Severity::Error)
+    }
+}
+
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Self {
+        Self(vec![fault])
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Faults {}
+
+/// As a caller of the service is told: malformed, with each fault as a detail.
+impl From<Faults> for Problem {
+    fn from(faults: Faults) -> Self {
+        let message = match faults.0.split_first() {
+            None => "the document is refused".to_owned(),
+            Some((first, [])) => first.to_string(),
+            Some((first, more)) => format!("{first} (and {} more)", more.len()),
+        };
+        let details = faults
+            .0
+            .iter()
+            .map(|fault| Detail { path: fault.path.clone(), message: fault.to_string() });
+        Self { details: details.collect(), ..Self::new(ProblemKind::Malformed, message) }
+    }
+}

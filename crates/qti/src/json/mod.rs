@@ -1,0 +1,13 @@
+//! The JSON form of documents, as the platform's clients send and read it (`timeback-qti` 0.4.0).
+//! What JSON cannot say stays in the XML, which goes along as `rawXml` and `qtiXml`.
+
+mod content;
+mod interaction;
+mod item_from;
+mod item_to;
+mod test;
+mod write;
+
+pub use item_from::item_xml;
+pub use item_to::item_json;
+pub use test::{stimulus_json, stimulus_xml, test_json, test_xml};

@@ -1,0 +1,290 @@
+//! Tests and stimuli as JSON, both ways.
+
+use lyceum_core::Problem;
+use lyceum_core::problem::Detail;
+use serde_json::{Map, Value as Json, json};
+
+use super::content::content;
+use super::write::{Given, NAMESPACE, Writer};
+use crate::model::{ItemRef, Member, Navigation, Section, Submission, TestPart};
+use crate::value::to_json;
+use crate::{Content, Faults, another, parsed, read_document};
+
+/// A test as clients read it: `{identifier, title, qtiVersion, qti-test-part: [{identifier,
+/// navigationMode, submissionMode, qti-assessment-section: [{identifier, title, visible, required,
+/// fixed, sequence, qti-assessment-item-ref: [{identifier, href, sequence}]}]}],
+/// qti-outcome-declaration, timeLimit?, maxAttempts?, content, rawXml, qtiXml}`. The items of inner
+/// sections are listed with the outer one. Errors: it is no test.
+pub fn test_json(xml: &str) -> Result<Map<String, Json>, Faults> {
+    let (document, version) = parsed(xml)?;
+    let test = match read_document(&document, version)?.content {
+        Content::Test(test) => test,
+        other => return Err(another("qti-assessment-test", &other)),
+    };
+    let outcome = |outcome: &crate::model::OutcomeDeclaration| {
+        let own = &outcome.declaration;
+        json!({
+            "identifier": own.identifier,
+            "cardinality": own.cardinality.name(),
+            "baseType": own.base_type.map_or("string", crate::value::BaseType::name),
+            "normalMaximum": outcome.normal_maximum,
+            "normalMinimum": outcome.normal_minimum,
+            "defaultValue": {"value": to_json(&own.default)},
+        })
+    };
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Json| drop(object.insert(name.to_owned(), value));
+    put("identifier", json!(test.identifier));
+    put("title", json!(test.title));
+    put("qtiVersion", json!(test.version.name()));
+    put("qti-test-part", test.parts.iter().map(part).collect());
+    put("qti-outcome-declaration", test.outcomes.iter().map(outcome).collect());
+    if let Some(most) = test.time_limits.and_then(|limits| limits.max) {
+        put("timeLimit", json!(seconds(most)));
+    }
+    let control = test.parts.first().and_then(|part| part.control);
+    if let Some(most) = control.and_then(|control| control.max_attempts) {
+        put("maxAttempts", json!(most));
+    }
+    put("content", content(document.root()));
+    put("rawXml", json!(xml));
+    put("qtiXml", json!(xml));
+    Ok(object)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "seconds of a test are few")]
+fn seconds(limit: f64) -> i64 {
+    limit.ceil() as i64
+}
+
+fn part(part: &TestPart) -> Json {
+    let sections = part.sections.iter().filter_map(|member| match member {
+        Member::Section(section) => Some(&**section),
+        _ => None,
+    });
+    json!({
+        "identifier": part.identifier,
+        "navigationMode": match part.navigation {
+            Navigation::Linear => "linear",
+            Navigation::Nonlinear => "nonlinear",
+        },
+        "submissionMode": match part.submission {
+            Submission::Individual => "individual",
+            Submission::Simultaneous => "simultaneous",
+        },
+        "qti-assessment-section":
+            sections.enumerate().map(|(at, s)| section(s, at + 1)).collect::<Json>(),
+    })
+}
+
+fn section(section: &Section, sequence: usize) -> Json {
+    fn items<'s>(section: &'s Section, all: &mut Vec<&'s ItemRef>) {
+        for member in &section.members {
+            match member {
+                Member::Item(item) => all.push(item),
+                Member::Section(inner) => items(inner, all),
+                Member::SectionRef(_) => {}
+            }
+        }
+    }
+    let mut all = Vec::new();
+    items(section, &mut all);
+    let one = |(at, item): (usize, &&ItemRef)| json!({"identifier": item.identifier, "href": item.href, "sequence": at + 1});
+    json!({
+        "identifier": section.identifier,
+        "title": section.title,
+        "visible": section.visible,
+        "required": section.required,
+        "fixed": section.fixed,
+        "sequence": sequence,
+        "qti-assessment-item-ref": all.iter().enumerate().map(one).collect::<Json>(),
+    })
+}
+
+/// A test as XML from the form that [`test_json`] answers. Sections and items come in the order of
+/// their `sequence`, where they have one. Errors: members that are missing, each by its path.
+pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
+    let given = Given::new(json);
+    let (mut writer, mut faults) = (Writer::default(), Vec::new());
+    writer.open(
+        "qti-assessment-test",
+        &[
+            ("xmlns", Some(NAMESPACE.to_owned())),
+            ("identifier", Some(given.required("identifier", &mut faults))),
+            ("title", Some(given.required("title", &mut faults))),
+            ("tool-name", given.text("toolName")),
+            ("tool-version", given.text("toolVersion")),
+        ],
+    );
+    for outcome in given.list("qti-outcome-declaration") {
+        let cardinality = outcome.text("cardinality").unwrap_or_else(|| "single".into());
+        writer.open(
+            "qti-outcome-declaration",
+            &[
+                ("identifier", Some(outcome.required("identifier", &mut faults))),
+                ("cardinality", Some(cardinality)),
+                ("base-type", outcome.text("baseType")),
+                ("normal-maximum", outcome.text("normalMaximum")),
+                ("normal-minimum", outcome.text("normalMinimum")),
+            ],
+        );
+        let default = outcome.object("defaultValue").map(|d| d.texts("value")).unwrap_or_default();
+        if !default.is_empty() {
+            writer.open("qti-default-value", &[]);
+            for value in &default {
+                writer.text("qti-value", value);
+            }
+            writer.close("qti-default-value");
+        }
+        writer.close("qti-outcome-declaration");
+    }
+    if let Some(most) = given.text("timeLimit") {
+        writer.empty("qti-time-limits", &[("max-time", Some(most))]);
+    }
+    let parts = given.list("qti-test-part");
+    if parts.is_empty() {
+        let message = "a test has at least one part; send an array of parts".to_owned();
+        faults.push(Detail { path: "qti-test-part".into(), message });
+    }
+    for part in parts {
+        part_xml(&mut writer, &mut faults, &part, given.text("maxAttempts"));
+    }
+    writer.close("qti-assessment-test");
+    match faults.is_empty() {
+        true => Ok(writer.xml),
+        false => Err(Problem::invalid_all(faults)),
+    }
+}
+
+fn part_xml(
+    writer: &mut Writer,
+    faults: &mut Vec<Detail>,
+    part: &Given<'_>,
+    attempts: Option<String>,
+) {
+    let said = |name: &str, default: &str| part.text(name).or_else(|| Some(default.to_owned()));
+    writer.open(
+        "qti-test-part",
+        &[
+            ("identifier", Some(part.required("identifier", faults))),
+            ("navigation-mode", said("navigationMode", "nonlinear")),
+            ("submission-mode", said("submissionMode", "individual")),
+        ],
+    );
+    if let Some(attempts) = attempts {
+        writer.empty("qti-item-session-control", &[("max-attempts", Some(attempts))]);
+    }
+    for section in in_sequence(part.list("qti-assessment-section")) {
+        let visible = section.text("visible").unwrap_or_else(|| "true".into());
+        writer.open(
+            "qti-assessment-section",
+            &[
+                ("identifier", Some(section.required("identifier", faults))),
+                ("title", Some(section.required("title", faults))),
+                ("visible", Some(visible)),
+                ("required", section.text("required")),
+                ("fixed", section.text("fixed")),
+            ],
+        );
+        for item in in_sequence(section.list("qti-assessment-item-ref")) {
+            writer.empty(
+                "qti-assessment-item-ref",
+                &[
+                    ("identifier", Some(item.required("identifier", faults))),
+                    ("href", Some(item.required("href", faults))),
+                ],
+            );
+        }
+        writer.close("qti-assessment-section");
+    }
+    writer.close("qti-test-part");
+}
+
+fn in_sequence(mut members: Vec<Given<'_>>) -> Vec<Given<'_>> {
+    members.sort_by_key(|member| member.object.get("sequence").and_then(Json::as_i64));
+    members
+}
+
+/// A stimulus as clients read it: `{identifier, title, label?, language?, stylesheet?, catalogInfo,
+/// content, qtiVersion, rawXml, qtiXml}`. Errors: it is no stimulus.
+pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
+    let (document, version) = parsed(xml)?;
+    let stimulus = match read_document(&document, version)?.content {
+        Content::Stimulus(stimulus) => stimulus,
+        other => return Err(another("qti-assessment-stimulus", &other)),
+    };
+    let root = document.root();
+    let catalogs =
+        root.first("qti-catalog-info").into_iter().flat_map(|info| info.all("qti-catalog"));
+    let entry = |catalog: crate::xml::Element<'_>| {
+        let card = catalog.first("qti-card");
+        json!({
+            "id": catalog.attribute("id"),
+            "support": card.and_then(|card| card.attribute("support")).unwrap_or_default(),
+            "content": card
+                .and_then(|card| card.first("qti-html-content"))
+                .map(crate::read::inner_xml)
+                .unwrap_or_default(),
+        })
+    };
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Json| drop(object.insert(name.to_owned(), value));
+    put("identifier", json!(stimulus.identifier));
+    put("title", json!(stimulus.title));
+    put("label", json!(stimulus.label));
+    put("language", json!(stimulus.language));
+    if let Some(sheet) = stimulus.stylesheets.first() {
+        put("stylesheet", json!({"href": sheet.href, "type": sheet.media_type}));
+    }
+    put("catalogInfo", catalogs.map(entry).collect());
+    put("qtiVersion", json!(stimulus.version.name()));
+    put("content", content(root));
+    put("rawXml", json!(xml));
+    put("qtiXml", json!(xml));
+    Ok(object)
+}
+
+/// A stimulus as XML from `{identifier, title, content, label?, language?, stylesheet?,
+/// catalogInfo?}`. Errors: members that are missing, each by its path.
+pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
+    let given = Given::new(json);
+    let (mut writer, mut faults) = (Writer::default(), Vec::new());
+    writer.open(
+        "qti-assessment-stimulus",
+        &[
+            ("xmlns", Some(NAMESPACE.to_owned())),
+            ("identifier", Some(given.required("identifier", &mut faults))),
+            ("title", Some(given.required("title", &mut faults))),
+            ("label", given.text("label")),
+            ("xml:lang", given.text("language")),
+            ("tool-name", given.text("toolName")),
+            ("tool-version", given.text("toolVersion")),
+        ],
+    );
+    if let Some(sheet) = given.object("stylesheet") {
+        let attributes = [("href", sheet.text("href")), ("type", sheet.text("type"))];
+        writer.empty("qti-stylesheet", &attributes);
+    }
+    let content = given.text("content").unwrap_or_default();
+    writer.open("qti-stimulus-body", &[]);
+    writer.around("div", &[], &content);
+    writer.close("qti-stimulus-body");
+    let catalogs = given.list("catalogInfo");
+    if !catalogs.is_empty() {
+        writer.open("qti-catalog-info", &[]);
+        for catalog in catalogs {
+            writer.open("qti-catalog", &[("id", Some(catalog.required("id", &mut faults)))]);
+            writer.open("qti-card", &[("support", catalog.text("support"))]);
+            let html = catalog.text("content").unwrap_or_default();
+            writer.around("qti-html-content", &[], &html);
+            writer.close("qti-card");
+            writer.close("qti-catalog");
+        }
+        writer.close("qti-catalog-info");
+    }
+    writer.close("qti-assessment-stimulus");
+    match faults.is_empty() {
+        true => Ok(writer.xml),
+        false => Err(Problem::invalid_all(faults)),
+    }
+}

@@ -1,0 +1,135 @@
+//! XML written piece by piece, and values taken out of JSON.
+
+use lyceum_core::problem::Detail;
+use serde_json::{Map, Value as Json};
+
+use crate::xml::{Document, escape};
+
+pub(super) const NAMESPACE: &str = "http://www.imsglobal.org/xsd/imsqtiasi_v3p0";
+
+/// XML that grows.
+#[derive(Default)]
+pub(super) struct Writer {
+    pub(super) xml: String,
+}
+
+impl Writer {
+    /// A start tag; attributes without a value are left out.
+    pub(super) fn open(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
+        self.xml.push('<');
+        self.xml.push_str(name);
+        for (name, value) in attributes {
+            if let Some(value) = value {
+                self.xml.push_str(&[" ", name, "=\""].concat());
+                escape(value, true, &mut self.xml);
+                self.xml.push('"');
+            }
+        }
+        self.xml.push('>');
+    }
+
+    pub(super) fn close(&mut self, name: &str) {
+        self.xml.push_str(&["</", name, ">"].concat());
+    }
+
+    pub(super) fn empty(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
+        self.open(name, attributes);
+        self.xml.pop();
+        self.xml.push_str("/>");
+    }
+
+    pub(super) fn text(&mut self, name: &str, text: &str) {
+        self.open(name, &[]);
+        escape(text, false, &mut self.xml);
+        self.close(name);
+    }
+
+    /// Markup that an author wrote: as it is where it is well-formed, else as text.
+    pub(super) fn markup(&mut self, markup: &str) {
+        let named = markup.replace("&nbsp;", "&#160;").replace("<br>", "<br/>");
+        let wrapped = format!("<x xmlns=\"{NAMESPACE}\">{named}</x>");
+        match Document::parse(&wrapped).is_ok() {
+            true => self.xml.push_str(&named),
+            false => escape(markup, false, &mut self.xml),
+        }
+    }
+
+    /// An element around markup.
+    pub(super) fn around(
+        &mut self,
+        name: &str,
+        attributes: &[(&str, Option<String>)],
+        markup: &str,
+    ) {
+        self.open(name, attributes);
+        self.markup(markup);
+        self.close(name);
+    }
+}
+
+/// An object of JSON, its place in the body, and what is wrong with it.
+pub(super) struct Given<'j> {
+    pub(super) object: &'j Map<String, Json>,
+    path: String,
+}
+
+impl<'j> Given<'j> {
+    pub(super) fn new(object: &'j Map<String, Json>) -> Self {
+        Self { object, path: String::new() }
+    }
+
+    pub(super) fn path(&self, name: &str) -> String {
+        match self.path.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}.{name}", self.path),
+        }
+    }
+
+    /// A text, or a number or boolean as text.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        match self.object.get(name)? {
+            Json::String(text) => Some(text.clone()),
+            json @ (Json::Number(_) | Json::Bool(_)) => Some(json.to_string()),
+            _ => None,
+        }
+    }
+
+    /// A text that must be there.
+    pub(super) fn required(&self, name: &str, faults: &mut Vec<Detail>) -> String {
+        let text = self.text(name).filter(|text| !text.is_empty());
+        text.unwrap_or_else(|| {
+            let message = "it is missing; send a text".to_owned();
+            faults.push(Detail { path: self.path(name), message });
+            String::new()
+        })
+    }
+
+    pub(super) fn object(&self, name: &str) -> Option<Given<'j>> {
+        let object = self.object.get(name)?.as_object()?;
+        Some(Given { object, path: self.path(name) })
+    }
+
+    /// The objects of an array; nothing where there is none.
+    pub(super) fn list(&self, name: &str) -> Vec<Given<'j>> {
+        let members = self.object.get(name).and_then(Json::as_array);
+        let member = |(index, json): (usize, &'j Json)| {
+            let path = self.path(&format!("{name}[{index}]"));
+            json.as_object().map(|object| Given { object, path })
+        };
+        members.into_iter().flatten().enumerate().filter_map(member).collect()
+    }
+
+    /// The texts of an array, or the one text that stands in its place.
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        let text = |json: &Json| match json {
+            Json::String(text) => Some(text.clone()),
+            Json::Number(_) | Json::Bool(_) => Some(json.to_string()),
+            _ => None,
+        };
+        match self.object.get(name) {
+            Some(Json::Array(members)) => members.iter().filter_map(text).collect(),
+            Some(one) => text(one).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! QTI 3.0: items, tests and stimuli read, validated, rendered down and scored.
+//!
+//! The crate is pure: no file, no network, no clock, no randomness but what is passed in. The same
+//! item, responses and seed give the same outcomes to the bit.
+#![doc = include_str!("features.md")]
+
+mod candidate;
+mod fault;
+pub mod features;
+pub mod json;
+pub mod model;
+mod pattern;
+mod read;
+mod response;
+mod schema;
+mod score;
+mod upgrade;
+mod validate;
+pub mod value;
+mod xml;
+
+pub use candidate::View;
+pub use fault::{Fault, Faults, Place, Severity};
+pub use pattern::Pattern;
+pub use response::{ResponseFault, Responses, check};
+pub use score::{Attempt, Outcomes, Step, Trace, Variant, explain, score, variant};
+
+use model::{Item, Section, Stimulus, Test, Version};
+use read::Reader;
+use validate::Found;
+use xml::{Document, Minor, Space};
+
+/// What a document is.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// `qti-assessment-item`
+    Item(Box<Item>),
+    /// `qti-assessment-test`
+    Test(Box<Test>),
+    /// `qti-assessment-section`
+    Section(Box<Section>),
+    /// `qti-assessment-stimulus`
+    Stimulus(Box<Stimulus>),
+}
+
+/// A document as far as it could be read, and what is wrong with it.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// What it says; elements that are not allowed where they stand are left out.
+    pub content: Content,
+    /// What is wrong, in the order of the text; [`Faults::refuse`] says whether it is refused.
+    pub faults: Faults,
+}
+
+/// Reads a document of QTI 3.0, 2.2 or 2.1 as far as it can be read. Errors: the one fault that
+/// makes it no document at all: not well-formed, over a limit, or another root.
+pub fn read(xml: &str) -> Result<Reading, Fault> {
+    let (document, version) = parsed(xml)?;
+    read_document(&document, version)
+}
+
+/// The document with every element in the words of QTI 3.0, and the version it was written in.
+fn parsed(xml: &str) -> Result<(Document<'_>, Version), Fault> {
+    let mut document = Document::parse(xml)?;
+    let Space::Qti2(minor) = document.root().space() else { return Ok((document, Version::V3p0)) };
+    upgrade::upgrade(&mut document, minor);
+    let version = match minor {
+        Minor::One => Version::V2p1,
+        Minor::Two => Version::V2p2,
+    };
+    Ok((document, version))
+}
+
+fn read_document(document: &Document<'_>, version: Version) -> Result<Reading, Fault> {
+    let root = document.root();
+    let mut found = Found::default();
+    validate::validate(root, &mut found);
+    let mut reader = Reader { found: &mut found, version };
+    let name = Some(root.name()).filter(|_| root.space() == Space::Qti3);
+    let content = match name.unwrap_or_default() {
+        "qti-assessment-item" => Content::Item(Box::new(read::item(&mut reader, root))),
+        "qti-assessment-test" => Content::Test(Box::new(read::test(&mut reader, root))),
+        "qti-assessment-section" => Content::Section(Box::new(read::section(&mut reader, root))),
+        "qti-assessment-stimulus" => Content::Stimulus(Box::new(read::stimulus(&mut reader, root))),
+        _ => {
+            return Err(Fault::at(
+                root.place(),
+                format!("the root element is '{}', which is no document of QTI", root.qname()),
+                "send a qti-assessment-item, -test, -section or -stimulus of QTI 3.0 \
+                 (xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\"), 2.2 or 2.1",
+            ));
+        }
+    };
+    found.0.sort_by_key(|fault| fault.place);
+    Ok(Reading { content, faults: Faults(found.0) })
+}
+
+/// The document as XML of QTI 3.0, without comments; one of 3.0 says the same as before. Errors: as
+/// [`read`].
+pub fn upgraded(xml: &str) -> Result<String, Fault> {
+    let (document, _) = parsed(xml)?;
+    Ok(xml::write(document.root(), &mut |_| xml::Written::Whole))
+}
+
+/// An item as XML of QTI 3.0 for its candidate: without correct responses, mappings, processing,
+/// hidden feedback, texts for other readers and comments. Of an outcome or a template variable the
+/// value is told only where something that is shown depends on it. Errors: it is no item.
+pub fn candidate_view(xml: &str, view: View<'_>) -> Result<String, Faults> {
+    let (document, version) = parsed(xml)?;
+    match read_document(&document, version)?.content {
+        Content::Item(item) => Ok(candidate::candidate(document.root(), &item, view)),
+        other => Err(another("qti-assessment-item", &other)),
+    }
+}
+
+/// Reads an item that keeps every rule. Errors: all faults, warnings among them.
+pub fn read_item(xml: &str) -> Result<Item, Faults> {
+    match accepted(xml)? {
+        Content::Item(item) => Ok(*item),
+        other => Err(another("qti-assessment-item", &other)),
+    }
+}
+
+/// Reads a test that keeps every rule. Errors: all faults, warnings among them.
+pub fn read_test(xml: &str) -> Result<Test, Faults> {
+    match accepted(xml)? {
+        Content::Test(test) => Ok(*test),
+        other => Err(another("qti-assessment-test", &other)),
+    }
+}
+
+/// Reads a stimulus that keeps every rule. Errors: all faults, warnings among them.
+pub fn read_stimulus(xml: &str) -> Result<Stimulus, Faults> {
+    match accepted(xml)? {
+        Content::Stimulus(stimulus) => Ok(*stimulus),
+        other => Err(another("qti-assessment-stimulus", &other)),
+    }
+}
+
+fn accepted(xml: &str) -> Result<Content, Faults> {
+    let reading = read(xml)?;
+    match reading.faults.refuse() {
+        true => Err(reading.faults),
+        false => Ok(reading.content),
+    }
+}
+
+fn another(wanted: &str, content: &Content) -> Faults {
+    let is = match content {
+        Content::Item(_) => "an item",
+        Content::Test(_) => "a test",
+        Content::Section(_) => "a section",
+        Content::Stimulus(_) => "a stimulus",
+    };
+    let place = Place { line: 1, column: 1 };
+    Fault::at(place, format!("the document is {is}"), format!("send a {wanted} here")).into()
+}

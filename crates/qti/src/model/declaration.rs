@@ -1,0 +1,138 @@
+//! The variables of an item or a test.
+
+use crate::model::Area;
+use crate::value::{BaseType, Cardinality, Scalar, Value};
+
+/// What every variable says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declaration {
+    /// Its name.
+    pub identifier: Box<str>,
+    /// How many values it holds.
+    pub cardinality: Cardinality,
+    /// What its values are; a record has none.
+    pub base_type: Option<BaseType>,
+    /// What it holds before anything is set.
+    pub default: Value,
+}
+
+/// A variable that a learner's answer goes into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResponseDeclaration {
+    /// What every variable says.
+    pub declaration: Declaration,
+    /// The right answer; NULL where there is none.
+    pub correct: Value,
+    /// Points for values.
+    pub mapping: Option<Mapping>,
+    /// Points for places.
+    pub area_mapping: Option<AreaMapping>,
+}
+
+/// A variable that processing sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutcomeDeclaration {
+    /// What every variable says.
+    pub declaration: Declaration,
+    /// Who may see it; empty where nothing is said.
+    pub views: Vec<Box<str>>,
+    /// What its value means, for people.
+    pub interpretation: Option<Box<str>>,
+    /// The most that it can be.
+    pub normal_maximum: Option<f64>,
+    /// The least that it can be.
+    pub normal_minimum: Option<f64>,
+    /// From where on the candidate has mastered it.
+    pub mastery_value: Option<f64>,
+    /// `human` or `externalMachine`, where this processing does not set it.
+    pub external_scored: Option<Box<str>>,
+    /// The table that `qti-lookup-outcome-value` looks into.
+    pub lookup: Option<LookupTable>,
+}
+
+/// A variable that makes one item many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateDeclaration {
+    /// What every variable says.
+    pub declaration: Declaration,
+    /// Whether `object` parameters are filled with it.
+    pub param_variable: bool,
+    /// Whether names in `MathML` are filled with it.
+    pub math_variable: bool,
+}
+
+/// Points for values (`qti-mapping`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mapping {
+    /// The entries in their order.
+    pub entries: Vec<MapEntry>,
+    /// For a value without an entry.
+    pub default: f64,
+    /// The sum is never less.
+    pub lower: Option<f64>,
+    /// The sum is never more.
+    pub upper: Option<f64>,
+}
+
+/// Points for one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapEntry {
+    /// The value.
+    pub key: Scalar,
+    /// Its points.
+    pub mapped: f64,
+    /// Whether capital and small letters differ; the default of QTI 3 is that they do not.
+    pub case_sensitive: bool,
+}
+
+/// Points for places (`qti-area-mapping`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct AreaMapping {
+    /// The entries in their order.
+    pub entries: Vec<AreaMapEntry>,
+    /// For a point in no area.
+    pub default: f64,
+    /// The sum is never less.
+    pub lower: Option<f64>,
+    /// The sum is never more.
+    pub upper: Option<f64>,
+}
+
+/// Points for one area.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AreaMapEntry {
+    /// The area.
+    pub area: Area,
+    /// Its points.
+    pub mapped: f64,
+}
+
+/// What `qti-lookup-outcome-value` looks into. Targets are of the outcome's base type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LookupTable {
+    /// From an integer to a value.
+    Match {
+        /// Source and target.
+        entries: Vec<(i64, Value)>,
+        /// For a source without an entry.
+        default: Value,
+    },
+    /// From ranges of numbers to values, the highest range first.
+    Interpolation {
+        /// The entries in their order.
+        entries: Vec<InterpolationEntry>,
+        /// For a source below every range.
+        default: Value,
+    },
+}
+
+/// A range from a number upwards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterpolationEntry {
+    /// Where the range begins.
+    pub source: f64,
+    /// Whether it holds its beginning.
+    pub include_boundary: bool,
+    /// The value for the range.
+    pub target: Value,
+}

@@ -1,0 +1,405 @@
+//! Rules and expressions, of items and of tests.
+
+use crate::pattern::Pattern;
+use crate::value::{BaseType, Value};
+
+/// How responses become outcomes (`qti-response-processing`).
+#[derive(Clone, Debug)]
+pub struct ResponseProcessing {
+    /// The address of a template, as it stands.
+    pub template: Option<Box<str>>,
+    /// The rules; where there are some, the template is not used.
+    pub rules: Vec<Rule>,
+}
+
+/// The standard's response processing templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Template {
+    /// `match_correct`: 1 for the correct response, else 0.
+    MatchCorrect,
+    /// `map_response`: the mapping's points.
+    MapResponse,
+    /// `map_response_point`: the area mapping's points.
+    MapResponsePoint,
+    /// `CC2_match`: as `match_correct`.
+    Cc2Match,
+    /// `CC2_match_basic`: MAXSCORE for the correct response, and FEEDBACKBASIC.
+    Cc2MatchBasic,
+    /// `CC2_map_response`: the mapping's points, and FEEDBACK.
+    Cc2MapResponse,
+}
+
+impl Template {
+    /// All of them, with the last segments of their addresses.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("match_correct", Self::MatchCorrect),
+        ("map_response", Self::MapResponse),
+        ("map_response_point", Self::MapResponsePoint),
+        ("CC2_match", Self::Cc2Match),
+        ("CC2_match_basic", Self::Cc2MatchBasic),
+        ("CC2_map_response", Self::Cc2MapResponse),
+    ];
+
+    /// The template of an address: its last segment counts, with or without `.xml`, whatever the
+    /// version before it.
+    pub fn of(address: &str) -> Option<Self> {
+        let last = address.trim().trim_end_matches('/').rsplit('/').next()?;
+        let last = last.strip_suffix(".xml").unwrap_or(last);
+        Self::ALL.iter().find(|(name, _)| *name == last).map(|(_, template)| *template)
+    }
+}
+
+/// One step of processing.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// The name of its element.
+    pub name: &'static str,
+    /// Where its element begins; 0 in a template.
+    pub line: u32,
+    /// What it does.
+    pub kind: RuleKind,
+}
+
+/// What a rule does.
+#[derive(Clone, Debug)]
+pub enum RuleKind {
+    /// The rules of the first branch whose expression is true, else those of `otherwise`.
+    Condition {
+        /// `…-if` and `…-else-if`.
+        branches: Vec<(Expression, Vec<Rule>)>,
+        /// `…-else`.
+        otherwise: Vec<Rule>,
+    },
+    /// Gives a variable a value.
+    Set {
+        /// What of it.
+        target: Target,
+        /// The variable.
+        identifier: Box<str>,
+        /// The value.
+        expression: Expression,
+    },
+    /// Gives an outcome what its table says for a value.
+    Lookup {
+        /// The outcome.
+        identifier: Box<str>,
+        /// What to look up.
+        expression: Expression,
+    },
+    /// Rules one after the other.
+    Fragment(Vec<Rule>),
+    /// Ends the processing.
+    Exit,
+    /// Starts template processing over where it is not true.
+    Constraint(Expression),
+}
+
+/// What of a variable is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// An outcome's value.
+    Outcome,
+    /// A template variable's value.
+    Template,
+    /// The default of a response or an outcome.
+    Default,
+    /// The correct response.
+    Correct,
+}
+
+/// Something that has a value.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// The name of its element.
+    pub name: &'static str,
+    /// Where its element begins; 0 in a template.
+    pub line: u32,
+    /// What it is.
+    pub kind: ExpressionKind,
+}
+
+/// What an expression is. The 64 of the standard: 18 that stand alone, 46 operators.
+#[derive(Clone, Debug)]
+pub enum ExpressionKind {
+    /// `qti-base-value`
+    BaseValue(Value),
+    /// `qti-variable`
+    Variable {
+        /// The variable, in a test `item.variable`.
+        identifier: Box<str>,
+        /// The weight of the item that its value is multiplied with, in a test.
+        weight: Option<Box<str>>,
+    },
+    /// `qti-correct`
+    Correct(Box<str>),
+    /// `qti-default`
+    Default(Box<str>),
+    /// `qti-map-response`
+    MapResponse(Box<str>),
+    /// `qti-map-response-point`
+    MapResponsePoint(Box<str>),
+    /// `qti-null`
+    Null,
+    /// `qti-math-constant`
+    MathConstant(f64),
+    /// `qti-random-integer`
+    RandomInteger {
+        /// The least.
+        min: Bound<i64>,
+        /// The most.
+        max: Bound<i64>,
+        /// Between two values.
+        step: Bound<i64>,
+    },
+    /// `qti-random-float`
+    RandomFloat {
+        /// The least.
+        min: Bound<f64>,
+        /// The most.
+        max: Bound<f64>,
+    },
+    /// `qti-number-correct`, `-incorrect`, `-presented`, `-responded`, `-selected`
+    Number(SessionNumber, ItemSubset),
+    /// `qti-outcome-maximum`, `qti-outcome-minimum`
+    OutcomeBound {
+        /// The maximum, rather than the minimum.
+        maximum: bool,
+        /// The outcome of each item.
+        outcome: Box<str>,
+        /// The weight of each item.
+        weight: Option<Box<str>>,
+        /// Which items.
+        items: ItemSubset,
+    },
+    /// `qti-test-variables`
+    TestVariables {
+        /// The variable of each item.
+        variable: Box<str>,
+        /// The weight of each item.
+        weight: Option<Box<str>>,
+        /// Only variables of this type.
+        base_type: Option<BaseType>,
+        /// Which items.
+        items: ItemSubset,
+    },
+    /// One of the operators.
+    Operator(Operator, Vec<Expression>),
+}
+
+/// What is counted over the items of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of the standard")]
+pub enum SessionNumber {
+    Correct,
+    Incorrect,
+    Presented,
+    Responded,
+    Selected,
+}
+
+/// Some items of a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemSubset {
+    /// Only those of this section.
+    pub section: Option<Box<str>>,
+    /// Only those with one of these categories.
+    pub include: Vec<Box<str>>,
+    /// None with one of these categories.
+    pub exclude: Vec<Box<str>>,
+}
+
+/// A parameter: written down, or a variable's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bound<T> {
+    /// Written down.
+    Literal(T),
+    /// The name of a variable.
+    Variable(Box<str>),
+}
+
+/// The operators of the standard.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of the standard")]
+pub enum Operator {
+    And,
+    AnyN {
+        min: Bound<i64>,
+        max: Bound<i64>,
+    },
+    ContainerSize,
+    Contains,
+    /// Its class and its definition.
+    Custom(Box<str>, Box<str>),
+    Delete,
+    Divide,
+    DurationGte,
+    DurationLt,
+    Equal(Tolerance),
+    EqualRounded(Rounding),
+    FieldValue(Box<str>),
+    Gcd,
+    Gt,
+    Gte,
+    Index(Bound<i64>),
+    Inside(Area),
+    IntegerDivide,
+    IntegerModulus,
+    IntegerToFloat,
+    IsNull,
+    Lcm,
+    Lt,
+    Lte,
+    Match,
+    Math(MathFunction),
+    Max,
+    Member,
+    Min,
+    Multiple,
+    Not,
+    Or,
+    Ordered,
+    /// A pattern, or the name of the variable that holds it.
+    PatternMatch(Bound<Pattern>),
+    Power,
+    Product,
+    Random,
+    Repeat(Bound<i64>),
+    Round,
+    RoundTo(Rounding),
+    Stats(Statistic),
+    StringMatch {
+        case_sensitive: bool,
+        substring: bool,
+    },
+    Substring {
+        case_sensitive: bool,
+    },
+    Subtract,
+    Sum,
+    Truncate,
+}
+
+/// How near is equal (`qti-equal`).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tolerance {
+    /// The same number.
+    Exact,
+    /// From `x - t0` to `x + t1`.
+    Absolute(Tolerances),
+    /// From `x·(1 - t0/100)` to `x·(1 + t1/100)`.
+    Relative(Tolerances),
+}
+
+/// The two sides of a tolerance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tolerances {
+    /// Downwards.
+    pub lower: Bound<f64>,
+    /// Upwards.
+    pub upper: Bound<f64>,
+    /// Whether the lower end counts as equal.
+    pub include_lower: bool,
+    /// Whether the upper end counts as equal.
+    pub include_upper: bool,
+}
+
+/// How a number is rounded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rounding {
+    /// To significant figures, rather than to decimal places.
+    pub significant: bool,
+    /// How many.
+    pub figures: Bound<i64>,
+}
+
+macro_rules! named {
+    ($(#[$doc:meta])* $type:ident { $($kind:ident $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "the names are those of the standard")]
+        pub enum $type { $($kind,)* }
+
+        impl $type {
+            /// All of them, with the names of the standard.
+            pub const ALL: &'static [(&'static str, Self)] = &[$(($name, Self::$kind),)*];
+
+            /// The one with that name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().find(|(own, _)| *own == name).map(|(_, kind)| *kind)
+            }
+        }
+    };
+}
+
+named! {
+    /// The functions of `qti-math-operator`; angles are in radians.
+    MathFunction {
+        Sin "sin", Cos "cos", Tan "tan", Sec "sec", Csc "csc", Cot "cot",
+        Asin "asin", Acos "acos", Atan "atan", Atan2 "atan2", Asec "asec", Acsc "acsc",
+        Acot "acot", Sinh "sinh", Cosh "cosh", Tanh "tanh", Sech "sech", Csch "csch",
+        Coth "coth", Log "log", Ln "ln", Exp "exp", Abs "abs", Signum "signum",
+        Floor "floor", Ceil "ceil", ToDegrees "toDegrees", ToRadians "toRadians",
+    }
+}
+
+named! {
+    /// The functions of `qti-stats-operator`.
+    Statistic {
+        Mean "mean", SampleVariance "sampleVariance", SampleSd "sampleSD",
+        PopVariance "popVariance", PopSd "popSD",
+    }
+}
+
+named! {
+    /// The forms of areas.
+    Shape {
+        Default "default", Rect "rect", Circle "circle", Ellipse "ellipse", Poly "poly",
+    }
+}
+
+/// A part of a picture. Coordinates are in pixels from the left upper corner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Area {
+    /// Its form.
+    pub shape: Shape,
+    /// `rect`: left, top, right, bottom; `circle`: centre, radius; `ellipse`: centre, horizontal and
+    /// vertical radius; `poly`: its corners; `default`: none.
+    pub coordinates: Vec<f64>,
+}
+
+impl Area {
+    /// Whether a point lies in it; its edge counts.
+    pub fn holds(&self, x: f64, y: f64) -> bool {
+        match (self.shape, self.coordinates.as_slice()) {
+            (Shape::Default, _) => true,
+            (Shape::Rect, [left, top, right, bottom]) => {
+                (*left..=*right).contains(&x) && (*top..=*bottom).contains(&y)
+            }
+            (Shape::Circle, [cx, cy, r, ..]) => (x - cx).hypot(y - cy) <= *r,
+            (Shape::Ellipse, [cx, cy, rx, ry]) => {
+                *rx > 0.0 && *ry > 0.0 && ((x - cx) / rx).powi(2) + ((y - cy) / ry).powi(2) <= 1.0
+            }
+            (Shape::Poly, corners) => in_polygon(corners, x, y),
+            _ => false,
+        }
+    }
+}
+
+/// Even-odd rule; the edges count.
+fn in_polygon(corners: &[f64], x: f64, y: f64) -> bool {
+    let corners: Vec<(f64, f64)> = corners.chunks_exact(2).map(|c| (c[0], c[1])).collect();
+    let edges = corners.iter().zip(corners.iter().cycle().skip(1));
+    let mut inside = false;
+    for (&(x1, y1), &(x2, y2)) in edges {
+        let cross = (x2 - x1) * (y - y1) - (y2 - y1) * (x - x1);
+        let within =
+            (x1.min(x2)..=x1.max(x2)).contains(&x) && (y1.min(y2)..=y1.max(y2)).contains(&y);
+        if cross.abs() < f64::EPSILON && within {
+            return true;
+        }
+        if (y1 > y) != (y2 > y) && x < (x2 - x1) * (y - y1) / (y2 - y1) + x1 {
+            inside = !inside;
+        }
+    }
+    inside
+}

@@ -1,0 +1,130 @@
+//! From a tree to the model. What the schema refused is skipped here without a further word; what
+//! no schema can see is found here: values of the wrong type, names of nothing, wrong shapes.
+
+mod body;
+mod declaration;
+mod expression;
+mod item;
+mod references;
+mod rules;
+mod test;
+
+pub(crate) use item::{item, stimulus};
+pub(crate) use test::{section, test};
+
+use crate::model::{Area, Bound, Rubric, Shape, Stylesheet, Version};
+use crate::schema;
+use crate::validate::Found;
+use crate::value::float;
+use crate::xml::{Element, Written, write};
+
+pub(crate) struct Reader<'f> {
+    pub(crate) found: &'f mut Found,
+    pub(crate) version: Version,
+}
+
+impl Reader<'_> {
+    fn wrong(&mut self, element: Element<'_>, what: impl Into<String>, mend: impl Into<String>) {
+        self.found.error(element, what, mend);
+    }
+}
+
+fn text(element: Element<'_>, name: &str) -> Option<Box<str>> {
+    element.attribute(name).map(Into::into)
+}
+
+/// An identifier; empty where it is missing, which the schema told.
+fn identifier(element: Element<'_>, name: &str) -> Box<str> {
+    element.attribute(name).unwrap_or_default().trim().into()
+}
+
+fn words(element: Element<'_>, name: &str) -> Vec<Box<str>> {
+    let value = element.attribute(name).unwrap_or_default();
+    value.split_whitespace().map(Into::into).collect()
+}
+
+fn boolean(element: Element<'_>, name: &str) -> Option<bool> {
+    match element.attribute(name)?.trim() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn count(element: Element<'_>, name: &str) -> Option<u32> {
+    element.attribute(name)?.trim().parse().ok()
+}
+
+fn number(element: Element<'_>, name: &str) -> Option<f64> {
+    float(element.attribute(name)?)
+}
+
+fn line(element: Element<'_>) -> u32 {
+    element.document().line(element.start())
+}
+
+/// The name of an element of the schema, for traces.
+fn name(element: Element<'_>) -> &'static str {
+    element.id().map_or("unknown", |id| schema::rule(id, None).name)
+}
+
+fn integer_bound(element: Element<'_>, name: &str) -> Option<Bound<i64>> {
+    let value = element.attribute(name)?.trim();
+    Some(match value.parse() {
+        Ok(integer) => Bound::Literal(integer),
+        Err(_) => Bound::Variable(variable_name(value)),
+    })
+}
+
+fn number_bound(value: &str) -> Bound<f64> {
+    match float(value) {
+        Some(number) => Bound::Literal(number),
+        None => Bound::Variable(variable_name(value)),
+    }
+}
+
+/// The name of a variable that stands in place of a value, in braces or without.
+fn variable_name(value: &str) -> Box<str> {
+    value.trim().trim_start_matches('{').trim_end_matches('}').into()
+}
+
+fn area(element: Element<'_>) -> Option<Area> {
+    let shape = Shape::named(element.attribute("shape")?)?;
+    let coordinates: Vec<f64> = element
+        .attribute("coords")
+        .unwrap_or_default()
+        .split(',')
+        .filter_map(|part| float(part.trim().trim_end_matches('%')))
+        .collect();
+    Some(Area { shape, coordinates })
+}
+
+fn stylesheets(parent: Element<'_>) -> Vec<Stylesheet> {
+    parent
+        .all("qti-stylesheet")
+        .map(|sheet| Stylesheet {
+            href: identifier(sheet, "href"),
+            media_type: identifier(sheet, "type"),
+        })
+        .collect()
+}
+
+fn rubric(element: Element<'_>) -> Rubric {
+    Rubric { views: words(element, "view"), usage: text(element, "use"), text: element.deep_text() }
+}
+
+/// What is inside an element, as XML; feedback in it is left out, for it is read by itself.
+pub(crate) fn inner_xml(element: Element<'_>) -> String {
+    let mut choose = |inner: Element<'_>| match inner.name() {
+        "qti-feedback-inline" | "qti-feedback-block" => Written::Nothing,
+        _ => Written::Whole,
+    };
+    let mut xml = String::new();
+    for child in element.children() {
+        match child {
+            crate::xml::Child::Text(text, _) => crate::xml::escape(text, false, &mut xml),
+            crate::xml::Child::Element(inner) => xml.push_str(&write(inner, &mut choose)),
+        }
+    }
+    xml.trim().to_owned()
+}

@@ -1,0 +1,207 @@
+//! Names inside an item that must be the names of something.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Reader;
+use crate::model::{Declaration, Interaction, InteractionKind, Item, ResponseDeclaration};
+use crate::validate::near;
+use crate::value::{BaseType, Cardinality};
+use crate::xml::{Element, Space};
+
+/// Outcomes and responses that every item has without declaring them (QTI 3.0, 2.11).
+const BUILT_IN: [&str; 4] = ["completionStatus", "completion_status", "numAttempts", "duration"];
+
+impl Reader<'_> {
+    /// Checks the names of variables and the shapes of responses.
+    pub(super) fn references(&mut self, root: Element<'_>, item: &Item) {
+        let declared = Declared::of(item);
+        self.unique(root);
+        for element in root.descendants().filter(|e| e.space() == Space::Qti3) {
+            for (attribute, kinds) in references(element.name()) {
+                let Some(name) = element.attribute(attribute).map(str::trim) else { continue };
+                self.reference(element, name, kinds, &declared);
+            }
+        }
+        self.shapes(root, item);
+    }
+
+    fn unique(&mut self, root: Element<'_>) {
+        let mut seen = HashSet::new();
+        let declarations = root.elements().filter(|e| e.name().ends_with("-declaration"));
+        for element in declarations {
+            let Some(name) = element.attribute("identifier").map(str::trim) else { continue };
+            if !seen.insert(name) {
+                self.wrong(
+                    element,
+                    format!("two variables with the name '{name}'"),
+                    "give each variable a name of its own",
+                );
+            }
+        }
+    }
+
+    fn reference(
+        &mut self,
+        element: Element<'_>,
+        name: &str,
+        kinds: &'static [Names],
+        declared: &Declared<'_>,
+    ) {
+        if name.is_empty() || declared.has(name, kinds) || self.found.is_full() {
+            return;
+        }
+        let known = kinds.iter().flat_map(|kind| declared.names(*kind).iter().copied());
+        let mend = near(name, known).unwrap_or_else(|| match kinds {
+            [Names::Response] => "declare it with qti-response-declaration".into(),
+            [Names::Outcome] => "declare it with qti-outcome-declaration".into(),
+            [Names::Template] => "declare it with qti-template-declaration".into(),
+            _ => "declare the variable".into(),
+        });
+        let what = match kinds {
+            [Names::Response] => "response variable",
+            [Names::Outcome] => "outcome variable",
+            [Names::Template] => "template variable",
+            _ => "variable",
+        };
+        self.wrong(element, format!("there is no {what} '{name}'"), mend);
+    }
+
+    /// Whether each interaction's response has the shape of its answers.
+    fn shapes(&mut self, root: Element<'_>, item: &Item) {
+        let elements: Vec<Element<'_>> = root
+            .descendants()
+            .filter(|e| InteractionKind::of_element(e.name()).is_some())
+            .collect();
+        let named = |response| (&*declaration_of(response).identifier, response);
+        let responses: HashMap<_, _> = item.responses.iter().map(named).collect();
+        for (interaction, element) in item.interactions.iter().zip(elements) {
+            let Some(&response) = responses.get(&*interaction.response) else { continue };
+            let declaration = &response.declaration;
+            if !interaction.kind.takes(declaration.cardinality, declaration.base_type) {
+                self.found.warning(
+                    element,
+                    format!(
+                        "the response '{}' of cardinality '{}' and base type '{}' does not fit a {} \
+                         interaction",
+                        interaction.response,
+                        declaration.cardinality.name(),
+                        declaration.base_type.map_or("none", BaseType::name),
+                        interaction.kind.name(),
+                    ),
+                    "declare it as the standard says for this interaction",
+                );
+            }
+            if declaration.cardinality == Cardinality::Single
+                && interaction.max.is_none_or(|max| max > 1)
+                && matches!(interaction.kind.name(), "choice" | "hotspot" | "hottext")
+            {
+                self.found.warning(
+                    element,
+                    format!("several choices for '{}', which holds one", interaction.response),
+                    "write cardinality=\"multiple\" or max-choices=\"1\"",
+                );
+            }
+            self.correct(element, interaction, response);
+        }
+    }
+
+    /// Whether the correct response names choices that there are.
+    fn correct(
+        &mut self,
+        element: Element<'_>,
+        interaction: &Interaction,
+        response: &ResponseDeclaration,
+    ) {
+        if interaction.choices.is_empty() || self.found.is_full() {
+            return;
+        }
+        let offers = interaction.choices.iter().chain(&interaction.targets);
+        let known: HashSet<&str> = offers.map(|choice| &*choice.identifier).collect();
+        for scalar in response.correct.scalars() {
+            let text = scalar.to_string();
+            for name in text.split_whitespace().filter(|name| !known.contains(name)) {
+                self.found.warning(
+                    element,
+                    format!("the correct response names '{name}', which is no choice here"),
+                    near(name, interaction.choices.iter().map(|c| &*c.identifier))
+                        .unwrap_or_else(|| "name the identifier of a choice".into()),
+                );
+            }
+        }
+    }
+}
+
+fn declaration_of(response: &ResponseDeclaration) -> &Declaration {
+    &response.declaration
+}
+
+/// Sorts of names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Response,
+    Outcome,
+    Template,
+    Context,
+}
+
+/// Which attributes of an element name what.
+fn references(element: &str) -> &'static [(&'static str, &'static [Names])] {
+    use Names::{Context, Outcome, Response, Template};
+    match element {
+        "qti-variable" | "qti-default" => {
+            &[("identifier", &[Response, Outcome, Template, Context])]
+        }
+        "qti-correct"
+        | "qti-map-response"
+        | "qti-map-response-point"
+        | "qti-set-correct-response" => &[("identifier", &[Response])],
+        "qti-set-outcome-value" | "qti-lookup-outcome-value" => &[("identifier", &[Outcome])],
+        "qti-set-template-value" => &[("identifier", &[Template])],
+        "qti-set-default-value" => &[("identifier", &[Response, Outcome])],
+        "qti-feedback-inline" | "qti-feedback-block" | "qti-modal-feedback" => {
+            &[("outcome-identifier", &[Outcome])]
+        }
+        "qti-template-inline" | "qti-template-block" => &[("template-identifier", &[Template])],
+        "qti-printed-variable" => &[("identifier", &[Outcome, Template, Response, Context])],
+        name if name.ends_with("-interaction") => {
+            &[("response-identifier", &[Response]), ("string-identifier", &[Response])]
+        }
+        _ => &[],
+    }
+}
+
+struct Declared<'i> {
+    responses: HashSet<&'i str>,
+    outcomes: HashSet<&'i str>,
+    templates: HashSet<&'i str>,
+    contexts: HashSet<&'i str>,
+}
+
+impl<'i> Declared<'i> {
+    fn of(item: &'i Item) -> Self {
+        Self {
+            responses: item.responses.iter().map(|r| &*r.declaration.identifier).collect(),
+            outcomes: item.outcomes.iter().map(|o| &*o.declaration.identifier).collect(),
+            templates: item.templates.iter().map(|t| &*t.declaration.identifier).collect(),
+            contexts: item.contexts.iter().map(|c| &*c.identifier).collect(),
+        }
+    }
+
+    fn names(&self, kind: Names) -> &HashSet<&'i str> {
+        match kind {
+            Names::Response => &self.responses,
+            Names::Outcome => &self.outcomes,
+            Names::Template => &self.templates,
+            Names::Context => &self.contexts,
+        }
+    }
+
+    fn has(&self, name: &str, kinds: &[Names]) -> bool {
+        let built_in = kinds.iter().any(|k| matches!(k, Names::Outcome | Names::Response))
+            && BUILT_IN.contains(&name);
+        // QTI_CONTEXT is there without a declaration.
+        built_in
+            || name == "QTI_CONTEXT"
+            || kinds.iter().any(|kind| self.names(*kind).contains(name))
+    }
+}

@@ -1,0 +1,227 @@
+//! Answers against the rules of their interactions: how many, which, how often, of what form.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{ResponseFault, Responses};
+use crate::model::{Choice, Details, Interaction, InteractionKind as Kind, Item, TextDetails};
+use crate::value::{Scalar, Value};
+
+/// What a delivery engine refuses when it validates responses (`validate-responses`). Nothing for an
+/// answer that keeps all rules; no answer keeps them where none is demanded.
+pub fn check(item: &Item, responses: &Responses) -> Vec<ResponseFault> {
+    let mut faults = Vec::new();
+    for interaction in &item.interactions {
+        let value = responses.get(&interaction.response).unwrap_or(&Value::Null);
+        Check { interaction, value, faults: &mut faults }.run();
+    }
+    faults
+}
+
+struct Check<'c> {
+    interaction: &'c Interaction,
+    value: &'c Value,
+    faults: &'c mut Vec<ResponseFault>,
+}
+
+impl Check<'_> {
+    fn run(&mut self) {
+        match self.interaction.kind {
+            Kind::Choice | Kind::Hotspot | Kind::Hottext | Kind::InlineChoice => {
+                self.number("choices");
+                self.known_once();
+            }
+            Kind::Order | Kind::GraphicOrder => {
+                if !self.value.is_null() || self.interaction.min == 0 {
+                    self.number("choices");
+                }
+                self.known_once();
+            }
+            Kind::Associate
+            | Kind::GraphicAssociate
+            | Kind::Match
+            | Kind::GapMatch
+            | Kind::GraphicGapMatch => {
+                self.number("associations");
+                self.pairs();
+            }
+            Kind::SelectPoint | Kind::PositionObject => self.number("points"),
+            Kind::TextEntry | Kind::ExtendedText => self.text(),
+            Kind::Slider => self.slider(),
+            Kind::Media => self.plays(),
+            Kind::Upload => self.upload(),
+            Kind::Custom | Kind::Drawing | Kind::EndAttempt | Kind::PortableCustom => {}
+        }
+    }
+
+    fn fault(&mut self, message: impl Into<String>, mend: impl Into<String>) {
+        self.faults.push(ResponseFault::new(&self.interaction.response, message, mend));
+    }
+
+    /// Whether there are as many as the interaction wants.
+    fn number(&mut self, what: &str) {
+        let count = self.value.scalars().len();
+        let (min, max) = (self.interaction.min, self.interaction.max);
+        if count < min as usize {
+            self.fault(format!("{count} {what} of at least {min}"), format!("give at least {min}"));
+        } else if let Some(max) = max.filter(|max| count > *max as usize) {
+            self.fault(format!("{count} {what} of at most {max}"), format!("give at most {max}"));
+        }
+    }
+
+    fn known_once(&mut self) {
+        let known: HashSet<&str> = identifiers(&self.interaction.choices);
+        let mut seen = HashSet::new();
+        for scalar in self.value.scalars() {
+            let name = scalar.text().unwrap_or_default();
+            if !known.contains(name) {
+                self.unknown(name);
+            } else if !seen.insert(name) {
+                self.fault(format!("'{name}' is chosen twice"), "choose it once");
+            }
+        }
+    }
+
+    fn unknown(&mut self, name: &str) {
+        let known = self.interaction.choices.iter().chain(&self.interaction.targets);
+        let known: Vec<&str> = known.map(|choice| &*choice.identifier).take(20).collect();
+        let mend = format!("choose among {}", known.join(", "));
+        self.fault(format!("'{name}' is no choice here"), mend);
+    }
+
+    /// Pairs: both ends must be there, be allowed to meet, and be in as many pairs as they may.
+    fn pairs(&mut self) {
+        let interaction = self.interaction;
+        let directed = !matches!(interaction.kind, Kind::Associate | Kind::GraphicAssociate);
+        let sources = by_name(&interaction.choices);
+        let targets = match directed {
+            true => by_name(&interaction.targets),
+            false => by_name(&interaction.choices),
+        };
+        let mut uses: HashMap<&str, u32> = HashMap::new();
+        let mut seen: Vec<&Scalar> = Vec::new();
+        for scalar in self.value.scalars() {
+            let (Scalar::Pair(a, b) | Scalar::DirectedPair(a, b)) = scalar else { continue };
+            let (Some(from), Some(to)) = (sources.get(&**a), targets.get(&**b)) else {
+                let name = if sources.contains_key(&**a) { b } else { a };
+                self.unknown(name);
+                continue;
+            };
+            if !may_meet(from, to) {
+                self.fault(
+                    format!("'{a}' and '{b}' may not be paired"),
+                    "pair what shares a match group",
+                );
+            }
+            if seen.contains(&scalar) {
+                self.fault(format!("'{a}' and '{b}' are paired twice"), "pair them once");
+            }
+            seen.push(scalar);
+            *uses.entry(a).or_default() += 1;
+            *uses.entry(b).or_default() += 1;
+        }
+        self.uses(&uses);
+    }
+
+    fn uses(&mut self, uses: &HashMap<&str, u32>) {
+        let interaction = self.interaction;
+        for choice in interaction.choices.iter().chain(&interaction.targets) {
+            let name = &choice.identifier;
+            let count = uses.get(&**name).copied().unwrap_or(0);
+            if let Some(max) = choice.match_max.filter(|max| count > *max) {
+                self.fault(
+                    format!("'{name}' is in {count} pairs of at most {max}"),
+                    format!("use it in at most {max}"),
+                );
+            }
+            let min = choice.match_min.max(u32::from(choice.required));
+            if count < min {
+                self.fault(
+                    format!("'{name}' is in {count} pairs of at least {min}"),
+                    format!("use it in at least {min}"),
+                );
+            }
+        }
+    }
+
+    fn text(&mut self) {
+        let Details::Text(details) = &self.interaction.details else { return };
+        if self.interaction.kind == Kind::ExtendedText && self.interaction.max != Some(0) {
+            self.number("texts");
+        }
+        let TextDetails { pattern: Some(pattern), .. } = &**details else { return };
+        for scalar in self.value.scalars().iter().filter(|_| !self.value.is_null()) {
+            let text = scalar.to_string();
+            if !pattern.matches(&text) {
+                let mend = format!("write it so that it matches {}", pattern.source());
+                self.faults.push(ResponseFault::new(
+                    &self.interaction.response,
+                    format!("'{}' has not the form that is asked for", shortened(&text)),
+                    mend,
+                ));
+            }
+        }
+    }
+
+    fn slider(&mut self) {
+        let Details::Slider { lower, upper, step } = self.interaction.details else { return };
+        let Some(number) = self.value.as_number() else { return };
+        if !(lower..=upper).contains(&number) {
+            let mend = format!("choose from {lower} to {upper}");
+            return self.fault(format!("{number} is not on the scale"), mend);
+        }
+        let steps = (number - lower) / step;
+        if step > 0.0 && (steps - steps.round()).abs() > 1e-6 {
+            let mend = format!("choose {lower} or a number that is whole steps of {step} above");
+            self.fault(format!("{number} lies between two steps"), mend);
+        }
+    }
+
+    fn plays(&mut self) {
+        let (min, max) = (self.interaction.min, self.interaction.max);
+        let Some(Scalar::Integer(plays)) = self.value.single() else { return };
+        if *plays < i64::from(min) {
+            self.fault(format!("played {plays} times of at least {min}"), "play it again");
+        } else if let Some(max) = max.filter(|max| *plays > i64::from(*max)) {
+            self.fault(format!("played {plays} times of at most {max}"), "play it less often");
+        }
+    }
+
+    fn upload(&mut self) {
+        let Details::Upload(types) = &self.interaction.details else { return };
+        let Some(Scalar::File(file)) = self.value.single() else { return };
+        let allowed = |wanted: &str| match wanted.strip_suffix("/*") {
+            Some(family) => file.media_type.split('/').next() == Some(family),
+            None => file.media_type == wanted,
+        };
+        let told = !types.is_empty() && !file.media_type.is_empty();
+        if told && !types.iter().any(|wanted| allowed(wanted)) {
+            let mend = format!("upload a file of the type {}", types.join(", "));
+            self.fault(format!("a file of the type {}", file.media_type), mend);
+        }
+    }
+}
+
+fn identifiers(choices: &[Choice]) -> HashSet<&str> {
+    choices.iter().map(|choice| &*choice.identifier).collect()
+}
+
+fn by_name(choices: &[Choice]) -> HashMap<&str, &Choice> {
+    choices.iter().map(|choice| (&*choice.identifier, choice)).collect()
+}
+
+/// A match group names what a choice may be paired with; where one of them has such, it decides.
+fn may_meet(from: &Choice, to: &Choice) -> bool {
+    let names = |group: &[Box<str>], other: &Choice| {
+        group.is_empty()
+            || group.contains(&other.identifier)
+            || group.iter().any(|name| other.match_group.contains(name))
+    };
+    names(&from.match_group, to) && names(&to.match_group, from)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

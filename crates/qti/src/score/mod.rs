@@ -1,0 +1,83 @@
+//! Responses become outcomes.
+
+mod arithmetic;
+mod containers;
+mod evaluate;
+mod logic;
+mod machine;
+mod mapping;
+mod outcomes;
+mod templates;
+mod trace;
+mod variables;
+mod variant;
+
+use lyceum_core::random::Stream;
+
+pub use outcomes::Outcomes;
+pub use trace::{Step, Trace};
+pub use variant::{Variant, variant};
+
+use crate::model::Item;
+use crate::response::Responses;
+use machine::Machine;
+use variables::Variables;
+
+/// What is known when an answer is scored.
+#[derive(Clone, Copy, Default)]
+pub struct Attempt<'a> {
+    /// Which attempt this is, from 1; 0 where it is not counted.
+    pub number: u32,
+    /// Seconds that the candidate has taken.
+    pub duration_s: f64,
+    /// The outcomes of the attempt before, which an adaptive item goes on from.
+    pub before: Option<&'a Outcomes>,
+    /// The values of template variables, where the item has such.
+    pub variant: Option<&'a Variant>,
+}
+
+/// Scores responses: what QTI 3.0 calls response processing. It never fails: what cannot be computed
+/// is NULL. An item without response processing keeps the defaults of its outcomes.
+pub fn score(
+    item: &Item,
+    responses: &Responses,
+    attempt: Attempt<'_>,
+    random: &mut Stream,
+) -> Outcomes {
+    process(item, responses, attempt, random, None).0
+}
+
+/// As [`score`], with each step that was taken.
+pub fn explain(
+    item: &Item,
+    responses: &Responses,
+    attempt: Attempt<'_>,
+    random: &mut Stream,
+) -> (Outcomes, Trace) {
+    let (outcomes, trace) = process(item, responses, attempt, random, Some(Trace::default()));
+    (outcomes, trace.unwrap_or_default())
+}
+
+/// The outcomes before the first attempt.
+pub(crate) fn initial(item: &Item, attempt: Attempt<'_>) -> Outcomes {
+    Variables::of_attempt(item, &Responses::default(), attempt).outcomes(item)
+}
+
+fn process(
+    item: &Item,
+    responses: &Responses,
+    attempt: Attempt<'_>,
+    random: &mut Stream,
+    trace: Option<Trace>,
+) -> (Outcomes, Option<Trace>) {
+    let variables = Variables::of_attempt(item, responses, attempt);
+    let mut machine = Machine::new(variables, random, trace);
+    if let Some(processing) = &item.processing {
+        match templates::of(processing) {
+            Some(rules) if processing.rules.is_empty() => machine.run_all(rules),
+            _ => machine.run_all(&processing.rules),
+        }
+    }
+    let (variables, trace) = machine.done();
+    (variables.outcomes(item), trace)
+}

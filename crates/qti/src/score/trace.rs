@@ -1,0 +1,60 @@
+//! What processing did, step by step.
+
+use std::fmt;
+
+use lyceum_core::limits::QTI_TRACE_MAX_ENTRIES;
+
+/// One rule or expression and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Step {
+    /// How deep it stands in others.
+    pub depth: usize,
+    /// The line of its element; 0 in a template.
+    pub line: u32,
+    /// The name of its element.
+    pub name: &'static str,
+    /// The value, the assignment or the branch that was taken.
+    pub result: String,
+}
+
+/// The steps in the order of the document.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Trace {
+    /// Further steps than the limit are left out.
+    pub steps: Vec<Step>,
+    #[serde(skip)]
+    depth: usize,
+}
+
+impl Trace {
+    pub(super) fn enter(&mut self, name: &'static str, line: u32) -> Option<usize> {
+        let depth = self.depth;
+        self.depth += 1;
+        if self.steps.len() >= QTI_TRACE_MAX_ENTRIES {
+            return None;
+        }
+        self.steps.push(Step { depth, line, name, result: String::new() });
+        Some(self.steps.len() - 1)
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub(super) fn tell(&mut self, step: usize, result: String) {
+        self.steps[step].result = result;
+    }
+}
+
+/// One line a step: line number, name indented by depth, result.
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.steps {
+            let name = step.name.trim_start_matches("qti-");
+            let arrow = if step.result.is_empty() { "" } else { " → " };
+            let indent = "  ".repeat(step.depth);
+            writeln!(f, "{:>5}  {indent}{name}{arrow}{}", step.line, step.result)?;
+        }
+        Ok(())
+    }
+}

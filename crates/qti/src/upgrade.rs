@@ -1,0 +1,127 @@
+//! QTI 2.1 and 2.2 become QTI 3.0: other names, other namespace, a few elements between.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::model::Template;
+use crate::schema;
+use crate::xml::{Attribute, Document, Element, Minor, Space};
+
+/// Names of elements that do not follow the rule: camel case, less `qti-`.
+const ELEMENTS: [(&str, &str); 3] = [
+    ("durationLT", "qti-duration-lt"),
+    ("durationGTE", "qti-duration-gte"),
+    // What may be shown or hidden on demand has no element of its own any more.
+    ("infoControl", "div"),
+];
+
+/// What holds a body of its own in QTI 3, and what may stand before it.
+const BODIES: [&str; 5] = [
+    "qti-feedback-block",
+    "qti-modal-feedback",
+    "qti-rubric-block",
+    "qti-template-block",
+    "qti-test-feedback",
+];
+
+static NAMES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+    let own = |name: &&'static str| !name.starts_with("qti-");
+    let mut names: HashMap<String, &'static str> = schema::names()
+        .filter_map(|name| Some((camel(name.strip_prefix("qti-")?), name)))
+        .collect();
+    // HTML keeps its names, also where QTI has an element of that name.
+    names.extend(schema::names().filter(own).map(|name| (name.to_owned(), name)));
+    names.extend(ELEMENTS.map(|(old, new)| (old.to_owned(), new)));
+    names
+});
+
+static ATTRIBUTES: LazyLock<HashMap<String, &'static str>> =
+    LazyLock::new(|| schema::attribute_names().map(|name| (camel(name), name)).collect());
+
+/// `response-identifier` as it was written before: `responseIdentifier`.
+fn camel(name: &str) -> String {
+    let mut words = name.split('-');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut name, word| {
+        let mut letters = word.chars();
+        name.extend(letters.next().map(|c| c.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+        name
+    })
+}
+
+/// Turns every element of QTI 2 into one of QTI 3, in place; places stay those of the source. What
+/// has no successor keeps its name, so that validation tells it.
+pub(crate) fn upgrade(document: &mut Document<'_>, minor: Minor) {
+    let mut bodies = Vec::new();
+    for index in 0..document.len() {
+        let Some(element) = document.element(index) else { continue };
+        if !matches!(element.space(), Space::Qti2(_)) {
+            continue;
+        }
+        let old = element.name();
+        let name = NAMES.get(old).copied();
+        let attributes = attributes(element, name.unwrap_or_default(), minor);
+        let name = name.map_or_else(|| Cow::Owned(old.to_owned()), Cow::Borrowed);
+        if BODIES.contains(&&*name) {
+            bodies.push(index);
+        }
+        document.rename(index, name);
+        document.set_attributes(index, attributes);
+    }
+    for index in bodies {
+        document.wrap(index, "qti-content-body", &["qti-stylesheet"]);
+    }
+}
+
+fn attributes<'x>(element: Element<'_>, name: &str, minor: Minor) -> Vec<Attribute<'x>> {
+    let mut attributes: Vec<Attribute<'x>> = Vec::with_capacity(element.attributes().len() + 1);
+    for old in element.attributes() {
+        let mut new = ATTRIBUTES
+            .get(&*old.name)
+            .map_or_else(|| Cow::Owned(old.name.clone().into_owned()), |name| Cow::Borrowed(*name));
+        let value = match &*old.name {
+            "xsi:schemaLocation" => continue,
+            // Elements lose their prefix.
+            declared if declared.starts_with("xmlns") && is_old(&old.value) => {
+                new = Cow::Borrowed("xmlns");
+                "http://www.imsglobal.org/xsd/imsqtiasi_v3p0".to_owned()
+            }
+            "template" if name == "qti-response-processing" => address(&old.value),
+            _ => old.value.clone().into_owned(),
+        };
+        if !attributes.iter().any(|attribute| attribute.name == new) {
+            attributes.push(Attribute { name: new, value: Cow::Owned(value), start: old.start });
+        }
+    }
+    let added = match (name, minor) {
+        ("qti-assessment-item", _) => Some(("time-dependent", "false")),
+        ("qti-rubric-block", _) => Some(("use", "instructions")),
+        // The default of 2.1 was that the case of letters counts.
+        ("qti-map-entry", Minor::One) => Some(("case-sensitive", "true")),
+        _ => None,
+    };
+    if let Some((name, value)) = added
+        && !attributes.iter().any(|attribute| attribute.name == name)
+    {
+        let (name, value, start) = (Cow::Borrowed(name), Cow::Borrowed(value), element.start());
+        attributes.push(Attribute { name, value, start });
+    }
+    attributes
+}
+
+fn is_old(address: &str) -> bool {
+    matches!(Space::of(address), Space::Qti2(_))
+}
+
+/// The address of a template of QTI 3 for one of QTI 2.
+fn address(old: &str) -> String {
+    let template = Template::of(old);
+    match Template::ALL.iter().find(|(_, own)| Some(*own) == template) {
+        Some((name, _)) => {
+            format!("https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/{name}.xml")
+        }
+        None => old.to_owned(),
+    }
+}

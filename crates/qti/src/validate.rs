@@ -1,0 +1,339 @@
+//! A document against the schema: elements, their order and number, attributes and their values,
+//! identifiers that must be unique and those that must exist.
+
+use std::collections::{HashMap, HashSet};
+
+use lyceum_core::limits::QTI_MAX_FAULTS;
+
+use crate::fault::{Fault, Place, Severity};
+use crate::schema::{self, ElementId, ElementRule, Particle, Type};
+use crate::xml::{Attribute, Child, Element, Space};
+
+/// Collects faults; above the limit further ones are dropped.
+#[derive(Default)]
+pub(crate) struct Found(pub(crate) Vec<Fault>);
+
+impl Found {
+    pub(crate) fn error(
+        &mut self,
+        element: Element<'_>,
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) {
+        self.at(element, Severity::Error, message, mend);
+    }
+
+    pub(crate) fn warning(
+        &mut self,
+        element: Element<'_>,
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) {
+        self.at(element, Severity::Warning, message, mend);
+    }
+
+    /// Whether no further fault is taken, so that looking for one is no use.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= QTI_MAX_FAULTS
+    }
+
+    fn at(
+        &mut self,
+        element: Element<'_>,
+        severity: Severity,
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) {
+        if !self.is_full() {
+            self.push(element.place(), element.path(), severity, message, mend);
+        }
+    }
+
+    fn attribute(
+        &mut self,
+        element: Element<'_>,
+        attribute: &Attribute<'_>,
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) {
+        let place = element.document().place(attribute.start);
+        let path = format!("{}/@{}", element.path(), attribute.name);
+        self.push(place, path, Severity::Error, message, mend);
+    }
+
+    fn push(
+        &mut self,
+        place: Place,
+        path: String,
+        severity: Severity,
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) {
+        if !self.is_full() {
+            let (message, mend) = (message.into(), mend.into());
+            self.0.push(Fault { place, path, message, mend, severity });
+        }
+    }
+}
+
+/// Checks an element and everything below it.
+pub(crate) fn validate(root: Element<'_>, found: &mut Found) {
+    let mut checker = Checker { found, ids: HashSet::new(), id_refs: Vec::new() };
+    match root.id() {
+        Some(id) => checker.element(root, id, None),
+        None => checker.unknown(root),
+    }
+    let Checker { found, ids, id_refs } = checker;
+    for (element, attribute) in id_refs {
+        for name in attribute.value.split_whitespace().filter(|name| !ids.contains(*name)) {
+            if found.is_full() {
+                return;
+            }
+            let mend = near(name, ids.iter().copied())
+                .unwrap_or_else(|| "name the id of an element of this document".into());
+            found.attribute(
+                element,
+                attribute,
+                format!("there is no element with the id '{name}'"),
+                mend,
+            );
+        }
+    }
+}
+
+struct Checker<'d, 'f> {
+    found: &'f mut Found,
+    ids: HashSet<&'d str>,
+    id_refs: Vec<(Element<'d>, &'d Attribute<'d>)>,
+}
+
+impl<'d> Checker<'d, '_> {
+    fn element(&mut self, element: Element<'d>, id: ElementId, parent: Option<ElementId>) {
+        if schema::is_foreign(id) || self.found.is_full() {
+            return;
+        }
+        let rule = schema::rule(id, parent);
+        self.attributes(element, rule);
+        if let Some(text) = rule.text {
+            self.text(element, rule, text);
+        } else {
+            self.content(element, id, rule);
+        }
+    }
+
+    fn content(&mut self, element: Element<'d>, id: ElementId, rule: &'static ElementRule) {
+        let mut sequence = Sequence { particles: &rule.content, at: 0, count: 0 };
+        let mut all_fit = true;
+        for child in element.children() {
+            match child {
+                Child::Text(text, start) => {
+                    if !rule.mixed && !rule.any && !text.trim().is_empty() {
+                        let (what, mend) = (
+                            format!("text directly inside '{}'", rule.name),
+                            "put it into an element, a <p> for one",
+                        );
+                        let begins = text.len() - text.trim_start().len();
+                        let skipped = u32::try_from(begins).expect("a text is below 4 GiB");
+                        let place = element.document().place(start + skipped);
+                        self.found.push(place, element.path(), Severity::Error, what, mend);
+                    }
+                }
+                Child::Element(_) if self.found.is_full() => return,
+                Child::Element(inner) => match inner.id() {
+                    Some(inner_id) if sequence.takes(inner_id) => {
+                        self.element(inner, inner_id, Some(id));
+                    }
+                    Some(inner_id) if rule.any => self.element(inner, inner_id, Some(id)),
+                    None if rule.any => {}
+                    Some(inner_id) => {
+                        all_fit = false;
+                        self.unexpected(inner, rule, &sequence);
+                        self.element(inner, inner_id, Some(id));
+                    }
+                    None => {
+                        all_fit = false;
+                        self.unknown(inner);
+                    }
+                },
+            }
+        }
+        // What stands in the place of a missing element was told already.
+        if let Some(missing) = sequence.missing().filter(|_| all_fit) {
+            let names = list(missing.names.list());
+            let what = match missing.max {
+                2 => format!("'{}' needs two of {names}", rule.name),
+                _ => format!("'{}' has no {names} where one must be", rule.name),
+            };
+            self.found.error(element, what, format!("add {names}"));
+        }
+    }
+
+    fn unexpected(&mut self, inner: Element<'_>, rule: &ElementRule, sequence: &Sequence<'_>) {
+        let name = inner.name();
+        let known = rule.content.iter().any(|p| inner.id().is_some_and(|id| p.names.has(id)));
+        let allowed = sequence.allowed();
+        match known {
+            true => self.found.error(
+                inner,
+                format!("'{name}' is out of its order or once too often in '{}'", rule.name),
+                match allowed.is_empty() {
+                    true => "nothing may follow here; move or remove it".to_owned(),
+                    false => format!("here may follow {}", list(allowed.into_iter())),
+                },
+            ),
+            false => self.found.error(
+                inner,
+                format!("'{name}' may not stand in '{}'", rule.name),
+                match allowed.is_empty() {
+                    true => "remove it".to_owned(),
+                    false => format!("allowed is {}", list(allowed.into_iter())),
+                },
+            ),
+        }
+    }
+
+    fn unknown(&mut self, element: Element<'_>) {
+        let name = element.qname();
+        let (what, mend) = match element.space() {
+            Space::Qti3 => (
+                format!("QTI 3 has no element '{name}'"),
+                near(name, schema::names()).unwrap_or_else(|| "remove it".into()),
+            ),
+            _ => (
+                format!("'{name}' is not of the namespace of QTI"),
+                "write xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" or remove it".into(),
+            ),
+        };
+        self.found.error(element, what, mend);
+    }
+
+    fn text(&mut self, element: Element<'d>, rule: &ElementRule, wanted: Type) {
+        if let Some(inner) = element.elements().next() {
+            self.found.error(
+                inner,
+                format!("'{}' holds text and no elements", rule.name),
+                "write the value as plain text",
+            );
+        } else if !wanted.allows(&element.text()) {
+            self.found.error(
+                element,
+                format!("'{}' is not what '{}' holds", element.text().trim(), rule.name),
+                format!("write {}", wanted.wanted()),
+            );
+        }
+    }
+
+    fn attributes(&mut self, element: Element<'d>, rule: &'static ElementRule) {
+        for required in rule.attributes.iter().filter(|a| a.required) {
+            if element.attribute(required.name).is_none() {
+                self.found.error(
+                    element,
+                    format!("'{}' has no attribute '{}'", rule.name, required.name),
+                    format!("add {}=\"…\": {}", required.name, required.value.wanted()),
+                );
+            }
+        }
+        for attribute in element.attributes() {
+            let name = &*attribute.name;
+            if let Some(known) = rule.attributes.iter().find(|a| a.name == name) {
+                self.value(element, attribute, known.value);
+            } else if name == "data-catalog-idref" {
+                self.value(element, attribute, Type::IdRef);
+            } else if !(is_general(name) || rule.any_attribute && name.contains(':')) {
+                let mend = near(name, rule.attributes.iter().map(|a| a.name)).unwrap_or_else(
+                    || match name == "style" {
+                        true => "put the style into a stylesheet and name its class".into(),
+                        false => format!("remove it, or call it data-{name}"),
+                    },
+                );
+                let what = format!("'{}' has no attribute '{name}' in QTI 3", rule.name);
+                self.found.attribute(element, attribute, what, mend);
+            }
+        }
+    }
+
+    fn value(&mut self, element: Element<'d>, attribute: &'d Attribute<'d>, wanted: Type) {
+        let value = &*attribute.value;
+        if !wanted.allows(value) {
+            let what = format!("'{value}' is no value of '{}'", attribute.name);
+            self.found.attribute(element, attribute, what, format!("write {}", wanted.wanted()));
+        } else if matches!(wanted, Type::Id) && !self.ids.insert(value.trim()) {
+            let what = format!("the id '{value}' stands twice in this document");
+            self.found.attribute(element, attribute, what, "give each element an id of its own");
+        } else if matches!(wanted, Type::IdRef) {
+            self.id_refs.push((element, attribute));
+        }
+    }
+}
+
+/// What any element may carry: declarations of namespaces, `xml:lang` and its like, ARIA, data.
+fn is_general(name: &str) -> bool {
+    ["xmlns", "xml:", "xsi:", "aria-", "data-"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Where a row of children stands in the particles of its parent.
+struct Sequence<'r> {
+    particles: &'r [Particle],
+    at: usize,
+    count: u32,
+}
+
+impl Sequence<'_> {
+    /// Takes the next child if it may come here.
+    fn takes(&mut self, id: ElementId) -> bool {
+        let (mut at, mut count) = (self.at, self.count);
+        while let Some(particle) = self.particles.get(at) {
+            if particle.names.has(id) && count < particle.max {
+                (self.at, self.count) = (at, count + 1);
+                return true;
+            }
+            if count < particle.min {
+                return false;
+            }
+            (at, count) = (at + 1, 0);
+        }
+        false
+    }
+
+    /// What must still come.
+    fn missing(&self) -> Option<&Particle> {
+        let here = self.particles.get(self.at).filter(|p| self.count < p.min);
+        let after = self.particles.iter().skip(self.at + 1);
+        here.or_else(|| after.into_iter().find(|p| p.min > 0))
+    }
+
+    /// What may come next.
+    fn allowed(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for (at, particle) in self.particles.iter().enumerate().skip(self.at) {
+            let count = if at == self.at { self.count } else { 0 };
+            if count < particle.max {
+                names.extend(particle.names.list());
+            }
+            if count < particle.min {
+                break;
+            }
+        }
+        names
+    }
+}
+
+/// A few names, told as a list.
+fn list(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<_> = names.collect();
+    match names.as_slice() {
+        [one] => (*one).to_owned(),
+        few if few.len() <= 8 => few.join(", "),
+        many => format!("{}, … ({} names)", many[..6].join(", "), many.len()),
+    }
+}
+
+/// The known name that is nearest to a misspelled one.
+pub(crate) fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut distances: HashMap<&str, usize> = HashMap::new();
+    for candidate in known {
+        distances.entry(candidate).or_insert_with(|| strsim::damerau_levenshtein(name, candidate));
+    }
+    let best = distances.into_iter().min_by_key(|(name, distance)| (*distance, *name))?;
+    (best.1 <= 1 + name.len() / 4).then(|| format!("did you mean '{}'?", best.0))
+}

@@ -1,0 +1,85 @@
+//! From a tree back to text, with parts left out or replaced.
+
+use super::{Child, Element};
+
+/// What to do with an element while writing.
+pub(crate) enum Written {
+    /// As it is, its children asked in turn.
+    Whole,
+    /// As it is, but with these attributes.
+    With(Vec<(String, String)>),
+    /// Neither itself nor what is in it.
+    Nothing,
+    /// This text in its place; it must be XML.
+    Instead(String),
+}
+
+/// Writes an element; `choose` says what becomes of each.
+pub(crate) fn write(
+    element: Element<'_>,
+    choose: &mut dyn FnMut(Element<'_>) -> Written,
+) -> String {
+    let mut out = String::with_capacity(1024);
+    put(element, choose, &mut out);
+    out
+}
+
+fn put(element: Element<'_>, choose: &mut dyn FnMut(Element<'_>) -> Written, out: &mut String) {
+    let attributes = match choose(element) {
+        Written::Nothing => return,
+        Written::Instead(text) => return out.push_str(&text),
+        Written::Whole => None,
+        Written::With(attributes) => Some(attributes),
+    };
+    out.push('<');
+    out.push_str(element.qname());
+    let mut attribute = |name: &str, value: &str| {
+        out.push(' ');
+        out.push_str(name);
+        out.push_str("=\"");
+        escape(value, true, out);
+        out.push('"');
+    };
+    match &attributes {
+        Some(attributes) => attributes.iter().for_each(|(name, value)| attribute(name, value)),
+        None => element.attributes().iter().for_each(|a| attribute(&a.name, &a.value)),
+    }
+    let before = out.len();
+    out.push('>');
+    for child in element.children() {
+        match child {
+            Child::Text(text, _) => escape(text, false, out),
+            Child::Element(inner) => put(inner, choose, out),
+        }
+    }
+    if out.len() == before + 1 {
+        out.insert(before, '/');
+        return;
+    }
+    out.push_str("</");
+    out.push_str(element.qname());
+    out.push('>');
+}
+
+/// Adds a text with what XML reserves written as references; inside an attribute white space too,
+/// which a reader would turn into blanks.
+pub(crate) fn escape(text: &str, inside_attribute: bool, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '>', '&', '"', '\n', '\t', '\r']) {
+        out.push_str(&rest[..at]);
+        out.push_str(match (rest.as_bytes()[at], inside_attribute) {
+            (b'<', _) => "&lt;",
+            (b'>', _) => "&gt;",
+            (b'&', _) => "&amp;",
+            (b'"', true) => "&quot;",
+            (b'"', false) => "\"",
+            (b'\r', _) => "&#13;",
+            (b'\t', true) => "&#9;",
+            (b'\t', false) => "\t",
+            (_, true) => "&#10;",
+            (_, false) => "\n",
+        });
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+}

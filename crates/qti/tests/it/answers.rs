@@ -1,0 +1,323 @@
+//! Values, and answers against the rules of their interactions.
+
+use lyceum_qti::model::{Details, InteractionKind as Kind, Item};
+use lyceum_qti::value::{BaseType, Cardinality, Scalar, Value, from_json, parse, to_json};
+use lyceum_qti::{Responses, check};
+use serde_json::{Value as Json, json};
+
+use crate::kit::item;
+
+#[test]
+fn values_are_read_as_their_base_types() {
+    // Type, what is read and how it is written again, what is refused.
+    let cases = [
+        ("boolean", vec![("true", "true"), ("0", "false")], vec!["yes", ""]),
+        (
+            "integer",
+            vec![("42", "42"), ("-07", "-7"), ("+3", "3")],
+            vec!["4.2", "x", "99999999999999999999"],
+        ),
+        (
+            "float",
+            vec![("3.5", "3.5"), ("1e3", "1000"), ("-INF", "-INF")],
+            vec!["NaN", "inf", "1,5"],
+        ),
+        ("string", vec![(" a b ", " a b ")], vec![]),
+        ("identifier", vec![(" A ", "A")], vec!["A B", ""]),
+        ("uri", vec![("https://a.example/b", "https://a.example/b")], vec![""]),
+        ("pair", vec![("A B", "A B")], vec!["A", "A B C"]),
+        ("directedPair", vec![("A  B", "A B")], vec!["A"]),
+        ("point", vec![("10 -20", "10 -20")], vec!["10", "1.5 2", "1 2 3"]),
+        (
+            "duration",
+            vec![("PT1H1M1.5S", "3661.5"), ("P1D", "86400"), ("90", "90")],
+            vec!["1H", "PT", "P", "-5"],
+        ),
+        ("file", vec![("data:,x", "data:,x")], vec![""]),
+    ];
+    assert_eq!(cases.len(), BaseType::ALL.len());
+    for (name, read, refused) in cases {
+        let base_type = BaseType::named(name).unwrap();
+        for (text, written) in read {
+            assert_eq!(parse(base_type, text).unwrap().to_string(), written, "{name} {text}");
+        }
+        for text in refused {
+            assert_eq!(parse(base_type, text), None, "{name} '{text}'");
+        }
+    }
+}
+
+#[test]
+fn every_cardinality_takes_its_values() {
+    use Cardinality::{Multiple, Ordered, Record, Single};
+    let read = |cardinality, base_type: &str, json: Json| {
+        from_json(cardinality, BaseType::named(base_type), &json).map(|value| to_json(&value))
+    };
+    assert_eq!(read(Single, "integer", json!(3.0)), Ok(json!(3)));
+    assert_eq!(read(Single, "integer", json!(["3"])), Ok(json!(3)));
+    assert_eq!(read(Single, "string", json!("")), Ok(json!(null)));
+    assert_eq!(read(Multiple, "identifier", json!("A")), Ok(json!(["A"])));
+    assert_eq!(read(Multiple, "identifier", json!([])), Ok(json!(null)));
+    assert_eq!(read(Ordered, "point", json!(["1 2", [3, 4]])), Ok(json!(["1 2", "3 4"])));
+    assert_eq!(read(Record, "", json!({"a": 1, "b": null})), Ok(json!({"a": 1, "b": null})));
+    for (cardinality, base_type, json) in [
+        (Single, "integer", json!("x")),
+        (Single, "integer", json!(1.5)),
+        (Single, "identifier", json!(["A", "B"])),
+        (Multiple, "pair", json!(["A"])),
+        (Record, "", json!("x")),
+        (Single, "boolean", json!({})),
+    ] {
+        assert!(read(cardinality, base_type, json.clone()).is_err(), "{json}");
+    }
+    let file = json!({"name": "a.png", "mediaType": "image/png", "data": "aGk="});
+    assert_eq!(read(Single, "file", file.clone()), Ok(file));
+}
+
+/// An item with one interaction and its response.
+fn with(shape: (&str, &str), body: &str) -> Item {
+    let (cardinality, base_type) = shape;
+    item(&format!(
+        "<qti-response-declaration identifier=\"R\" cardinality=\"{cardinality}\" \
+         base-type=\"{base_type}\"/><qti-item-body>{body}</qti-item-body>"
+    ))
+}
+
+/// The faults of an answer, as one text.
+fn told(item: &Item, answer: Json) -> String {
+    let json = json!({ "R": answer });
+    let responses = Responses::from_json(item, json.as_object().unwrap()).unwrap();
+    check(item, &responses).iter().map(|fault| format!("{}; ", fault.message)).collect()
+}
+
+const CHOICES: &str = "<qti-simple-choice identifier='A'/><qti-simple-choice identifier='B'/>\
+                       <qti-simple-choice identifier='C'/>";
+
+#[test]
+fn answers_are_held_against_their_interactions() {
+    let choice = with(
+        ("multiple", "identifier"),
+        &format!(
+            "<qti-choice-interaction response-identifier='R' min-choices='1' max-choices='2'>{CHOICES}</qti-choice-interaction>"
+        ),
+    );
+    assert_eq!(told(&choice, json!(["A", "B"])), "");
+    assert_eq!(told(&choice, json!(null)), "0 choices of at least 1; ");
+    assert_eq!(told(&choice, json!(["A", "B", "C"])), "3 choices of at most 2; ");
+    assert_eq!(told(&choice, json!(["A", "A"])), "'A' is chosen twice; ");
+    assert_eq!(told(&choice, json!(["Z"])), "'Z' is no choice here; ");
+
+    let order = with(
+        ("ordered", "identifier"),
+        &format!(
+            "<qti-order-interaction response-identifier='R'>{CHOICES}</qti-order-interaction>"
+        ),
+    );
+    assert_eq!(told(&order, json!(["C", "A", "B"])), "");
+    assert_eq!(told(&order, json!(null)), "");
+    assert_eq!(told(&order, json!(["C", "A"])), "2 choices of at least 3; ");
+
+    let associate = with(
+        ("multiple", "pair"),
+        "<qti-associate-interaction response-identifier='R' max-associations='2'>\
+         <qti-simple-associable-choice identifier='A' match-max='1'/>\
+         <qti-simple-associable-choice identifier='B' match-max='2'/>\
+         <qti-simple-associable-choice identifier='C' match-max='0' match-group='A'/>\
+         </qti-associate-interaction>",
+    );
+    assert_eq!(told(&associate, json!(["A B"])), "");
+    assert_eq!(told(&associate, json!(["B C"])), "'B' and 'C' may not be paired; ");
+    assert_eq!(
+        told(&associate, json!(["A B", "B A"])),
+        "'B' and 'A' are paired twice; 'A' is in 2 pairs of at most 1; "
+    );
+    assert_eq!(told(&associate, json!(["A Z"])), "'Z' is no choice here; ");
+
+    let matching = with(
+        ("multiple", "directedPair"),
+        "<qti-match-interaction response-identifier='R' max-associations='0'>\
+         <qti-simple-match-set><qti-simple-associable-choice identifier='A' match-max='1' match-min='1'/></qti-simple-match-set>\
+         <qti-simple-match-set><qti-simple-associable-choice identifier='X' match-max='1'/>\
+         <qti-simple-associable-choice identifier='Y' match-max='1'/></qti-simple-match-set></qti-match-interaction>",
+    );
+    assert_eq!(told(&matching, json!(["A X"])), "");
+    assert_eq!(
+        told(&matching, json!(["X A"])),
+        "'X' is no choice here; 'A' is in 0 pairs of at least 1; "
+    );
+    assert_eq!(told(&matching, json!(["A X", "A Y"])), "'A' is in 2 pairs of at most 1; ");
+
+    let gaps = with(
+        ("multiple", "directedPair"),
+        "<qti-gap-match-interaction response-identifier='R' max-associations='0'>\
+         <qti-gap-text identifier='W' match-max='0'>w</qti-gap-text>\
+         <p><qti-gap identifier='G1' required='true'/><qti-gap identifier='G2'/></p></qti-gap-match-interaction>",
+    );
+    assert_eq!(told(&gaps, json!(["W G1", "W G2"])), "");
+    assert_eq!(told(&gaps, json!(["W G2"])), "'G1' is in 0 pairs of at least 1; ");
+
+    let text = with(
+        ("single", "string"),
+        "<p><qti-text-entry-interaction response-identifier='R' pattern-mask='[0-9]{2,3}'/></p>",
+    );
+    assert_eq!(told(&text, json!("123")), "");
+    assert_eq!(told(&text, json!(null)), "");
+    assert_eq!(told(&text, json!("1234")), "'1234' has not the form that is asked for; ");
+
+    let texts = with(
+        ("multiple", "string"),
+        "<qti-extended-text-interaction response-identifier='R' min-strings='1' max-strings='2'/>",
+    );
+    assert_eq!(told(&texts, json!(["a"])), "");
+    assert_eq!(told(&texts, json!(["a", "b", "c"])), "3 texts of at most 2; ");
+    assert_eq!(told(&texts, json!(null)), "0 texts of at least 1; ");
+
+    let slider = with(
+        ("single", "integer"),
+        "<qti-slider-interaction response-identifier='R' lower-bound='0' upper-bound='10' step='2'/>",
+    );
+    assert_eq!(told(&slider, json!(4)), "");
+    assert_eq!(told(&slider, json!(11)), "11 is not on the scale; ");
+    assert_eq!(told(&slider, json!(5)), "5 lies between two steps; ");
+
+    let points = with(
+        ("multiple", "point"),
+        "<qti-select-point-interaction response-identifier='R' max-choices='1'>\
+         <object data='a.png' type='image/png'/></qti-select-point-interaction>",
+    );
+    assert_eq!(told(&points, json!(["1 2"])), "");
+    assert_eq!(told(&points, json!(["1 2", "3 4"])), "2 points of at most 1; ");
+
+    let media = with(
+        ("single", "integer"),
+        "<qti-media-interaction response-identifier='R' autostart='false' min-plays='1' max-plays='2'>\
+         <audio src='a.mp3'/></qti-media-interaction>",
+    );
+    assert_eq!(told(&media, json!(2)), "");
+    assert_eq!(told(&media, json!(3)), "played 3 times of at most 2; ");
+
+    let upload = with(
+        ("single", "file"),
+        "<qti-upload-interaction response-identifier='R' type='image/png text/plain'/>",
+    );
+    let file = |media: &str| json!({"name": "a", "mediaType": media, "data": "x"});
+    assert_eq!(told(&upload, file("image/png")), "");
+    assert_eq!(told(&upload, file("image/gif")), "a file of the type image/gif; ");
+
+    let inline = with(
+        ("single", "identifier"),
+        "<p><qti-inline-choice-interaction response-identifier='R' required='true'>\
+         <qti-inline-choice identifier='A'>a</qti-inline-choice></qti-inline-choice-interaction></p>",
+    );
+    assert_eq!(told(&inline, json!("A")), "");
+    assert_eq!(told(&inline, json!(null)), "0 choices of at least 1; ");
+}
+
+#[test]
+fn responses_of_the_wrong_name_or_type_are_refused() {
+    let item = with(("single", "integer"), "<p>x</p>");
+    let refused = |json: Json| Responses::from_json(&item, json.as_object().unwrap()).unwrap_err();
+    let faults = refused(json!({"r": 1, "R": "x"}));
+    assert_eq!(faults[0].mend, "did you mean 'R'?");
+    assert_eq!(faults[1].message, "\"x\" is not of the type 'integer'");
+    assert_eq!(faults.len(), 2);
+    let long = vec![1; lyceum_core::limits::QTI_CONTAINER_MAX_VALUES + 1];
+    assert!(refused(json!({ "R": long }))[0].mend.starts_with("send at most"));
+}
+
+#[test]
+fn every_interaction_is_read_with_its_offers() {
+    let picture = "<object data='a.png' type='image/png' width='9' height='9'/>";
+    let hotspot = "<qti-hotspot-choice identifier='H' shape='circle' coords='1,2,3'/>";
+    let place =
+        "<qti-associable-hotspot identifier='H' match-max='1' shape='rect' coords='1,2,3,4'/>";
+    let pair = "<qti-simple-associable-choice identifier='P' match-max='1'>p</qti-simple-associable-choice>";
+    let gap = "<qti-gap-text identifier='G' match-max='1'>g</qti-gap-text>";
+    let set = |inside: &str| format!("<qti-simple-match-set>{inside}</qti-simple-match-set>");
+    let other = pair.replace("'P'", "'Q'");
+    // Kind, more attributes, inside, choices, targets, whether it stands in a line.
+    let cases: Vec<(&str, &str, String, usize, usize, bool)> = vec![
+        ("associate", "", pair.into(), 1, 0, false),
+        ("choice", "", CHOICES.into(), 3, 0, false),
+        ("custom", "", "<x xmlns='urn:x'/>".into(), 0, 0, false),
+        ("drawing", "", picture.into(), 0, 0, false),
+        ("end-attempt", "title='t'", String::new(), 0, 0, true),
+        ("extended-text", "expected-lines='3'", String::new(), 0, 0, false),
+        ("gap-match", "", format!("{gap}<p><qti-gap identifier='T'/></p>"), 1, 1, false),
+        ("graphic-associate", "", format!("{picture}{place}"), 1, 0, false),
+        ("graphic-gap-match", "", format!("{picture}{gap}{place}"), 1, 1, false),
+        ("graphic-order", "", format!("{picture}{hotspot}"), 1, 0, false),
+        ("hotspot", "", format!("{picture}{hotspot}"), 1, 0, false),
+        ("hottext", "", "<p>a <qti-hottext identifier='A'>b</qti-hottext></p>".into(), 1, 0, false),
+        (
+            "inline-choice",
+            "",
+            "<qti-inline-choice identifier='A'>b</qti-inline-choice>".into(),
+            1,
+            0,
+            true,
+        ),
+        ("match", "", format!("{}{}", set(pair), set(&other)), 1, 1, false),
+        ("media", "autostart='true'", "<video src='a.mp4'/>".into(), 0, 0, false),
+        ("order", "", CHOICES.into(), 3, 0, false),
+        (
+            "portable-custom",
+            "custom-interaction-type-identifier='urn:m' module='m'",
+            "<qti-interaction-markup><div/></qti-interaction-markup>".into(),
+            0,
+            0,
+            false,
+        ),
+        ("position-object", "", picture.into(), 0, 0, false),
+        ("select-point", "", picture.into(), 0, 0, false),
+        ("slider", "lower-bound='0' upper-bound='1'", String::new(), 0, 0, false),
+        ("text-entry", "expected-length='5'", String::new(), 0, 0, true),
+        ("upload", "", String::new(), 0, 0, false),
+    ];
+    assert_eq!(cases.len(), Kind::ALL.len());
+    for ((name, more, inside, choices, targets, line), (own, kind)) in cases.iter().zip(Kind::ALL) {
+        assert_eq!(name, own);
+        let shape = BaseType::ALL
+            .into_iter()
+            .flat_map(|(base, base_type)| {
+                Cardinality::ALL.map(|(c, cardinality)| ((c, base), cardinality, base_type))
+            })
+            .find(|(_, cardinality, base_type)| kind.takes(*cardinality, Some(*base_type)))
+            .unwrap()
+            .0;
+        let mut body = format!(
+            "<qti-{name}-interaction response-identifier='R' {more}>{inside}</qti-{name}-interaction>"
+        );
+        if *line {
+            body = format!("<p>{body}</p>");
+        }
+        if *kind == Kind::PositionObject {
+            body =
+                format!("<qti-position-object-stage>{picture}{body}</qti-position-object-stage>");
+        }
+        let item = with(shape, &body);
+        let [interaction] = item.interactions.as_slice() else { panic!("{name}") };
+        assert_eq!(interaction.kind, *kind);
+        assert_eq!(
+            (interaction.choices.len(), interaction.targets.len()),
+            (*choices, *targets),
+            "{name}"
+        );
+        assert!(check(&item, &Responses::default()).is_empty(), "{name}: no answer is demanded");
+    }
+    let item = with(
+        ("single", "float"),
+        "<qti-slider-interaction response-identifier='R' lower-bound='1' upper-bound='9'/>",
+    );
+    assert!(matches!(
+        item.interactions[0].details,
+        Details::Slider { lower: 1.0, upper: 9.0, step: 1.0 }
+    ));
+}
+
+#[test]
+fn null_has_one_meaning() {
+    assert!(Value::string("").is_null());
+    assert!(Value::container(Cardinality::Multiple, vec![]).is_null());
+    assert!(!Value::Single(Scalar::Integer(0)).is_null());
+}

@@ -1,0 +1,196 @@
+//! Documents that are refused: where, why, and what to do.
+
+use lyceum_core::limits::{
+    QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_DOCUMENT_MAX_BYTES, QTI_MAX_FAULTS,
+    QTI_MAX_NODES,
+};
+use lyceum_qti::{Severity, read, read_item};
+
+use crate::kit::item_xml;
+
+const OPEN: &str = "<qti-assessment-item xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" \
+                    identifier=\"i\" title=\"t\" time-dependent=\"false\">";
+
+/// The first error as `line:column message; mend`.
+fn first(xml: &str) -> String {
+    let faults = match read(xml) {
+        Err(fault) => vec![fault],
+        Ok(reading) => reading.faults.0,
+    };
+    let fault = faults.into_iter().find(|fault| fault.severity == Severity::Error);
+    fault.map_or("accepted".to_owned(), |f| {
+        format!("{}:{} {}; {}", f.place.line, f.place.column, f.message, f.mend)
+    })
+}
+
+#[test]
+fn faults_tell_place_and_mend() {
+    // The document, where, a part of the message, a part of the mend.
+    let cases = [
+        ("", "1:1", "no element", "qti-assessment-item"),
+        ("<a>\n<b></a>", "2:4", "</a> closes the element 'b'", "</b>"),
+        ("<a>\n  <b>", "2:3", "'b' is never closed", "</b>"),
+        ("<a/>\n<b/>", "2:1", "second root", "one document"),
+        ("<a/>\n text", "2:2", "outside the root", "remove"),
+        ("<a>\né &nbsp;</a>", "2:3", "'&nbsp;' is not known", "&#number;"),
+        ("<a>1 & 2</a>", "1:6", "ampersand", "&amp;"),
+        ("<a b='1' b='2'/>", "1:10", "'b' stands twice", "keep one"),
+        ("<a b=1/>", "1:4", "in no quotes", "b=\"…\""),
+        ("<a b/>", "1:4", "no value", "b=\"…\""),
+        ("<a b='<'/>", "1:4", "'<'", "&lt;"),
+        ("<a b='1'c='2'/>", "1:9", "white space", "space"),
+        ("<p:a/>", "1:1", "prefix 'p'", "xmlns:p"),
+        ("<a>\u{1}</a>", "1:4", "does not allow", "remove"),
+        (
+            "<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>",
+            "1:1",
+            "DOCTYPE",
+            "remove",
+        ),
+        ("<!DOCTYPE html><a/>", "1:1", "DOCTYPE", "remove"),
+        ("<html/>", "1:1", "root element is 'html'", "qti-assessment-item"),
+    ];
+    for (xml, place, what, mend) in cases {
+        let told = first(xml);
+        assert!(told.starts_with(&format!("{place} ")), "{xml}: {told}");
+        assert!(told.contains(what) && told.contains(mend), "{xml}: {told}");
+    }
+    let inside = [
+        ("\n<qti-item-bdy/>", "2:1", "no element 'qti-item-bdy'", "did you mean 'qti-item-body'?"),
+        ("\n<qti-item-body>\n text<p/></qti-item-body>", "3:2", "text directly", "<p>"),
+        ("\n<qti-item-body><p style='x'/></qti-item-body>", "2:19", "'style'", "stylesheet"),
+        (
+            "\n<qti-item-body><p clas='x'/></qti-item-body>",
+            "2:19",
+            "'clas'",
+            "did you mean 'class'?",
+        ),
+        ("\n<qti-item-body><li/></qti-item-body>", "2:16", "'li' may not stand", "allowed"),
+        ("\n<qti-item-body/>", "2:1", "'qti-item-body' has no", "add"),
+        (
+            "\n<qti-item-body><p id='a'/><p id='a'/></qti-item-body>",
+            "2:30",
+            "stands twice",
+            "of its own",
+        ),
+        (
+            "\n<qti-item-body><p data-catalog-idref='a'/></qti-item-body>",
+            "2:19",
+            "no element with the id 'a'",
+            "name the id",
+        ),
+        (
+            "<qti-outcome-declaration identifier='S' cardinality='one' base-type='float'/>",
+            ":",
+            "'one' is no value of 'cardinality'",
+            "single, multiple, ordered, record",
+        ),
+        (
+            "<qti-outcome-declaration identifier='S' cardinality='single'/>",
+            ":",
+            "'S' has no base-type",
+            "only a record has none",
+        ),
+        (
+            "<qti-outcome-declaration identifier='S' cardinality='single' base-type='float'>\n\
+             <qti-default-value><qti-value>one</qti-value></qti-default-value>\
+             </qti-outcome-declaration>",
+            "2:20",
+            "'one' is not of the type 'float'",
+            "a number",
+        ),
+        (
+            "<qti-item-body><qti-choice-interaction response-identifier='RESPONS'>\
+             <qti-simple-choice identifier='A'/></qti-choice-interaction></qti-item-body>",
+            ":",
+            "no response variable 'RESPONS'",
+            "qti-response-declaration",
+        ),
+        (
+            "<qti-response-processing>\n<qti-set-outcome-value identifier='SCORE'>\
+             <qti-sum><qti-base-value base-type='integer'>1</qti-base-value><qti-and/></qti-sum>\
+             </qti-set-outcome-value></qti-response-processing>",
+            "2:",
+            "no outcome variable 'SCORE'",
+            "qti-outcome-declaration",
+        ),
+        (
+            "<qti-outcome-declaration identifier='S' cardinality='single' base-type='boolean'/>\
+             <qti-response-processing><qti-set-outcome-value identifier='S'>\n\
+             <qti-pattern-match pattern='a('><qti-null/></qti-pattern-match>\
+             </qti-set-outcome-value></qti-response-processing>",
+            "2:1",
+            "not a pattern",
+            "XML Schema",
+        ),
+    ];
+    for (parts, place, what, mend) in inside {
+        let told = first(&item_xml(parts));
+        assert!(told.contains(place), "{parts}: {told}");
+        assert!(told.contains(what) && told.contains(mend), "{parts}: {told}");
+    }
+}
+
+#[test]
+fn paths_lead_to_the_place() {
+    let xml = item_xml("<qti-item-body><p/><p><b x='1'/></p></qti-item-body>");
+    let faults = read_item(&xml).unwrap_err();
+    assert_eq!(faults.0[0].path, "/qti-assessment-item/qti-item-body/p[2]/b/@x");
+    let problem = lyceum_core::Problem::from(faults);
+    assert_eq!(problem.kind, lyceum_core::ProblemKind::Malformed);
+    assert!(problem.message.starts_with("line 1, column "), "{}", problem.message);
+    assert_eq!(problem.details.len(), 1);
+}
+
+#[test]
+fn limits_are_kept() {
+    let deep = |depth: usize| {
+        let inner = depth - 3;
+        item_xml(&format!(
+            "<qti-item-body><div>{}x{}</div></qti-item-body>",
+            "<div>".repeat(inner),
+            "</div>".repeat(inner)
+        ))
+    };
+    assert_eq!(first(&deep(QTI_DEPTH_MAX_LEVELS)), "accepted");
+    assert!(first(&deep(QTI_DEPTH_MAX_LEVELS + 1)).contains("nested deeper than"));
+
+    let long = |bytes: usize| {
+        let rest = bytes - OPEN.len() - "</qti-assessment-item>".len();
+        format!("{OPEN}{}</qti-assessment-item>", " ".repeat(rest))
+    };
+    assert_eq!(first(&long(QTI_DOCUMENT_MAX_BYTES)), "accepted");
+    assert!(first(&long(QTI_DOCUMENT_MAX_BYTES + 1)).contains("bytes"));
+
+    let many = |nodes: usize| {
+        let inner = "<br/>".repeat(nodes - 3);
+        item_xml(&format!("<qti-item-body><p>{inner}</p></qti-item-body>"))
+    };
+    assert_eq!(first(&many(QTI_MAX_NODES)), "accepted");
+    assert!(first(&many(QTI_MAX_NODES + 1)).contains("more than"));
+
+    let attributes = |count: usize| {
+        let all: String = (0..count).map(|n| format!(" data-a{n}='1'")).collect();
+        item_xml(&format!("<qti-item-body><p{all}/></qti-item-body>"))
+    };
+    assert_eq!(first(&attributes(QTI_ATTRIBUTES_MAX_COUNT)), "accepted");
+    assert!(first(&attributes(QTI_ATTRIBUTES_MAX_COUNT + 1)).contains("attributes"));
+
+    let wrong = item_xml(&format!("<qti-item-body>{}</qti-item-body>", "<li/>".repeat(500)));
+    assert_eq!(read(&wrong).unwrap().faults.0.len(), QTI_MAX_FAULTS);
+}
+
+#[test]
+fn white_space_references_and_sections_are_read_as_xml_means_them() {
+    let xml = format!(
+        "\u{feff}<?xml version='1.0'?>\r\n<!-- a -->{}",
+        item_xml(
+            "<qti-item-body><p title='x'>a&lt;<![CDATA[<b>&amp;]]>&#233;&#x41;</p></qti-item-body>"
+        )
+        .replace("title=\"t\"", "title=\"a\n&quot;b&#10;\"")
+        .replace(" title='x'", "")
+    );
+    let item = read_item(&xml).unwrap();
+    assert_eq!(&*item.title, "a \"b");
+    assert!(lyceum_qti::upgraded(&xml).unwrap().contains("<p>a&lt;&lt;b&gt;&amp;amp;éA</p>"));
+}

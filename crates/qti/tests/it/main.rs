@@ -1,0 +1,29 @@
+//! The QTI engine from outside.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    clippy::needless_pass_by_value,
+    clippy::print_stdout,
+    clippy::format_collect,
+    clippy::format_push_string,
+    clippy::too_many_lines,
+    clippy::unreadable_literal,
+    reason = "a test stops where it fails, and reads best with values"
+)]
+
+mod answers;
+mod candidate;
+mod corpus;
+mod documents;
+mod expressions;
+mod faults;
+mod features;
+mod fuzz;
+mod json;
+mod kit;
+mod rules;
+mod scored;
+mod short;
+mod speed;
+mod standards;
