@@ -19,7 +19,7 @@ import zipfile
 
 VERSION = "0.4.0"
 LEGACY = "timeback==0.3.0"
-PACKAGES = ["core", "common", "oneroster"]
+PACKAGES = ["core", "common", "oneroster", "caliper"]
 DEPENDENCIES = ["httpx>=0.27,<0.29", "pydantic>=2.12,<3", "email-validator>=2.3",
                 "typing_extensions>=4.12", "tzdata", "python-dotenv"]
 FUZZ = ["schemathesis==4.32.5"]
@@ -101,7 +101,8 @@ def ensure(folder, kind):
     os.makedirs(folder, exist_ok=True)
     venv = os.path.join(folder, kind)
     python = os.path.join(venv, "bin", "python")
-    stamp = os.path.join(venv, f"ready-{VERSION if kind == 'clients' else {'fuzz': FUZZ, 'zones': ZONES}[kind][0]}")
+    pinned = {"clients": [VERSION, *PACKAGES], "fuzz": FUZZ, "zones": ZONES}[kind]
+    stamp = os.path.join(venv, "-".join(["ready", *pinned]))
     with open(os.path.join(folder, f"{kind}.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(stamp):

@@ -163,3 +163,28 @@ pub const QTI_RESPONSE_MAX_BYTES: usize = 1024 * 1024;
 pub const QTI_TRACE_MAX_ENTRIES: usize = 10_000;
 /// Times that template processing starts over for a constraint at most.
 pub const QTI_TEMPLATE_MAX_ATTEMPTS: usize = 100;
+/// Events and entities in one Caliper envelope at most.
+pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
+/// Faults of one Caliper envelope that are told in full; the rest is counted.
+pub const EVENT_MAX_REPORTED_FAULTS: usize = 100;
+/// Bytes of the IRI of an event, entity or sensor at most.
+pub const EVENT_ID_MAX_BYTES: usize = 1024;
+/// Bytes of an actor's e-mail address at most.
+pub const EVENT_EMAIL_MAX_BYTES: usize = 320;
+/// Points, questions or seconds of one metric of an event at most.
+pub const EVENT_METRIC_MAX_COUNT: u32 = 1_000_000_000;
+/// Bytes of a refused envelope that are kept for inspection and replay.
+pub const EVENT_REFUSED_MAX_BYTES: usize = 1024 * 1024;
+/// Days that a refused envelope is kept.
+pub const EVENT_REFUSED_KEPT_DAYS: i64 = 30;
+/// Days that the state of an accepted envelope's job is kept.
+pub const EVENT_JOB_KEPT_DAYS: i64 = 30;
+/// Milliseconds between two looks at the log for a live stream.
+pub const EVENT_STREAM_POLL_MS: u64 = 250;
+/// Seconds after which a live stream says that it lives, and looks whether its client still may.
+pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
+/// Events that a live stream reads from the log at once.
+pub const EVENT_STREAM_BATCH_RECORDS: i64 = 100;
+/// Milliseconds that a live stream waits for a number of the log that was given out and does not
+/// appear: its transaction is under way, or failed.
+pub const EVENT_STREAM_GAP_MAX_MS: i64 = 2000;

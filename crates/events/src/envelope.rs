@@ -1,12 +1,19 @@
-//! An envelope, read.
+//! An envelope, read and checked.
 
+use std::fmt;
+
+use lyceum_core::limits::EVENT_ENVELOPE_MAX_RECORDS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::CONTEXT;
+use crate::check::{self, Item, instant, is_iri, not_an_instant, short};
 use crate::event::{Entity, Event};
+use crate::faults::Faults;
 
 /// An envelope, read and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,46 +28,147 @@ pub struct Envelope {
     pub entities: Vec<Entity>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Sent<'a> {
-    sensor: String,
-    send_time: String,
-    #[serde(borrow)]
-    data: Vec<&'a RawValue>,
+/// Reads and checks an envelope (Caliper 1.2, section 5).
+///
+/// Errors: `Malformed` with each fault, a bounded number of them, in the order of the envelope;
+/// `Invalid` when its version is another one.
+pub fn parse(text: &str) -> Result<Envelope> {
+    let members: Members<'_> = serde_json::from_str(text).map_err(|error| {
+        Problem::new(ProblemKind::Malformed, format!("the body is no JSON object: {error}"))
+    })?;
+    let mut faults = Faults::default();
+    let [sensor, send_time, version, data] = members.known(&mut faults);
+    if let Some(Value::String(version)) = value(version)
+        && version != CONTEXT
+    {
+        let message = format!("'{}' is not served; '{CONTEXT}' is", short(&version));
+        return Err(Problem::invalid("dataVersion", message));
+    }
+    let sensor = member(&mut faults, "sensor", sensor);
+    if sensor.as_deref().is_some_and(|sensor| !is_iri(sensor)) {
+        faults.at("sensor", "is no IRI such as https://…");
+    }
+    let sent = member(&mut faults, "sendTime", send_time);
+    let send_time = sent.as_deref().and_then(instant);
+    if let (Some(text), None) = (&sent, send_time) {
+        faults.at("sendTime", not_an_instant(text));
+    }
+    member(&mut faults, "dataVersion", version);
+    let mut envelope = Envelope {
+        sensor: sensor.unwrap_or_default(),
+        send_time: send_time.unwrap_or(Timestamp::from_milliseconds(0)),
+        events: Vec::new(),
+        entities: Vec::new(),
+    };
+    faults.inside("data", |faults| items(faults, data, &mut envelope));
+    match faults.problem() {
+        Some(problem) => Err(problem),
+        None => Ok(envelope),
+    }
 }
 
-/// Reads an envelope.
-///
-/// Errors: `Malformed` with each fault and its path.
-pub fn parse(text: &str) -> Result<Envelope> {
-    let malformed =
-        |error: serde_json::Error| Problem::new(ProblemKind::Malformed, error.to_string());
-    let sent: Sent<'_> = serde_json::from_str(text).map_err(malformed)?;
-    let send_time = instant(&sent.send_time)?;
-    let mut envelope =
-        Envelope { sensor: sent.sensor, send_time, events: Vec::new(), entities: Vec::new() };
-    for raw in sent.data {
-        let tree: Value = serde_json::from_str(raw.get()).map_err(malformed)?;
-        let id = tree["id"].as_str().unwrap_or_default().to_owned();
-        let body = raw.get().to_owned();
-        match tree["eventTime"].as_str() {
-            Some(time) => envelope.events.push(Event {
-                id,
-                time: instant(time)?,
-                send_time,
-                sensor: envelope.sensor.clone(),
-                tree,
-                body,
-            }),
-            None => envelope.entities.push(Entity { id, body }),
+/// A member of the envelope that must be text.
+fn member(faults: &mut Faults, name: &str, raw: Option<&RawValue>) -> Option<String> {
+    match value(raw) {
+        Some(Value::String(text)) if !text.is_empty() => return Some(text),
+        Some(Value::Null) | None => faults.at(name, "is missing"),
+        Some(_) => faults.at(name, "is not text"),
+    }
+    None
+}
+
+fn value(raw: Option<&RawValue>) -> Option<Value> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+fn items(faults: &mut Faults, data: Option<&RawValue>, envelope: &mut Envelope) {
+    let Some(data) = data else { return faults.here("is missing") };
+    let items: Vec<&RawValue> = match serde_json::from_str(data.get()) {
+        Ok(items) => items,
+        Err(_) => return faults.here("is not a list of events"),
+    };
+    if items.is_empty() {
+        faults.here("is empty; an envelope carries at least one event");
+    }
+    if items.len() > EVENT_ENVELOPE_MAX_RECORDS {
+        return faults.here(format!(
+            "holds {} items; send at most {EVENT_ENVELOPE_MAX_RECORDS} at once",
+            items.len()
+        ));
+    }
+    for (index, raw) in items.into_iter().enumerate() {
+        faults.item(index, |faults| item(faults, raw, envelope));
+    }
+}
+
+fn item(faults: &mut Faults, raw: &RawValue, envelope: &mut Envelope) {
+    let tree: Value = match serde_json::from_str(raw.get()) {
+        Ok(tree) => tree,
+        Err(error) => return faults.here(format!("cannot be read: {error}")),
+    };
+    let before = faults.count();
+    let sort = check::item(faults, &tree);
+    if faults.count() > before {
+        return;
+    }
+    let named = |member: &str| tree[member].as_str().map(str::to_owned);
+    let body = raw.get().to_owned();
+    match sort {
+        Item::Event => envelope.events.push(Event {
+            id: named("id").unwrap_or_default(),
+            time: tree["eventTime"].as_str().and_then(instant).unwrap_or(envelope.send_time),
+            send_time: envelope.send_time,
+            sensor: envelope.sensor.clone(),
+            tree,
+            body,
+        }),
+        Item::Entity => {
+            let id = named("id").or(named("identifier")).unwrap_or_default();
+            envelope.entities.push(Entity { id, body });
         }
     }
-    Ok(envelope)
 }
 
-fn instant(text: &str) -> Result<Timestamp> {
-    text.parse().map_err(|_| {
-        Problem::new(ProblemKind::Malformed, format!("'{text}' is not an instant in UTC"))
-    })
+/// The members of a JSON object as they were sent, repeated ones too.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// The envelope's four members. Notes repeated ones and those that no envelope has.
+    fn known(&self, faults: &mut Faults) -> [Option<&'a RawValue>; 4] {
+        const NAMES: [&str; 4] = ["sensor", "sendTime", "dataVersion", "data"];
+        let mut known = [None; 4];
+        for (name, raw) in &self.0 {
+            match NAMES.iter().position(|member| member == name) {
+                Some(at) if known[at].replace(*raw).is_none() => {}
+                Some(_) => faults.at(name, "stands twice"),
+                None => faults.at(
+                    short(name),
+                    "an envelope has no such member; it has sensor, sendTime, dataVersion, data",
+                ),
+            }
+        }
+        known
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an envelope")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    members.push((name, map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
 }

@@ -4,9 +4,15 @@
 //! version beside the former one. An event's id counts once, whoever sends it and how often; which
 //! version counts does not depend on the order of arrival.
 
+mod check;
+mod custom;
 mod envelope;
 mod event;
+mod faults;
+mod profiles;
 pub mod repository;
+mod vocabulary;
+mod words;
 
 use lyceum_store::Migration;
 
@@ -16,6 +22,9 @@ pub use repository::{
     Actor, Actors, Appended, Logged, actors_behind, actors_called, append, last_actor, of_actor,
     scan,
 };
+
+/// The context of Caliper 1.2, which is the version of an envelope, too.
+pub const CONTEXT: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] =

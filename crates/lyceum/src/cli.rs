@@ -3,7 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, client, completions, config, demo, events, export, import, openapi, serve,
+    admin, client, completions, config, demo, events, export, import, listen, openapi, serve,
+    trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -47,6 +48,10 @@ pub(crate) enum Command {
     /// Work on the log of events and what follows from it
     #[command(subcommand)]
     Events(events::Events),
+    /// Print events of a running server as they arrive
+    Listen(listen::Listen),
+    /// Send events of one kind to a running server, good ones or deliberately bad ones
+    Trigger(trigger::Trigger),
     /// Make demo data
     #[command(subcommand)]
     Demo(demo::Demo),

@@ -10,6 +10,7 @@ mod failure;
 mod interrupt;
 mod logs;
 mod printer;
+mod remote;
 mod settings;
 
 use std::process::ExitCode;

@@ -50,6 +50,12 @@ impl Printer {
         }
     }
 
+    /// One of many answers: a line of JSON where that was asked for, else of text.
+    pub(crate) fn item(&self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) {
+        let line = if self.json { json().to_string() } else { text() };
+        self.text(&(line + "\n"));
+    }
+
     /// An answer that is the same in every form. It ends its last line itself.
     #[expect(clippy::unused_self, reason = "printing takes a printer")]
     pub(crate) fn text(&self, text: &str) {

@@ -23,13 +23,14 @@ pub(crate) async fn negotiate(
     }
 }
 
-/// Text, and not a short one.
+/// Text, and not a short one; a live stream is to arrive at once, piece by piece.
 fn worth_it(response: &Response<Body>) -> bool {
     let small = u64::from(limits::COMPRESSION_MIN_BYTES);
     let media = response.headers().get(header::CONTENT_TYPE);
     let media = media.and_then(|media| media.to_str().ok()).unwrap_or_default();
     let text = media.starts_with("text/") || media.contains("json") || media.contains("xml");
-    text && response.body().size_hint().exact().is_none_or(|bytes| bytes >= small)
+    text && media != "text/event-stream"
+        && response.body().size_hint().exact().is_none_or(|bytes| bytes >= small)
 }
 
 async fn compress(response: Response<Body>, accepted: HeaderValue) -> Response<Body> {

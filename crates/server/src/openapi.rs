@@ -49,6 +49,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
 fn schemas() -> Map<String, Value> {
     let own = [
         ("StatusInfo".to_owned(), render::imsx_schema()),
+        ("CaliperError".to_owned(), render::caliper_schema()),
         ("Problem".to_owned(), render::problem_schema()),
         ("OAuthError".to_owned(), render::oauth_schema()),
     ];
@@ -141,6 +142,7 @@ impl Shared {
             responses.insert(answer.status.as_str().to_owned(), response);
         }
         let (media, schema) = match area.rendering {
+            Rendering::Caliper => ("application/json", "CaliperError"),
             Rendering::Imsx => ("application/json", "StatusInfo"),
             Rendering::OAuth => ("application/json", "OAuthError"),
             Rendering::Problem => ("application/problem+json", "Problem"),

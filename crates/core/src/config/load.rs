@@ -14,9 +14,15 @@ use super::Config;
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
 const SECRET: [&str; 2] = ["store.database", "keys.master"];
-/// Variables of our own that are not settings: they steer tests.
-const NOT_SETTINGS: [&str; 4] =
-    ["LYCEUM_BLESS", "LYCEUM_TEST_", "LYCEUM_STANDARDS", "LYCEUM_REQUIRE_STANDARDS"];
+/// Variables of our own that are not settings: they steer tests, or are read by a command.
+const NOT_SETTINGS: [&str; 6] = [
+    "LYCEUM_BLESS",
+    "LYCEUM_TEST_",
+    "LYCEUM_STANDARDS",
+    "LYCEUM_REQUIRE_STANDARDS",
+    "LYCEUM_CLIENT_ID",
+    "LYCEUM_CLIENT_SECRET",
+];
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]

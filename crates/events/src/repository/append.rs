@@ -73,43 +73,25 @@ pub fn append(
     actors: &Actors<'_>,
 ) -> Result<Vec<Appended>> {
     let batch = Batch { now, client, sources: names::sources(tx, client, events)?, actors };
+    let hashes: Vec<i64> = events.iter().map(|event| hash(&event.id)).collect();
     let seqs = tx.take_numbers("event_log", "seq", events.len())?;
-    let mut keys: Vec<(i64, i64)> =
-        events.iter().map(|event| hash(&event.id)).zip(seqs.iter().copied()).collect();
-    let taken = claim(tx, &mut keys)?;
-    let mut answers = Vec::with_capacity(events.len());
-    let mut rows = Vec::with_capacity(events.len());
-    for (event, (&seq, key)) in
-        events.iter().zip(seqs.iter().zip(events.iter().map(|e| hash(&e.id))))
-    {
-        if taken.get(&key).is_none_or(|holder| *holder == seq) {
-            rows.push((event, seq));
-            answers.push(Some(Appended::New { seq }));
-        } else {
-            answers.push(None);
-        }
-    }
+    let holders_of_taken = claim(tx, &hashes, &seqs)?;
+    let is_new =
+        |at: usize| holders_of_taken.get(&hashes[at]).is_none_or(|holder| *holder == seqs[at]);
+    let (new, open): (Vec<usize>, Vec<usize>) = (0..events.len()).partition(|at| is_new(*at));
+    let rows: Vec<(&Event, i64)> = new.into_iter().map(|at| (&events[at], seqs[at])).collect();
     insert(tx, &batch, &rows)?;
-    let open: Vec<i64> = events
-        .iter()
-        .zip(&answers)
-        .filter(|(_, answer)| answer.is_none())
-        .map(|(event, _)| hash(&event.id))
-        .collect();
+    let open: Vec<i64> = open.into_iter().map(|at| hashes[at]).collect();
     let known = holders(tx, &open)?;
-    events
-        .iter()
-        .zip(answers)
-        .map(|(event, answer)| match answer {
-            Some(answer) => Ok(answer),
-            None => match known.get(&hash(&event.id)) {
-                Some(holder) if is_same(holder, event, client) => {
-                    Ok(Appended::Same { seq: holder.seq })
-                }
-                _ => version(tx, &batch, event),
-            },
-        })
-        .collect()
+    let mut answers = Vec::with_capacity(events.len());
+    for (at, event) in events.iter().enumerate() {
+        answers.push(match known.get(&hashes[at]) {
+            _ if is_new(at) => Appended::New { seq: seqs[at] },
+            Some(holder) if is_same(holder, event, client) => Appended::Same { seq: holder.seq },
+            _ => version(tx, &batch, event)?,
+        });
+    }
+    Ok(answers)
 }
 
 /// 64 bits of the hash of an id. Two ids with the same bits are told apart by [`find`].
@@ -120,7 +102,8 @@ fn hash(id: &str) -> i64 {
 
 /// Claims hashes for numbers. Answers who holds them where not all were free; nothing otherwise,
 /// which is the rule and costs no look-up. Sorted, so that two transactions never wait in a ring.
-fn claim(tx: &mut Tx<'_>, keys: &mut [(i64, i64)]) -> Result<BTreeMap<i64, i64>> {
+fn claim(tx: &mut Tx<'_>, hashes: &[i64], seqs: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    let mut keys: Vec<(i64, i64)> = hashes.iter().copied().zip(seqs.iter().copied()).collect();
     keys.sort_unstable();
     let values: Vec<Value<'_>> =
         keys.iter().flat_map(|&(hash, seq)| [hash.into(), seq.into()]).collect();
@@ -128,9 +111,8 @@ fn claim(tx: &mut Tx<'_>, keys: &mut [(i64, i64)]) -> Result<BTreeMap<i64, i64>>
         tx.insert_rows("event_ids", &["hash", "seq"], &values, "ON CONFLICT DO NOTHING")?;
     let mut taken = BTreeMap::new();
     if claimed < keys.len() as u64 {
-        let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
         let sql = format!("SELECT hash, seq FROM event_ids WHERE hash IN ({})", marks(1));
-        for list in lists(&hashes) {
+        for list in lists(hashes) {
             let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
             tx.query(&sql, &values, |row| {
                 taken.insert(row.int(0)?, row.int(1)?);
@@ -248,7 +230,7 @@ fn canonical(tree: &serde_json::Value) -> String {
 
 /// The slot of an id and who holds it. Where another id has the same hash, the next number is the
 /// slot, and so on.
-fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
+pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
     let mut slot = hash(id);
     loop {
         match holders(tx, &[slot])?.remove(&slot) {

@@ -1,12 +1,20 @@
 //! The log: the only SQL of this crate.
 
+mod accepted;
 mod append;
+mod follow;
+mod list;
 mod names;
 mod read;
+mod refusals;
 
+pub use accepted::{Done, accept, done};
 pub use append::{Appended, append};
+pub use follow::Follow;
+pub use list::{Filter, Page, list, newest, read};
 pub use names::{Actor, Actors, actors_behind, actors_called, last_actor};
 pub use read::{Logged, of_actor, scan};
+pub use refusals::{Refusal, refuse, refused, refused_one, replayed};
 
 /// The collection of the tally that counts events.
 const COLLECTION: &str = "events";

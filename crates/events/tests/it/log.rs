@@ -1,5 +1,8 @@
 //! Appending: every id once, corrections in any order.
 
+use std::collections::BTreeMap;
+
+use lyceum_core::random::Stream;
 use lyceum_core::time::Timestamp;
 use lyceum_events::{Actors, Appended, Event, MIGRATIONS, append, parse, scan};
 use lyceum_store::Db;
@@ -111,4 +114,72 @@ fn the_version_that_counts_does_not_depend_on_the_order() {
         assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}");
         assert!(ends[0] == "b" || ends[0] == "c");
     });
+}
+
+/// Whatever the order, the repetitions and the split into envelopes: the same events count, and
+/// what each call answers adds up to them.
+#[test]
+fn order_repetition_and_split_do_not_matter() {
+    let rounds = if lyceum_testkit::full_size() { 60 } else { 6 };
+    both(|db| {
+        let mut random = Stream::seeded(11);
+        for round in 0..rounds {
+            let sent: Vec<Event> = (0..25).map(|_| any_event(&mut random)).collect();
+            let mut ends = Vec::new();
+            for _ in 0..3 {
+                empty(db);
+                let mut counted: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+                for batch in mixed(&mut random, &sent) {
+                    for (event, appended) in batch.iter().zip(send(db, "app", &batch)) {
+                        let names = counted.entry(event.id.clone()).or_default();
+                        match appended {
+                            Appended::Same { .. } | Appended::Older { .. } => continue,
+                            Appended::New { .. } => {}
+                            Appended::Correction { former, .. } => {
+                                let name = &former.tree["object"]["name"];
+                                let at = names.iter().position(|known| known == name).unwrap();
+                                names.remove(at);
+                            }
+                        }
+                        names.push(event.tree["object"]["name"].clone());
+                    }
+                }
+                let added: Vec<(String, Value)> = counted
+                    .into_iter()
+                    .map(|(id, names)| {
+                        let [name] = &names[..] else { panic!("{id} counts {names:?}") };
+                        (id, name.clone())
+                    })
+                    .collect();
+                let end = current(db);
+                assert_eq!(end, added, "round {round}: the answers do not add up");
+                ends.push(end);
+            }
+            assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "round {round}: {ends:?}");
+        }
+    });
+}
+
+/// One of few ids, contents and times, so that they meet.
+fn any_event(random: &mut Stream) -> Event {
+    let number = u32::try_from(random.below(6)).unwrap();
+    let name = *random.pick(&["a", "b", "c"]);
+    event(number, name, &format!("2026-01-15T09:0{}:00.000Z", random.below(3)))
+}
+
+/// The events in a random order, some of them again, in envelopes of random sizes.
+fn mixed(random: &mut Stream, events: &[Event]) -> Vec<Vec<Event>> {
+    let mut waiting = events.to_vec();
+    for _ in 0..events.len() / 2 {
+        waiting.push(random.pick(events).clone());
+    }
+    let mut batches = vec![Vec::new()];
+    while !waiting.is_empty() {
+        let at = usize::try_from(random.below(waiting.len() as u64)).unwrap();
+        if random.below(4) == 0 {
+            batches.push(Vec::new());
+        }
+        batches.last_mut().unwrap().push(waiting.swap_remove(at));
+    }
+    batches
 }

@@ -1,5 +1,11 @@
 //! The log of events from outside, on both stores.
 
-#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops where it fails, and says what it leaves out"
+)]
 
 mod log;
+mod official;
+mod validation;

@@ -8,9 +8,12 @@ pub(crate) mod demo;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod listen;
 pub(crate) mod openapi;
 pub(crate) mod rebuild;
+pub(crate) mod rejected;
 pub(crate) mod serve;
+pub(crate) mod trigger;
 
 use crate::cli::Command;
 use crate::failure::Result;
@@ -25,6 +28,8 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Export(export) => export.run(printer),
         Command::Admin(admin) => admin.run(printer),
         Command::Events(events) => events.run(printer),
+        Command::Listen(listen) => listen.run(printer),
+        Command::Trigger(trigger) => trigger.run(printer),
         Command::Demo(demo) => demo.run(printer),
         Command::Config(config) => config.run(printer),
         Command::OpenApi(openapi) => openapi.run(printer),

@@ -12,6 +12,7 @@ mod clients;
 mod config;
 mod consumer;
 mod durability;
+mod events;
 mod files;
 mod http;
 mod imports;

@@ -6,11 +6,16 @@ use crate::served::{Served, Store, on_both_stores};
 
 on_both_stores!(
     the_published_client_uses_every_operation_of_every_service,
+    the_published_client_of_events_uses_every_operation,
     the_older_published_client_uses_every_operation,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
     twice(store, "oneroster_client.py");
+}
+
+fn the_published_client_of_events_uses_every_operation(store: Store) {
+    twice(store, "caliper_client.py");
 }
 
 fn the_older_published_client_uses_every_operation(store: Store) {

@@ -1,5 +1,6 @@
 //! How a problem is told: one table of status codes, one body a standard.
 
+mod caliper;
 mod imsx;
 mod oauth;
 mod problem_json;
@@ -10,6 +11,7 @@ use lyceum_core::{Problem, ProblemKind as Kind};
 use crate::answer::Answer;
 use crate::context::Dialect;
 
+pub(crate) use caliper::schema as caliper_schema;
 pub(crate) use imsx::schema as imsx_schema;
 pub(crate) use oauth::{refusal, schema as oauth_schema};
 pub(crate) use problem_json::schema as problem_schema;
@@ -17,6 +19,8 @@ pub(crate) use problem_json::schema as problem_schema;
 /// The body that an area's problems are told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
+    /// Caliper: `status`, `message`, `errors`.
+    Caliper,
     /// 1EdTech's `imsx_StatusInfo` as OneRoster spells it (`imsx_CodeMinor`).
     Imsx,
     /// RFC 6749 section 5.2: `error`, `error_description`.
@@ -31,6 +35,7 @@ impl Rendering {
     pub fn answer(self, problem: &Problem, dialect: Dialect) -> Answer {
         let status = status(problem.kind);
         let answer = match self {
+            Self::Caliper => caliper::answer(problem),
             Self::Imsx => imsx::answer(problem, dialect),
             Self::OAuth => oauth::answer(problem),
             Self::Problem => problem_json::answer(problem, status),

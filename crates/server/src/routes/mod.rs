@@ -3,6 +3,7 @@
 mod adaptive;
 mod bridge;
 mod docs;
+mod events;
 mod health;
 pub(crate) mod oneroster;
 mod tokens;
@@ -13,6 +14,7 @@ use crate::route::Area;
 pub fn all() -> Vec<Area> {
     let mut areas = vec![health::area(), docs::area(), tokens::area()];
     areas.extend(oneroster::areas());
+    areas.extend(events::areas());
     areas.push(adaptive::area());
     areas.push(bridge::area());
     areas.push(docs::discovery());

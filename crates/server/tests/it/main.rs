@@ -6,6 +6,7 @@ mod authorisation;
 mod bodies;
 mod compression;
 mod cors;
+mod events;
 mod keys;
 mod limits;
 mod oneroster;

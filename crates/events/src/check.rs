@@ -1,0 +1,343 @@
+//! Checks events and entities of the standard's profiles.
+
+use lyceum_core::limits::EVENT_ID_MAX_BYTES;
+use lyceum_core::time::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::CONTEXT;
+use crate::custom;
+use crate::faults::Faults;
+use crate::profiles::{self, EventType, is_custom};
+use crate::vocabulary::{self, Shape, Type};
+
+pub(crate) type Object = Map<String, Value>;
+
+/// The members that an event may have; anything else belongs under `extensions`.
+const MEMBERS: [&str; 18] = [
+    "@context",
+    "id",
+    "type",
+    "profile",
+    "actor",
+    "action",
+    "object",
+    "eventTime",
+    "edApp",
+    "generated",
+    "target",
+    "referrer",
+    "group",
+    "membership",
+    "session",
+    "federatedSession",
+    "extensions",
+    "navigatedFrom",
+];
+
+/// What an item of `data` is.
+pub(crate) enum Item {
+    Event,
+    Entity,
+}
+
+/// Checks one item of `data`.
+pub(crate) fn item(faults: &mut Faults, value: &Value) -> Item {
+    let Some(object) = value.as_object() else {
+        faults.here("an event or an entity is an object");
+        return Item::Entity;
+    };
+    let name = object.get("type").and_then(Value::as_str);
+    let acts = ["eventTime", "actor", "action"].iter().any(|member| object.contains_key(*member));
+    match name {
+        Some(name) if profiles::CUSTOM.iter().any(|(known, ..)| *known == name) => {
+            custom::event(faults, object);
+            Item::Event
+        }
+        Some(name) if profiles::event_type(name).is_some() || acts => {
+            event(faults, object, profiles::event_type(name));
+            Item::Event
+        }
+        None if acts => {
+            event(faults, object, None);
+            Item::Event
+        }
+        Some(name) if vocabulary::part_type(name).is_some() => {
+            part(faults, value, name);
+            Item::Entity
+        }
+        _ => {
+            entity(faults, value, &["Entity"]);
+            Item::Entity
+        }
+    }
+}
+
+fn event(faults: &mut Faults, object: &Object, known: Option<&EventType>) {
+    head(faults, object);
+    let name = text(faults, object, "type");
+    if let (Some(name), None) = (name, known) {
+        faults.at("type", format!("'{name}' is no type of event of Caliper 1.2"));
+    }
+    if let Some(action) = text(faults, object, "action")
+        && let Some(known) = known
+        && !known.actions.contains(&action)
+    {
+        let allowed = known.actions.join(", ");
+        let allowed = if known.actions.len() > 20 { "those of Caliper 1.2" } else { &allowed };
+        faults.at("action", format!("a {} has no action '{action}'; it has {allowed}", known.name));
+    }
+    if let Some(profile) = object.get("profile") {
+        match profile.as_str() {
+            Some(name) if profiles::PROFILES.contains(&name) || is_custom(name, "Profile") => {}
+            _ => faults.at("profile", format!("{profile} is no profile of Caliper 1.2")),
+        }
+    }
+    required(faults, object, "actor", &["Agent"]);
+    required(faults, object, "object", known.map_or(&["Entity"], |known| known.object));
+    let (generated, target, referrer) = known
+        .map_or((&["Entity"][..], &["Entity"][..], &["Entity"][..]), |known| {
+            (known.generated, known.target, known.referrer)
+        });
+    let optional: [(&str, &[&str]); 9] = [
+        ("generated", generated),
+        ("target", target),
+        ("referrer", referrer),
+        ("edApp", &["SoftwareApplication"]),
+        ("group", &["Organization"]),
+        ("membership", &["Membership"]),
+        ("session", &["Session"]),
+        ("federatedSession", &["LtiSession"]),
+        ("navigatedFrom", &["DigitalResource", "SoftwareApplication"]),
+    ];
+    for (member, types) in optional {
+        if let Some(value) = object.get(member) {
+            faults.inside(member, |faults| entity(faults, value, types));
+        }
+    }
+    if object.get("extensions").is_some_and(|value| !value.is_object()) {
+        faults.at("extensions", "extensions are an object");
+    }
+    let launched = known.is_some_and(|known| known.name == "ToolLaunchEvent")
+        && object.get("action").is_some_and(|action| action == "Launched");
+    if launched && !object.contains_key("federatedSession") {
+        faults.at("federatedSession", "a launch names the LtiSession that it began");
+    }
+    for member in object.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
+        faults.at(member, "an event has no such member; put it under 'extensions'");
+    }
+}
+
+/// Checks what all events share: context, id and time.
+pub(crate) fn head(faults: &mut Faults, object: &Object) {
+    match object.get("@context") {
+        None => faults.at("@context", format!("is missing; it is '{CONTEXT}'")),
+        Some(value) => context(faults, value),
+    }
+    if let Some(id) = text(faults, object, "id")
+        && !is_uuid(id)
+    {
+        faults.at("id", format!("'{}' is no urn:uuid:… with a UUID", short(id)));
+    }
+    if let Some(time) = text(faults, object, "eventTime")
+        && instant(time).is_none()
+    {
+        faults.at("eventTime", not_an_instant(time));
+    }
+}
+
+fn context(faults: &mut Faults, value: &Value) {
+    let right = match value {
+        Value::String(name) => name == CONTEXT,
+        Value::Array(names) => names.last().is_some_and(|name| name == CONTEXT),
+        Value::Object(_) => true,
+        _ => false,
+    };
+    if !right {
+        let wanted = format!("is '{CONTEXT}', or a list that ends with it");
+        faults.at("@context", wanted);
+    }
+}
+
+/// A member that must be text.
+pub(crate) fn text<'a>(faults: &mut Faults, object: &'a Object, member: &str) -> Option<&'a str> {
+    match object.get(member) {
+        Some(Value::String(text)) if !text.is_empty() => return Some(text),
+        Some(Value::String(_)) => faults.at(member, "is empty"),
+        Some(Value::Null) | None => faults.at(member, "is missing"),
+        Some(_) => faults.at(member, "is not text"),
+    }
+    None
+}
+
+fn required(faults: &mut Faults, object: &Object, member: &str, types: &[&str]) {
+    match object.get(member) {
+        Some(value) => faults.inside(member, |faults| entity(faults, value, types)),
+        None => faults.at(member, "is missing"),
+    }
+}
+
+/// Checks an entity of one of the types, or its IRI.
+pub(crate) fn entity(faults: &mut Faults, value: &Value, types: &[&str]) {
+    let object = match value {
+        Value::String(iri) if is_iri(iri) => return,
+        Value::String(iri) => {
+            return faults.here(format!("'{}' is neither an entity nor an IRI", short(iri)));
+        }
+        Value::Object(object) => object,
+        _ => return faults.here("is neither an entity nor an IRI"),
+    };
+    if let Some(id) = text(faults, object, "id")
+        && !is_iri(id)
+    {
+        faults.at("id", format!("'{}' is no IRI such as https://… or urn:uuid:…", short(id)));
+    }
+    let Some(name) = text(faults, object, "type") else { return };
+    // A user of the custom profile is a person wherever an agent may stand.
+    let known = if is_custom(name, "User") { "Person" } else { name };
+    let Some(known) = vocabulary::entity_type(known) else {
+        return faults.at("type", format!("'{}' is no type of entity of Caliper 1.2", short(name)));
+    };
+    if !types.iter().any(|wanted| known.is(wanted)) {
+        faults.at("type", format!("a {name} cannot stand here; a {} can", types.join(" or a ")));
+        return;
+    }
+    members(faults, object, known);
+}
+
+/// Checks a value that has no id of its own.
+fn part(faults: &mut Faults, value: &Value, wanted: &str) {
+    let Some(object) = value.as_object() else {
+        return faults.here(format!("is no {wanted}"));
+    };
+    match (object.get("type").and_then(Value::as_str), vocabulary::part_type(wanted)) {
+        (Some(name), Some(known)) if name == wanted => members(faults, object, known),
+        _ => faults.at("type", format!("is not '{wanted}'")),
+    }
+}
+
+fn members(faults: &mut Faults, object: &Object, known: &Type) {
+    for member in known.required.iter().filter(|member| !object.contains_key(**member)) {
+        faults.at(member, format!("a {} has one", known.name));
+    }
+    for (name, value) in object {
+        if name == "@context" {
+            context(faults, value);
+        } else if let Some(shape) = known.member(name) {
+            faults.inside(name, |faults| member(faults, value, shape));
+        }
+    }
+}
+
+fn member(faults: &mut Faults, value: &Value, shape: Shape) {
+    let wanted = match shape {
+        Shape::Entity(types) => return entity(faults, value, types),
+        Shape::Part(name) => return part(faults, value, name),
+        Shape::Entities(types) => {
+            return list(faults, value, |faults, item| entity(faults, item, types));
+        }
+        Shape::Parts(name) => return list(faults, value, |faults, item| part(faults, item, name)),
+        Shape::Texts => {
+            return list(faults, value, |faults, item| member(faults, item, Shape::Text));
+        }
+        Shape::Words(words) => {
+            return list(faults, value, |faults, item| member(faults, item, Shape::Word(words)));
+        }
+        Shape::Text if value.is_string() => return,
+        Shape::Truth if value.is_boolean() => return,
+        Shape::Whole if value.is_u64() => return,
+        Shape::Number if value.is_number() => return,
+        Shape::Free if value.is_object() => return,
+        Shape::Instant if value.as_str().and_then(instant).is_some() => return,
+        Shape::Duration if value.as_str().is_some_and(is_duration) => return,
+        Shape::Word(words) if value.as_str().is_some_and(|word| words.contains(&word)) => return,
+        Shape::Text => "text",
+        Shape::Truth => "true or false",
+        Shape::Whole => "a whole number",
+        Shape::Number => "a number",
+        Shape::Free => "an object",
+        Shape::Instant => "an instant such as 2026-01-15T08:00:00.000Z",
+        Shape::Duration => "a duration such as PT5M30S",
+        Shape::Word(words) => {
+            let words = if words.len() > 20 { "the standard's" } else { &words.join(", ") };
+            return faults.here(format!("{} is not one of {words}", told(value)));
+        }
+    };
+    faults.here(format!("{} is not {wanted}", told(value)));
+}
+
+fn list(faults: &mut Faults, value: &Value, check: impl Fn(&mut Faults, &Value)) {
+    let Some(items) = value.as_array() else {
+        return faults.here(format!("{} is not a list", told(value)));
+    };
+    for (index, item) in items.iter().enumerate() {
+        faults.item(index, |faults| check(faults, item));
+    }
+}
+
+/// A UTC instant: a date, `T`, a time with or without a fraction, `Z`.
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+    let shaped = text.len() >= 20 && text.as_bytes()[10] == b'T' && text.ends_with('Z');
+    if shaped { text.parse().ok() } else { None }
+}
+
+pub(crate) fn not_an_instant(text: &str) -> String {
+    format!("'{}' is no UTC instant such as 2026-01-15T08:00:00.000Z", short(text))
+}
+
+/// Whether the text is an IRI: a scheme, a colon, something. `_:` begins a blank node.
+pub(crate) fn is_iri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    (named || scheme == "_")
+        && !rest.is_empty()
+        && text.len() <= EVENT_ID_MAX_BYTES
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
+fn is_uuid(text: &str) -> bool {
+    let Some(uuid) = text.strip_prefix("urn:uuid:") else { return false };
+    uuid.len() == 36
+        && uuid.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// `P[nY][nM][nW][nD][T[nH][nM][nS]]` with at least one part (ISO 8601).
+fn is_duration(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('P') else { return false };
+    let (date, time) = match rest.split_once('T') {
+        Some((_, "")) => return false,
+        Some((date, time)) => (date, time),
+        None => (rest, ""),
+    };
+    !rest.is_empty() && in_order(date, "YMWD") && in_order(time, "HMS")
+}
+
+/// Whether the text is numbers, each followed by a unit, in the order of the units.
+fn in_order(text: &str, units: &str) -> bool {
+    let mut units = units.chars();
+    text.split_inclusive(|c: char| c.is_ascii_alphabetic()).all(|part| {
+        let Some(unit) = part.chars().last() else { return false };
+        let number = &part[..part.len() - unit.len_utf8()];
+        number.starts_with(|c: char| c.is_ascii_digit())
+            && number.chars().all(|c| c.is_ascii_digit() || c == '.')
+            && units.any(|known| known == unit)
+    })
+}
+
+/// A value as a message shows it.
+fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("'{}'", short(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The beginning of a text.
+pub(crate) fn short(text: &str) -> &str {
+    text.char_indices().nth(60).map_or(text, |(end, _)| &text[..end])
+}

@@ -1,0 +1,156 @@
+//! Checks events of the custom profile: `ActivityEvent` and `TimeSpentEvent`.
+
+use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
+use serde_json::Value;
+
+use crate::check::{Object, entity, head, instant, is_iri, not_an_instant, short, text};
+use crate::faults::Faults;
+use crate::profiles::{CUSTOM, is_custom};
+
+/// Checks an event of the custom profile. Members that the profile does not have are kept.
+pub(crate) fn event(faults: &mut Faults, object: &Object) {
+    let name = object.get("type").and_then(Value::as_str).unwrap_or_default();
+    let Some((_, wanted, collection, metrics)) = CUSTOM.iter().find(|(known, ..)| *known == name)
+    else {
+        return;
+    };
+    head(faults, object);
+    if let Some(action) = text(faults, object, "action")
+        && action != *wanted
+    {
+        faults.at("action", format!("a {name} has no action '{}'; it has {wanted}", short(action)));
+    }
+    term(faults, object, "profile", "Profile");
+    part(faults, object, "actor", actor);
+    part(faults, object, "object", context);
+    part(faults, object, "generated", |faults, generated| {
+        term(faults, generated, "type", collection);
+        items(faults, generated, metrics);
+    });
+    let references = ["edApp", "target", "referrer", "group", "membership", "session"];
+    for member in references.into_iter().chain(["federatedSession"]) {
+        if let Some(Value::String(iri)) = object.get(member)
+            && !is_iri(iri)
+        {
+            faults.at(member, format!("'{}' is neither an entity nor an IRI", short(iri)));
+        }
+    }
+    if object.get("extensions").is_some_and(|it| !it.is_object() && !it.is_null()) {
+        faults.at("extensions", "extensions are an object");
+    }
+}
+
+/// Checks a member that must be an object.
+fn part(
+    faults: &mut Faults,
+    object: &Object,
+    member: &str,
+    check: impl FnOnce(&mut Faults, &Object),
+) {
+    match object.get(member) {
+        Some(Value::Object(part)) => faults.inside(member, |faults| check(faults, part)),
+        Some(Value::Null) | None => faults.at(member, "is missing"),
+        Some(_) => faults.at(member, "is not an object"),
+    }
+}
+
+/// Checks that a member names a term of the profile, in either spelling.
+fn term(faults: &mut Faults, object: &Object, member: &str, wanted: &str) {
+    if let Some(name) = text(faults, object, member)
+        && !is_custom(name, wanted)
+    {
+        let message = format!("'{}' is not 'Service{wanted}' or 'Timeback{wanted}'", short(name));
+        faults.at(member, message);
+    }
+}
+
+fn actor(faults: &mut Faults, actor: &Object) {
+    iri(faults, actor);
+    term(faults, actor, "type", "User");
+    match actor.get("email") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(email)) if is_email(email) => {}
+        Some(_) => faults.at("email", "is no e-mail address"),
+    }
+}
+
+/// What tells an e-mail address from other text; whether it exists is not known here.
+fn is_email(text: &str) -> bool {
+    let (name, host) = text.split_once('@').unwrap_or_default();
+    !name.is_empty()
+        && !host.is_empty()
+        && text.len() <= EVENT_EMAIL_MAX_BYTES
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
+fn context(faults: &mut Faults, object: &Object) {
+    iri(faults, object);
+    term(faults, object, "type", "ActivityContext");
+    text(faults, object, "subject");
+    part(faults, object, "app", |faults, app| {
+        text(faults, app, "name");
+    });
+    for member in ["course", "activity"] {
+        match object.get(member) {
+            None | Some(Value::Null) => {}
+            // Its id may be an IRI or the sourcedId alone.
+            Some(Value::Object(named)) => faults.inside(member, |faults| {
+                let has_id = named.get("id").is_some_and(|id| !id.is_null());
+                text(faults, named, if has_id { "id" } else { "name" });
+            }),
+            Some(other) => faults.inside(member, |faults| entity(faults, other, &["Entity"])),
+        }
+    }
+}
+
+fn iri(faults: &mut Faults, object: &Object) {
+    if let Some(id) = text(faults, object, "id")
+        && !is_iri(id)
+    {
+        faults.at("id", format!("'{}' is no IRI such as https://… or urn:uuid:…", short(id)));
+    }
+}
+
+fn items(faults: &mut Faults, generated: &Object, metrics: &[&str]) {
+    if let Some(attempt) = generated.get("attempt").filter(|attempt| !attempt.is_null())
+        && attempt.as_u64().is_none_or(|number| number == 0)
+    {
+        faults.at("attempt", "is not a whole number from 1");
+    }
+    let Some(items) = generated.get("items").and_then(Value::as_array) else {
+        return faults.at("items", "is not a list of metrics");
+    };
+    faults.inside("items", |faults| {
+        for (index, item) in items.iter().enumerate() {
+            faults.item(index, |faults| match item.as_object() {
+                Some(item) => metric(faults, item, metrics),
+                None => faults.here("is not an object"),
+            });
+        }
+    });
+}
+
+fn metric(faults: &mut Faults, item: &Object, metrics: &[&str]) {
+    let name = text(faults, item, "type");
+    if let Some(name) = name
+        && !metrics.contains(&name)
+    {
+        faults.at("type", format!("'{}' is not one of {}", short(name), metrics.join(", ")));
+    }
+    let most = f64::from(EVENT_METRIC_MAX_COUNT);
+    // Experience may be taken back; time and counts cannot.
+    let least = if name == Some("xpEarned") { -most } else { 0.0 };
+    match item.get("value").and_then(Value::as_f64) {
+        Some(value) if (least..=most).contains(&value) => {}
+        Some(_) => faults.at("value", format!("is not between {least} and {most}")),
+        None => faults.at("value", "is not a number"),
+    }
+    for member in ["startDate", "endDate", "start_date", "end_date"] {
+        match item.get(member) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(time)) if instant(time).is_some() => {}
+            Some(Value::String(time)) => faults.at(member, not_an_instant(time)),
+            Some(_) => faults.at(member, "is not text"),
+        }
+    }
+}

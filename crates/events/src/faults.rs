@@ -1,0 +1,68 @@
+//! The faults of an envelope, each with its place.
+
+use std::fmt::Write;
+
+use lyceum_core::limits::EVENT_MAX_REPORTED_FAULTS;
+use lyceum_core::{Detail, Problem, ProblemKind};
+
+/// Faults in the order of the envelope, a bounded number of them, and the place where the check
+/// stands.
+#[derive(Default)]
+pub(crate) struct Faults {
+    place: String,
+    found: Vec<Detail>,
+    further: usize,
+}
+
+impl Faults {
+    /// Notes a fault here.
+    pub(crate) fn here(&mut self, message: impl Into<String>) {
+        if self.found.len() < EVENT_MAX_REPORTED_FAULTS {
+            self.found.push(Detail { path: self.place.clone(), message: message.into() });
+        } else {
+            self.further += 1;
+        }
+    }
+
+    /// Notes a fault at a member.
+    pub(crate) fn at(&mut self, member: &str, message: impl Into<String>) {
+        self.inside(member, |faults| faults.here(message));
+    }
+
+    /// Checks a member.
+    pub(crate) fn inside<T>(&mut self, member: &str, check: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.place.len();
+        if length > 0 {
+            self.place.push('.');
+        }
+        self.place.push_str(member);
+        let result = check(self);
+        self.place.truncate(length);
+        result
+    }
+
+    /// Checks one of a list.
+    pub(crate) fn item<T>(&mut self, index: usize, check: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.place.len();
+        let _ = write!(self.place, "[{index}]");
+        let result = check(self);
+        self.place.truncate(length);
+        result
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.found.len() + self.further
+    }
+
+    /// The problem that tells them; none when there are none.
+    pub(crate) fn problem(self) -> Option<Problem> {
+        let first = self.found.first()?;
+        let more = match self.found.len() + self.further - 1 {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        let message = format!("{}: {}{more}", first.path, first.message);
+        Some(Problem { details: self.found, ..Problem::new(ProblemKind::Malformed, message) })
+    }
+}

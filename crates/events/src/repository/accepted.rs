@@ -1,0 +1,138 @@
+//! What an accepted envelope leaves beside its events: entities and the state of its job.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::{Tx, Value};
+
+use super::append::Appended;
+use crate::envelope::Envelope;
+
+/// Notes an accepted envelope, whose events were appended: keeps its entities and answers the
+/// number of its job. Of an entity the latest description that a client sent is kept.
+pub fn accept(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    client: &str,
+    envelope: &Envelope,
+    appended: &[Appended],
+) -> Result<i64> {
+    let at = now.milliseconds();
+    let mut rows: Vec<Value<'_>> = Vec::new();
+    for entity in &envelope.entities {
+        rows.extend([
+            Value::Text(&entity.id),
+            client.into(),
+            envelope.send_time.milliseconds().into(),
+            at.into(),
+            Value::Text(&entity.body),
+        ]);
+    }
+    for row in rows.chunks_exact(5) {
+        // One by one: a statement of PostgreSQL cannot change a row twice.
+        tx.insert_rows(
+            "event_entities",
+            &["id", "client", "send_ms", "received_ms", "body"],
+            row,
+            "ON CONFLICT (id, client) DO UPDATE SET send_ms = excluded.send_ms, \
+             received_ms = excluded.received_ms, body = excluded.body \
+             WHERE excluded.send_ms > event_entities.send_ms OR \
+             (excluded.send_ms = event_entities.send_ms AND excluded.body > event_entities.body)",
+        )?;
+    }
+    let seqs: Vec<i64> = appended.iter().map(Appended::seq).collect();
+    let seqs = runs(&seqs);
+    let job = tx.query_one(
+        "INSERT INTO event_batches (received_ms, seqs) VALUES ($1, $2) RETURNING id",
+        &[at.into(), (&seqs).into()],
+        |row| row.int(0),
+    )?;
+    let job = job.ok_or_else(|| Problem::internal("a job was not noted"))?;
+    forget(tx, now, job)?;
+    Ok(job)
+}
+
+/// The state of an accepted envelope's job: its work was done before the envelope was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// When.
+    pub at: Timestamp,
+    /// Number and id of each event, in the order sent.
+    pub events: Vec<(i64, String)>,
+}
+
+/// Reads the state of a job.
+pub fn done(tx: &mut Tx<'_>, job: i64) -> Result<Option<Done>> {
+    let sql = "SELECT received_ms, seqs FROM event_batches WHERE id = $1";
+    let found = tx.query_one(sql, &[job.into()], |row| {
+        Ok((Timestamp::from_milliseconds(row.int(0)?), numbers(row.text(1)?)))
+    })?;
+    let Some((at, seqs)) = found else { return Ok(None) };
+    let mut events = Vec::with_capacity(seqs.len());
+    for seq in seqs {
+        let sql = "SELECT body FROM event_log WHERE seq = $1";
+        let id = tx.query_one(sql, &[seq.into()], |row| {
+            let tree: serde_json::Value =
+                serde_json::from_str(row.text(0)?).map_err(Problem::internal)?;
+            Ok(tree["id"].as_str().unwrap_or_default().to_owned())
+        })?;
+        events.push((seq, id.unwrap_or_default()));
+    }
+    Ok(Some(Done { at, events }))
+}
+
+/// Removes states of jobs that are too old, a few at a time and not for every envelope.
+fn forget(tx: &mut Tx<'_>, now: Timestamp, job: i64) -> Result<()> {
+    if job % FORGET_EVERY != 0 {
+        return Ok(());
+    }
+    let until = now.plus_seconds(-limits::EVENT_JOB_KEPT_DAYS * 86_400).milliseconds();
+    tx.execute(
+        "DELETE FROM event_batches WHERE received_ms < $1 AND id IN \
+         (SELECT id FROM event_batches ORDER BY id LIMIT $2)",
+        &[until.into(), (2 * FORGET_EVERY).into()],
+    )
+    .map(drop)
+}
+
+/// Envelopes between two removals.
+const FORGET_EVERY: i64 = 64;
+
+/// Numbers as text, runs of neighbours shortened: `1-100,7`.
+fn runs(seqs: &[i64]) -> String {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for &seq in seqs {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == seq => *last = seq,
+            _ => runs.push((seq, seq)),
+        }
+    }
+    let text = |(first, last): (i64, i64)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    runs.into_iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+/// Reads what [`runs`] wrote.
+fn numbers(text: &str) -> Vec<i64> {
+    let number = |text: &str| text.parse::<i64>().ok();
+    text.split(',')
+        .filter_map(|run| match run.split_once('-') {
+            Some((first, last)) => Some(number(first)?..=number(last)?),
+            None => number(run).map(|seq| seq..=seq),
+        })
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_read_as_written() {
+        for (seqs, text) in [(&[][..], ""), (&[5], "5"), (&[1, 2, 3, 9, 3, 4], "1-3,9,3-4")] {
+            assert_eq!((runs(seqs).as_str(), numbers(text).as_slice()), (text, seqs));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Following the log as it grows.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_store::{Dialect, Tx};
+
+use super::read::{COLUMNS, Logged, logged};
+
+/// How far somebody has followed the log.
+///
+/// On PostgreSQL numbers are given out before they are committed, so that a number may be missing
+/// for a moment: its transaction is under way, or failed. The log is followed up to such a gap, and
+/// over it when it stays. On SQLite one write follows the other, and what is missing stays so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follow {
+    seen: i64,
+    /// Since when a gap behind `seen` is known.
+    gap: Option<Timestamp>,
+}
+
+impl Follow {
+    /// Behind the event of the number.
+    pub fn from(seen: i64) -> Self {
+        Self { seen, gap: None }
+    }
+
+    /// Whether something lies behind a gap that may still fill.
+    pub fn waits(&self) -> bool {
+        self.gap.is_some()
+    }
+
+    /// What came since, a bounded number of events, and how far that goes. A corrected event is
+    /// shown by the version that counts.
+    pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<Logged>)> {
+        let patience = match tx.dialect() {
+            Dialect::Sqlite => 0,
+            Dialect::Postgres => limits::EVENT_STREAM_GAP_MAX_MS,
+        };
+        let sql = format!(
+            "SELECT {COLUMNS}, l.superseded_by FROM event_log l \
+             JOIN event_sources s ON s.id = l.source WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
+        );
+        let mut events = Vec::new();
+        let limit = limits::EVENT_STREAM_BATCH_RECORDS;
+        tx.query(&sql, &[self.seen.into(), limit.into()], |row| {
+            let seq = row.int(0)?;
+            if seq > self.seen + 1 {
+                let since = *self.gap.get_or_insert(now);
+                if now.milliseconds() - since.milliseconds() < patience {
+                    return Ok(false);
+                }
+            }
+            self.gap = None;
+            self.seen = seq;
+            if row.opt_int(8)?.is_none() {
+                events.push(logged(row)?);
+            }
+            Ok(true)
+        })?;
+        Ok((self, events))
+    }
+}

@@ -1,0 +1,134 @@
+//! Lists, single reads, and what came since.
+
+use std::fmt::Write;
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Tx, Value};
+
+use super::COLLECTION;
+use super::append::find;
+use super::read::{COLUMNS, Logged, logged};
+
+/// Which events a list shows; an empty one shows all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The sensor's IRI.
+    pub sensor: Option<String>,
+    /// The actor's IRI.
+    pub actor_id: Option<String>,
+    /// The actor's e-mail address; letters A-Z are alike in both cases.
+    pub actor_email: Option<String>,
+    /// The earliest `eventTime`.
+    pub start: Option<Timestamp>,
+    /// The latest `eventTime`.
+    pub end: Option<Timestamp>,
+}
+
+/// A page of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// The events, in the order of arrival.
+    pub events: Vec<Logged>,
+    /// How many there are on all pages.
+    pub total: i64,
+}
+
+const FROM: &str = "event_log l JOIN event_sources s ON s.id = l.source";
+
+/// What a condition compares with.
+enum Wanted {
+    Text(String),
+    Number(i64),
+}
+
+impl Filter {
+    /// The conditions beside that of the version that counts, and what they compare with.
+    fn conditions(&self) -> (String, Vec<Wanted>) {
+        let text = |text: &Option<String>| text.clone().map(Wanted::Text);
+        let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
+        let number = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds()));
+        let all = [
+            ("s.sensor =", "", text(&self.sensor)),
+            ("l.actor IN (SELECT id FROM event_actors WHERE iri =", ")", text(&self.actor_id)),
+            ("l.actor IN (SELECT id FROM event_actors WHERE lower(email) =", ")", text(&email)),
+            ("l.event_ms >=", "", number(self.start)),
+            ("l.event_ms <=", "", number(self.end)),
+        ];
+        let (mut sql, mut wanted) = (String::from("l.superseded_by IS NULL"), Vec::new());
+        for (before, behind, value) in all {
+            if let Some(value) = value {
+                wanted.push(value);
+                let _ = write!(sql, " AND {before} ${}{behind}", wanted.len());
+            }
+        }
+        (sql, wanted)
+    }
+}
+
+impl Filter {
+    /// Whether an event is one of them.
+    pub fn takes(&self, logged: &Logged) -> bool {
+        let event = &logged.event;
+        let email = event.actor_email().unwrap_or_default();
+        self.sensor.as_ref().is_none_or(|sensor| *sensor == event.sensor)
+            && self.actor_id.as_ref().is_none_or(|id| id == event.actor_id())
+            && self.actor_email.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(email))
+            && self.start.is_none_or(|start| event.time >= start)
+            && self.end.is_none_or(|end| event.time <= end)
+    }
+}
+
+fn values(wanted: &[Wanted]) -> Vec<Value<'_>> {
+    wanted
+        .iter()
+        .map(|wanted| match wanted {
+            Wanted::Text(text) => Value::Text(text),
+            Wanted::Number(number) => Value::Int(*number),
+        })
+        .collect()
+}
+
+/// Lists a page of events in the order of their arrival, which is a stable one.
+pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Page> {
+    let (mut conditions, mut wanted) = filter.conditions();
+    let everything = *filter == Filter::default();
+    let total = if everything {
+        tx.tally_total(COLLECTION)?
+    } else {
+        let sql = format!("SELECT COUNT(*) FROM {FROM} WHERE {conditions}");
+        tx.query_one(&sql, &values(&wanted), |row| row.int(0))?.unwrap_or(0)
+    };
+    let mut skip = offset;
+    if everything {
+        let Some((seq, rest)) = tx.tally_seek(COLLECTION, offset)? else {
+            return Ok(Page { events: Vec::new(), total });
+        };
+        wanted.push(Wanted::Number(seq));
+        conditions += " AND l.seq >= $1";
+        skip = rest;
+    }
+    let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} ORDER BY l.seq \
+         LIMIT ${limit_at} OFFSET ${skip_at}"
+    );
+    wanted.extend([Wanted::Number(limit), Wanted::Number(skip)]);
+    let mut events = Vec::new();
+    tx.query(&sql, &values(&wanted), |row| {
+        events.push(logged(row)?);
+        Ok(true)
+    })?;
+    Ok(Page { events, total })
+}
+
+/// The version of an event that counts, by the event's id.
+pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<Option<Logged>> {
+    find(tx, id).map(|(_, found)| found)
+}
+
+/// The number of the newest event; 0 when there is none.
+pub fn newest(tx: &mut Tx<'_>) -> Result<i64> {
+    let sql = "SELECT COALESCE(MAX(seq), 0) FROM event_log";
+    Ok(tx.query_one(sql, &[], |row| row.int(0))?.unwrap_or(0))
+}

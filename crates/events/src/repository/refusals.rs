@@ -1,0 +1,92 @@
+//! Refused envelopes, kept apart for inspection and replay.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::{Row, Tx};
+
+/// A refused envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its number.
+    pub id: i64,
+    /// The client that sent it.
+    pub client: String,
+    /// When it arrived.
+    pub received: String,
+    /// When it was replayed with success, if it was.
+    pub replayed: Option<String>,
+    /// Why it was refused, in one line.
+    pub message: String,
+    /// The faults as a JSON array of `{path, message}`.
+    pub faults: String,
+    /// What was sent, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
+    pub body: String,
+}
+
+/// Keeps a refused envelope, and lets go of those that are too old. A body beyond the limit is cut
+/// off; so is what text of the store cannot hold.
+pub fn refuse(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    client: &str,
+    problem: (&str, &[lyceum_core::Detail]),
+    body: &str,
+) -> Result<()> {
+    let until = now.plus_seconds(-limits::EVENT_REFUSED_KEPT_DAYS * 86_400).milliseconds();
+    tx.execute("DELETE FROM event_refusals WHERE received_ms < $1", &[until.into()])?;
+    let (message, details) = problem;
+    let faults = serde_json::to_string(details).map_err(Problem::internal)?;
+    let end = body.floor_char_boundary(limits::EVENT_REFUSED_MAX_BYTES);
+    let plain = |text: &str| text.replace('\0', "\u{fffd}");
+    let (message, faults, body) = (plain(message), plain(&faults), plain(&body[..end]));
+    tx.execute(
+        "INSERT INTO event_refusals (client, received_ms, message, faults, body) \
+         VALUES ($1, $2, $3, $4, $5)",
+        &[
+            client.into(),
+            now.milliseconds().into(),
+            (&message).into(),
+            (&faults).into(),
+            (&body).into(),
+        ],
+    )
+    .map(drop)
+}
+
+const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults, body";
+
+/// The newest refused envelopes, `limit` at most.
+pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refusal>> {
+    let sql = format!("SELECT {COLUMNS} FROM event_refusals ORDER BY id DESC LIMIT $1");
+    let mut found = Vec::new();
+    tx.query(&sql, &[limit.into()], |row| {
+        found.push(refusal(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// One refused envelope.
+pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<Refusal>> {
+    let sql = format!("SELECT {COLUMNS} FROM event_refusals WHERE id = $1");
+    tx.query_one(&sql, &[id.into()], refusal)
+}
+
+/// Notes that a refused envelope was replayed with success.
+pub fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
+    let sql = "UPDATE event_refusals SET replayed_ms = $1 WHERE id = $2";
+    tx.execute(sql, &[now.milliseconds().into(), id.into()]).map(drop)
+}
+
+fn refusal(row: &Row<'_>) -> Result<Refusal> {
+    let time = |milliseconds| Timestamp::from_milliseconds(milliseconds).to_string();
+    Ok(Refusal {
+        id: row.int(0)?,
+        client: row.text(1)?.to_owned(),
+        received: time(row.int(2)?),
+        replayed: row.opt_int(3)?.map(time),
+        message: row.text(4)?.to_owned(),
+        faults: row.text(5)?.to_owned(),
+        body: row.text(6)?.to_owned(),
+    })
+}

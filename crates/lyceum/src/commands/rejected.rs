@@ -1,0 +1,133 @@
+//! `lyceum events rejected` and `lyceum events replay`
+
+use clap::Args;
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::{Problem, ProblemKind};
+use lyceum_events::{parse, repository};
+use serde_json::{Value, json};
+
+use crate::failure::{Code, Failure, Result};
+use crate::printer::{Printer, table};
+use crate::settings::{DataArgs, Missing, write};
+
+#[derive(Args)]
+pub(crate) struct Rejected {
+    /// The envelope to show
+    id: Option<i64>,
+    /// How many to list, newest first
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: i64,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Replay {
+    /// The envelope to replay
+    #[arg(required_unless_present = "all")]
+    id: Option<i64>,
+    /// Replay all that were not replayed yet
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Rejected {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let Some(id) = self.id else {
+            let refused = db.read_blocking(|tx| repository::refused(tx, self.limit))?;
+            printer.answer(
+                || {
+                    let rows: Vec<_> = refused.iter().map(row).collect();
+                    table(&["id", "received", "client", "replayed", "why"], &rows)
+                },
+                || refused.iter().map(record).collect(),
+            );
+            return Ok(());
+        };
+        let found = db.read_blocking(|tx| repository::refused_one(tx, id))?;
+        let found = found.ok_or_else(|| unknown(id))?;
+        printer.answer(
+            || {
+                let faults: Vec<Value> = serde_json::from_str(&found.faults).unwrap_or_default();
+                let text =
+                    |fault: &Value, name: &str| fault[name].as_str().unwrap_or("").to_owned();
+                let faults = faults.iter().map(|fault| {
+                    format!("  {}: {}\n", text(fault, "path"), text(fault, "message"))
+                });
+                format!("{}\n{}{}\n", found.message, faults.collect::<String>(), found.body)
+            },
+            || record(&found),
+        );
+        Ok(())
+    }
+}
+
+impl Replay {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let ids = match self.id {
+            Some(id) => vec![id],
+            None => {
+                let mut waiting = db.read_blocking(|tx| repository::refused(tx, i64::MAX))?;
+                waiting.retain(|refusal| refusal.replayed.is_none());
+                waiting.iter().rev().map(|refusal| refusal.id).collect()
+            }
+        };
+        let (mut taken, mut refused) = (0, Vec::new());
+        for id in ids {
+            let now = SystemClock.now();
+            match write(&db, move |tx| replay(tx, now, id)) {
+                Ok(()) => taken += 1,
+                Err(failure) if self.all => refused.push(format!("{id}: {}", failure.message)),
+                Err(failure) => return Err(failure),
+            }
+        }
+        for line in &refused {
+            printer.warn(line);
+        }
+        printer.answer(String::new, || json!({ "taken": taken, "refused": refused.len() }));
+        printer.done(&format!("{taken} envelopes were taken, {} refused again", refused.len()));
+        Ok(())
+    }
+}
+
+/// Takes a refused envelope as if its client had sent it now.
+fn replay(
+    tx: &mut lyceum_store::Tx<'_>,
+    now: lyceum_core::time::Timestamp,
+    id: i64,
+) -> lyceum_core::Result<()> {
+    let refusal = repository::refused_one(tx, id)?.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, format!("there is no refused envelope {id}"))
+    })?;
+    let envelope = parse(&refusal.body)?;
+    let appended = lyceum_bridge::intake(tx, now, &refusal.client, &envelope.events)?;
+    repository::accept(tx, now, &refusal.client, &envelope, &appended)?;
+    repository::replayed(tx, now, id)
+}
+
+fn unknown(id: i64) -> Failure {
+    Failure::new(Code::NotFound, format!("there is no refused envelope {id}"))
+        .hint("`lyceum events rejected` lists those that are kept")
+}
+
+fn row(refusal: &repository::Refusal) -> Vec<String> {
+    let replayed = refusal.replayed.clone().unwrap_or_else(|| "no".to_owned());
+    let (client, why) = (refusal.client.clone(), refusal.message.clone());
+    vec![refusal.id.to_string(), refusal.received.clone(), client, replayed, why]
+}
+
+fn record(refusal: &repository::Refusal) -> Value {
+    json!({
+        "id": refusal.id,
+        "client": refusal.client,
+        "received": refusal.received,
+        "replayed": refusal.replayed,
+        "message": refusal.message,
+        "faults": serde_json::from_str::<Value>(&refusal.faults).unwrap_or_default(),
+        "body": refusal.body,
+    })
+}

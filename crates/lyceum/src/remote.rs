@@ -1,0 +1,140 @@
+//! A running server, as a client of its API sees it.
+
+use std::io::Read;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use clap::Args;
+use serde_json::Value;
+use ureq::Agent;
+use ureq::http::Response;
+
+use crate::failure::{Code, Failure, Result};
+
+/// Which server, and who asks.
+#[derive(Args, Clone)]
+pub(crate) struct RemoteArgs {
+    /// Address of the server
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://127.0.0.1:4321",
+        help_heading = "Server"
+    )]
+    server: String,
+    /// Id of the client to sign in as; `lyceum client create` makes one
+    #[arg(long, value_name = "ID", env = "LYCEUM_CLIENT_ID", help_heading = "Server")]
+    client_id: Option<String>,
+    /// Its secret
+    #[arg(
+        long,
+        value_name = "SECRET",
+        env = "LYCEUM_CLIENT_SECRET",
+        hide_env_values = true,
+        requires = "client_id",
+        help_heading = "Server"
+    )]
+    client_secret: Option<String>,
+}
+
+/// A server, signed in to.
+pub(crate) struct Remote {
+    agent: Agent,
+    base: String,
+    token: Option<String>,
+}
+
+/// What a server answered.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Its body as JSON; `null` where it is empty.
+    pub(crate) body: Value,
+}
+
+impl RemoteArgs {
+    /// Signs in; without an id nobody does, which a sandbox allows.
+    pub(crate) fn sign_in(&self) -> Result<Remote> {
+        let agent: Agent = Agent::config_builder().http_status_as_error(false).build().into();
+        let base = self.server.trim_end_matches('/').to_owned();
+        let mut remote = Remote { agent, base, token: None };
+        let Some(id) = &self.client_id else { return Ok(remote) };
+        let secret = self.client_secret.as_deref().unwrap_or_default();
+        let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
+        let request = remote
+            .agent
+            .post(format!("{}/oauth2/token", remote.base))
+            .header("Authorization", format!("Basic {basic}"));
+        let answer = request.send_form([("grant_type", "client_credentials")]);
+        let answer = remote.read(answer)?;
+        let token = answer.body["access_token"].as_str().map(str::to_owned);
+        remote.token = Some(token.ok_or_else(|| remote.refusal(&answer))?);
+        Ok(remote)
+    }
+}
+
+impl Remote {
+    /// Sends JSON.
+    pub(crate) fn post(&self, path: &str, body: &str) -> Result<Answer> {
+        let mut request = self.agent.post(format!("{}{path}", self.base));
+        request = request.header("Content-Type", "application/json");
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        self.read(request.send(body))
+    }
+
+    /// Opens a stream of server-sent events behind the event of that id.
+    pub(crate) fn stream(&self, path: &str, after: Option<&str>) -> Result<impl Read + use<>> {
+        let mut request = self.agent.get(format!("{}{path}", self.base));
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        if let Some(after) = after {
+            request = request.header("Last-Event-ID", after);
+        }
+        let answer = request.call();
+        match answer {
+            Ok(answer) if answer.status() == 200 => Ok(answer.into_body().into_reader()),
+            answer => {
+                let answer = self.read(answer)?;
+                Err(self.refusal(&answer))
+            }
+        }
+    }
+
+    /// Why the server did not do what it was asked.
+    pub(crate) fn refusal(&self, answer: &Answer) -> Failure {
+        let texts = ["message", "error_description", "imsx_description", "detail", "error"];
+        let text = texts.iter().find_map(|name| answer.body[*name].as_str());
+        let code = match answer.status {
+            401 | 403 => Code::NotAllowed,
+            404 => Code::NotFound,
+            409 => Code::Conflict,
+            _ => Code::Failed,
+        };
+        let text = text.unwrap_or("no reason given");
+        let failure =
+            Failure::new(code, format!("{} answered {}: {text}", self.base, answer.status));
+        match answer.status {
+            401 => failure.hint("name a client with --client-id and --client-secret"),
+            _ => failure,
+        }
+    }
+
+    fn read(&self, answer: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answer> {
+        let unreachable = |error: ureq::Error| {
+            Failure::failed(format!("{} does not answer: {error}", self.base))
+                .hint("start it with `lyceum serve`, or name another with --server")
+        };
+        let mut answer = answer.map_err(unreachable)?;
+        let status = answer.status().as_u16();
+        let text = answer.body_mut().read_to_string().map_err(unreachable)?;
+        match serde_json::from_str(&text) {
+            Ok(body) => Ok(Answer { status, body }),
+            Err(_) if text.is_empty() => Ok(Answer { status, body: Value::Null }),
+            Err(_) => Err(Failure::failed(format!("{} answered no JSON", self.base)).hint(
+                "the server is not running there, or --server names another address or port",
+            )),
+        }
+    }
+}

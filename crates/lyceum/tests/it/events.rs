@@ -1,0 +1,123 @@
+//! `lyceum events`, `lyceum listen`, `lyceum trigger`
+
+use lyceum_core::time::Timestamp;
+use lyceum_events::{CONTEXT, repository};
+use lyceum_store::{Db, Target};
+use serde_json::{Value, json};
+
+use crate::served::{Served, Store, on_both_stores};
+use crate::transcript::Place;
+
+on_both_stores!(events_are_triggered_and_listened_to);
+
+const KINDS: [&str; 6] = [
+    "activity.completed",
+    "time.spent",
+    "question.seen",
+    "question.answered",
+    "question.graded",
+    "session.logged-in",
+];
+
+/// Each fault and the place that the server names for it.
+const FAULTS: [(&str, &str); 11] = [
+    ("no-id", "data[0].id: is missing"),
+    ("no-actor", "data[0].actor: is missing"),
+    ("time", "data[0].eventTime: 'yesterday' is no UTC instant"),
+    ("action", "data[0].action: a ActivityEvent has no action 'Abandoned'"),
+    ("type", "data[0].type: 'NoSuchEvent' is no type of event"),
+    ("profile", "data[0].profile: 'NoSuchProfile' is not"),
+    ("object", "data[0].object.type: 'Nothing' is not"),
+    ("member", "data[0].generated.items[0].value: is not between"),
+    ("version", "dataVersion: 'http://purl.imsglobal.org/ctx/caliper/v0' is not served"),
+    ("envelope", "note: an envelope has no such member"),
+    ("json", "400 the body is no JSON object"),
+];
+
+fn events_are_triggered_and_listened_to(store: Store) {
+    let served = Served::start(store);
+    let key = served.client("platform", &[]);
+    let place =
+        Place::new().with("LYCEUM_CLIENT_ID", &key.id).with("LYCEUM_CLIENT_SECRET", &key.secret);
+    let on = |line: &str| format!("{line} --server {}", served.base);
+    for kind in KINDS {
+        assert_eq!(place.ok(&on(&format!("trigger {kind}"))), "200 1 event kept\n", "{kind}");
+    }
+    let sent = place.json(&on("trigger time.spent --count 3 --email ada@example.org --json"));
+    assert_eq!(
+        (&sent["status"], &sent["answer"]["message"]),
+        (&json!(200), &json!("3 events kept"))
+    );
+    for (fault, told) in FAULTS {
+        let answer = place.ok(&on(&format!("trigger activity.completed --bad {fault}")));
+        assert!(answer.contains(told), "{fault}: {answer}");
+    }
+    let all = place.ok(&on("listen --after 0 --no-follow --json"));
+    let all: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(all.len(), 9, "what was refused is not there");
+    let ada = place.ok(&on("listen --after 0 --no-follow --actor-email ada@example.org"));
+    assert_eq!(ada.lines().count(), 3, "{ada}");
+    let line = ada.lines().next().unwrap();
+    assert!(
+        line.ends_with("TimeSpentEvent SpentTime ada@example.org active=600 inactive=60"),
+        "{line}"
+    );
+    assert_eq!(place.ok(&on("listen --no-follow")), "", "only what is new");
+    let rejected: Value =
+        serde_json::from_str(&served.run(&["events", "rejected", "--json"])).unwrap();
+    assert_eq!(rejected.as_array().unwrap().len(), FAULTS.len());
+    assert_eq!(rejected[0]["client"], key.id);
+    assert!(rejected[1]["faults"][0]["path"] == "note", "{}", rejected[1]);
+}
+
+#[test]
+fn who_may_not_is_told_so() {
+    let served = Served::start(Store::Sqlite);
+    let key = served.client("platform", &["lyceum/roster.read"]);
+    let place = Place::new();
+    let (code, told) = place.fails(&format!("trigger time.spent --server {}", served.base));
+    assert!(code == 3 && told.contains("--client-id"), "{code} {told}");
+    let signed = format!("--client-id {} --client-secret {}", key.id, key.secret);
+    let (code, told) = place.fails(&format!("listen --server {} {signed}", served.base));
+    assert!(code == 3 && told.contains("403"), "{code} {told}");
+    let (code, told) = place.fails("trigger time.spent --server http://127.0.0.1:9");
+    assert!(code == 1 && told.contains("does not answer"), "{code} {told}");
+}
+
+#[test]
+fn refused_envelopes_are_listed_shown_and_replayed() {
+    let place = Place::new();
+    place.ok("client create App --id app");
+    let file = place.path().join("lyceum-data/lyceum.db");
+    let db = Db::open(&Target::Sqlite(file), &lyceum_server::migrations()).unwrap();
+    let entity = json!({"id": "https://example.org/users/1", "type": "Person"});
+    let good = json!({
+        "sensor": "https://example.org/sensors/1",
+        "sendTime": "2026-01-15T09:00:00.000Z",
+        "dataVersion": CONTEXT,
+        "data": [entity],
+    });
+    let now = Timestamp::from_milliseconds(1_768_464_000_000);
+    let faults = [lyceum_core::Detail { path: "data[0]".into(), message: "is odd".into() }];
+    for body in [good.to_string(), "{}".to_owned()] {
+        db.write_blocking(|tx| {
+            repository::refuse(tx, now, "app", ("data[0]: is odd", &faults), &body)
+        })
+        .unwrap();
+    }
+    let list = place.ok("events rejected");
+    let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["id", "received", "client", "replayed", "why"]);
+    assert_eq!(rows[1][..4], ["2", "2026-01-15T08:00:00.000Z", "app", "no"]);
+    let shown = place.ok("events rejected 1");
+    assert_eq!(shown, format!("data[0]: is odd\n  data[0]: is odd\n{good}\n"));
+    let (code, told) = place.fails("events replay 2");
+    assert!(code == 1 && told.contains("sensor: is missing"), "{code} {told}");
+    let answer = place.json("events replay --all --json");
+    assert_eq!(answer, json!({"taken": 1, "refused": 1}));
+    assert_ne!(place.json("events rejected 1 --json")["replayed"], Value::Null);
+    for line in ["events rejected 7", "events replay 7"] {
+        let (code, told) = place.fails(line);
+        assert!(code == 4 && told.contains("there is no refused envelope 7"), "{code} {told}");
+    }
+}

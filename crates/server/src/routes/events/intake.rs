@@ -1,0 +1,120 @@
+//! Sending: `POST` of an envelope, the check alone, the endpoint's configuration.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_events::{CONTEXT, Envelope, parse, repository};
+use serde_json::json;
+
+use super::schema;
+use crate::answer::Answer;
+use crate::auth::Grant;
+use crate::context::{Context, Dialect};
+use crate::route::{Route, get, post};
+
+/// `POST /ims/caliper/v1p2/events`
+pub(super) fn standard() -> Route {
+    taking("/events", "sendEnvelope")
+}
+
+/// `POST /caliper/event`
+pub(super) fn platform() -> Route {
+    taking("/event", "sendEvents")
+}
+
+fn taking(path: &'static str, name: &'static str) -> Route {
+    post(path, Scope::EventsWrite, take)
+        .named(name)
+        .says("Takes an envelope: every event of it is kept, or none. Sending again is safe.")
+        .reads(schema::envelope())
+        .answers(
+            200,
+            "Every event is kept. In the standard dialect the body is empty.",
+            schema::accepted(),
+        )
+}
+
+/// `POST /caliper/event/validate`
+pub(super) fn validate() -> Route {
+    post("/event/validate", [Scope::EventsWrite, Scope::EventsRead], check)
+        .named("validateEvents")
+        .says("Checks an envelope and keeps nothing.")
+        .reads(schema::envelope())
+        .answers(200, "The envelope would be taken.", schema::checked())
+}
+
+/// `GET /ims/caliper/v1p2/events`
+pub(super) fn configuration() -> Route {
+    get("/events", [Scope::EventsWrite, Scope::EventsRead], configured)
+        .named("getEndpointConfiguration")
+        .says("What this endpoint takes (Caliper 1.2, endpoint configuration).")
+        .answers(200, "The configuration.", schema::configuration())
+}
+
+async fn configured(context: Context) -> Result<Answer> {
+    Ok(Answer::of(&json!({
+        "caliperSupportedVersions": [CONTEXT],
+        "caliperMaximumPayloadSize": context.app.config.server.body_max_bytes / 1024,
+        "caliperSupportedExtensions": {},
+    })))
+}
+
+async fn check(context: Context) -> Result<Answer> {
+    let envelope = parse(context.text()?)?;
+    Ok(Answer::of(&json!({ "status": "success", "message": told(&envelope, "valid") })))
+}
+
+async fn take(context: Context) -> Result<Answer> {
+    let envelope = match context.text().and_then(parse) {
+        Ok(envelope) => envelope,
+        Err(problem) => return Err(refused(&context, problem).await),
+    };
+    let message = told(&envelope, "kept");
+    let (now, client) = (context.app.clock.now(), client(&context));
+    let write = context.app.db.write(move |tx| {
+        let appended = lyceum_bridge::intake(tx, now, &client, &envelope.events)?;
+        repository::accept(tx, now, &client, &envelope, &appended)
+    });
+    let job = write.await?;
+    Ok(match context.dialect {
+        Dialect::Standard => Answer::empty(StatusCode::OK),
+        Dialect::Platform => Answer::of(&json!({
+            "status": "success",
+            "message": message,
+            "jobId": job.to_string(),
+        })),
+    })
+}
+
+/// Keeps what was refused apart, for inspection and replay, and answers why it was refused.
+async fn refused(context: &Context, problem: Problem) -> Problem {
+    if !matches!(problem.kind, ProblemKind::Malformed | ProblemKind::Invalid) {
+        return problem;
+    }
+    let (now, client) = (context.app.clock.now(), client(context));
+    let (message, details) = (problem.message.clone(), problem.details.clone());
+    let body = context.body.clone();
+    let kept = context.app.db.write(move |tx| {
+        let body = String::from_utf8_lossy(&body);
+        repository::refuse(tx, now, &client, (&message, &details), &body)
+    });
+    match kept.await {
+        Ok(()) => problem,
+        // Nothing is lost: its sender has it, and is told to send it again.
+        Err(failure) => failure,
+    }
+}
+
+fn client(context: &Context) -> String {
+    context.grant.as_ref().map_or("", Grant::client_id).to_owned()
+}
+
+fn told(envelope: &Envelope, became: &str) -> String {
+    let count =
+        |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let events = count(envelope.events.len(), "event", "events");
+    match envelope.entities.len() {
+        0 => format!("{events} {became}"),
+        n => format!("{events} and {} {became}", count(n, "entity", "entities")),
+    }
+}

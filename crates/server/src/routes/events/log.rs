@@ -1,0 +1,171 @@
+//! Reading the log: lists, one event, what became of an envelope.
+
+use std::time::Duration;
+
+use lyceum_access::Scope;
+use lyceum_core::time::{Timestamp, parse_date};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_events::repository::{self, Filter};
+use serde_json::{Value, json};
+
+use super::schema;
+use super::stored::stored;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Place, Route, get};
+
+/// `GET /caliper/events`
+pub(super) fn list() -> Route {
+    let whole = |least: u64| json!({ "type": "integer", "minimum": least });
+    let page = get("/events", Scope::EventsRead, listed)
+        .named("listEvents")
+        .says("Lists events in the order of their arrival; of corrected ones what counts.")
+        .param(Place::Query, "limit", whole(1), "Events on a page, 3000 at most.")
+        .param(Place::Query, "offset", whole(0), "Events before the page.")
+        .answers(200, "A page.", schema::page());
+    let times = [
+        ("startDate", "The earliest `eventTime`: an instant, or a date."),
+        ("endDate", "The latest `eventTime`: an instant, or a date, that day included."),
+    ];
+    let times = times.into_iter().fold(page, |route, (name, says)| {
+        route.param(Place::Query, name, json!({ "type": "string" }), says)
+    });
+    filters(times)
+}
+
+/// The parameters by which events are chosen, for lists and for the stream.
+pub(super) fn filters(route: Route) -> Route {
+    let text = [
+        ("sensor", "The sensor's IRI."),
+        ("actorId", "The actor's IRI."),
+        ("actorEmail", "The actor's e-mail address."),
+    ];
+    text.into_iter().fold(route, |route, (name, says)| {
+        route.param(Place::Query, name, json!({ "type": "string" }), says)
+    })
+}
+
+/// `GET /caliper/events/{externalId}`
+pub(super) fn read() -> Route {
+    get("/events/{externalId}", Scope::EventsRead, found)
+        .named("getEvent")
+        .says("Reads an event by the id that its sender gave it.")
+        .answers(200, "The event.", schema::one())
+}
+
+/// `GET /jobs/{id}/status`
+pub(super) fn job() -> Route {
+    get("/{id}/status", [Scope::EventsRead, Scope::EventsWrite], status)
+        .named("getJobStatus")
+        .says("What became of a sent envelope; kept for 30 days.")
+        .answers(200, "The job.", schema::job())
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let limit = number(&context, "limit", limits::PAGE_DEFAULT_RECORDS)?;
+    let limit = limit.min(limits::PAGE_MAX_RECORDS);
+    let offset = number(&context, "offset", 0)?;
+    if limit == 0 {
+        return Err(bad("limit", "is a whole number from 1"));
+    }
+    let filter = filter(&context)?;
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let (page_limit, skip) = (signed(limit)?, signed(offset)?);
+    let scan =
+        context.app.db.scan(deadline, move |tx| repository::list(tx, &filter, page_limit, skip));
+    let page = scan.await.map_err(too_slow)?;
+    let total = u64::try_from(page.total).unwrap_or(0);
+    let events: Vec<Value> = page.events.into_iter().map(stored).collect();
+    Ok(Answer::of(&json!({
+        "events": events,
+        "pagination": {
+            "total": total,
+            "totalPages": total.div_ceil(limit),
+            "currentPage": offset / limit + 1,
+            "limit": limit,
+        },
+    })))
+}
+
+async fn found(context: Context) -> Result<Answer> {
+    let id = context.param("externalId").to_owned();
+    let unknown =
+        Problem::new(ProblemKind::NotFound, format!("there is no event with the id '{id}'"));
+    let event = context.app.db.read(move |tx| repository::read(tx, &id)).await?;
+    let event = event.ok_or(unknown)?;
+    Ok(Answer::of(&json!({ "event": stored(event) })))
+}
+
+async fn status(context: Context) -> Result<Answer> {
+    let name = context.param("id").to_owned();
+    let unknown = || Problem::new(ProblemKind::NotFound, format!("there is no job '{name}'"));
+    let id: i64 = name.parse().map_err(|_| unknown())?;
+    let done = context.app.db.read(move |tx| repository::done(tx, id)).await?;
+    let done = done.ok_or_else(unknown)?;
+    let results: Vec<Value> = done
+        .events
+        .into_iter()
+        .map(|(seq, id)| json!({ "allocatedId": seq.to_string(), "externalId": id }))
+        .collect();
+    Ok(Answer::of(&json!({
+        "job": {
+            "id": name,
+            "state": "completed",
+            "returnValue": { "status": "success", "results": results },
+            "processedOn": done.at.to_string(),
+        },
+    })))
+}
+
+/// The query's parameters by which events are chosen.
+pub(super) fn filter(context: &Context) -> Result<Filter> {
+    let mut filter = Filter::default();
+    for (name, value) in context.query() {
+        let text = || Some(value.clone().into_owned());
+        match name.as_ref() {
+            "sensor" => filter.sensor = text(),
+            "actorId" => filter.actor_id = text(),
+            "actorEmail" => filter.actor_email = text(),
+            "startDate" => filter.start = Some(instant("startDate", &value)?),
+            "endDate" => {
+                let end = instant("endDate", &value)?;
+                // A date alone means all of that day.
+                let rest = if parse_date(&value).is_some() { 86_400_000 - 1 } else { 0 };
+                filter.end = Some(Timestamp::from_milliseconds(end.milliseconds() + rest));
+            }
+            _ => {}
+        }
+    }
+    Ok(filter)
+}
+
+fn instant(name: &str, text: &str) -> Result<Timestamp> {
+    text.parse().map_err(|_| bad(name, "is an instant such as 2026-01-15T08:00:00Z, or a date"))
+}
+
+fn number(context: &Context, name: &str, default: u64) -> Result<u64> {
+    match context.query().find(|(key, _)| key == name) {
+        None => Ok(default),
+        Some((_, text)) => text.parse().map_err(|_| bad(name, "is a whole number")),
+    }
+}
+
+fn signed(number: u64) -> Result<i64> {
+    i64::try_from(number).map_err(|_| bad("offset", "is too large"))
+}
+
+fn bad(name: &str, rule: &str) -> Problem {
+    let detail = lyceum_core::Detail { path: name.to_owned(), message: rule.to_owned() };
+    Problem {
+        details: vec![detail],
+        ..Problem::new(ProblemKind::BadFilter, format!("the parameter '{name}' {rule}"))
+    }
+}
+
+/// A list that takes too long is the caller's to narrow: trying again would not help.
+fn too_slow(problem: Problem) -> Problem {
+    if !lyceum_store::is_too_slow(&problem) {
+        return problem;
+    }
+    bad("startDate", "and 'endDate' must choose fewer events: this list takes too long")
+}

@@ -1,0 +1,135 @@
+//! `GET /events/stream`: events as they arrive, as server-sent events.
+//!
+//! A stream looks into the log a few times a second, whatever process wrote it, and holds neither
+//! lock nor transaction between two looks. It reads on only when its client has taken what was
+//! read before, so that a slow client costs a few events of memory.
+
+use std::fmt::Write;
+use std::pin::Pin;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context as Waker, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use bytes::Bytes;
+use hyper::body::Frame;
+use lyceum_access::Scope;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_events::repository::{self, Filter, Follow};
+use serde_json::json;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::{Instant, sleep};
+
+use super::log;
+use super::stored::stored;
+use crate::answer::Answer;
+use crate::auth;
+use crate::context::Context;
+use crate::route::{Place, Route, get};
+
+const MEDIA: &str = "text/event-stream";
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// `GET /events/stream`
+pub(super) fn route() -> Route {
+    let route = get("/stream", Scope::EventsRead, streamed)
+        .named("streamEvents")
+        .says("Sends events as they arrive. The id of each is where a later stream goes on.")
+        .param(
+            Place::Header,
+            "Last-Event-ID",
+            json!({ "type": "string" }),
+            "The id of the last event that was seen; without it only new events are sent.",
+        )
+        .param(
+            Place::Query,
+            "follow",
+            json!({ "type": "boolean", "default": true }),
+            "Whether to wait for further events when all that are there were sent.",
+        )
+        .answers_as(200, "The stream.", Some((MEDIA, json!({ "type": "string" }))));
+    log::filters(route)
+}
+
+async fn streamed(context: Context) -> Result<Answer> {
+    let filter = log::filter(&context)?;
+    let follows = !context.query().any(|(name, value)| name == "follow" && value == "false");
+    let last_seen = context.header(LAST_EVENT_ID).map(str::trim);
+    let from = match last_seen {
+        Some(text) => text.parse().map_err(|_| {
+            let message = format!("'{text}' is no id of an event of this stream");
+            Problem::new(ProblemKind::BadFilter, message)
+        })?,
+        None => context.app.db.read(repository::newest).await?,
+    };
+    let (sender, receiver) = channel(1);
+    tokio::spawn(feed(context, filter, Follow::from(from), follows, sender));
+    let body = Body::new(Chunks(receiver));
+    Ok(Answer::typed(HeaderValue::from_static(MEDIA), body)
+        .header(header::CACHE_CONTROL, "no-store")
+        .header(HeaderName::from_static("x-accel-buffering"), "no"))
+}
+
+/// Sends what arrives until the client goes, its token ends, or the server stops.
+async fn feed(
+    context: Context,
+    filter: Filter,
+    mut follow: Follow,
+    follows: bool,
+    sender: Sender<Bytes>,
+) {
+    let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
+    let mut checked = Instant::now();
+    if sender.send(Bytes::from_static(b": begin\n\n")).await.is_err() {
+        return;
+    }
+    while !context.app.draining.load(Relaxed) {
+        let state = follow.clone();
+        let now = context.app.clock.now();
+        let look = context.app.db.read(move |tx| state.clone().look(tx, now));
+        let Ok((next, events)) = look.await else { return };
+        let idle = next == follow;
+        follow = next;
+        let mut text = String::new();
+        for event in events.into_iter().filter(|event| filter.takes(event)) {
+            let id = event.seq;
+            let _ = write!(text, "id: {id}\ndata: {}\n\n", stored(event));
+        }
+        if idle && !follows && !follow.waits() {
+            return;
+        }
+        if checked.elapsed() >= heartbeat {
+            checked = Instant::now();
+            // A client that was revoked, or whose token ended, hears no more.
+            if auth::authenticate(&context.app, &context.headers).await.is_err() {
+                return;
+            }
+            text.push_str(": alive\n\n");
+        }
+        if !text.is_empty() && sender.send(text.into()).await.is_err() {
+            return;
+        }
+        if idle {
+            tokio::select! {
+                () = sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)) => {}
+                () = sender.closed() => return,
+            }
+        }
+    }
+}
+
+/// A body of the pieces that a task sends.
+struct Chunks(Receiver<Bytes>);
+
+impl hyper::body::Body for Chunks {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        waker: &mut Waker<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.0.poll_recv(waker).map(|piece| piece.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}

@@ -1,0 +1,282 @@
+//! Events over HTTP: intake and its status codes, lists, jobs, the live stream.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use lyceum_access::{Dialect, Scope};
+use lyceum_events::CONTEXT;
+use lyceum_testkit::client::{Reply, TestClient};
+use lyceum_testkit::server::both;
+use serde_json::{Value, json};
+
+fn id(number: u32) -> String {
+    format!("urn:uuid:00000000-0000-4000-8000-{number:012}")
+}
+
+/// An activity, number n, of one of two students, in minute n of the day.
+fn event(number: u32) -> Value {
+    let student = number % 2;
+    json!({
+        "@context": CONTEXT,
+        "id": id(number),
+        "type": "ActivityEvent",
+        "profile": "TimebackProfile",
+        "actor": {
+            "id": format!("https://example.org/users/{student}"),
+            "type": "TimebackUser",
+            "email": format!("Student{student}@example.org"),
+        },
+        "action": "Completed",
+        "object": {
+            "id": "https://example.org/activities/1",
+            "type": "TimebackActivityContext",
+            "subject": "Math",
+            "app": {"name": "Fractions"},
+        },
+        "eventTime": format!("2026-01-15T08:{:02}:00.000Z", number % 60),
+        "generated": {
+            "id": "https://example.org/metrics/1",
+            "type": "TimebackActivityMetricsCollection",
+            "items": [{"type": "xpEarned", "value": number}],
+        },
+    })
+}
+
+fn envelope(data: &[Value]) -> Value {
+    json!({
+        "sensor": "https://example.org/sensors/1",
+        "sendTime": "2026-01-15T09:00:00.000Z",
+        "dataVersion": CONTEXT,
+        "data": data,
+    })
+}
+
+fn send(client: &TestClient, path: &str, data: &[Value]) -> Reply {
+    client.post(path).json(&envelope(data)).send()
+}
+
+const STANDARD: &str = "/ims/caliper/v1p2/events";
+const PLATFORM: &str = "/caliper/event";
+
+#[test]
+fn an_envelope_is_taken_at_both_addresses_and_read_back() {
+    both(|server| {
+        let client = server.client();
+        for (number, path) in [(1, STANDARD), (2, PLATFORM)] {
+            let reply = send(&client, path, &[event(number)]);
+            assert_eq!(reply.status, 200, "{}", reply.text());
+            let answer: Value = reply.json();
+            assert_eq!(answer["status"], "success");
+            assert_eq!(answer["message"], "1 event kept");
+            let job = answer["jobId"].as_str().unwrap();
+            let job: Value = client.get(&format!("/jobs/{job}/status")).expect(200).json();
+            assert_eq!(job["job"]["state"], "completed");
+            assert_eq!(job["job"]["returnValue"]["results"][0]["externalId"], id(number));
+            let path = format!("/caliper/events/{}", id(number).replace(':', "%3A"));
+            let stored: Value = client.get(&path).expect(200).json();
+            let stored = &stored["event"];
+            assert_eq!(stored["externalId"], id(number));
+            assert_eq!(stored["object"], event(number)["object"]);
+            assert_eq!(stored["sendTime"], "2026-01-15T09:00:00.000Z");
+            let allocated = job["job"]["returnValue"]["results"][0]["allocatedId"].as_str();
+            assert_eq!(allocated, Some(&*stored["id"].to_string()));
+        }
+        let plain = server.client_with(&[], Dialect::Standard);
+        let reply = send(&plain, STANDARD, &[event(3)]);
+        assert_eq!((reply.status, reply.text().as_str()), (200, ""));
+    });
+}
+
+#[test]
+fn what_is_wrong_has_its_status() {
+    both(|server| {
+        let client = server.client();
+        for path in [STANDARD, PLATFORM, "/caliper/event/validate"] {
+            let post = |body: &str| client.post(path).body("application/json", body.to_owned());
+            for body in ["", "{", "[]", "null", "{}"] {
+                let answer: Value = post(body).expect(400).json();
+                assert_eq!(answer["status"], "error", "{body}: {answer}");
+                assert!(answer["message"].as_str().is_some_and(|text| !text.is_empty()));
+                assert!(answer["errors"].is_array());
+            }
+            let mut other = envelope(&[event(1)]);
+            other["dataVersion"] = "http://purl.imsglobal.org/ctx/caliper/v1p1".into();
+            assert_eq!(client.post(path).json(&other).send().status, 422);
+            let text = client.post(path).body("text/plain", envelope(&[event(1)]).to_string());
+            assert_eq!(text.send().status, 415);
+            let large = client.post(path).body("application/json", vec![b' '; 5 * 1024 * 1024]);
+            assert_eq!(large.send().status, 413);
+            assert_eq!(server.anonymous().post(path).json(&other).send().status, 401);
+            let reader = server.client_with(&[Scope::RosterRead], Dialect::Platform);
+            assert_eq!(reader.post(path).json(&other).send().status, 403);
+        }
+    });
+}
+
+#[test]
+fn a_batch_is_kept_whole_or_not_at_all() {
+    both(|server| {
+        let client = server.client();
+        let mut bad = event(2);
+        bad["action"] = "Started".into();
+        bad["object"]["subject"] = Value::Null;
+        let answer: Value = {
+            let reply = send(&client, PLATFORM, &[event(1), bad, event(3)]);
+            assert_eq!(reply.status, 400);
+            reply.json()
+        };
+        let paths: Vec<_> =
+            answer["errors"].as_array().unwrap().iter().map(|it| &it["path"]).collect();
+        assert_eq!(paths, ["data[1].action", "data[1].object.subject"]);
+        assert_eq!(total(&client, ""), 0);
+        let checked: Value = {
+            let reply = send(&client, "/caliper/event/validate", &[event(1)]);
+            assert_eq!(reply.status, 200);
+            reply.json()
+        };
+        assert_eq!(checked["status"], "success");
+        assert_eq!(total(&client, ""), 0, "checking keeps nothing");
+        let refused = server.db().read_blocking(|tx| lyceum_events::repository::refused(tx, 10));
+        assert_eq!(refused.unwrap().len(), 1);
+    });
+}
+
+fn page(client: &TestClient, query: &str) -> Value {
+    client.get(&format!("/caliper/events{query}")).expect(200).json()
+}
+
+fn total(client: &TestClient, query: &str) -> u64 {
+    page(client, query)["pagination"]["total"].as_u64().unwrap()
+}
+
+#[test]
+fn events_are_listed_by_page_time_sensor_and_actor() {
+    both(|server| {
+        let client = server.client();
+        let events: Vec<Value> = (0..25).map(event).collect();
+        assert_eq!(send(&client, PLATFORM, &events).status, 200);
+        // Sent again, they count once.
+        assert_eq!(send(&client, PLATFORM, &events).status, 200);
+        let last = page(&client, "?limit=10&offset=20");
+        let pagination = json!({"total": 25, "totalPages": 3, "currentPage": 3, "limit": 10});
+        assert_eq!(last["pagination"], pagination);
+        let ids: Vec<_> =
+            last["events"].as_array().unwrap().iter().map(|it| &it["externalId"]).collect();
+        assert_eq!(ids, (20..25).map(id).collect::<Vec<_>>().iter().collect::<Vec<_>>());
+        let counts = [
+            ("?sensor=https://example.org/sensors/1", 25),
+            ("?sensor=https://example.org/sensors/2", 0),
+            ("?actorId=https://example.org/users/1", 12),
+            ("?actorEmail=student0@example.org", 13),
+            ("?startDate=2026-01-15T08:20:00Z", 5),
+            ("?endDate=2026-01-15T08:20:00.000Z", 21),
+            ("?startDate=2026-01-15&endDate=2026-01-15", 25),
+            ("?startDate=2026-01-16", 0),
+            ("?actorId=https://example.org/users/1&startDate=2026-01-15T08:20:00Z", 2),
+            ("?offset=1000", 25),
+        ];
+        for (query, expected) in counts {
+            assert_eq!(total(&client, query), expected, "{query}");
+        }
+        for query in ["?limit=0", "?limit=x", "?offset=-1", "?startDate=soon"] {
+            let answer: Value = client.get(&format!("/caliper/events{query}")).expect(400).json();
+            assert_eq!(answer["status"], "error", "{query}");
+        }
+        client.get(&format!("/caliper/events/{}", id(99))).expect(404);
+        for job in ["99999", "x"] {
+            client.get(&format!("/jobs/{job}/status")).expect(404);
+        }
+    });
+}
+
+#[test]
+fn the_endpoint_tells_what_it_takes() {
+    both(|server| {
+        let answer: Value = server.client().get(STANDARD).expect(200).json();
+        assert_eq!(answer["caliperSupportedVersions"], json!([CONTEXT]));
+        assert_eq!(answer["caliperMaximumPayloadSize"], 4096);
+        assert_eq!(server.anonymous().get(STANDARD).send().status, 401);
+    });
+}
+
+#[test]
+fn corrections_replace_what_they_correct() {
+    both(|server| {
+        let client = server.client();
+        send(&client, PLATFORM, &[event(1)]);
+        let mut corrected = envelope(&[event(1)]);
+        corrected["sendTime"] = "2026-01-15T10:00:00Z".into();
+        corrected["data"][0]["generated"]["items"][0]["value"] = 7.into();
+        client.post(PLATFORM).json(&corrected).expect(200);
+        // The former version, sent again late, changes nothing.
+        send(&client, PLATFORM, &[event(1)]);
+        let listed = page(&client, "");
+        assert_eq!(listed["pagination"]["total"], 1);
+        assert_eq!(listed["events"][0]["generated"]["items"][0]["value"], 7);
+    });
+}
+
+/// A live stream, line by line.
+struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    fn open(address: &str, token: &str, headers: &str) -> Self {
+        let host = address.trim_start_matches("http://");
+        let mut socket = TcpStream::connect(host).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let request = format!(
+            "GET /events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+             Accept-Encoding: gzip\r\n{headers}\r\n"
+        );
+        socket.write_all(request.as_bytes()).unwrap();
+        let mut stream = Self(BufReader::new(socket));
+        assert!(stream.line().contains(" 200 "));
+        // The first piece says that nothing that comes now is missed.
+        while !stream.line().starts_with(": begin") {}
+        stream
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// The next event: its id, and the id that its sender gave it.
+    fn next(&mut self) -> (String, String) {
+        loop {
+            if let Some(number) = self.line().strip_prefix("id: ") {
+                let number = number.trim().to_owned();
+                let data = self.line();
+                let event: Value =
+                    serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+                return (number, event["externalId"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn events_arrive_live_from_every_server_and_a_stream_goes_on_where_it_ended() {
+    both(|server| {
+        let twin = server.twin();
+        let token = server.token(&[Scope::EventsRead], Dialect::Platform);
+        let client = server.client();
+        send(&client, PLATFORM, &[event(1)]);
+        let mut stream = Stream::open(&twin.address(), &token, "");
+        send(&client, PLATFORM, &[event(2), event(3)]);
+        let (second, name) = stream.next();
+        assert_eq!(name, id(2));
+        drop(stream);
+        send(&client, PLATFORM, &[event(4)]);
+        let headers = format!("Last-Event-ID: {second}\r\n");
+        let mut stream = Stream::open(&server.address(), &token, &headers);
+        assert_eq!([stream.next().1, stream.next().1], [id(3), id(4)]);
+        let reader = server.client_with(&[Scope::EventsRead], Dialect::Platform);
+        let all = reader.get("/events/stream?follow=false").header("Last-Event-ID", "0");
+        assert_eq!(all.expect(200).text().matches("\nid: ").count(), 4);
+        let wrong = reader.get("/events/stream?follow=false").header("Last-Event-ID", "x");
+        assert_eq!(wrong.send().status, 400);
+    });
+}
