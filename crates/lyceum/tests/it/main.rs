@@ -13,6 +13,7 @@ mod config;
 mod consumer;
 mod durability;
 mod events;
+mod facts;
 mod files;
 mod http;
 mod imports;
