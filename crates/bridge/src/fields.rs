@@ -33,6 +33,11 @@ pub(crate) fn reference<'a>(object: &'a Object, name: &str) -> &'a str {
     object.get(name).map(id_in).unwrap_or_default()
 }
 
+/// The sourcedIds that a list of references names.
+pub(crate) fn references<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = &'a str> {
+    object.get(name).and_then(Value::as_array).into_iter().flatten().map(id_in)
+}
+
 /// The sourcedId in a reference.
 pub(crate) fn id_in(reference: &Value) -> &str {
     reference.get("sourcedId").and_then(Value::as_str).unwrap_or_default()

@@ -4,9 +4,21 @@
 //! pure fold over the log of events; the roster plays no part in them until they are read.
 
 pub mod analytics;
+pub mod applications;
+pub mod enroll;
+pub mod enrollments;
 pub mod facts;
 mod fields;
+pub mod goals;
 mod intake;
+mod places;
+pub mod progress;
+pub mod reports;
+mod repository;
+pub mod settle;
+mod student;
+pub mod tracks;
+pub mod users;
 pub mod zone;
 
 use lyceum_store::Migration;
@@ -14,5 +26,7 @@ use lyceum_store::Migration;
 pub use intake::intake;
 
 /// The schema of this crate.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 5, name: "facts", sql: include_str!("../migrations/V5__facts.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 5, name: "facts", sql: include_str!("../migrations/V5__facts.sql") },
+    Migration { version: 6, name: "tracks", sql: include_str!("../migrations/V6__tracks.sql") },
+];

@@ -188,3 +188,15 @@ pub const EVENT_STREAM_BATCH_RECORDS: i64 = 100;
 /// Milliseconds that a live stream waits for a number of the log that was given out and does not
 /// appear: its transaction is under way, or failed.
 pub const EVENT_STREAM_GAP_MAX_MS: i64 = 2000;
+/// Subject tracks at most.
+pub const SUBJECT_TRACKS_MAX_RECORDS: usize = 10_000;
+/// Users for whom what is due (a new school year, subject tracks) is done in one transaction.
+pub const SETTLE_PAGE_RECORDS: i64 = 500;
+/// Seconds between two looks for users for whom something is due.
+pub const SETTLE_INTERVAL_S: u64 = 600;
+/// Enrollments of a course whose goals are reset at once at most.
+pub const RESET_MAX_RECORDS: usize = 100_000;
+/// Days without an event after which a user of an application no longer counts as active.
+pub const APPLICATION_ACTIVE_DAYS: i64 = 30;
+/// Milliseconds that counting the users of an application may take.
+pub const APPLICATION_METRICS_MAX_MS: u64 = 10_000;

@@ -4,7 +4,7 @@
 //! course, the school and the school year, so that two who enroll at once make them once.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ use crate::repository;
 const SCHOOL_YEAR_BEGINS_IN_MONTH: i8 = 8;
 
 /// The sourcedId of the default class of a course, at the school or else the course's own
-/// organization, in the school year of `now`. Makes what is missing.
+/// organization, in the school year of `now`. Makes what is missing or was deleted.
 ///
 /// Errors: `Invalid` for an unknown course, or one without an organization where no school is
-/// named.
+/// named; `Conflict` when another class has the id.
 pub fn find_or_make(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -35,20 +35,28 @@ pub fn find_or_make(
         ));
     };
     let fields = members(&stored.body, stored.extra.as_deref())?;
-    let org = fields.get("org").and_then(|org| org.get("sourcedId")).and_then(Value::as_str);
-    let Some(school) = school.or(org) else {
+    let Some(school) = school.or(reference(&fields, "org")) else {
         return Err(Problem::invalid(
             "enrollment.school",
             format!("is required, because the course '{course}' has no org of its own"),
         ));
     };
     let year = SchoolYear::of(now);
-    let class = format!("class-{course}-{school}-{}", year.ends);
-    if repository::find(tx, &CLASS, &class)?.is_some() {
-        return Ok(class);
+    let class = class_id(course, school, year);
+    if let Some(found) = in_use(tx, &CLASS, &class)? {
+        if reference(&found, "course") == Some(course) {
+            return Ok(class);
+        }
+        return Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "the default class of the course '{course}' would have the sourcedId '{class}', \
+                 which a class of another course has; give that class another sourcedId"
+            ),
+        ));
     }
-    let year_id = year.make(tx, now, school, "schoolYear", None)?;
-    let term_id = year.make(tx, now, school, "term", Some(&year_id))?;
+    let year_id = session(tx, now, year, school, "schoolYear", None)?;
+    let term_id = session(tx, now, year, school, "term", Some(&year_id))?;
     make(
         tx,
         &CLASS,
@@ -69,47 +77,82 @@ pub fn find_or_make(
     Ok(class)
 }
 
-struct SchoolYear {
-    begins: i16,
+/// The school year of a class, if it is the default class of its course at its school.
+pub fn year_of(class: &Object) -> Option<SchoolYear> {
+    let id = class.get("sourcedId")?.as_str()?;
+    let year = SchoolYear { ends: id.rsplit_once('-')?.1.parse().ok()? };
+    let (course, school) = (reference(class, "course")?, reference(class, "school")?);
+    (class_id(course, school, year) == id).then_some(year)
+}
+
+fn class_id(course: &str, school: &str, year: SchoolYear) -> String {
+    format!("class-{course}-{school}-{}", year.ends)
+}
+
+fn reference<'a>(record: &'a Object, name: &str) -> Option<&'a str> {
+    record.get(name)?.get("sourcedId").and_then(Value::as_str)
+}
+
+/// A school year, from the first of August to the last of July, named by the year in which it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SchoolYear {
     ends: i16,
 }
 
 impl SchoolYear {
-    fn of(now: Timestamp) -> Self {
+    /// The school year of an instant, by its date in UTC.
+    pub fn of(now: Timestamp) -> Self {
         let today = now.date();
-        let begins = today.year() - i16::from(today.month() < SCHOOL_YEAR_BEGINS_IN_MONTH);
-        Self { begins, ends: begins + 1 }
+        Self { ends: today.year() + i16::from(today.month() >= SCHOOL_YEAR_BEGINS_IN_MONTH) }
     }
 
-    /// The sourcedId of the school's session of that type in this year.
-    fn make(
-        &self,
-        tx: &mut Tx<'_>,
-        now: Timestamp,
-        school: &str,
-        session_type: &str,
-        parent: Option<&str>,
-    ) -> Result<String> {
-        let id = format!("{session_type}-{school}-{}", self.ends);
-        if repository::find(tx, &ACADEMIC_SESSION, &id)?.is_none() {
-            make(
-                tx,
-                &ACADEMIC_SESSION,
-                now,
-                json!({
-                    "sourcedId": id,
-                    "title": format!("{}-{}", self.begins, self.ends),
-                    "type": session_type,
-                    "startDate": format!("{:04}-{SCHOOL_YEAR_BEGINS_IN_MONTH:02}-01", self.begins),
-                    "endDate": format!("{:04}-07-31", self.ends),
-                    "schoolYear": self.ends.to_string(),
-                    "parent": parent.map(|id| json!({ "sourcedId": id })),
-                    "org": { "sourcedId": school },
-                }),
-            )?;
-        }
-        Ok(id)
+    /// Its first day, such as `2025-08-01`.
+    pub fn first_day(self) -> String {
+        format!("{:04}-{SCHOOL_YEAR_BEGINS_IN_MONTH:02}-01", self.ends - 1)
     }
+
+    /// Its last day, such as `2026-07-31`.
+    pub fn last_day(self) -> String {
+        format!("{:04}-07-31", self.ends)
+    }
+}
+
+/// The sourcedId of the school's session of that type in the year.
+fn session(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    year: SchoolYear,
+    school: &str,
+    session_type: &str,
+    parent: Option<&str>,
+) -> Result<String> {
+    let id = format!("{session_type}-{school}-{}", year.ends);
+    if in_use(tx, &ACADEMIC_SESSION, &id)?.is_none() {
+        make(
+            tx,
+            &ACADEMIC_SESSION,
+            now,
+            json!({
+                "sourcedId": id,
+                "title": format!("{}-{}", year.ends - 1, year.ends),
+                "type": session_type,
+                "startDate": year.first_day(),
+                "endDate": year.last_day(),
+                "schoolYear": year.ends.to_string(),
+                "parent": parent.map(|id| json!({ "sourcedId": id })),
+                "org": { "sourcedId": school },
+            }),
+        )?;
+    }
+    Ok(id)
+}
+
+/// The record, unless it is missing or deleted.
+fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Option<Object>> {
+    let Some(stored) = repository::find(tx, kind, id)? else { return Ok(None) };
+    let fields = members(&stored.body, stored.extra.as_deref())?;
+    let is_active = fields.get("status").is_some_and(|status| status == "active");
+    Ok(is_active.then_some(fields))
 }
 
 fn make(tx: &mut Tx<'_>, kind: &'static Kind, now: Timestamp, fields: Value) -> Result<()> {
@@ -118,6 +161,6 @@ fn make(tx: &mut Tx<'_>, kind: &'static Kind, now: Timestamp, fields: Value) -> 
         _ => unreachable!("the caller writes an object"),
     };
     let record = Record::parse(kind, &fields, Dialect::Platform, Stamp::Now(now))?;
-    repository::create(tx, &record)?;
+    repository::upsert(tx, &record, None)?;
     Ok(())
 }

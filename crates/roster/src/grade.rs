@@ -11,7 +11,7 @@ pub(crate) fn written(number: &Number) -> String {
 }
 
 /// The text by which grades compare: `3` and `03` are one, others ignore ASCII case.
-pub(crate) fn comparable(grade: &str) -> String {
+pub fn comparable(grade: &str) -> String {
     match grade.trim().parse::<i64>() {
         Ok(number) => written(&number.into()),
         Err(_) => grade.to_ascii_lowercase(),

@@ -19,7 +19,7 @@ pub mod default_class;
 pub mod demo;
 mod dialect;
 pub mod filter;
-mod grade;
+pub mod grade;
 pub mod kind;
 pub mod kinds;
 mod narrow;

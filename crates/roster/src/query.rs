@@ -62,6 +62,7 @@ pub fn query(
         cursor: parameters.cursor.map(str::to_owned),
         collection,
         scope,
+        people: None,
         sort,
         offset,
     })

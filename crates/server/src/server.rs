@@ -85,6 +85,7 @@ impl Server {
         let Self { listener, app, tls, areas } = self;
         let mut background = tokio::task::JoinSet::new();
         background.spawn(Gate::keep_fresh(Arc::clone(&app)));
+        background.spawn(routes::bridge::keep_settled(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }

@@ -16,6 +16,7 @@ use lyceum_store::Tx;
 pub use mastered::{Grades, Mastered, highest_grade_mastered};
 pub use report::{Day, Days, Metrics, Report};
 pub use student::Who;
+pub(crate) use student::actors;
 pub use weekly::{WeeklyFact, weekly_facts};
 
 use crate::facts::{BUCKET_MS, Context, Pieces, REACH_MS, Sums, sql};

@@ -34,7 +34,7 @@ pub(super) fn find(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Object> {
 /// The numbers of the actors that are the student: those that the student's sourcedId names, and
 /// those with the student's e-mail address whose id names nobody else who is known. An address that
 /// several users share stands for the first of them that was created.
-pub(super) fn actors(tx: &mut Tx<'_>, user: &Object) -> Result<Vec<i64>> {
+pub(crate) fn actors(tx: &mut Tx<'_>, user: &Object) -> Result<Vec<i64>> {
     let id = fields::text(user, "sourcedId");
     let email = fields::text(user, "email");
     let mut named = lyceum_events::actors_called(tx, id, email)?;

@@ -6,5 +6,6 @@ mod attribution;
 mod facts;
 mod kit;
 mod mastered;
+mod settling;
 mod weekly;
 mod zones;

@@ -8,6 +8,7 @@ on_both_stores!(
     the_published_client_uses_every_operation_of_every_service,
     the_published_client_of_events_uses_every_operation,
     the_older_published_client_uses_every_operation,
+    the_published_bridge_client_enrolls_leads_and_reports,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
@@ -20,6 +21,10 @@ fn the_published_client_of_events_uses_every_operation(store: Store) {
 
 fn the_older_published_client_uses_every_operation(store: Store) {
     twice(store, "legacy_client.py");
+}
+
+fn the_published_bridge_client_enrolls_leads_and_reports(store: Store) {
+    twice(store, "edubridge_client.py");
 }
 
 /// Writes and reads, then reads again from a server that was restarted on the same data.

@@ -1,7 +1,7 @@
 //! The records of a course's tree, each sort with one statement, however deep the tree is.
 
-use lyceum_core::{Result, limits};
-use lyceum_store::{Tx, Value};
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::{Tx, Value, dialect};
 
 use crate::record::Status;
 
@@ -55,4 +55,33 @@ fn read(tx: &mut Tx<'_>, sql: &str, course: &str, status: Option<Status>) -> Res
         Ok(true)
     })?;
     Ok(rows)
+}
+
+/// The lessons with which students of the courses test out: `(course, component resource)`. What
+/// sort a lesson is stands in it or in the metadata of it or of its resource.
+pub fn test_outs(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<(String, String)>> {
+    let sort = |texts: &str, path: &[&str]| dialect::json_text(tx.dialect(), texts, path);
+    let sorts = [
+        sort("t.body", &["lessonType"])?,
+        sort("t.body", &["metadata", "lessonType"])?,
+        sort("r.body", &["metadata", "lessonType"])?,
+    ];
+    // Looking for the word first spares reading most of the texts as JSON.
+    let sql = format!(
+        "SELECT c.course_id, t.sourced_id FROM course_components c \
+         JOIN component_resources t ON t.course_component_id = c.sourced_id \
+         JOIN resources r ON r.sourced_id = t.resource_id \
+         WHERE c.course_id IN ({}) AND c.status = 'active' AND t.status = 'active' \
+         AND (t.body LIKE '%\"test-out\"%' OR r.body LIKE '%\"test-out\"%') \
+         AND 'test-out' IN ({}) ORDER BY t.seq",
+        dialect::texts(tx.dialect(), "$1"),
+        sorts.join(", ")
+    );
+    let list = serde_json::to_string(courses).map_err(Problem::internal)?;
+    let mut found = Vec::new();
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        found.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
+        Ok(true)
+    })?;
+    Ok(found)
 }

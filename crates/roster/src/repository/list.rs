@@ -6,6 +6,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use super::belongs::{self, Scope};
+use super::people::{self, People};
 use super::read::in_part;
 use crate::collections::{Collection, Part};
 use crate::filter::{self, Bound, Clause, Op, Operand, Place};
@@ -21,6 +22,8 @@ pub struct Query {
     pub collection: Collection,
     /// The record whose part of the collection is meant.
     pub scope: Option<Scope>,
+    /// Which users are meant, where the collection is that of users.
+    pub people: Option<People>,
     /// Which records.
     pub filter: Option<Bound>,
     /// Whether the filter speaks of `status` or `dateLastModified`, so that deleted records are
@@ -57,7 +60,8 @@ const SET_ASIDE_MAX_BYTES: usize = 1024 * 1024;
 /// Whether the list is answered by an index, so that it may run where it must not block.
 pub fn is_cheap(query: &Query) -> bool {
     const MANY: u64 = 500;
-    if query.limit > MANY || query.search.is_some() || !query.sort.is_cheap() {
+    let is_searched = query.search.is_some() || query.people.is_some();
+    if query.limit > MANY || is_searched || !query.sort.is_cheap() {
         return false;
     }
     let narrowed =
@@ -198,6 +202,10 @@ fn from_where(
         sql.push(" AND ");
         filter::compile(sql, filter)?;
     }
+    if let Some(people) = &query.people {
+        sql.push(" AND ");
+        people::condition(sql, people);
+    }
     if let Some(text) = &query.search {
         search(sql, query.collection.kind, text)?;
     }
@@ -264,7 +272,11 @@ fn seek(
 
 /// Whether the list is a whole collection, whose counters tell its length.
 fn is_counted(query: &Query) -> bool {
-    query.scope.is_none() && query.filter.is_none() && query.search.is_none() && !query.with_deleted
+    query.scope.is_none()
+        && query.people.is_none()
+        && query.filter.is_none()
+        && query.search.is_none()
+        && !query.with_deleted
 }
 
 fn order(sql: &mut Sql, query: &Query, driven: bool) {

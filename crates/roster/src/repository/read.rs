@@ -97,3 +97,19 @@ pub fn first_user_with_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Stor
     let email = email.to_ascii_lowercase();
     tx.query_one(&sql, &[email.as_str().into()], Stored::read)
 }
+
+/// The active records of the kind behind the given number in the order of insertion, at most
+/// `most` of them.
+pub fn page(tx: &mut Tx<'_>, kind: &Kind, after: i64, most: i64) -> Result<Vec<Stored>> {
+    let sql = format!(
+        "SELECT {} FROM {} t WHERE t.seq > $1 AND t.status = 'active' ORDER BY t.seq LIMIT $2",
+        Stored::COLUMNS,
+        kind.table
+    );
+    let mut found = Vec::new();
+    tx.query(&sql, &[after.into(), most.into()], |row| {
+        found.push(Stored::read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}

@@ -1,7 +1,7 @@
 //! The areas of the API, one file each.
 
 mod adaptive;
-mod bridge;
+pub(crate) mod bridge;
 mod docs;
 mod events;
 mod health;

@@ -1,12 +1,28 @@
 //! The bridge: enrolling by course, subject tracks, analytics. One file a part, each with a table.
 
 mod analytics;
+mod enrollments;
+mod reports;
+mod schema;
+mod tracks;
+mod users;
 
+pub(crate) use tracks::keep_settled;
+
+use lyceum_core::Result;
+use lyceum_roster::record::Object;
+
+use super::oneroster;
+use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::Area;
 
 pub(super) fn area() -> Area {
     let mut routes = Vec::new();
+    routes.extend(enrollments::routes());
+    routes.extend(tracks::routes());
+    routes.extend(users::routes());
+    routes.extend(reports::routes());
     routes.extend(analytics::routes());
     Area {
         name: "bridge",
@@ -15,4 +31,9 @@ pub(super) fn area() -> Area {
         says: "Enrolling by course, subject tracks, and what students did, added up.",
         routes,
     }
+}
+
+/// The body as a JSON object; without one, an empty object.
+fn object(context: &Context) -> Result<Object> {
+    if context.body.is_empty() { Ok(Object::new()) } else { oneroster::parse(&context.body) }
 }

@@ -20,6 +20,9 @@ use crate::render::Rendering;
 use crate::route::{Area, Route};
 
 pub(super) use courses::syllabus;
+pub(super) use read::{Narrow, listing};
+pub(super) use scopes::{Does, access};
+pub(super) use write::parse;
 
 /// The three services, each an area.
 pub(super) fn areas() -> Vec<Area> {

@@ -7,7 +7,8 @@ use lyceum_core::{Problem, Result, limits};
 use lyceum_roster::collections::{self, Collection, Scoped};
 use lyceum_roster::query::{Parameters, query};
 use lyceum_roster::render::{View, fields};
-use lyceum_roster::repository::{self, Scope};
+use lyceum_roster::repository::{self, Listed, People, Scope};
+use lyceum_store::Tx;
 use serde_json::json;
 
 use super::respond::{self, Page};
@@ -76,6 +77,34 @@ pub(super) fn single(collection: Collection) -> Route {
 }
 
 async fn listed(context: Context, collection: Collection, scope: Option<Scope>) -> Result<Answer> {
+    listing(context, collection, Narrow { scope, ..Narrow::default() }).await
+}
+
+/// What narrows a list and changes how it is shown, beside the parameters of the request.
+pub(crate) struct Narrow {
+    /// The record whose part of the collection is meant.
+    pub(crate) scope: Option<Scope>,
+    /// Which users are meant.
+    pub(crate) people: Option<People>,
+    /// Members that are shown whatever is selected.
+    pub(crate) always: &'static [&'static str],
+    /// The last hand on the page.
+    pub(crate) finish: fn(&mut Tx<'_>, Listed) -> Result<Listed>,
+}
+
+impl Default for Narrow {
+    fn default() -> Self {
+        Self { scope: None, people: None, always: &[], finish: |_, listed| Ok(listed) }
+    }
+}
+
+/// Answers a list as the parameters of the request ask for it.
+pub(crate) async fn listing(
+    context: Context,
+    collection: Collection,
+    narrow: Narrow,
+) -> Result<Answer> {
+    let Narrow { scope, people, always, finish } = narrow;
     let pairs: Vec<_> = context.query().collect();
     let value =
         |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref());
@@ -89,16 +118,21 @@ async fn listed(context: Context, collection: Collection, scope: Option<Scope>) 
         search: value("search"),
     };
     let dialect = respond::dialect(&context);
-    let asked = query(collection, scope, &given, context.app.db.dialect())?;
+    let mut asked = query(collection, scope, &given, context.app.db.dialect())?;
+    asked.people = people;
     let selected = value("fields").filter(|text| !text.is_empty()).map(str::to_owned);
     let (limit, offset, by_cursor) = (asked.limit, asked.offset, asked.cursor.is_some());
     let is_cheap = repository::is_cheap(&asked);
     let app = context.app.clone();
-    let work = move |tx: &mut lyceum_store::Tx<'_>| {
-        let selected =
+    let work = move |tx: &mut Tx<'_>| {
+        let mut selected =
             selected.as_deref().map(|text| fields(collection.kind, text, dialect)).transpose()?;
+        if let Some(selected) = &mut selected {
+            selected.extend(always);
+        }
         let view = View { base_url: &app.base_url, dialect, fields: selected };
-        repository::list(tx, &asked, &view)
+        let listed = repository::list(tx, &asked, &view)?;
+        finish(tx, listed)
     };
     let listed = if is_cheap {
         context.app.db.read(work).await?

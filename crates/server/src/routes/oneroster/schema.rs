@@ -21,7 +21,7 @@ pub(super) fn single(collection: Collection) -> Value {
 }
 
 /// `{courses: [Course]}` with the platform's paging keys.
-pub(super) fn collection(collection: Collection) -> Value {
+pub(crate) fn collection(collection: Collection) -> Value {
     let page = json!({ "type": "array", "items": record(collection.kind) });
     let mut properties = Map::new();
     properties.insert(collection.kind.many.into(), page.clone());
@@ -228,7 +228,7 @@ fn reference(kind: &str, shown: bool) -> Value {
 }
 
 /// The parameters of every list (OneRoster 1.2, query parameters), and the platform's own.
-pub(super) fn list_parameters(route: Route) -> Route {
+pub(crate) fn list_parameters(route: Route) -> Route {
     let whole = |least: u64, default: u64| json!({ "type": "integer", "minimum": least, "default": default });
     let text = || json!({ "type": "string" });
     let fields = json!({ "type": "array", "items": { "type": "string" } });

@@ -9,7 +9,7 @@ use crate::route::Access;
 
 /// What a route does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Does {
+pub(crate) enum Does {
     /// Reads a collection or a record of it.
     ReadCore,
     /// Reads what belongs to a record.
@@ -35,7 +35,7 @@ impl Does {
 }
 
 /// Who may do that with records of the kind.
-pub(super) fn access(kind: &Kind, does: Does) -> Access {
+pub(crate) fn access(kind: &Kind, does: Does) -> Access {
     use Does::{Delete, Post, Put, ReadCore, ReadScoped};
     match (kind.service, kind.one, does) {
         (_, "demographics", ReadCore | ReadScoped) => {

@@ -133,7 +133,8 @@ pub(super) fn body(context: &Context) -> Result<Object> {
     parse(&context.body)
 }
 
-pub(super) fn parse(text: &[u8]) -> Result<Object> {
+/// JSON text as an object. Errors: `Malformed` with line and column.
+pub(crate) fn parse(text: &[u8]) -> Result<Object> {
     match serde_json::from_slice(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(Problem::new(ProblemKind::Malformed, "the body must be a JSON object")),

@@ -1,0 +1,78 @@
+//! The applications that students work in: those that events name, and the registered clients.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::repository;
+
+/// An application. A registered client has its client id; one that only events name has its name
+/// as id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Application {
+    /// Its id.
+    pub sourced_id: String,
+    /// What people call it, and what its events call it.
+    pub name: String,
+    /// The hosts of its web pages, as far as they are registered.
+    pub domain: Vec<String>,
+}
+
+/// What is known of the use of an application.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metrics {
+    /// The application's id.
+    pub application_sourced_id: String,
+    /// Students who did something in it.
+    pub total_users: i64,
+    /// Those of them who did so lately.
+    pub active_users: i64,
+    /// `activeDays`: what lately means; `message`, where its events tell nothing.
+    pub metadata: Value,
+}
+
+/// Every application, by name.
+pub fn all(tx: &mut Tx<'_>, registered: Vec<Application>) -> Result<Vec<Application>> {
+    let mut by_name: BTreeMap<String, Vec<Application>> = BTreeMap::new();
+    for application in registered {
+        by_name.entry(application.name.clone()).or_default().push(application);
+    }
+    for name in repository::app_names(tx)? {
+        by_name.entry(name.clone()).or_insert_with(|| {
+            vec![Application { sourced_id: name.clone(), name, domain: Vec::new() }]
+        });
+    }
+    Ok(by_name.into_values().flatten().collect())
+}
+
+/// The use of an application. Sessions are not told: facts do not keep them. Errors: `NotFound`.
+pub fn metrics(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    registered: Vec<Application>,
+) -> Result<Metrics> {
+    let known = all(tx, registered)?.into_iter().find(|application| application.sourced_id == id);
+    let application = known.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, format!("Unknown Object: no application '{id}'"))
+    })?;
+    let lately = now.plus_seconds(-limits::APPLICATION_ACTIVE_DAYS * 86_400);
+    let (total_users, active_users) = repository::app_users(tx, &application.name, lately)?;
+    let mut metadata = json!({ "activeDays": limits::APPLICATION_ACTIVE_DAYS });
+    if total_users == 0 {
+        let message = format!("no event names the app '{}' yet", application.name);
+        metadata["message"] = message.into();
+    }
+    Ok(Metrics {
+        application_sourced_id: application.sourced_id,
+        total_users,
+        active_users,
+        metadata,
+    })
+}

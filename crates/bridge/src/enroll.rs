@@ -1,0 +1,205 @@
+//! Enrolling in courses, and ending that.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_roster::collections::{Collection, at};
+use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
+use lyceum_roster::record::Object;
+use lyceum_roster::write::{self, Rules};
+use lyceum_roster::{Dialect, default_class, repository};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::enrollments::{self, Enrollment};
+use crate::places::{self, Place};
+use crate::student::Student;
+use crate::{fields, goals, settle};
+
+/// Under this namespace an enrollment's id follows from class, user and role: two who enroll the
+/// same user at once do it once.
+const NAMESPACE: Uuid = Uuid::from_u128(0x8f1c_51a4_2f0e_4d51_9a83_57c2_d3f4_60be);
+
+/// The id of an enrollment for which nobody chose one.
+pub(crate) fn id(class: &str, user: &str, role: &str) -> String {
+    Uuid::new_v5(&NAMESPACE, format!("{class}\n{user}\n{role}").as_bytes()).to_string()
+}
+
+/// How someone is to be enrolled; a request may leave all of it out.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    sourced_id: Option<String>,
+    role: Option<String>,
+    begin_date: Option<Value>,
+    metadata: Option<Object>,
+}
+
+impl Wish {
+    /// Reads `{sourcedId?, role?, beginDate?, metadata?: {goals?, metrics?, …}}`; null is as good
+    /// as nothing. Errors: `Invalid`, with every fault and its path.
+    pub fn read(body: &Object) -> Result<Self> {
+        let mut faults = Vec::new();
+        let mut text = |name: &str| match body.get(name) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(_) => {
+                faults.push(Detail { path: name.into(), message: "must be a string".into() });
+                None
+            }
+        };
+        let (sourced_id, role) = (text("sourcedId"), text("role"));
+        let begin_date = body.get("beginDate").filter(|date| !date.is_null()).cloned();
+        let metadata = match body.get("metadata") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(metadata)) => {
+                goals::check(metadata, &mut faults);
+                Some(metadata.clone())
+            }
+            Some(_) => {
+                let path = "metadata".into();
+                faults.push(Detail { path, message: "must be an object".into() });
+                None
+            }
+        };
+        if faults.is_empty() {
+            Ok(Self { sourced_id, role, begin_date, metadata })
+        } else {
+            Err(Problem::invalid_all(faults))
+        }
+    }
+}
+
+/// Enrolls a user in a course: in its default class at the school named, else at the user's own,
+/// else at the course's. Class, term and school year are made as needed. Who is enrolled in the
+/// course (at the school named, in that role) stays so: the answer is that enrollment, and false.
+///
+/// Errors: `NotFound` for an unknown or deleted user, course or school; `Invalid` for what the
+/// wish says; `Conflict` when its sourcedId is another enrollment's.
+pub fn enroll(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    course: &str,
+    school: Option<&str>,
+    wish: &Wish,
+) -> Result<(Enrollment, bool)> {
+    let person = settled(tx, now, user, course, school)?;
+    let role = wish.role.as_deref().unwrap_or("student");
+    let known = of_course(tx, now, user, course, school)?;
+    if let Some(first) = known.into_iter().find(|place| place.role == role) {
+        return Ok((enrollments::shown_one(tx, first)?, false));
+    }
+    let own = Some(person.school.as_str()).filter(|own| !own.is_empty());
+    let class = default_class::find_or_make(tx, now, course, school.or(own))?;
+    let id = wish.sourced_id.clone().unwrap_or_else(|| id(&class, user, role));
+    let mut record = Object::new();
+    record.insert("sourcedId".into(), id.as_str().into());
+    record.insert("user".into(), json!({ "sourcedId": user }));
+    record.insert("class".into(), json!({ "sourcedId": class }));
+    record.insert("role".into(), role.into());
+    let today = || places::day(now).into();
+    record.insert("beginDate".into(), wish.begin_date.clone().unwrap_or_else(today));
+    if let Some(metadata) = &wish.metadata {
+        record.insert("metadata".into(), metadata.clone().into());
+    }
+    free(tx, &id, user, course)?;
+    let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
+    write::put(tx, collection(), &id, record, None, true, &rules).map_err(as_sent)?;
+    let made = of_course(tx, now, user, course, school)?.into_iter().find(|place| place.id == id);
+    match made {
+        Some(place) => Ok((enrollments::shown_one(tx, place)?, true)),
+        None => Err(Problem::internal("an enrollment was not found again")),
+    }
+}
+
+/// Ends the user's enrollments in the course, in every role, at the school named or at any: they
+/// are marked `tobedeleted`. A track does not enroll the user in the course again.
+///
+/// Errors: `NotFound` for an unknown user, course or school, and where there is no enrollment.
+pub fn unenroll(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    course: &str,
+    school: Option<&str>,
+) -> Result<()> {
+    settled(tx, now, user, course, school)?;
+    let places = of_course(tx, now, user, course, school)?;
+    if places.is_empty() {
+        let at = school.map(|school| format!(" at '{school}'")).unwrap_or_default();
+        return Err(Problem::new(
+            ProblemKind::NotFound,
+            format!("the user '{user}' is not enrolled in the course '{course}'{at}"),
+        ));
+    }
+    for place in places {
+        write::delete(tx, collection(), &place.id, now, false)?;
+    }
+    Ok(())
+}
+
+/// The user, for whom everything due is done; course and school exist.
+fn settled(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    course: &str,
+    school: Option<&str>,
+) -> Result<Student> {
+    let person = fields::in_use(tx, &USER, user)?;
+    fields::in_use(tx, &COURSE, course)?;
+    if let Some(school) = school {
+        fields::in_use(tx, &ORG, school)?;
+    }
+    let due = settle::due(tx, now, std::slice::from_ref(&person))?;
+    settle::perform(tx, now, &due)?;
+    Ok(Student::of(&person))
+}
+
+fn of_course(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    course: &str,
+    school: Option<&str>,
+) -> Result<Vec<Place>> {
+    let mut places = places::of_users(tx, now, &[user])?;
+    places.retain(|place| {
+        place.course == course && school.is_none_or(|school| place.school == school)
+    });
+    Ok(places)
+}
+
+/// Refuses an id that another enrollment has. One of the same user in the same course that was
+/// ended may begin anew.
+fn free(tx: &mut Tx<'_>, id: &str, user: &str, course: &str) -> Result<()> {
+    let Some(stored) = repository::find(tx, &ENROLLMENT, id)? else { return Ok(()) };
+    let fields = fields::of(&stored)?;
+    let is_theirs = fields::reference(&fields, "user") == user
+        && fields::reference(&fields, "course") == course
+        && fields::text(&fields, "status") != "active";
+    if is_theirs {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::Conflict,
+        format!("the sourcedId '{id}' is another enrollment's; send another one or none"),
+    ))
+}
+
+/// Faults under the paths of the request, whose body is the enrollment itself.
+fn as_sent(mut problem: Problem) -> Problem {
+    for detail in &mut problem.details {
+        if let Some(path) = detail.path.strip_prefix("enrollment.") {
+            detail.path = path.to_owned();
+        }
+    }
+    if let Some(message) = problem.message.strip_prefix("enrollment.") {
+        problem.message = message.to_owned();
+    }
+    problem
+}
+
+fn collection() -> Collection {
+    at(ENROLLMENT.path).expect("every kind has a collection")
+}

@@ -1,0 +1,318 @@
+//! Enrollments as applications see them: by course, with goals, periods and the school.
+
+use std::collections::{HashMap, HashSet};
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_roster::default_class;
+use lyceum_roster::kinds::{
+    ACADEMIC_SESSION, ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COURSE, ORG, USER,
+};
+use lyceum_roster::record::Object;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::places::{self, Place};
+use crate::{fields, goals, settle};
+
+/// A user's enrollment in a course.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Enrollment {
+    /// Its sourcedId.
+    pub id: String,
+    /// `student`, `teacher`, …
+    pub role: String,
+    /// Its first day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begin_date: Option<String>,
+    /// Its last day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_date: Option<String>,
+    /// Its metadata; `goals` and `metrics` are filled up with the course's.
+    pub metadata: Object,
+    /// What is learned.
+    pub course: Course,
+    /// Where.
+    pub school: School,
+    /// The terms of the class.
+    pub periods: Vec<Period>,
+    /// Whether the course has a lesson with which students test out.
+    pub test_out_supported: bool,
+    /// Whether this student may take it: it is there, and not graded yet.
+    pub test_out_eligible: bool,
+}
+
+/// A course in an enrollment.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Course {
+    /// Its sourcedId.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its metadata; empty where it has none.
+    pub metadata: Object,
+    /// Its subjects.
+    pub subjects: Vec<String>,
+    /// Its grades, as stored.
+    pub grades: Vec<String>,
+    /// The application that teaches it, where the course's metadata name one as `primaryApp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_app: Option<PrimaryApp>,
+}
+
+/// The application that teaches a course.
+#[derive(Clone, Debug, Serialize)]
+pub struct PrimaryApp {
+    /// Its id.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// Where it runs.
+    pub domains: Vec<String>,
+}
+
+/// A school in an enrollment.
+#[derive(Clone, Debug, Serialize)]
+pub struct School {
+    /// Its sourcedId.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// A term in an enrollment.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Period {
+    /// The session's sourcedId.
+    pub id: String,
+    /// What people call it.
+    pub title: String,
+    /// Its first day.
+    pub start_date: String,
+    /// Its last day.
+    pub end_date: String,
+}
+
+/// The enrollments of a user that are not over. None: something is due for the user first, which
+/// [`settled_of_user`] does. About ten statements, however many there are.
+///
+/// Errors: `NotFound`.
+pub fn of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Option<Vec<Enrollment>>> {
+    let person = fields::in_use(tx, &USER, user)?;
+    if !settle::due(tx, now, std::slice::from_ref(&person))?.is_empty() {
+        return Ok(None);
+    }
+    let places = places::of_users(tx, now, &[user])?;
+    shown(tx, places).map(Some)
+}
+
+/// Does what is due for the user, and answers the enrollments.
+pub fn settled_of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<Enrollment>> {
+    let person = fields::in_use(tx, &USER, user)?;
+    let due = settle::due(tx, now, &[person])?;
+    settle::perform(tx, now, &due)?;
+    let places = places::of_users(tx, now, &[user])?;
+    shown(tx, places)
+}
+
+pub(crate) fn shown_one(tx: &mut Tx<'_>, place: Place) -> Result<Enrollment> {
+    let mut shown = shown(tx, vec![place])?;
+    shown.pop().ok_or_else(|| Problem::internal("an enrollment has no course"))
+}
+
+/// The enrollments as they are shown, with a statement for each kind of record that they name.
+fn shown(tx: &mut Tx<'_>, places: Vec<Place>) -> Result<Vec<Enrollment>> {
+    let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
+    let schools = fields::of_all(tx, &ORG, places.iter().map(|place| place.school.as_str()))?;
+    let terms = places.iter().flat_map(|place| place.terms.iter().map(String::as_str));
+    let terms = fields::of_all(tx, &ACADEMIC_SESSION, terms)?;
+    let test_outs = TestOuts::of(tx, &places)?;
+    let shown = places.into_iter().filter_map(|place| {
+        let course = courses.get(&place.course)?;
+        let school = schools.get(&place.school)?;
+        Some(Enrollment {
+            begin_date: fields::opt_text(&place.fields, "beginDate"),
+            end_date: fields::opt_text(&place.fields, "endDate"),
+            metadata: goals::shown(fields::metadata(&place.fields), &fields::metadata(course)),
+            course: course_of(course),
+            school: School { id: place.school.clone(), name: fields::text(school, "name").into() },
+            periods: place.terms.iter().filter_map(|id| terms.get(id)).map(period).collect(),
+            test_out_supported: test_outs.of_course.contains_key(&place.course),
+            test_out_eligible: test_outs.is_open(&place),
+            id: place.id,
+            role: place.role,
+        })
+    });
+    Ok(shown.collect())
+}
+
+fn course_of(course: &Object) -> Course {
+    let metadata = fields::metadata(course);
+    Course {
+        id: fields::text(course, "sourcedId").into(),
+        title: fields::text(course, "title").into(),
+        subjects: fields::texts(course, "subjects"),
+        grades: fields::texts(course, "grades"),
+        primary_app: metadata.get("primaryApp").and_then(primary_app),
+        metadata,
+    }
+}
+
+/// `primaryApp` is an application's id, or an object with `id`, `name?` and `domains?`.
+fn primary_app(named: &Value) -> Option<PrimaryApp> {
+    let (id, name, domains) = match named {
+        Value::String(id) => (id.clone(), None, Vec::new()),
+        Value::Object(app) => (
+            fields::opt_text(app, "id").or_else(|| fields::opt_text(app, "sourcedId"))?,
+            fields::opt_text(app, "name"),
+            fields::texts(app, "domains"),
+        ),
+        _ => return None,
+    };
+    Some(PrimaryApp { name: name.unwrap_or_else(|| id.clone()), id, domains })
+}
+
+fn period(session: &Object) -> Period {
+    let text = |name: &str| fields::text(session, name).to_owned();
+    Period {
+        id: text("sourcedId"),
+        title: text("title"),
+        start_date: text("startDate"),
+        end_date: text("endDate"),
+    }
+}
+
+/// The lessons with which students test out of courses, and who has done so.
+struct TestOuts {
+    of_course: HashMap<String, Vec<String>>,
+    /// `(student, lesson)`
+    graded: HashSet<(String, String)>,
+}
+
+impl TestOuts {
+    fn of(tx: &mut Tx<'_>, places: &[Place]) -> Result<Self> {
+        let courses: HashSet<&str> = places.iter().map(|place| place.course.as_str()).collect();
+        let courses: Vec<&str> = courses.into_iter().collect();
+        let lessons = repository::test_outs(tx, &courses)?;
+        let mut of_course: HashMap<String, Vec<String>> = HashMap::new();
+        for (course, lesson) in lessons {
+            of_course.entry(course).or_default().push(lesson);
+        }
+        let graded = if of_course.is_empty() {
+            HashSet::new()
+        } else {
+            graded(tx, of_course.values().flatten(), places)?
+        };
+        Ok(Self { of_course, graded })
+    }
+
+    fn is_open(&self, place: &Place) -> bool {
+        let used = |lesson: &String| self.graded.contains(&(place.user.clone(), lesson.clone()));
+        place.role == "student"
+            && self.of_course.get(&place.course).is_some_and(|lessons| !lessons.iter().any(used))
+    }
+}
+
+/// Which of the users have a full grade in which of the lessons.
+fn graded<'a>(
+    tx: &mut Tx<'_>,
+    lessons: impl Iterator<Item = &'a String>,
+    places: &[Place],
+) -> Result<HashSet<(String, String)>> {
+    let lessons: Vec<&str> = lessons.map(String::as_str).collect();
+    let items = repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, "componentResource", &lessons)?;
+    let mut lesson_of = HashMap::new();
+    for stored in &items {
+        let item = fields::of(stored)?;
+        let lesson = fields::reference(&item, "componentResource").to_owned();
+        lesson_of.insert(fields::text(&item, "sourcedId").to_owned(), lesson);
+    }
+    if lesson_of.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let users: HashSet<&str> = places.iter().map(|place| place.user.as_str()).collect();
+    let users: Vec<&str> = users.into_iter().collect();
+    let mut graded = HashSet::new();
+    for stored in &repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &users)? {
+        let result = fields::of(stored)?;
+        let lesson = lesson_of.get(fields::reference(&result, "assessmentLineItem"));
+        if let Some(lesson) =
+            lesson.filter(|_| fields::text(&result, "scoreStatus") == "fully graded")
+        {
+            graded.insert((fields::reference(&result, "student").to_owned(), lesson.clone()));
+        }
+    }
+    Ok(graded)
+}
+
+/// The default class of a course.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefaultClass {
+    /// Its sourcedId.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_code: Option<String>,
+    /// Codes of its subjects.
+    pub subject_codes: Vec<String>,
+    /// Its subjects.
+    pub subjects: Vec<String>,
+    /// Its grades, as stored.
+    pub grades: Vec<String>,
+    /// The sourcedIds of its terms.
+    pub periods: Vec<String>,
+    /// Its course: id, title, metadata.
+    pub course: ClassCourse,
+}
+
+/// The course of a default class.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassCourse {
+    /// Its sourcedId.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its metadata; empty where it has none.
+    pub metadata: Object,
+}
+
+/// The default class of a course in the present school year, at the school or else at the
+/// course's own organization; made if it is missing.
+///
+/// Errors: `NotFound` for an unknown or deleted course or school; `Invalid` for a course without
+/// an organization where no school is named.
+pub fn default_class(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    course: &str,
+    school: Option<&str>,
+) -> Result<DefaultClass> {
+    let course_fields = fields::in_use(tx, &COURSE, course)?;
+    if let Some(school) = school {
+        fields::in_use(tx, &ORG, school)?;
+    }
+    let id = default_class::find_or_make(tx, now, course, school)?;
+    let class = fields::in_use(tx, &CLASS, &id)?;
+    Ok(DefaultClass {
+        id,
+        title: fields::text(&class, "title").into(),
+        class_code: fields::opt_text(&class, "classCode"),
+        subject_codes: fields::texts(&class, "subjectCodes"),
+        subjects: fields::texts(&class, "subjects"),
+        grades: fields::texts(&class, "grades"),
+        periods: fields::references(&class, "terms").map(str::to_owned).collect(),
+        course: ClassCourse {
+            id: course.into(),
+            title: fields::text(&course_fields, "title").into(),
+            metadata: fields::metadata(&course_fields),
+        },
+    })
+}

@@ -1,0 +1,135 @@
+//! Goals and metrics of enrollments: a course's metadata has the usual ones, an enrollment's own
+//! ones stand over them member by member (docs/decisions/019).
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
+use lyceum_roster::record::{Object, Record, Stamp};
+use lyceum_roster::{Dialect, repository};
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use crate::fields;
+
+/// What members of goals and metrics hold.
+#[derive(Clone, Copy)]
+enum Holds {
+    Whole,
+    Text,
+    Flag,
+}
+
+const GOALS: &[(&str, Holds)] = &[
+    ("dailyXp", Holds::Whole),
+    ("dailyLessons", Holds::Whole),
+    ("dailyActiveMinutes", Holds::Whole),
+    ("dailyAccuracy", Holds::Whole),
+    ("dailyMasteredUnits", Holds::Whole),
+];
+
+const METRICS: &[(&str, Holds)] = &[
+    ("totalXp", Holds::Whole),
+    ("totalLessons", Holds::Whole),
+    ("totalGrades", Holds::Whole),
+    ("courseType", Holds::Text),
+    ("isSupplemental", Holds::Flag),
+];
+
+const PARTS: [(&str, &[(&str, Holds)]); 2] = [("goals", GOALS), ("metrics", METRICS)];
+
+impl Holds {
+    /// The value as it is shown, if it is one of these. Numbers are rounded to whole ones.
+    fn shown(self, value: &Value) -> Option<Value> {
+        match (self, value) {
+            #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
+            (Self::Whole, Value::Number(number)) => number
+                .as_f64()
+                .map(f64::round)
+                .filter(|number| (0.0..=9e15).contains(number))
+                .map(|number| (number as i64).into()),
+            (Self::Text, Value::String(_)) | (Self::Flag, Value::Bool(_)) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    fn says(self) -> &'static str {
+        match self {
+            Self::Whole => "must be a number from 0 up, or null",
+            Self::Text => "must be a string or null",
+            Self::Flag => "must be true, false or null",
+        }
+    }
+}
+
+/// Finds the faults of goals and metrics in the metadata that an enrollment is to have.
+pub(crate) fn check(metadata: &Object, faults: &mut Vec<Detail>) {
+    for (part, known) in PARTS {
+        let members = match metadata.get(part) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(members)) => members,
+            Some(_) => {
+                let path = format!("metadata.{part}");
+                faults.push(Detail { path, message: "must be an object".into() });
+                continue;
+            }
+        };
+        for (name, holds) in known {
+            let value = members.get(*name).unwrap_or(&Value::Null);
+            if !value.is_null() && holds.shown(value).is_none() {
+                let path = format!("metadata.{part}.{name}");
+                faults.push(Detail { path, message: holds.says().into() });
+            }
+        }
+    }
+}
+
+/// The metadata of an enrollment as it is shown: its own, with goals and metrics over those of
+/// the course.
+pub(crate) fn shown(own: Object, course: &Object) -> Object {
+    let mut shown = own;
+    for (part, known) in PARTS {
+        let mut members = Object::new();
+        for (name, holds) in known {
+            let of = |metadata: &Object| holds.shown(metadata.get(part)?.get(*name)?);
+            if let Some(value) = of(&shown).or_else(|| of(course)) {
+                members.insert((*name).into(), value);
+            }
+        }
+        shown.shift_remove(part);
+        if !members.is_empty() {
+            shown.insert(part.into(), members.into());
+        }
+    }
+    shown
+}
+
+/// Takes their own goals from all enrollments of a course, so that the course's hold again.
+/// Answers how many had some.
+///
+/// Errors: `NotFound`; `Conflict` for a course with more enrollments than are reset at once.
+pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
+    fields::in_use(tx, &COURSE, course)?;
+    let classes = repository::referring_to(tx, &CLASS, "course", &[course])?;
+    let classes = classes.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    let classes: Vec<&str> = classes.iter().map(|class| fields::text(class, "sourcedId")).collect();
+    let enrollments = repository::referring_to(tx, &ENROLLMENT, "class", &classes)?;
+    if enrollments.len() > limits::RESET_MAX_RECORDS {
+        return Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "the course '{course}' has more than {} enrollments; PATCH them one by one",
+                limits::RESET_MAX_RECORDS
+            ),
+        ));
+    }
+    let mut reset = Vec::new();
+    for stored in &enrollments {
+        let mut fields = fields::of(stored)?;
+        let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
+        if metadata.is_some_and(|metadata| metadata.shift_remove("goals").is_some()) {
+            reset.push(Record::parse(&ENROLLMENT, &fields, Dialect::Platform, Stamp::Now(now))?);
+        }
+    }
+    repository::put_all(tx, &ENROLLMENT, &reset)?;
+    Ok(reset.len())
+}

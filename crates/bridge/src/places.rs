@@ -1,0 +1,78 @@
+//! Where users learn: their active enrollments, each with what its class says of course, school
+//! and school year.
+
+use std::collections::HashMap;
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_roster::default_class::{SchoolYear, year_of};
+use lyceum_roster::kinds::{CLASS, ENROLLMENT};
+use lyceum_roster::record::Object;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+
+use crate::fields;
+
+/// An active enrollment in its place.
+pub(crate) struct Place {
+    /// Its sourcedId.
+    pub(crate) id: String,
+    /// Whose it is.
+    pub(crate) user: String,
+    /// `student`, `teacher`, …
+    pub(crate) role: String,
+    /// What is learned.
+    pub(crate) course: String,
+    /// Where.
+    pub(crate) school: String,
+    /// The terms of its class.
+    pub(crate) terms: Vec<String>,
+    /// The school year, where its class is a default class.
+    pub(crate) year: Option<SchoolYear>,
+    /// The record.
+    pub(crate) fields: Object,
+}
+
+impl Place {
+    /// Whether the enrollment is not over on the day, such as `2026-01-15`. Its last day counts.
+    pub(crate) fn lasts(&self, today: &str) -> bool {
+        let end = fields::text(&self.fields, "endDate");
+        end.is_empty() || end >= today
+    }
+}
+
+/// The day of an instant, in UTC.
+pub(crate) fn day(now: Timestamp) -> String {
+    now.date().to_string()
+}
+
+/// The active enrollments of the users that are not over, in the order of their making. Two
+/// statements.
+pub(crate) fn of_users(tx: &mut Tx<'_>, now: Timestamp, users: &[&str]) -> Result<Vec<Place>> {
+    let stored = repository::referring_to(tx, &ENROLLMENT, "user", users)?;
+    let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    let classes = records.iter().map(|record| fields::reference(record, "class"));
+    let classes = fields::of_all(tx, &CLASS, classes)?;
+    let today = day(now);
+    let places = records.into_iter().map(|record| place(record, &classes));
+    Ok(places.filter(|place| place.lasts(&today)).collect())
+}
+
+fn place(record: Object, classes: &HashMap<String, Object>) -> Place {
+    let none = Object::new();
+    let class = classes.get(fields::reference(&record, "class")).unwrap_or(&none);
+    let or_of_class = |name: &str| {
+        let own = fields::reference(&record, name);
+        if own.is_empty() { fields::reference(class, name) } else { own }.to_owned()
+    };
+    Place {
+        id: fields::text(&record, "sourcedId").to_owned(),
+        user: fields::reference(&record, "user").to_owned(),
+        role: fields::text(&record, "role").to_owned(),
+        course: fields::reference(class, "course").to_owned(),
+        school: or_of_class("school"),
+        terms: fields::references(class, "terms").map(str::to_owned).collect(),
+        year: year_of(class),
+        fields: record,
+    }
+}

@@ -1,0 +1,178 @@
+//! Reports on a student. Without source data they say so and invent nothing.
+
+use lyceum_core::time::{Timestamp, parse_date};
+use lyceum_core::{Problem, Result};
+use lyceum_roster::default_class::SchoolYear;
+use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
+use lyceum_roster::record::Object;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::analytics::actors;
+use crate::facts::{self, Measure, Sums};
+use crate::{fields, places};
+
+/// A student's MAP tests (Measures of Academic Progress): the latest one, and all in `metadata`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MapProfile {
+    /// The student's sourcedId.
+    pub user_id: String,
+    /// The latest test.
+    #[serde(flatten)]
+    pub latest: Option<MapTest>,
+    /// `tests`, the latest first; `message` where there is none.
+    pub metadata: Map<String, Value>,
+}
+
+/// One MAP test.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MapTest {
+    /// The score on the RIT scale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rit_score: Option<i64>,
+    /// The share of students at or below it, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<i64>,
+    /// The grade that the result names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grade_level: Option<String>,
+    /// The day of the test.
+    pub test_date: String,
+    /// The subject that the result names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+}
+
+/// The student's active assessment results whose metadata name `map` or `rit` as their `source`.
+///
+/// Errors: `NotFound`.
+pub fn map_profile(tx: &mut Tx<'_>, user: &str) -> Result<MapProfile> {
+    fields::in_use(tx, &USER, user)?;
+    let results = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
+    let results = results.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    let mut tests: Vec<MapTest> = results.iter().filter_map(map_test).collect();
+    tests.sort_by(|a, b| b.test_date.cmp(&a.test_date));
+    let latest = tests.first().cloned();
+    let mut metadata = Map::new();
+    if latest.is_none() {
+        let message = "no MAP test is known: no assessment result of this user names the source \
+                       'map' or 'rit' in its metadata";
+        metadata.insert("message".into(), message.into());
+    }
+    metadata.insert("tests".into(), json!(tests));
+    Ok(MapProfile { user_id: user.to_owned(), latest, metadata })
+}
+
+fn map_test(result: &Object) -> Option<MapTest> {
+    let metadata = fields::metadata(result);
+    let source: String =
+        fields::text(&metadata, "source").chars().filter(char::is_ascii_alphanumeric).collect();
+    if !["map", "rit", "nwea", "nweamap"].contains(&source.to_ascii_lowercase().as_str()) {
+        return None;
+    }
+    let whole = |value: Option<&Value>| {
+        #[expect(clippy::cast_possible_truncation, reason = "scores are small")]
+        value.and_then(Value::as_f64).map(|number| number.round() as i64)
+    };
+    Some(MapTest {
+        rit_score: whole(metadata.get("ritScore").or_else(|| result.get("score"))),
+        percentile: whole(metadata.get("percentile").or_else(|| result.get("scorePercentile"))),
+        grade_level: metadata.get("grade").map(|grade| match grade {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }),
+        test_date: fields::text(result, "scoreDate").to_owned(),
+        subject: fields::opt_text(&metadata, "subject"),
+    })
+}
+
+/// Hours of a school day, in which saved hours are told as days.
+const SCHOOL_DAY_HOURS: i64 = 6;
+
+/// What a student's work saved, compared with the time that the earned XP stand for.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TimeSaved {
+    /// The student's sourcedId.
+    pub user_id: String,
+    /// Hours, to the hundredth; missing where nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_hours_saved: Option<f64>,
+    /// The same in school days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_days_saved: Option<f64>,
+    /// Weekdays of this school year up to today, the first one that of the earliest enrollment.
+    pub school_days_elapsed: i64,
+    /// The first day of the student's earliest enrollment that goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub earliest_start_date: Option<String>,
+    /// The first day of the school year.
+    pub school_year_start_date: String,
+    /// How it was computed, from what; `message` where nothing is known.
+    pub calculation: Value,
+}
+
+/// The time that a student saved in this school year: one XP stands for a minute of work at the
+/// usual pace; what was saved is that time without the time that the student was active.
+///
+/// Errors: `NotFound`.
+pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSaved> {
+    let person = fields::in_use(tx, &USER, user)?;
+    let year = SchoolYear::of(now).first_day();
+    let places = places::of_users(tx, now, &[user])?;
+    let begins = places.iter().filter_map(|place| fields::opt_text(&place.fields, "beginDate"));
+    let earliest = begins.min();
+    let from: Timestamp = year.parse().map_err(Problem::internal)?;
+    let sums = sums(tx, &person, from, now)?;
+    let first = earliest.as_deref().unwrap_or(&year).max(&year);
+    let mut saved = TimeSaved {
+        user_id: user.to_owned(),
+        total_hours_saved: None,
+        total_days_saved: None,
+        school_days_elapsed: weekdays(first, now),
+        earliest_start_date: earliest,
+        school_year_start_date: year,
+        calculation: json!({ "message": "no event tells of this student's work in this school year" }),
+    };
+    if sums.events > 0 {
+        let (xp, active) = (sums.of(Measure::Xp), sums.of(Measure::Active));
+        let saved_ms = xp * 60 - active;
+        saved.total_hours_saved = Some(hundredths(saved_ms, 3_600_000));
+        saved.total_days_saved = Some(hundredths(saved_ms, 3_600_000 * SCHOOL_DAY_HOURS));
+        saved.calculation = json!({
+            "formula": "(xpEarned minutes - active minutes) / 60",
+            "xpEarned": hundredths(xp, 1000),
+            "activeMinutes": hundredths(active, 60_000),
+            "hoursPerSchoolDay": SCHOOL_DAY_HOURS,
+        });
+    }
+    Ok(saved)
+}
+
+/// What the student did from one instant up to another, by whole buckets.
+fn sums(tx: &mut Tx<'_>, person: &Object, from: Timestamp, to: Timestamp) -> Result<Sums> {
+    let (from, to) = (from.milliseconds(), to.milliseconds() + facts::BUCKET_MS);
+    let mut sums = Sums::default();
+    for actor in actors(tx, person)? {
+        facts::sql::read(tx, actor, from, to, |_, _, more| sums.add(more, 1))?;
+    }
+    Ok(sums)
+}
+
+/// `number / unit`, to the hundredth.
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+fn hundredths(number: i64, unit: i64) -> f64 {
+    (number as f64 / unit as f64 * 100.0).round() / 100.0
+}
+
+/// Mondays to Fridays from a day to that of the instant, both counted.
+fn weekdays(first: &str, now: Timestamp) -> i64 {
+    let Some(first) = parse_date(first) else { return 0 };
+    let days = i64::from((now.date() - first).get_days()) + 1;
+    let weekday = i64::from(first.weekday().to_monday_zero_offset());
+    (0..days.max(0)).filter(|day| (weekday + day) % 7 < 5).count().try_into().unwrap_or(0)
+}

@@ -1,0 +1,8 @@
+//! The only SQL of the crate.
+
+mod apps;
+mod tracks;
+
+pub(crate) use apps::{app_names, app_users};
+
+pub(crate) use tracks::{delete_track, led, note_led, put_track, tracks, tracks_of_grades};

@@ -1,0 +1,101 @@
+//! Subject tracks and whom they led.
+
+use std::collections::HashSet;
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx, Value, dialect};
+
+use crate::tracks::Track;
+
+const COLUMNS: &str = "id, subject, grade, subject_value, grade_value, org_id, course_id";
+
+fn read(row: &Row<'_>) -> Result<Track> {
+    let text = |column| row.text(column).map(str::to_owned);
+    Ok(Track {
+        id: text(0)?,
+        subject: text(1)?,
+        grade: text(2)?,
+        subject_value: text(3)?,
+        grade_value: text(4)?,
+        org: text(5)?,
+        course: text(6)?,
+    })
+}
+
+/// Every track.
+pub(crate) fn tracks(tx: &mut Tx<'_>) -> Result<Vec<Track>> {
+    listed(tx, &format!("SELECT {COLUMNS} FROM subject_track"), &[])
+}
+
+/// The tracks of these grades, as grades compare.
+pub(crate) fn tracks_of_grades<'a>(
+    tx: &mut Tx<'_>,
+    grades: impl Iterator<Item = &'a String>,
+) -> Result<Vec<Track>> {
+    let grades: HashSet<&String> = grades.collect();
+    if grades.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT {COLUMNS} FROM subject_track WHERE grade_value IN ({}) ORDER BY id",
+        dialect::texts(tx.dialect(), "$1")
+    );
+    let list = serde_json::to_string(&grades).map_err(Problem::internal)?;
+    listed(tx, &sql, &[list.as_str().into()])
+}
+
+fn listed(tx: &mut Tx<'_>, sql: &str, values: &[Value<'_>]) -> Result<Vec<Track>> {
+    let mut tracks = Vec::new();
+    tx.query(sql, values, |row| {
+        tracks.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(tracks)
+}
+
+/// Writes a track over the one of its id.
+pub(crate) fn put_track(tx: &mut Tx<'_>, track: &Track) -> Result<()> {
+    let Track { id, subject, grade, subject_value, grade_value, org, course } = track;
+    let values = [id, subject, grade, subject_value, grade_value, org, course];
+    let sql = format!(
+        "INSERT INTO subject_track ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+         ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, grade = excluded.grade, \
+         course_id = excluded.course_id"
+    );
+    tx.execute(&sql, &values.map(Into::into))?;
+    Ok(())
+}
+
+/// Removes a track and what is known of whom it led; false if there is none.
+pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
+    tx.execute("DELETE FROM subject_track_led WHERE track_id = $1", &[id.into()])?;
+    Ok(tx.execute("DELETE FROM subject_track WHERE id = $1", &[id.into()])? > 0)
+}
+
+/// Whom tracks led where, of these users: `(user, track, course)`.
+pub(crate) fn led(tx: &mut Tx<'_>, users: &[&str]) -> Result<HashSet<(String, String, String)>> {
+    let sql = format!(
+        "SELECT user_id, track_id, course_id FROM subject_track_led WHERE user_id IN ({})",
+        dialect::texts(tx.dialect(), "$1")
+    );
+    let list = serde_json::to_string(users).map_err(Problem::internal)?;
+    let mut led = HashSet::new();
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        led.insert((row.text(0)?.to_owned(), row.text(1)?.to_owned(), row.text(2)?.to_owned()));
+        Ok(true)
+    })?;
+    Ok(led)
+}
+
+/// Notes whom tracks led where: `[user, track, course]`.
+pub(crate) fn note_led<'a>(
+    tx: &mut Tx<'_>,
+    rows: impl Iterator<Item = [&'a String; 3]>,
+) -> Result<()> {
+    let values: Vec<Value<'_>> = rows.flatten().map(Value::from).collect();
+    if !values.is_empty() {
+        let columns = ["user_id", "track_id", "course_id"];
+        tx.insert_rows("subject_track_led", &columns, &values, "ON CONFLICT DO NOTHING")?;
+    }
+    Ok(())
+}

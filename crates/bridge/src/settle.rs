@@ -1,0 +1,215 @@
+//! What is due for users, and doing it: enrollments of an earlier school year go on in this one, and
+//! subject tracks enroll. Both run when a user's enrollments are read or changed, when a track is
+//! put, and for everybody from time to time (docs/decisions/019, docs/decisions/020).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_roster::default_class::{self, SchoolYear};
+use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
+use lyceum_roster::record::{Object, Record, Stamp};
+use lyceum_roster::{Dialect, repository as roster};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use crate::places::{self, Place};
+use crate::repository;
+use crate::student::Student;
+use crate::tracks::Track;
+use crate::{enroll, fields};
+
+/// Whom to look at.
+#[derive(Clone, Debug)]
+pub enum Who {
+    /// Every user.
+    Everybody,
+    /// Those in a grade, by the text that compares ([`lyceum_roster::grade::comparable`]).
+    Grade(String),
+}
+
+/// What is due for some users.
+#[derive(Default)]
+pub(crate) struct Due {
+    /// Enrollments in default classes of earlier school years.
+    outlived: Vec<Place>,
+    /// Where tracks lead, and whether the student is there already.
+    led: Vec<Led>,
+    /// `(user, course, school, role)` of the enrollments of this school year.
+    present: HashSet<(String, String, String, String)>,
+}
+
+struct Led {
+    user: String,
+    track: String,
+    course: String,
+    school: String,
+    is_there: bool,
+}
+
+impl Due {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.outlived.is_empty() && self.led.is_empty()
+    }
+}
+
+/// Whether something is due for a page of users, and behind which user the next page begins.
+pub fn look(tx: &mut Tx<'_>, now: Timestamp, who: &Who, after: i64) -> Result<(bool, Option<i64>)> {
+    let (users, next) = page(tx, who, after)?;
+    Ok((!due(tx, now, &users)?.is_empty(), next))
+}
+
+/// Does what is due for a page of users.
+pub fn settle(tx: &mut Tx<'_>, now: Timestamp, who: &Who, after: i64) -> Result<()> {
+    let (users, _) = page(tx, who, after)?;
+    let due = due(tx, now, &users)?;
+    perform(tx, now, &due)
+}
+
+fn page(tx: &mut Tx<'_>, who: &Who, after: i64) -> Result<(Vec<Object>, Option<i64>)> {
+    let most = limits::SETTLE_PAGE_RECORDS;
+    let stored = match who {
+        Who::Everybody => roster::page(tx, &USER, after, most)?,
+        Who::Grade(grade) => roster::linked(tx, &USER, "user.grades", grade, after, most)?,
+    };
+    let is_full = i64::try_from(stored.len()) == Ok(most);
+    let next = stored.last().filter(|_| is_full).map(|user| user.seq);
+    let users = stored.iter().map(fields::of).collect::<Result<_>>()?;
+    Ok((users, next))
+}
+
+/// What is due for the users. Two to six statements, however many they are.
+pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<Due> {
+    let students: Vec<Student> = users.iter().map(Student::of).collect();
+    let ids: Vec<&str> = students.iter().map(|student| student.id.as_str()).collect();
+    let places = places::of_users(tx, now, &ids)?;
+    let tracks = repository::tracks_of_grades(tx, students.iter().flat_map(|s| &s.grades))?;
+    let this_year = SchoolYear::of(now);
+    let (outlived, lasting): (Vec<Place>, Vec<Place>) =
+        places.into_iter().partition(|place| place.year.is_some_and(|year| year < this_year));
+    if tracks.is_empty() && outlived.is_empty() {
+        return Ok(Due::default());
+    }
+    let courses =
+        tracks.iter().map(|track| &track.course).chain(outlived.iter().map(|p| &p.course));
+    let courses = fields::of_all(tx, &COURSE, courses.map(String::as_str))?;
+    let is_taught = |course: &str| {
+        courses.get(course).is_some_and(|course| fields::text(course, "status") == "active")
+    };
+    let outlived: Vec<Place> = outlived.into_iter().filter(|p| is_taught(&p.course)).collect();
+    let led_before = repository::led(tx, &ids)?;
+    let attends: HashSet<(&str, &str)> = outlived
+        .iter()
+        .chain(&lasting)
+        .filter(|place| place.role == "student")
+        .map(|place| (place.user.as_str(), place.course.as_str()))
+        .collect();
+    let mut led = Vec::new();
+    for student in students.iter().filter(|student| student.learns) {
+        for track in leading(student, &tracks).filter(|track| is_taught(&track.course)) {
+            let key = (student.id.clone(), track.id.clone(), track.course.clone());
+            if !led_before.contains(&key) {
+                let is_there = attends.contains(&(student.id.as_str(), track.course.as_str()));
+                let (user, track, course) = key;
+                led.push(Led { user, track, course, school: student.school.clone(), is_there });
+            }
+        }
+    }
+    let present = lasting.into_iter().map(|p| (p.user, p.course, p.school, p.role)).collect();
+    Ok(Due { outlived, led, present })
+}
+
+/// The tracks that hold for the student: of each subject and grade the one of an organization of
+/// the student's, the first one first, else the one that holds anywhere.
+fn leading<'a>(student: &Student, tracks: &'a [Track]) -> impl Iterator<Item = &'a Track> {
+    let rank = |track: &Track| match track.org.as_str() {
+        "" => Some(usize::MAX),
+        org => student.orgs.iter().position(|own| own == org),
+    };
+    let mut best: BTreeMap<(&str, &str), (usize, &Track)> = BTreeMap::new();
+    for track in tracks.iter().filter(|track| student.grades.contains(&track.grade_value)) {
+        let Some(rank) = rank(track) else { continue };
+        let key = (track.subject_value.as_str(), track.grade_value.as_str());
+        if best.get(&key).is_none_or(|(other, _)| rank < *other) {
+            best.insert(key, (rank, track));
+        }
+    }
+    best.into_values().map(|(_, track)| track)
+}
+
+/// Does what is due.
+pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &Due) -> Result<()> {
+    let mut classes = Classes { now, made: HashMap::new() };
+    let (mut ended, mut begun) = (Vec::new(), Vec::new());
+    for place in &due.outlived {
+        let mut over = place.fields.clone();
+        over.insert("endDate".into(), place.year.expect("it was outlived").last_day().into());
+        ended.push(record(&over, now)?);
+        let key =
+            (place.user.clone(), place.course.clone(), place.school.clone(), place.role.clone());
+        if !due.present.contains(&key) {
+            let class = classes.of(tx, &place.course, &place.school)?;
+            begun.push(record(&continued(place, &class, now), now)?);
+        }
+    }
+    for led in due.led.iter().filter(|led| !led.is_there) {
+        let class = classes.of(tx, &led.course, &led.school)?;
+        begun.push(record(&joining(led, &class, now), now)?);
+    }
+    // Two tracks of one student may lead to one course.
+    let mut seen = HashSet::new();
+    begun.retain(|enrollment| seen.insert(enrollment.sourced_id.clone()));
+    roster::put_all(tx, &ENROLLMENT, &ended)?;
+    // An id that is taken belongs to an enrollment that someone ended: it stays so.
+    roster::create_all(tx, &ENROLLMENT, &begun)?;
+    let rows = due.led.iter().map(|led| [&led.user, &led.track, &led.course]);
+    repository::note_led(tx, rows)
+}
+
+/// The default classes of this school year, each found or made once.
+struct Classes {
+    now: Timestamp,
+    made: HashMap<(String, String), String>,
+}
+
+impl Classes {
+    fn of(&mut self, tx: &mut Tx<'_>, course: &str, school: &str) -> Result<String> {
+        let key = (course.to_owned(), school.to_owned());
+        if let Some(class) = self.made.get(&key) {
+            return Ok(class.clone());
+        }
+        let class = default_class::find_or_make(tx, self.now, course, Some(school))?;
+        self.made.insert(key, class.clone());
+        Ok(class)
+    }
+}
+
+/// The enrollment as it goes on in the class of this school year: role and metadata stay.
+fn continued(place: &Place, class: &str, now: Timestamp) -> Object {
+    let mut fields = place.fields.clone();
+    fields.shift_remove("endDate");
+    fields.insert("sourcedId".into(), enroll::id(class, &place.user, &place.role).into());
+    fields.insert("class".into(), json!({ "sourcedId": class }));
+    fields.insert("beginDate".into(), SchoolYear::of(now).first_day().into());
+    fields
+}
+
+fn joining(led: &Led, class: &str, now: Timestamp) -> Object {
+    let fields = json!({
+        "sourcedId": enroll::id(class, &led.user, "student"),
+        "user": { "sourcedId": led.user },
+        "class": { "sourcedId": class },
+        "school": { "sourcedId": led.school },
+        "course": { "sourcedId": led.course },
+        "role": "student",
+        "beginDate": places::day(now),
+    });
+    match fields {
+        serde_json::Value::Object(fields) => fields,
+        _ => unreachable!("an object was written"),
+    }
+}
+
+fn record(fields: &Object, now: Timestamp) -> Result<Record> {
+    Record::parse(&ENROLLMENT, fields, Dialect::Platform, Stamp::Now(now))
+}

@@ -1,0 +1,219 @@
+//! Subject tracks: which course a subject leads to in a grade (docs/decisions/020).
+
+use std::collections::BTreeMap;
+
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_roster::grade::comparable;
+use lyceum_roster::kinds::{COURSE, ORG};
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{fields, repository};
+
+/// Under this namespace a track's id follows from subject, grade and organization.
+const NAMESPACE: Uuid = Uuid::from_u128(0x3d0a_9c7e_61b8_4f7d_8a34_12e5_b7a9_c0d2);
+
+/// A track as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Track {
+    /// Its id.
+    pub id: String,
+    /// Its subject, as sent.
+    pub subject: String,
+    /// Its grade, as sent.
+    pub grade: String,
+    /// Its subject in small letters: what is compared.
+    pub subject_value: String,
+    /// Its grade, as grades compare.
+    pub grade_value: String,
+    /// The organization for whose students it holds; empty, for all.
+    pub org: String,
+    /// The course to which it leads.
+    pub course: String,
+}
+
+impl Track {
+    /// Reads `{subject, grade, courseId, orgSourcedId?}`; the grade may be a number.
+    ///
+    /// Errors: `Invalid`, with every fault and its path.
+    pub fn read(body: &Object) -> Result<Self> {
+        let mut faults = Vec::new();
+        let subject = text(body, "subject", &mut faults);
+        let grade = match body.get("grade") {
+            Some(Value::Number(grade)) if grade.is_i64() => grade.to_string(),
+            _ => text(body, "grade", &mut faults),
+        };
+        let course = text(body, "courseId", &mut faults);
+        let org = match body.get("orgSourcedId") {
+            None | Some(Value::Null) => String::new(),
+            Some(_) => text(body, "orgSourcedId", &mut faults),
+        };
+        if !faults.is_empty() {
+            return Err(Problem::invalid_all(faults));
+        }
+        let (subject_value, grade_value) = (subject.to_lowercase(), comparable(&grade));
+        let key = format!("{subject_value}\n{grade_value}\n{org}");
+        let id = Uuid::new_v5(&NAMESPACE, key.as_bytes()).to_string();
+        Ok(Self { id, subject, grade, subject_value, grade_value, org, course })
+    }
+}
+
+fn text(body: &Object, name: &str, faults: &mut Vec<Detail>) -> String {
+    let mut fault = |message: String| {
+        faults.push(Detail { path: name.into(), message });
+        String::new()
+    };
+    match body.get(name) {
+        None | Some(Value::Null) => fault("is required".into()),
+        Some(Value::String(text)) => {
+            let text = text.trim();
+            let most = limits::SOURCED_ID_MAX_BYTES;
+            if text.is_empty() {
+                fault("must not be empty".into())
+            } else if text.len() > most {
+                fault(format!("must have at most {most} bytes"))
+            } else if text.chars().any(char::is_control) {
+                fault("must not contain control characters".into())
+            } else {
+                text.to_owned()
+            }
+        }
+        Some(_) => fault("must be a string".into()),
+    }
+}
+
+/// A track as it is shown: with course and organization.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// Its id.
+    pub id: String,
+    /// Its subject.
+    pub subject: String,
+    /// Its grade.
+    pub grade: String,
+    /// The course to which it leads: `{sourcedId, title, metadata}`.
+    pub course: Value,
+    /// The organization for whose students it holds: `{sourcedId, name}`; null, for all.
+    pub org: Value,
+}
+
+/// The tracks of one subject.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// The subject in small letters.
+    pub id: String,
+    /// The subject.
+    pub name: String,
+    /// Its tracks by grade.
+    pub tracks: Vec<Shown>,
+}
+
+/// Puts a track in place of the one of the same subject, grade and organization. Answers it, and
+/// whether it is new. Whom it leads is enrolled by [`crate::settle`].
+///
+/// Errors: `Invalid` for a course or organization that is unknown or deleted; `Conflict` when
+/// there are too many tracks.
+pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(Shown, bool)> {
+    let mut faults = Vec::new();
+    require(tx, &COURSE, "courseId", &track.course, &mut faults)?;
+    if !track.org.is_empty() {
+        require(tx, &ORG, "orgSourcedId", &track.org, &mut faults)?;
+    }
+    if !faults.is_empty() {
+        return Err(Problem::invalid_all(faults));
+    }
+    let tracks = repository::tracks(tx)?;
+    let is_new = tracks.iter().all(|other| other.id != track.id);
+    if is_new && tracks.len() >= limits::SUBJECT_TRACKS_MAX_RECORDS {
+        return Err(Problem::new(
+            ProblemKind::Conflict,
+            format!("there are {} subject tracks, the most there may be", tracks.len()),
+        ));
+    }
+    repository::put_track(tx, track)?;
+    let mut shown = shown(tx, vec![track.clone()])?;
+    let shown = shown.pop().ok_or_else(|| Problem::internal("a track's course vanished"))?;
+    Ok((shown, is_new))
+}
+
+fn require(
+    tx: &mut Tx<'_>,
+    kind: &'static lyceum_roster::kind::Kind,
+    path: &str,
+    id: &str,
+    faults: &mut Vec<Detail>,
+) -> Result<()> {
+    match fields::in_use(tx, kind, id) {
+        Ok(_) => Ok(()),
+        Err(problem) if problem.kind == ProblemKind::NotFound => {
+            let message = format!("no {} '{id}' exists; create it first", kind.one);
+            faults.push(Detail { path: path.into(), message });
+            Ok(())
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Every track, by subject, grade and organization. Three statements.
+pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Shown>> {
+    let tracks = repository::tracks(tx)?;
+    shown(tx, tracks)
+}
+
+/// The tracks by subject.
+pub fn groups(tx: &mut Tx<'_>) -> Result<Vec<Group>> {
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for track in all(tx)? {
+        let id = track.subject.to_lowercase();
+        let group = groups.entry(id.clone()).or_insert_with(|| Group {
+            id,
+            name: track.subject.clone(),
+            tracks: Vec::new(),
+        });
+        group.tracks.push(track);
+    }
+    Ok(groups.into_values().collect())
+}
+
+/// Removes a track. Enrollments that it made stay. Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    if repository::delete_track(tx, id)? {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::NotFound,
+        format!("Unknown Object: no subject track with the id '{id}'"),
+    ))
+}
+
+/// Tracks whose course was purged are not shown.
+fn shown(tx: &mut Tx<'_>, mut tracks: Vec<Track>) -> Result<Vec<Shown>> {
+    let courses = fields::of_all(tx, &COURSE, tracks.iter().map(|track| track.course.as_str()))?;
+    let orgs = fields::of_all(tx, &ORG, tracks.iter().map(|track| track.org.as_str()))?;
+    tracks.sort_by(|a, b| rank(a).cmp(&rank(b)));
+    let shown = tracks.into_iter().filter_map(|track| {
+        let course = courses.get(&track.course)?;
+        Some(Shown {
+            course: json!({
+                "sourcedId": track.course,
+                "title": fields::text(course, "title"),
+                "metadata": fields::metadata(course),
+            }),
+            org: orgs.get(&track.org).map_or(
+                Value::Null,
+                |org| json!({ "sourcedId": track.org, "name": fields::text(org, "name") }),
+            ),
+            id: track.id,
+            subject: track.subject,
+            grade: track.grade,
+        })
+    });
+    Ok(shown.collect())
+}
+
+fn rank(track: &Track) -> (&str, Option<i64>, &str, &str) {
+    (&track.subject_value, track.grade_value.parse().ok(), &track.grade_value, &track.org)
+}

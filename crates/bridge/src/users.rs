@@ -1,0 +1,73 @@
+//! Users as clients of the bridge read them.
+
+use lyceum_core::{Problem, Result};
+use lyceum_roster::grade::comparable;
+use lyceum_roster::kinds::ORG;
+use lyceum_roster::record::Object;
+use lyceum_roster::repository::Listed;
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use crate::fields;
+
+/// What is shown of a user whatever is selected, because clients require it.
+pub const ALWAYS: &[&str] =
+    &["email", "userIds", "agents", "userProfiles", "roles", "enabledUser", "primaryOrg"];
+
+/// The same page of users in the shape of the bridge: grades as plain numbers (`3`, not `03`),
+/// the name of the primary organization, lists that are empty instead of missing, and profiles with
+/// their application. One statement.
+pub fn shown(tx: &mut Tx<'_>, mut listed: Listed) -> Result<Listed> {
+    let users = format!("[{}]", listed.records);
+    let mut users: Vec<Object> = serde_json::from_str(&users).map_err(Problem::internal)?;
+    let orgs = users.iter().map(|user| fields::reference(user, "primaryOrg"));
+    let orgs = fields::of_all(tx, &ORG, orgs)?;
+    for user in &mut users {
+        if let Some(primary) = user.get_mut("primaryOrg").and_then(Value::as_object_mut) {
+            let org = orgs.get(fields::text(primary, "sourcedId"));
+            let name = org.map(|org| fields::text(org, "name")).unwrap_or_default();
+            primary.insert("name".into(), name.into());
+        }
+        user.entry("email").or_insert_with(|| "".into());
+        for list in ["userIds", "agents", "userProfiles"] {
+            user.entry(list).or_insert_with(|| json!([]));
+        }
+        for grade in list(user, "grades") {
+            if let Some(text) = grade.as_str() {
+                *grade = plain(text).into();
+            }
+        }
+        for profile in list(user, "userProfiles").filter_map(Value::as_object_mut) {
+            with_application(profile);
+        }
+    }
+    let users: Vec<String> = users.into_iter().map(|user| Value::from(user).to_string()).collect();
+    listed.records = users.join(",");
+    Ok(listed)
+}
+
+fn list<'a>(object: &'a mut Object, name: &str) -> impl Iterator<Item = &'a mut Value> {
+    object.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+/// `3` for `03`; other grades as they are.
+fn plain(grade: &str) -> String {
+    let comparable = comparable(grade);
+    comparable.parse::<i64>().map_or_else(|_| grade.to_owned(), |number| number.to_string())
+}
+
+/// A profile names its application by id alone; what else clients require follows from that.
+fn with_application(profile: &mut Object) {
+    let application = fields::text(profile, "applicationId").to_owned();
+    let id = fields::text(profile, "profileId").to_owned();
+    profile.insert("applicationId".into(), application.as_str().into());
+    profile
+        .entry("app")
+        .or_insert_with(|| json!({ "sourcedId": application, "name": application, "domain": [] }));
+    profile.entry("credentials").or_insert_with(|| json!([]));
+    for (number, credential) in list(profile, "credentials").enumerate() {
+        if let Some(credential) = credential.as_object_mut() {
+            credential.entry("id").or_insert_with(|| format!("{id}#{number}").into());
+        }
+    }
+}

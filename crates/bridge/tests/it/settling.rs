@@ -1,0 +1,142 @@
+//! What is due is done for everybody, page by page, and once.
+
+use lyceum_bridge::settle::{self, Who};
+use lyceum_bridge::tracks::{self, Track};
+use lyceum_bridge::{enroll, enrollments};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{ProblemKind, limits};
+use lyceum_roster::Dialect;
+use lyceum_roster::collections::at;
+use lyceum_roster::write::{self, Rules};
+use lyceum_store::Db;
+use serde_json::{Value, json};
+
+use crate::kit::both;
+
+fn instant(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn create(db: &Db, path: &str, record: Value) {
+    let rules = Rules {
+        dialect: Dialect::Platform,
+        now: instant("2026-01-15"),
+        allocate_missing_ids: false,
+    };
+    let Value::Object(record) = record else { panic!("{record} is no object") };
+    let collection = at(path).unwrap();
+    db.write_blocking(|tx| write::create(tx, collection, record.clone(), &rules)).unwrap();
+}
+
+fn school(db: &Db, students: i64) {
+    create(db, "orgs", json!({"sourcedId": "s", "name": "School", "type": "school"}));
+    create(db, "courses", json!({"sourcedId": "c", "title": "Maths", "org": {"sourcedId": "s"}}));
+    for n in 0..students {
+        create(
+            db,
+            "users",
+            json!({
+                "sourcedId": format!("u{n}"), "enabledUser": true, "givenName": "G",
+                "familyName": "F", "grades": ["03"],
+                "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}],
+            }),
+        );
+    }
+}
+
+/// Does what is due for everybody; answers how many pages there were, and on how many something was.
+fn sweep(db: &Db, now: Timestamp, who: &Who) -> (usize, usize) {
+    let (mut pages, mut due, mut after) = (0, 0, 0);
+    loop {
+        let (is_due, next) = db.read_blocking(|tx| settle::look(tx, now, who, after)).unwrap();
+        pages += 1;
+        if is_due {
+            due += 1;
+            db.write_blocking(|tx| settle::settle(tx, now, who, after)).unwrap();
+        }
+        match next {
+            Some(next) => after = next,
+            None => return (pages, due),
+        }
+    }
+}
+
+fn courses(db: &Db, now: Timestamp, user: &str) -> Vec<(String, Option<String>)> {
+    let listed = db.read_blocking(|tx| enrollments::of_user(tx, now, user)).unwrap();
+    let listed = listed.expect("nothing is due");
+    listed.into_iter().map(|one| (one.course.id, one.begin_date)).collect()
+}
+
+fn track(course: &str) -> Track {
+    let body = json!({"subject": "Math", "grade": "3", "courseId": course});
+    Track::read(body.as_object().unwrap()).unwrap()
+}
+
+#[test]
+fn everybody_is_led_and_goes_on_though_nobody_asks() {
+    both(|db| {
+        let students = limits::SETTLE_PAGE_RECORDS + 20;
+        school(db, students);
+        let spring = instant("2026-03-01");
+        db.write_blocking(|tx| tracks::put(tx, &track("c"))).unwrap();
+        assert_eq!(sweep(db, spring, &Who::Everybody), (2, 2));
+        assert_eq!(sweep(db, spring, &Who::Everybody), (2, 0), "once");
+        assert_eq!(sweep(db, spring, &Who::Grade("03".into())), (2, 0));
+        let last = format!("u{}", students - 1);
+        assert_eq!(courses(db, spring, &last), [("c".into(), Some("2026-03-01".into()))]);
+        // One who left is not brought back by the new year.
+        db.write_blocking(|tx| enroll::unenroll(tx, spring, "u0", "c", None)).unwrap();
+        let autumn = instant("2026-08-01");
+        assert_eq!(sweep(db, autumn, &Who::Everybody), (2, 2));
+        assert_eq!(sweep(db, autumn, &Who::Everybody), (2, 0));
+        assert_eq!(courses(db, autumn, &last), [("c".into(), Some("2026-08-01".into()))]);
+        assert_eq!(courses(db, autumn, "u0"), []);
+        // Years in which nobody looked are no years of enrollment.
+        let later = instant("2029-01-01");
+        assert_eq!(sweep(db, later, &Who::Everybody), (2, 2));
+        assert_eq!(courses(db, later, "u1"), [("c".into(), Some("2028-08-01".into()))]);
+    });
+}
+
+#[test]
+fn a_read_that_something_is_due_for_says_so() {
+    both(|db| {
+        school(db, 1);
+        let now = instant("2026-03-01");
+        db.write_blocking(|tx| tracks::put(tx, &track("c"))).unwrap();
+        let read = || db.read_blocking(|tx| enrollments::of_user(tx, now, "u0")).unwrap();
+        assert!(read().is_none());
+        let settled = db.write_blocking(|tx| enrollments::settled_of_user(tx, now, "u0")).unwrap();
+        assert_eq!(settled.len(), 1);
+        assert_eq!(read().unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
+    both(|db| {
+        school(db, 1);
+        let now = instant("2026-03-01");
+        create(
+            db,
+            "courses",
+            json!({"sourcedId": "other", "title": "x", "org": {"sourcedId": "s"}}),
+        );
+        create(
+            db,
+            "academicSessions",
+            json!({"sourcedId": "t", "title": "t", "type": "term", "schoolYear": "2026",
+                "startDate": "2026-01-01", "endDate": "2026-06-30"}),
+        );
+        create(
+            db,
+            "classes",
+            json!({"sourcedId": "class-c-s-2026", "title": "x", "course": {"sourcedId": "other"},
+                "school": {"sourcedId": "s"}, "terms": [{"sourcedId": "t"}]}),
+        );
+        let refused = db
+            .write_blocking(|tx| enroll::enroll(tx, now, "u0", "c", None, &enroll::Wish::default()))
+            .unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::Conflict);
+    });
+}

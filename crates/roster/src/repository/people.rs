@@ -1,0 +1,36 @@
+//! People chosen by what they are and where, as clients of the platform ask for them.
+
+use lyceum_store::dialect;
+use serde_json::Value;
+
+use crate::sql::Sql;
+
+/// Which users: a narrowing of the collection of users beside its filter.
+#[derive(Clone, Debug, Default)]
+pub struct People {
+    /// The roles that they may have; they have one of these, and no other.
+    pub roles: Vec<String>,
+    /// The organizations at which they have a role; none given, any.
+    pub orgs: Vec<String>,
+}
+
+/// Appends the condition that a user of table `t` is one of them.
+pub(super) fn condition(sql: &mut Sql, people: &People) {
+    sql.push("EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND p.value IN (");
+    among(sql, &people.roles);
+    sql.push(")) AND NOT EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND p.value NOT IN (");
+    among(sql, &people.roles);
+    sql.push("))");
+    if !people.orgs.is_empty() {
+        sql.push(" AND t.seq IN (SELECT p.owner FROM roster_link p WHERE p.field = 'user.roles.org' AND p.value IN (");
+        among(sql, &people.orgs);
+        sql.push("))");
+    }
+}
+
+fn among(sql: &mut Sql, values: &[String]) {
+    let list = Value::from(values).to_string();
+    let placeholder = sql.placeholder(list.as_str());
+    let texts = dialect::texts(sql.dialect, &placeholder);
+    sql.push(&texts);
+}

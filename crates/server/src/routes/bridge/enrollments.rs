@@ -1,0 +1,127 @@
+//! Enrolling in courses, goals, progress, default classes.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{BridgeRead, BridgeWrite};
+use lyceum_bridge::enroll::{self, Wish};
+use lyceum_bridge::{enrollments, goals, progress};
+use lyceum_core::Result;
+use serde_json::json;
+
+use super::schema;
+use crate::answer::Answer;
+use crate::context::{Context, parameters};
+use crate::route::{Route, delete, get, post};
+
+pub(super) fn routes() -> Vec<Route> {
+    let with_school = |path: &str| [path.to_owned(), format!("{path}/{{schoolId}}")];
+    let mut routes = Vec::new();
+    for (n, path) in with_school("/enrollments/enroll/{userId}/{courseId}").into_iter().enumerate()
+    {
+        routes.push(
+            post(path, BridgeWrite, enrolled)
+                .named(["enroll", "enrollAtSchool"][n])
+                .says("Enrols a user in a course; class, term and school year are made as needed.")
+                .reads(schema::wish())
+                .answers(201, "Enrolled.", schema::data(schema::enrollment()))
+                .answers(200, "Was enrolled already.", schema::data(schema::enrollment())),
+        );
+    }
+    for (n, path) in
+        with_school("/enrollments/unenroll/{userId}/{courseId}").into_iter().enumerate()
+    {
+        routes.push(
+            delete(path, BridgeWrite, unenrolled)
+                .named(["unenroll", "unenrollAtSchool"][n])
+                .says("Ends a user's enrollments in a course; they are marked 'tobedeleted'.")
+                .answers_empty(204, "Ended."),
+        );
+    }
+    for (n, path) in with_school("/enrollments/defaultClass/{courseId}").into_iter().enumerate() {
+        routes.push(
+            get(path, BridgeRead, default_class)
+                .named(["getDefaultClass", "getDefaultClassAtSchool"][n])
+                .says("The class in which those who enrol in the course learn; made if missing.")
+                .answers(200, "The class.", schema::data(schema::default_class())),
+        );
+    }
+    routes.extend([
+        get("/enrollments/user/{userId}", BridgeRead, of_user)
+            .named("getEnrollmentsOfUser")
+            .says("A user's enrollments that are not over, after tracks and a new school year took effect.")
+            .answers(200, "The enrollments.", schema::data(schema::list(schema::enrollment()))),
+        post("/enrollments/resetGoals/{courseId}", BridgeWrite, goals_reset)
+            .named("resetGoals")
+            .says("Takes their own goals from all enrollments of a course, so that the course's hold.")
+            .answers(200, "How many had goals of their own.", schema::data(schema::goals_reset())),
+        delete("/enrollments/resetProgress/{userId}/{courseId}", BridgeWrite, progress_reset)
+            .named("resetProgress")
+            .says("Marks a user's assessment results in a course 'tobedeleted'.")
+            .answers(200, "How many were marked.", schema::data(schema::progress_reset())),
+    ]);
+    routes
+}
+
+/// The school of the path, where it names one.
+fn school(context: &Context) -> Option<String> {
+    let names = parameters(&context.route.path).any(|name| name == "schoolId");
+    names.then(|| context.param("schoolId").to_owned())
+}
+
+async fn enrolled(context: Context) -> Result<Answer> {
+    let wish = Wish::read(&super::object(&context)?)?;
+    let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
+    let (school, now) = (school(&context), context.app.clock.now());
+    let (enrollment, is_new) = context
+        .app
+        .db
+        .write(move |tx| enroll::enroll(tx, now, &user, &course, school.as_deref(), &wish))
+        .await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(Answer::of(&json!({ "data": enrollment })).status(status))
+}
+
+async fn unenrolled(context: Context) -> Result<Answer> {
+    let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
+    let (school, now) = (school(&context), context.app.clock.now());
+    context
+        .app
+        .db
+        .write(move |tx| enroll::unenroll(tx, now, &user, &course, school.as_deref()))
+        .await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn of_user(context: Context) -> Result<Answer> {
+    let (user, now) = (context.param("userId").to_owned(), context.app.clock.now());
+    let asked = user.clone();
+    let db = &context.app.db;
+    let enrollments = match db.read(move |tx| enrollments::of_user(tx, now, &asked)).await? {
+        Some(enrollments) => enrollments,
+        None => db.write(move |tx| enrollments::settled_of_user(tx, now, &user)).await?,
+    };
+    Ok(Answer::of(&json!({ "data": enrollments })))
+}
+
+async fn default_class(context: Context) -> Result<Answer> {
+    let course = context.param("courseId").to_owned();
+    let (school, now) = (school(&context), context.app.clock.now());
+    let class = context
+        .app
+        .db
+        .write(move |tx| enrollments::default_class(tx, now, &course, school.as_deref()))
+        .await?;
+    Ok(Answer::of(&json!({ "data": class })))
+}
+
+async fn goals_reset(context: Context) -> Result<Answer> {
+    let (course, now) = (context.param("courseId").to_owned(), context.app.clock.now());
+    let updated = context.app.db.write(move |tx| goals::reset(tx, now, &course)).await?;
+    Ok(Answer::of(&json!({ "data": { "updated": updated, "errors": [] } })))
+}
+
+async fn progress_reset(context: Context) -> Result<Answer> {
+    let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
+    let now = context.app.clock.now();
+    let reset = context.app.db.write(move |tx| progress::reset(tx, now, &user, &course)).await?;
+    Ok(Answer::of(&json!({ "data": { "resultsReset": reset } })))
+}

@@ -1,0 +1,89 @@
+//! Reports on a student, and the applications that students work in.
+
+use std::time::Duration;
+
+use lyceum_access::Scope::BridgeRead;
+use lyceum_access::client;
+use lyceum_bridge::applications::{self, Application};
+use lyceum_bridge::reports;
+use lyceum_core::{Result, limits};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Route, get};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/learning-reports/map-profile/{userId}", BridgeRead, map_profile)
+            .named("getMapProfile")
+            .says("A student's MAP tests, from assessment results whose metadata name that source.")
+            .answers(200, "The latest, and all of them.", schema::data(schema::map_profile())),
+        get("/time-saved/user/{userId}", BridgeRead, time_saved)
+            .named("getTimeSaved")
+            .says("The time that a student saved in this school year: earned XP as minutes, without the active ones.")
+            .answers(200, "The time, and how it was computed.", schema::data(schema::time_saved())),
+        get("/applications", BridgeRead, applications)
+            .named("getApplications")
+            .says("The applications that events name, and the registered clients.")
+            .answers(
+                200,
+                "The applications.",
+                schema::under("applications", schema::list(schema::application())),
+            ),
+        get("/applicationMetrics/{applicationSourcedId}", BridgeRead, application_metrics)
+            .named("getApplicationMetrics")
+            .says("How many students use an application.")
+            .answers(200, "The figures.", schema::data(schema::application_metrics())),
+    ]
+}
+
+async fn map_profile(context: Context) -> Result<Answer> {
+    let user = context.param("userId").to_owned();
+    let profile = context.app.db.read(move |tx| reports::map_profile(tx, &user)).await?;
+    Ok(Answer::of(&json!({ "data": profile })))
+}
+
+async fn time_saved(context: Context) -> Result<Answer> {
+    let (user, now) = (context.param("userId").to_owned(), context.app.clock.now());
+    let saved = context.app.db.read(move |tx| reports::time_saved(tx, now, &user)).await?;
+    Ok(Answer::of(&json!({ "data": saved })))
+}
+
+async fn applications(context: Context) -> Result<Answer> {
+    let work = |tx: &mut Tx<'_>| {
+        let registered = registered(tx)?;
+        applications::all(tx, registered)
+    };
+    let applications = context.app.db.read(work).await?;
+    Ok(Answer::of(&json!({ "applications": applications })))
+}
+
+async fn application_metrics(context: Context) -> Result<Answer> {
+    let id = context.param("applicationSourcedId").to_owned();
+    let now = context.app.clock.now();
+    let work = move |tx: &mut Tx<'_>| {
+        let registered = registered(tx)?;
+        applications::metrics(tx, now, &id, registered)
+    };
+    let deadline = Duration::from_millis(limits::APPLICATION_METRICS_MAX_MS);
+    let metrics = context.app.db.scan(deadline, work).await?;
+    Ok(Answer::of(&json!({ "data": metrics })))
+}
+
+/// The registered clients as applications; revoked ones are none any more.
+fn registered(tx: &mut Tx<'_>) -> Result<Vec<Application>> {
+    let clients = client::list(tx)?.into_iter().filter(|client| client.revoked.is_none());
+    let host = |origin: &String| {
+        let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
+        host.to_owned()
+    };
+    let applications = clients.map(|client| Application {
+        domain: client.origins.iter().map(host).collect(),
+        sourced_id: client.id,
+        name: client.name,
+    });
+    Ok(applications.collect())
+}

@@ -1,0 +1,95 @@
+//! Subject tracks, and the enrollments that follow from them.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{BridgeRead, BridgeWrite};
+use lyceum_bridge::settle::{self, Who};
+use lyceum_bridge::tracks::{self, Track};
+use lyceum_core::{Result, limits};
+use serde_json::json;
+
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Route, delete, get, put};
+use crate::state::App;
+
+pub(super) fn routes() -> Vec<Route> {
+    let tracks = schema::list(schema::track());
+    vec![
+        get("/subject-track", BridgeRead, listed)
+            .named("getSubjectTracks")
+            .says("Every subject track, by subject and grade.")
+            .answers(200, "The tracks.", schema::under("subjectTrack", tracks)),
+        put("/subject-track", BridgeWrite, replaced)
+            .named("putSubjectTrack")
+            .says("Sets the course of a subject in a grade, for all or at one organization, and enrols the students whom it leads there.")
+            .reads(schema::track_input())
+            .answers(200, "Replaced.", schema::under("subjectTrack", schema::track()))
+            .answers(201, "Created.", schema::under("subjectTrack", schema::track())),
+        get("/subject-track/groups", BridgeRead, grouped)
+            .named("getSubjectTrackGroups")
+            .says("The tracks by subject.")
+            .answers(200, "The groups.", schema::under("groups", schema::list(schema::group()))),
+        delete("/subject-track/{id}", BridgeWrite, deleted)
+            .named("deleteSubjectTrack")
+            .says("Removes a track; enrollments that it made stay.")
+            .answers_empty(204, "Removed."),
+    ]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let tracks = context.app.db.read(tracks::all).await?;
+    Ok(Answer::of(&json!({ "subjectTrack": tracks })))
+}
+
+async fn grouped(context: Context) -> Result<Answer> {
+    let groups = context.app.db.read(tracks::groups).await?;
+    Ok(Answer::of(&json!({ "groups": groups })))
+}
+
+async fn replaced(context: Context) -> Result<Answer> {
+    let track = Track::read(&super::object(&context)?)?;
+    let who = Who::Grade(track.grade_value.clone());
+    let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track)).await?;
+    settled(&context.app, &who).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(Answer::of(&json!({ "subjectTrack": shown })).status(status))
+}
+
+async fn deleted(context: Context) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    context.app.db.write(move |tx| tracks::delete(tx, &id)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+/// Does what is due, page by page; pages for which nothing is due are only read.
+async fn settled(app: &App, who: &Who) -> Result<()> {
+    let now = app.clock.now();
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let mut after = 0;
+    loop {
+        let asked = who.clone();
+        let look = move |tx: &mut lyceum_store::Tx<'_>| settle::look(tx, now, &asked, after);
+        let (is_due, next) = app.db.scan(deadline, look).await?;
+        if is_due {
+            let asked = who.clone();
+            app.db.write(move |tx| settle::settle(tx, now, &asked, after)).await?;
+        }
+        match next {
+            Some(next) => after = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Looks from time to time for users for whom something is due and whom nobody asked about.
+pub(crate) async fn keep_settled(app: App) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(limits::SETTLE_INTERVAL_S)).await;
+        if let Err(problem) = settled(&app, &Who::Everybody).await {
+            tracing::warn!(%problem, "enrollments that are due were not all made; they are tried again");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Users by what they are and where.
+
+use lyceum_bridge::users;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_roster::collections::at;
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository::People;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Place, Route, get};
+use crate::routes::oneroster::{Does, Narrow, access, listing, schema};
+
+pub(super) fn routes() -> Vec<Route> {
+    let texts = || json!({ "type": "array", "items": { "type": "string" } });
+    let users = at(USER.path).expect("every kind has a collection");
+    let route = get("/users", access(&USER, Does::ReadCore), listed)
+        .named("getUsersByRole")
+        .says("Lists the users who have these roles and no others.")
+        .param(Place::Query, "roles", texts(), "The roles, the parameter repeated; at least one.")
+        .param(
+            Place::Query,
+            "orgSourcedIds",
+            texts(),
+            "Organizations, the parameter repeated; users with a role at one of them.",
+        )
+        .answers(200, "A page.", schema::collection(users));
+    vec![schema::list_parameters(route)]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let people =
+        People { roles: values(&context, "roles")?, orgs: values(&context, "orgSourcedIds")? };
+    if people.roles.is_empty() {
+        return Err(Problem::invalid("roles", "is required; name a role such as 'student'"));
+    }
+    let users = at(USER.path).expect("every kind has a collection");
+    let narrow = Narrow {
+        people: Some(people),
+        always: users::ALWAYS,
+        finish: users::shown,
+        ..Narrow::default()
+    };
+    listing(context, users, narrow).await
+}
+
+/// The values of a parameter that may be repeated; one value may hold several with commas.
+fn values(context: &Context, name: &str) -> Result<Vec<String>> {
+    let given = context.query().filter(|(key, _)| key == name);
+    let values: Vec<String> = given
+        .flat_map(|(_, value)| value.split(',').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|value| !value.is_empty())
+        .collect();
+    if values.len() > limits::FILTER_MAX_CLAUSES {
+        let most = limits::FILTER_MAX_CLAUSES;
+        return Err(Problem::invalid(name, format!("may be given at most {most} times")));
+    }
+    Ok(values)
+}

@@ -1,0 +1,338 @@
+//! The bridge's enrollments over HTTP: every effect is read back by another operation.
+
+use std::sync::Arc;
+
+use lyceum_core::time::ManualClock;
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use serde_json::{Value, json};
+
+pub(crate) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
+const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
+
+pub(crate) fn post(client: &TestClient, path: &str, body: &Value, status: u16) -> Value {
+    client.post(path).json(body).expect(status).json()
+}
+
+pub(crate) fn get(client: &TestClient, path: &str) -> Value {
+    client.get(path).expect(200).json()
+}
+
+/// Two schools, a course of each, and one that has goals and metrics.
+pub(crate) fn schools(client: &TestClient) {
+    for id in ["s", "t"] {
+        let org =
+            json!({"org": {"sourcedId": id, "name": format!("School {id}"), "type": "school"}});
+        post(client, &format!("{ROSTERING}/orgs"), &org, 201);
+    }
+    let courses = [
+        json!({"sourcedId": "math", "title": "Maths 3", "courseCode": "M3", "org": {"sourcedId": "s"},
+            "grades": ["03"], "subjects": ["Math"], "metadata": {
+                "goals": {"dailyXp": 20, "dailyLessons": 2}, "metrics": {"totalXp": 900.4},
+                "primaryApp": {"id": "rivers", "name": "Rivers", "domains": ["rivers.example"]}}}),
+        json!({"sourcedId": "art", "title": "Art", "org": {"sourcedId": "t"}}),
+        json!({"sourcedId": "lost", "title": "Of nobody"}),
+    ];
+    for course in courses {
+        post(client, &format!("{ROSTERING}/courses"), &json!({ "course": course }), 201);
+    }
+}
+
+pub(crate) fn user(client: &TestClient, id: &str, role: &str, grades: &[&str], org: &str) {
+    let user = json!({"user": {
+        "sourcedId": id, "enabledUser": true, "givenName": id, "familyName": "X", "grades": grades,
+        "roles": [{"roleType": "primary", "role": role, "org": {"sourcedId": org}}],
+    }});
+    post(client, &format!("{ROSTERING}/users"), &user, 201);
+}
+
+pub(crate) fn enrollments(client: &TestClient, user: &str) -> Vec<Value> {
+    let read = get(client, &format!("/bridge/enrollments/user/{user}"));
+    read["data"].as_array().unwrap().clone()
+}
+
+pub(crate) fn courses(client: &TestClient, user: &str) -> Vec<String> {
+    let courses = enrollments(client, user).into_iter();
+    courses.map(|enrollment| enrollment["course"]["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn who_enrolls_is_listed_with_course_school_and_periods() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &["03"], "s");
+        let wish = json!({"beginDate": "2026-01-15", "metadata": {
+            "goals": {"dailyXp": 5, "dailyAccuracy": null}, "note": "kept"}});
+        let made = post(&client, "/bridge/enrollments/enroll/ann/math", &wish, 201);
+        let made = &made["data"];
+        assert_eq!(made["role"], "student");
+        assert_eq!(made["beginDate"], "2026-01-15");
+        assert_eq!(made["metadata"]["goals"], json!({"dailyXp": 5, "dailyLessons": 2}));
+        assert_eq!(made["metadata"]["metrics"], json!({"totalXp": 900}));
+        assert_eq!(made["metadata"]["note"], "kept");
+        assert_eq!(made["course"]["title"], "Maths 3");
+        assert_eq!(made["course"]["grades"], json!(["03"]));
+        assert_eq!(made["course"]["primaryApp"]["domains"], json!(["rivers.example"]));
+        assert_eq!(made["school"], json!({"id": "s", "name": "School s"}));
+        assert_eq!(made["testOutSupported"], false);
+        let period = &made["periods"][0];
+        assert!(period["startDate"].as_str().unwrap().ends_with("-08-01"), "{period}");
+
+        // Twice answers the first, whatever is wished then; so does the alias, with a slash.
+        for path in
+            ["/bridge/enrollments/enroll/ann/math/s", "/edubridge/enrollments/enroll/ann/math/"]
+        {
+            assert_eq!(
+                &post(&client, path, &json!({"beginDate": "2026-02-01"}), 200)["data"],
+                made
+            );
+        }
+        server.restart();
+        let client = server.client();
+        assert_eq!(&enrollments(&client, "ann")[0], made);
+
+        // The standard's record is an ordinary enrollment in the default class.
+        let class = get(&client, "/bridge/enrollments/defaultClass/math")["data"].clone();
+        let id = made["id"].as_str().unwrap();
+        let record = get(&client, &format!("{ROSTERING}/enrollments/{id}"))["enrollment"].clone();
+        assert_eq!(record["class"]["sourcedId"], class["id"]);
+        assert_eq!(record["course"]["sourcedId"], "math");
+        assert_eq!(class["periods"], json!([period["id"]]));
+        assert_eq!(class["classCode"], "M3");
+        assert_eq!(class["course"]["metadata"]["goals"]["dailyXp"], 20);
+        let term = get(&client, &format!("{ROSTERING}/terms/{}", period["id"].as_str().unwrap()));
+        assert_eq!(term["term"]["type"], "term");
+    });
+}
+
+#[test]
+fn school_role_and_id_can_be_chosen() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &[], "s");
+        user(&client, "tom", "teacher", &[], "t");
+        // Without a school the user's own is taken, then the course's.
+        let path = "/bridge/enrollments/enroll/tom/math";
+        let made = post(&client, path, &json!({"role": "teacher", "sourcedId": "tom-1"}), 201);
+        assert_eq!(made["data"]["id"], "tom-1");
+        assert_eq!(made["data"]["role"], "teacher");
+        assert_eq!(made["data"]["school"]["id"], "t");
+        let made = client.post("/bridge/enrollments/enroll/ann/art/t").expect(201).json::<Value>();
+        assert_eq!(made["data"]["school"]["id"], "t");
+        let made = client.post("/bridge/enrollments/enroll/ann/art/s").expect(201).json::<Value>();
+        assert_eq!(made["data"]["school"]["id"], "s");
+        assert_eq!(enrollments(&client, "ann").len(), 2);
+        // The id is taken.
+        let taken = json!({"sourcedId": "tom-1"});
+        post(&client, "/bridge/enrollments/enroll/ann/math", &taken, 409);
+
+        // Unenrolling at one school leaves the other.
+        client.delete("/bridge/enrollments/unenroll/ann/art/t").expect(204);
+        assert_eq!(enrollments(&client, "ann")[0]["school"]["id"], "s");
+        client.delete("/bridge/enrollments/unenroll/ann/art").expect(204);
+        assert_eq!(enrollments(&client, "ann"), Vec::<Value>::new());
+        client.delete("/bridge/enrollments/unenroll/ann/art").expect(404);
+        let marked = get(&client, &format!("{ROSTERING}/enrollments?filter=status='tobedeleted'"));
+        assert_eq!(marked["totalCount"], 2);
+        // An enrollment that was ended begins anew, under the same id.
+        client.delete("/bridge/enrollments/unenroll/tom/math").expect(204);
+        let again = post(&client, path, &json!({"role": "teacher", "sourcedId": "tom-1"}), 201);
+        assert_eq!(again["data"]["id"], "tom-1");
+        assert_eq!(courses(&client, "tom"), ["math"]);
+    });
+}
+
+#[test]
+fn what_cannot_be_enrolled_is_refused() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &[], "s");
+        for path in ["enroll/nobody/math", "enroll/ann/none", "enroll/ann/math/none"] {
+            client.post(&format!("/bridge/enrollments/{path}")).expect(404);
+        }
+        client.get("/bridge/enrollments/user/nobody").expect(404);
+        client.get("/bridge/enrollments/defaultClass/none").expect(404);
+        client.get("/bridge/enrollments/defaultClass/math/none").expect(404);
+        client.get("/bridge/enrollments/defaultClass/lost").expect(422);
+        client.delete("/bridge/enrollments/resetProgress/ann/none").expect(404);
+        client.post("/bridge/enrollments/resetGoals/none").expect(404);
+        let path = "/bridge/enrollments/enroll/ann/math";
+        for (body, place) in [
+            (json!({"role": "king"}), "role"),
+            (json!({"role": 3}), "role"),
+            (json!({"beginDate": "soon"}), "beginDate"),
+            (json!({"sourcedId": ""}), "sourcedId"),
+            (json!({"metadata": []}), "metadata"),
+            (json!({"metadata": {"goals": 3}}), "metadata.goals"),
+            (json!({"metadata": {"goals": {"dailyXp": "20"}}}), "metadata.goals.dailyXp"),
+            (json!({"metadata": {"goals": {"dailyXp": -1}}}), "metadata.goals.dailyXp"),
+            (
+                json!({"metadata": {"metrics": {"isSupplemental": 1}}}),
+                "metadata.metrics.isSupplemental",
+            ),
+        ] {
+            let refused = post(&client, path, &body, 422);
+            assert_eq!(refused["imsx_error_details"][0]["path"], place, "{body}: {refused}");
+        }
+        client.post(path).body("application/json", "[]").expect(400);
+        client.post(path).body("application/json", "{").expect(400);
+        client.post(path).body("text/plain", "{}").expect(415);
+        client.delete(&format!("{ROSTERING}/courses/math")).expect(204);
+        client.post(path).expect(404);
+        assert_eq!(enrollments(&client, "ann"), Vec::<Value>::new());
+    });
+}
+
+#[test]
+fn goals_are_reset_to_those_of_the_course() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        for id in ["ann", "bob", "cat"] {
+            user(&client, id, "student", &[], "s");
+        }
+        let own = json!({"metadata": {"goals": {"dailyXp": 5}, "metrics": {"totalXp": 10}}});
+        post(&client, "/bridge/enrollments/enroll/ann/math", &own, 201);
+        post(&client, "/bridge/enrollments/enroll/bob/math/t", &own, 201);
+        client.post("/bridge/enrollments/enroll/cat/math").expect(201);
+        post(&client, "/bridge/enrollments/enroll/ann/art", &own, 201);
+        let reset = post(&client, "/bridge/enrollments/resetGoals/math", &json!({}), 200);
+        assert_eq!(reset["data"], json!({"updated": 2, "errors": []}));
+        let ann = enrollments(&client, "ann");
+        assert_eq!(ann[0]["metadata"]["goals"], json!({"dailyXp": 20, "dailyLessons": 2}));
+        assert_eq!(ann[0]["metadata"]["metrics"]["totalXp"], 10, "metrics stay");
+        assert_eq!(ann[1]["metadata"]["goals"]["dailyXp"], 5, "another course's goals stay");
+        let again = client.post("/bridge/enrollments/resetGoals/math").expect(200).json::<Value>();
+        assert_eq!(again["data"]["updated"], 0);
+    });
+}
+
+#[test]
+fn enrollments_go_on_in_the_next_school_year() {
+    // A clock of its own a store: each is moved once.
+    lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
+        let mut setup = Setup::default();
+        let clock = Arc::new(ManualClock::at("2026-07-30T12:00:00Z".parse().unwrap()));
+        setup.clock = Arc::<ManualClock>::clone(&clock);
+        let server = TestServer::start_as(target, setup);
+        let client = server.client();
+        schools(&client);
+        for id in ["ann", "bob", "cat"] {
+            user(&client, id, "student", &[], "s");
+        }
+        let own = json!({"sourcedId": "first", "metadata": {"goals": {"dailyXp": 7}}});
+        let first = post(&client, "/bridge/enrollments/enroll/ann/math", &own, 201)["data"].clone();
+        client.post("/bridge/enrollments/enroll/bob/math").expect(201);
+        client.post("/bridge/enrollments/enroll/cat/math").expect(201);
+        let over = json!({"enrollment": {"endDate": "2026-07-31"}});
+        let cat = enrollments(&client, "cat")[0]["id"].as_str().unwrap().to_owned();
+        client.patch(&format!("{ROSTERING}/enrollments/{cat}")).json(&over).expect(200);
+        let old_class = get(&client, "/bridge/enrollments/defaultClass/math")["data"].clone();
+
+        clock.advance_milliseconds(3 * 86_400_000);
+        let client = server.client();
+        let now = enrollments(&client, "ann");
+        assert_eq!(now.len(), 1);
+        assert_ne!(now[0]["id"], first["id"]);
+        assert_eq!(now[0]["beginDate"], "2026-08-01");
+        assert_eq!(now[0]["metadata"]["goals"]["dailyXp"], 7);
+        assert_eq!(now[0]["periods"][0]["startDate"], "2026-08-01");
+        assert_eq!(enrollments(&client, "ann"), now, "it goes on once");
+        // The class of the former year keeps its students, until its end.
+        let old = get(&client, &format!("{ROSTERING}/enrollments/first"))["enrollment"].clone();
+        assert_eq!(old["endDate"], "2026-07-31");
+        assert_eq!(old["status"], "active");
+        assert_eq!(old["class"]["sourcedId"], old_class["id"]);
+        let class = get(&client, "/bridge/enrollments/defaultClass/math")["data"].clone();
+        assert_ne!(class["id"], old_class["id"]);
+        // Enrolling anew answers what went on; unenrolling ends it for good.
+        let again = client.post("/bridge/enrollments/enroll/ann/math").expect(200).json::<Value>();
+        assert_eq!(again["data"], now[0]);
+        client.delete("/bridge/enrollments/unenroll/bob/math").expect(204);
+        assert_eq!(enrollments(&client, "bob"), Vec::<Value>::new());
+        // What had an end does not go on.
+        assert_eq!(enrollments(&client, "cat"), Vec::<Value>::new());
+    });
+}
+
+#[test]
+fn progress_in_a_course_is_reset_and_nothing_else() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &[], "s");
+        user(&client, "bob", "student", &[], "s");
+        let create = |path: &str, one: &str, record: Value| {
+            post(&client, path, &json!({ one: record }), 201);
+        };
+        let component =
+            json!({"sourcedId": "unit", "title": "Unit", "course": {"sourcedId": "math"}});
+        create(&format!("{ROSTERING}/courses/components"), "courseComponent", component);
+        let resource = json!({"sourcedId": "r", "title": "Test", "vendorResourceId": "r"});
+        let resources = "/ims/oneroster/resources/v1p2/resources";
+        create(resources, "resource", resource);
+        let lesson = json!({"sourcedId": "lesson", "title": "Test out", "lessonType": "test-out",
+            "courseComponent": {"sourcedId": "unit"}, "resource": {"sourcedId": "r"}});
+        create(&format!("{ROSTERING}/courses/component-resources"), "componentResource", lesson);
+        client.post("/bridge/enrollments/enroll/ann/math").expect(201);
+        let test_out = || {
+            let shown = enrollments(&client, "ann")[0].clone();
+            (shown["testOutSupported"] == true, shown["testOutEligible"] == true)
+        };
+        assert_eq!(test_out(), (true, true));
+        let line = |id: &str, more: Value| {
+            let mut line = json!({"sourcedId": id, "title": id});
+            line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let path = format!("{GRADEBOOK}/assessmentLineItems/{id}");
+            client.put(&path).json(&json!({ "assessmentLineItem": line })).expect(201);
+        };
+        line("by-course", json!({"course": {"sourcedId": "math"}}));
+        line("by-lesson", json!({"componentResource": {"sourcedId": "lesson"}}));
+        line("question", json!({"parentAssessmentLineItem": {"sourcedId": "by-lesson"}}));
+        line("by-unit", json!({"component": {"sourcedId": "unit"}}));
+        line("elsewhere", json!({"course": {"sourcedId": "art"}}));
+        for item in ["by-course", "by-lesson", "question", "by-unit", "elsewhere"] {
+            for student in ["ann", "bob"] {
+                let id = format!("{item}-{student}");
+                let result = json!({"assessmentResult": {"sourcedId": id, "score": 1,
+                    "assessmentLineItem": {"sourcedId": item}, "student": {"sourcedId": student},
+                    "scoreDate": "2026-01-15", "scoreStatus": "fully graded"}});
+                let path = format!("{GRADEBOOK}/assessmentResults/{id}");
+                client.put(&path).json(&result).expect(201);
+            }
+        }
+        assert_eq!(test_out(), (true, false), "it was taken");
+        let path = "/bridge/enrollments/resetProgress/ann/math";
+        let reset = client.delete(path).expect(200).json::<Value>();
+        assert_eq!(reset["data"]["resultsReset"], 4);
+        let left = get(&client, &format!("{GRADEBOOK}/assessmentResults?limit=100"));
+        let left: Vec<&str> = left["assessmentResults"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|result| result["sourcedId"].as_str().unwrap())
+            .filter(|id| id.ends_with("-ann"))
+            .collect();
+        assert_eq!(left, ["elsewhere-ann"]);
+        assert_eq!(test_out(), (true, true), "it may be taken again");
+        let again = client.delete(path).expect(200).json::<Value>();
+        assert_eq!(again["data"]["resultsReset"], 0);
+    });
+}
+
+#[test]
+fn without_a_right_nothing_is_enrolled() {
+    both_as(&Setup::default(), |server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &[], "s");
+        let reader = server
+            .client_with(&[lyceum_access::Scope::BridgeRead], lyceum_access::Dialect::Platform);
+        reader.post("/bridge/enrollments/enroll/ann/math").expect(403);
+        server.anonymous().post("/bridge/enrollments/enroll/ann/math").expect(401);
+        assert_eq!(enrollments(&reader, "ann"), Vec::<Value>::new());
+    });
+}
