@@ -53,9 +53,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &[]),
-    // The bench drives the binary from outside, as a client would.
+    // The bench drives the binary from outside, as a client would; its probe of what a token costs
+    // is a server with routes that do nothing.
     // It shares the private PostgreSQL cluster and the durability harness with the tests.
-    ("lyceum-bench", &["lyceum-testkit", "lyceum-roster", "lyceum-core"]),
+    ("lyceum-bench", &["lyceum-testkit", "lyceum-server", "lyceum-access", "lyceum-store"]),
 ];
 
 /// What only tests may lean on.
