@@ -150,9 +150,9 @@ async def people(check, bridge):
     await check.raises("a role is required", InputValidationError, bridge.users.list(roles=[]))
 
 
-async def reports(check, bridge):
+async def reports(check, bridge, client_id):
     apps = await bridge.applications.list()
-    own = next((app for app in apps if app.name == "platform"), None)
+    own = next((app for app in apps if app.sourced_id == client_id), None)
     if check.that("a registered client is an application", own is not None, repr(apps)):
         metrics = await bridge.applications.get_metrics(own.sourced_id)
         check.equal("without events it has no users", (metrics.application_sourced_id, metrics.total_users), (own.sourced_id, 0))
@@ -191,7 +191,7 @@ async def main():
             for name, known in (await snapshot(bridge)).items():
                 check.equal(f"{name} are as they were", known, state[name])
         await check.step("people", people, bridge)
-        await check.step("reports", reports, bridge)
+        await check.step("reports", reports, bridge, options.id)
         if options.phase == "write":
             with open(options.state, "w", encoding="utf-8") as handle:
                 json.dump(await snapshot(bridge), handle)
