@@ -1,6 +1,7 @@
 //! The bridge's enrollments over HTTP: every effect is read back by another operation.
 
 use std::sync::Arc;
+use std::thread;
 
 use lyceum_core::time::ManualClock;
 use lyceum_testkit::client::TestClient;
@@ -54,6 +55,29 @@ pub(crate) fn enrollments(client: &TestClient, user: &str) -> Vec<Value> {
 pub(crate) fn courses(client: &TestClient, user: &str) -> Vec<String> {
     let courses = enrollments(client, user).into_iter();
     courses.map(|enrollment| enrollment["course"]["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn who_is_enrolled_by_many_at_once_is_enrolled_once() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &[], "s");
+        let clients: Vec<TestClient> = (0..8).map(|_| server.client()).collect();
+        let enroll = |client: &TestClient| {
+            let reply = client.post("/bridge/enrollments/enroll/ann/math").json(&json!({})).send();
+            assert!(reply.status < 300, "{}", reply.text());
+            (reply.status, reply.json::<Value>()["data"]["id"].clone())
+        };
+        let made: Vec<(u16, Value)> = thread::scope(|scope| {
+            let calls: Vec<_> =
+                clients.iter().map(|client| scope.spawn(|| enroll(client))).collect();
+            calls.into_iter().map(|call| call.join().unwrap()).collect()
+        });
+        assert!(made.iter().all(|(_, id)| *id == made[0].1), "{made:?}");
+        assert_eq!(made.iter().filter(|(status, _)| *status == 201).count(), 1, "{made:?}");
+        assert_eq!(courses(&client, "ann"), ["math"]);
+    });
 }
 
 #[test]
