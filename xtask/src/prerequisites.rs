@@ -21,8 +21,13 @@ pub(crate) fn install() -> Result<()> {
     if !works("python3", &["-c", "import venv, ensurepip"]) {
         packages.extend(["python3", "python3-venv"]);
     }
+    for (program, package) in [("xmllint", "libxml2-utils"), ("strace", "strace")] {
+        if !works(program, &["--version"]) {
+            packages.push(package);
+        }
+    }
     if packages.is_empty() {
-        println!("PostgreSQL and Python are installed");
+        println!("PostgreSQL, Python, xmllint and strace are installed");
         return Ok(());
     }
     install_packages(&packages)

@@ -17,13 +17,17 @@ pub fn intake(
 ) -> Result<Vec<Appended>> {
     let actors = Actors::of(tx, events)?;
     let appended = lyceum_events::append(tx, now, client, events, &actors)?;
+    let formers = appended.iter().filter_map(|appended| match appended {
+        Appended::Correction { former, .. } => Some(&**former),
+        _ => None,
+    });
+    let former_actors = Actors::of(tx, formers)?;
     let mut changes = Changes::default();
     for (event, appended) in events.iter().zip(&appended) {
         match appended {
             Appended::New { .. } => changes.add(actors.number(event), event),
             Appended::Correction { former, .. } => {
-                let former = std::slice::from_ref(&**former);
-                changes.take_away(Actors::of(tx, former)?.number(&former[0]), &former[0]);
+                changes.take_away(former_actors.number(former), former);
                 changes.add(actors.number(event), event);
             }
             Appended::Same { .. } | Appended::Older { .. } => {}

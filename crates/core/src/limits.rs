@@ -177,6 +177,8 @@ pub const EVENT_METRIC_MAX_COUNT: u32 = 1_000_000_000;
 pub const EVENT_REFUSED_MAX_BYTES: usize = 1024 * 1024;
 /// Days that a refused envelope is kept.
 pub const EVENT_REFUSED_KEPT_DAYS: i64 = 30;
+/// Refused envelopes that are kept; the oldest go first.
+pub const EVENT_REFUSED_KEPT_COUNT: i64 = 10_000;
 /// Days that the state of an accepted envelope's job is kept.
 pub const EVENT_JOB_KEPT_DAYS: i64 = 30;
 /// Milliseconds between two looks at the log for a live stream.

@@ -47,8 +47,8 @@ pub struct Actors<'a>(BTreeMap<Names<'a>, i64>);
 
 impl<'a> Actors<'a> {
     /// Those of the events; new actors get their numbers.
-    pub fn of(tx: &mut Tx<'_>, events: &'a [Event]) -> Result<Self> {
-        let mut found = events.iter().map(|event| (names(event), None)).collect();
+    pub fn of(tx: &mut Tx<'_>, events: impl IntoIterator<Item = &'a Event>) -> Result<Self> {
+        let mut found = events.into_iter().map(|event| (names(event), None)).collect();
         look_up(tx, &mut found)?;
         let persons: Vec<(Names<'_>, String)> = found
             .iter()

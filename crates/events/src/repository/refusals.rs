@@ -23,7 +23,7 @@ pub struct Refusal {
     pub body: String,
 }
 
-/// Keeps a refused envelope, and lets go of those that are too old. A body beyond the limit is cut
+/// Keeps a refused envelope, and lets go of those that are too old or too many. A body beyond the limit is cut
 /// off; so is what text of the store cannot hold.
 pub fn refuse(
     tx: &mut Tx<'_>,
@@ -39,9 +39,9 @@ pub fn refuse(
     let end = body.floor_char_boundary(limits::EVENT_REFUSED_MAX_BYTES);
     let plain = |text: &str| text.replace('\0', "\u{fffd}");
     let (message, faults, body) = (plain(message), plain(&faults), plain(&body[..end]));
-    tx.execute(
+    let id = tx.query_one(
         "INSERT INTO event_refusals (client, received_ms, message, faults, body) \
-         VALUES ($1, $2, $3, $4, $5)",
+         VALUES ($1, $2, $3, $4, $5) RETURNING id",
         &[
             client.into(),
             now.milliseconds().into(),
@@ -49,8 +49,10 @@ pub fn refuse(
             (&faults).into(),
             (&body).into(),
         ],
-    )
-    .map(drop)
+        |row| row.int(0),
+    )?;
+    let last_of_too_many = id.unwrap_or(0) - limits::EVENT_REFUSED_KEPT_COUNT;
+    tx.execute("DELETE FROM event_refusals WHERE id <= $1", &[last_of_too_many.into()]).map(drop)
 }
 
 const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults, body";

@@ -8,4 +8,5 @@
 
 mod log;
 mod official;
+mod refusals;
 mod validation;

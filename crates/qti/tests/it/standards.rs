@@ -13,10 +13,14 @@ pub(crate) fn folder(left_out: &str) -> Option<PathBuf> {
     if folder.join("1edtech-examples").exists() {
         return Some(folder);
     }
-    let required = variable("LYCEUM_REQUIRE_STANDARDS").is_some_and(|value| value == "1");
-    assert!(!required, "no files of the standard in {}", folder.display());
+    assert!(!is_required(), "no files of the standard in {}", folder.display());
     println!("left out, without the files of the standard: {left_out}");
     None
+}
+
+/// Whether a test against the standard may not be left out.
+pub(crate) fn is_required() -> bool {
+    variable("LYCEUM_REQUIRE_STANDARDS").is_some_and(|value| value == "1")
 }
 
 fn variable(name: &str) -> Option<String> {

@@ -3,6 +3,8 @@
 use lyceum_events::CONTEXT;
 use serde_json::{Value, json};
 
+use super::stored::ENTITIES;
+
 fn time() -> Value {
     json!({ "type": "string", "format": "date-time" })
 }
@@ -77,18 +79,7 @@ pub(super) fn stored() -> Value {
         "extensions": { "type": ["object", "null"] },
         "clientAppId": { "type": "string" },
     });
-    for member in [
-        "actor",
-        "object",
-        "generated",
-        "target",
-        "referrer",
-        "edApp",
-        "group",
-        "membership",
-        "session",
-        "federatedSession",
-    ] {
+    for member in ENTITIES {
         properties[member] = entity.clone();
     }
     json!({

@@ -3,12 +3,8 @@
 use lyceum_events::repository::Logged;
 use serde_json::{Map, Value, json};
 
-/// Members of the event that are shown as they were sent; `null` where there is none.
-const AS_SENT: [&str; 15] = [
-    "type",
-    "profile",
-    "action",
-    "eventTime",
+/// Members that name an entity, as an object or by its IRI.
+pub(super) const ENTITIES: [&str; 10] = [
     "actor",
     "object",
     "generated",
@@ -19,7 +15,6 @@ const AS_SENT: [&str; 15] = [
     "membership",
     "session",
     "federatedSession",
-    "extensions",
 ];
 
 /// The stored event.
@@ -29,9 +24,11 @@ pub(super) fn stored(logged: Logged) -> Value {
     shown.insert("id".to_owned(), logged.seq.into());
     shown.insert("externalId".to_owned(), logged.event.id.into());
     shown.insert("sensor".to_owned(), logged.event.sensor.into());
-    for member in AS_SENT {
+    // As they were sent; `null` where there is none.
+    for member in ["type", "profile", "action", "eventTime"].into_iter().chain(ENTITIES) {
         shown.insert(member.to_owned(), tree[member].take());
     }
+    shown.insert("extensions".to_owned(), tree["extensions"].take());
     shown.insert("sendTime".to_owned(), logged.event.send_time.to_string().into());
     shown.insert("created_at".to_owned(), logged.received.to_string().into());
     shown.insert("updated_at".to_owned(), logged.changed.to_string().into());
