@@ -1,47 +1,15 @@
 //! Clients: programs that call with an id and a secret.
 
 use std::fmt;
-use std::str::FromStr;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 
 use crate::repository::clients as repository;
 pub use crate::repository::clients::{all_since, find, list};
 use crate::scope::{Scopes, UnknownScope};
 use crate::secret;
-
-/// Which payloads a client is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// The platform's: wider, with extra fields.
-    Platform,
-    /// Exactly the official schemas of the standards.
-    Standard,
-}
-
-impl Dialect {
-    /// Its name in commands and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Platform => "platform",
-            Self::Standard => "standard",
-        }
-    }
-}
-
-impl FromStr for Dialect {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "platform" => Ok(Self::Platform),
-            "standard" => Ok(Self::Standard),
-            _ => Err("a dialect is 'platform' or 'standard'"),
-        }
-    }
-}
 
 /// A client as it stands in the store; its secrets stay there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ mod token;
 
 use lyceum_store::Migration;
 
-pub use client::{Client, Dialect, NewClient, Refusal};
+pub use client::{Client, NewClient, Refusal};
 pub use keyring::{Keyring, Realm};
 pub use master::Master;
 pub use scope::{Rights, Scope, Scopes, UnknownScope};

@@ -1,12 +1,12 @@
 //! Enrolling in courses, and ending that.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_roster::write::{self, Rules};
-use lyceum_roster::{Dialect, default_class, repository};
+use lyceum_roster::{default_class, repository};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;

@@ -2,10 +2,10 @@
 //! ones stand over them member by member (docs/decisions/019).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::record::{Object, Record, Stamp};
-use lyceum_roster::{Dialect, repository};
+use lyceum_roster::repository;
 use lyceum_store::Tx;
 use serde_json::Value;
 

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, Result};
 use lyceum_roster::kinds::{
     ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT,
     USER,
 };
 use lyceum_roster::record::{Object, Record, Stamp};
-use lyceum_roster::{Dialect, repository};
+use lyceum_roster::repository;
 use lyceum_store::Tx;
 
 use crate::fields;

@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
+use lyceum_core::{Dialect, Result, limits};
 use lyceum_roster::default_class::{self, SchoolYear};
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
 use lyceum_roster::record::{Object, Record, Stamp};
-use lyceum_roster::{Dialect, repository as roster};
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use serde_json::json;
 

@@ -3,9 +3,11 @@
 //! Invariants: this crate knows no HTTP, no SQL and no file formats but its own configuration.
 
 pub mod config;
+mod dialect;
 pub mod limits;
 pub mod problem;
 pub mod random;
 pub mod time;
 
+pub use dialect::Dialect;
 pub use problem::{Detail, Kind as ProblemKind, Problem, Result};

@@ -187,9 +187,10 @@ pub const EVENT_STREAM_POLL_MS: u64 = 250;
 pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
 /// Events that a live stream reads from the log at once.
 pub const EVENT_STREAM_BATCH_RECORDS: i64 = 100;
-/// Milliseconds that a live stream waits for a number of the log that was given out and does not
-/// appear: its transaction is under way, or failed.
-pub const EVENT_STREAM_GAP_MAX_MS: i64 = 2000;
+/// Milliseconds that a live stream waits at most for a number of the log that was given out and does
+/// not appear, while transactions are under way that may have taken it. Longer than a request may
+/// last, so that only transactions that take no events, such as an import, outlast it.
+pub const EVENT_STREAM_GAP_MAX_MS: i64 = 60_000;
 /// Subject tracks at most.
 pub const SUBJECT_TRACKS_MAX_RECORDS: usize = 10_000;
 /// Users for whom what is due (a new school year, subject tracks) is done in one transaction.

@@ -1,11 +1,10 @@
 //! Who acts for a user: guardians, parents and others.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Dialect, Problem, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use crate::dialect::Dialect;
 use crate::kinds::USER;
 use crate::record::{Object, Record, Stamp, members};
 use crate::repository::{self, Put};

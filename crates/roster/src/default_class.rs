@@ -4,11 +4,10 @@
 //! course, the school and the school year, so that two who enroll at once make them once.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use crate::dialect::Dialect;
 use crate::kind::Kind;
 use crate::kinds::{ACADEMIC_SESSION, CLASS, COURSE};
 use crate::record::{Object, Record, Stamp, members};

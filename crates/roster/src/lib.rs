@@ -17,7 +17,6 @@ pub mod credentials;
 pub mod csv;
 pub mod default_class;
 pub mod demo;
-mod dialect;
 pub mod filter;
 pub mod grade;
 pub mod kind;
@@ -35,7 +34,6 @@ pub mod structure;
 pub mod syllabus;
 pub mod write;
 
-pub use dialect::Dialect;
 pub use patch::merge;
 
 use lyceum_store::Migration;

@@ -6,11 +6,10 @@
 //! each reference: [`crate::render`] finds references by it. `href`s are not stored.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_core::{Detail, Dialect, Problem, Result, limits};
 use serde_json::{Map, Value};
 
 use crate::canonical::{Writer, check_json};
-use crate::dialect::Dialect;
 use crate::kind::{Kind, Presence};
 use crate::rules;
 

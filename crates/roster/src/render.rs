@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::canonical::OVERLAPPING;
-use crate::dialect::Dialect;
 use crate::kind::{Field, Kind, Presence, Type};
 use crate::kinds;
 use crate::record::{COMMON, members};

@@ -1,14 +1,13 @@
 //! What a client may do to records: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Dialect, Problem, Result};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::collections::{Collection, Part, at, named_by};
-use crate::dialect::Dialect;
 use crate::patch::merge;
 use crate::record::{Object, Record, Stamp, members};
 use crate::repository::{self, Put};

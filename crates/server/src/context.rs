@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
-use lyceum_core::{Problem, ProblemKind, Result};
-pub use lyceum_roster::Dialect;
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 
 use crate::auth::Grant;
 use crate::request_id::RequestId;

@@ -13,12 +13,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Request, Response, Version, header};
 use bytes::Bytes;
 use hyper::body::Body as HttpBody;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use tokio::time::timeout;
 
 use crate::answer::Answer;
 use crate::auth::{self, Grant, Refusal};
-use crate::context::{Context, Dialect};
+use crate::context::Context;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Access, Area, Pending, Route};
 use crate::state::App;

@@ -153,7 +153,8 @@ pub(crate) fn skip_locked(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Rows of first and last: together the next `$1` numbers of a table's `ROWID` column.
+/// Rows of first and last: together the next `$1` numbers of a table's `ROWID` column. On PostgreSQL
+/// the transaction has a number of its own first, so that [`horizon`] counts it.
 pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!(
@@ -161,8 +162,20 @@ pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> Strin
         ),
         Dialect::Postgres => format!(
             "SELECT n, n FROM (SELECT nextval(pg_get_serial_sequence('{table}', '{column}')) AS n \
-             FROM generate_series(1, $1)) AS numbers ORDER BY n"
+             FROM generate_series(1, $1) WHERE pg_current_xact_id() IS NOT NULL) AS numbers \
+             ORDER BY n"
         ),
+    }
+}
+
+/// One row: the oldest transaction that is under way, and the one that will come next.
+pub(crate) fn horizon(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "SELECT 0, 0",
+        Dialect::Postgres => {
+            "SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint \
+             FROM pg_current_snapshot() AS s"
+        }
     }
 }
 

@@ -30,5 +30,5 @@ pub use dialect::Dialect;
 pub use migrate::Migration;
 pub use problem::is_too_slow;
 pub use spool::Spool;
-pub use tx::{Row, Tx};
+pub use tx::{Horizon, Row, Tx};
 pub use value::Value;

@@ -154,6 +154,14 @@ impl Tx<'_> {
         Ok(numbers)
     }
 
+    /// What others may still commit. On SQLite one write follows the other, and nobody is waited for.
+    pub fn horizon(&mut self) -> Result<Horizon> {
+        let sql = dialect::horizon(self.dialect());
+        let horizon =
+            self.query_one(sql, &[], |row| Ok(Horizon { oldest: row.int(0)?, next: row.int(1)? }))?;
+        horizon.ok_or_else(|| Problem::internal("the store told no horizon"))
+    }
+
     /// Updates rows in bulk: `values` holds, row after row, what `columns` are set to, then what
     /// `keys` must be for it. Answers the number of rows changed.
     pub fn update_rows(
@@ -178,6 +186,15 @@ impl Tx<'_> {
     pub fn tally(&mut self, collection: &'static str, seq: i64, delta: i64) {
         self.deltas.add(collection, seq, delta);
     }
+}
+
+/// What others may still commit: transactions have numbers in the order in which they began to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Horizon {
+    /// All transactions before this one have ended.
+    pub oldest: i64,
+    /// None from this one on has begun.
+    pub next: i64,
 }
 
 /// One row of an answer; columns are numbered from 0. A column read as a type that it does not

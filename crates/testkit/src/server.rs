@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use lyceum_access::{Dialect, Keyring, Master, NewClient, Realm, Scope, client};
+use lyceum_access::{Keyring, Master, NewClient, Realm, Scope, client};
+use lyceum_core::Dialect;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_server::Server;

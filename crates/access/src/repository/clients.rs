@@ -1,10 +1,10 @@
 //! Clients and the hashes of their secrets.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, Result};
 use lyceum_store::{Row, Tx, Value};
 
-use crate::client::{Client, Dialect};
+use crate::client::Client;
 use crate::scope::Scopes;
 use crate::secret::Hash;
 

@@ -1,8 +1,8 @@
 //! The life of a client.
 
-use lyceum_access::{Client, Dialect, NewClient, Refusal, Scope, client};
+use lyceum_access::{Client, NewClient, Refusal, Scope, client};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{ProblemKind, limits};
+use lyceum_core::{Dialect, ProblemKind, limits};
 use lyceum_store::Db;
 
 use crate::{morning, on_both_stores, write};

@@ -190,29 +190,28 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, event: &Event) -> Result<Appended
     }
     let wins = rank(event) > rank(&holder.event);
     let others = versions(tx, hash)?;
-    let seq = match others.iter().find(|other| other.event.tree == event.tree) {
-        Some(other) if other.event.send_time >= event.send_time => {
-            return Ok(Appended::Older { seq: other.seq });
+    let known = others.iter().filter(|other| other.event.tree == event.tree);
+    match known.max_by_key(|other| other.event.send_time) {
+        Some(known) if known.event.send_time >= event.send_time => {
+            return Ok(Appended::Older { seq: known.seq });
         }
-        Some(other) => {
-            sent_again(tx, other.seq, event)?;
-            other.seq
+        Some(known) if !wins => {
+            sent_again(tx, known.seq, event)?;
+            return Ok(Appended::Older { seq: known.seq });
         }
-        None => {
-            let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-            insert(tx, batch, &[(event, seq)])?;
-            tx.tally(COLLECTION, seq, -1);
-            supersede(tx, batch.now, hash, seq, holder.seq)?;
-            seq
-        }
-    };
+        // A version that counts again is a new row, for those who follow the log.
+        _ => {}
+    }
+    let seq = tx.take_numbers("event_log", "seq", 1)?[0];
+    insert(tx, batch, &[(event, seq)])?;
     if !wins {
+        tx.tally(COLLECTION, seq, -1);
+        supersede(tx, batch.now, hash, seq, holder.seq)?;
         return Ok(Appended::Older { seq });
     }
-    supersede(tx, batch.now, hash, holder.seq, seq)?;
-    reinstate(tx, batch.now, hash, seq)?;
     tx.tally(COLLECTION, holder.seq, -1);
-    tx.tally(COLLECTION, seq, 1);
+    supersede(tx, batch.now, hash, holder.seq, seq)?;
+    hold(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }
 
@@ -269,14 +268,8 @@ fn supersede(tx: &mut Tx<'_>, now: Timestamp, hash: i64, seq: i64, by: i64) -> R
         .map(drop)
 }
 
-/// Makes a version that did not count the one that does.
-fn reinstate(tx: &mut Tx<'_>, now: Timestamp, hash: i64, seq: i64) -> Result<()> {
-    let kept = [hash.into(), seq.into()];
-    tx.execute("DELETE FROM event_versions WHERE hash = $1 AND seq = $2", &kept)?;
-    tx.execute(
-        "UPDATE event_log SET superseded_by = NULL, changed_ms = $1 WHERE seq = $2",
-        &[now.milliseconds().into(), seq.into()],
-    )?;
+/// Gives an id to the version that counts now.
+fn hold(tx: &mut Tx<'_>, hash: i64, seq: i64) -> Result<()> {
     let changed =
         tx.execute("UPDATE event_ids SET seq = $1 WHERE hash = $2", &[seq.into(), hash.into()])?;
     if changed == 1 { Ok(()) } else { Err(Problem::internal("an event lost its id")) }

@@ -2,20 +2,20 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::Tx;
 
 use super::read::{COLUMNS, Logged, logged};
 
 /// How far somebody has followed the log.
 ///
-/// On PostgreSQL numbers are given out before they are committed, so that a number may be missing
-/// for a moment: its transaction is under way, or failed. The log is followed up to such a gap, and
-/// over it when it stays. On SQLite one write follows the other, and what is missing stays so.
+/// On PostgreSQL numbers are given out before they are committed, so that a number may be missing:
+/// its transaction is under way, or did without it. The log is followed up to such a gap, and over
+/// it when all transactions have ended that were under way when it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follow {
     seen: i64,
-    /// Since when a gap behind `seen` is known.
-    gap: Option<Timestamp>,
+    /// A gap behind `seen`: since when it is known, and the transaction that came next then.
+    gap: Option<(Timestamp, i64)>,
 }
 
 impl Follow {
@@ -32,10 +32,7 @@ impl Follow {
     /// What came since, a bounded number of events, and how far that goes. A corrected event is
     /// shown by the version that counts.
     pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<Logged>)> {
-        let patience = match tx.dialect() {
-            Dialect::Sqlite => 0,
-            Dialect::Postgres => limits::EVENT_STREAM_GAP_MAX_MS,
-        };
+        let horizon = tx.horizon()?;
         let sql = format!(
             "SELECT {COLUMNS}, l.superseded_by FROM event_log l \
              JOIN event_sources s ON s.id = l.source WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
@@ -45,8 +42,9 @@ impl Follow {
         tx.query(&sql, &[self.seen.into(), limit.into()], |row| {
             let seq = row.int(0)?;
             if seq > self.seen + 1 {
-                let since = *self.gap.get_or_insert(now);
-                if now.milliseconds() - since.milliseconds() < patience {
+                let (since, next) = *self.gap.get_or_insert((now, horizon.next));
+                let waited = now.milliseconds() - since.milliseconds();
+                if horizon.oldest < next && waited < limits::EVENT_STREAM_GAP_MAX_MS {
                     return Ok(false);
                 }
             }

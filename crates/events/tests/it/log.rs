@@ -9,13 +9,13 @@ use lyceum_store::Db;
 use serde_json::{Value, json};
 
 /// Runs the body on a fresh database of each store.
-fn both(body: impl Fn(&Db)) {
+pub(crate) fn both(body: impl Fn(&Db)) {
     lyceum_testkit::both_stores(MIGRATIONS, |target| {
         body(&Db::open(target, MIGRATIONS).expect("a fresh database opens"));
     });
 }
 
-fn event(number: u32, name: &str, send_time: &str) -> Event {
+pub(crate) fn event(number: u32, name: &str, send_time: &str) -> Event {
     let envelope = json!({
         "sensor": "https://app.example.org/sensors/1",
         "sendTime": send_time,
@@ -34,7 +34,7 @@ fn event(number: u32, name: &str, send_time: &str) -> Event {
     parse(&envelope.to_string()).unwrap().events.remove(0)
 }
 
-fn send(db: &Db, client: &str, events: &[Event]) -> Vec<Appended> {
+pub(crate) fn send(db: &Db, client: &str, events: &[Event]) -> Vec<Appended> {
     let now = Timestamp::from_milliseconds(1_768_464_000_000);
     db.write_blocking(|tx| {
         let actors = Actors::of(tx, events)?;
@@ -67,8 +67,8 @@ fn empty(db: &Db) {
     emptied.unwrap();
 }
 
-const EARLY: &str = "2026-01-15T09:00:00.000Z";
-const LATE: &str = "2026-01-15T10:00:00.000Z";
+pub(crate) const EARLY: &str = "2026-01-15T09:00:00.000Z";
+pub(crate) const LATE: &str = "2026-01-15T10:00:00.000Z";
 
 #[test]
 fn the_same_event_counts_once() {

@@ -6,6 +6,7 @@
     reason = "a test stops where it fails, and says what it leaves out"
 )]
 
+mod following;
 mod log;
 mod official;
 mod refusals;

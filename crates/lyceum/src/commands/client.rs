@@ -1,9 +1,9 @@
 //! `lyceum client`
 
 use clap::{Args, Subcommand};
-use lyceum_access::{Client as Record, Dialect, NewClient, Scope, Scopes, client};
-use lyceum_core::limits;
+use lyceum_access::{Client as Record, NewClient, Scope, Scopes, client};
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::{Dialect, limits};
 use serde_json::{Value, json};
 
 use crate::failure::Result;

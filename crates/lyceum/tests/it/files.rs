@@ -226,17 +226,21 @@ fn a_database_that_contradicts_itself_is_found_out() {
     for place in places() {
         sound(&place);
         place.ok("import in");
-        let target = match place.variable(DATABASE) {
-            Some(url) => Target::Postgres(url.to_owned()),
-            None => Target::Sqlite(place.path().join("lyceum-data/lyceum.db")),
-        };
-        let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+        let db = Db::open(&target(&place), &lyceum_server::migrations()).unwrap();
         let sql = "UPDATE users SET username = 'anna' WHERE sourced_id = 'ann'";
         db.write_blocking(|tx| tx.execute(sql, &[])).unwrap();
         let (code, stdout, stderr) = place.run("admin check");
         assert_eq!(code, 1);
         assert!(stdout.contains("ann"), "{stdout}");
         assert!(stderr.starts_with("error: 1 faults in 4 records\nhint: "), "{stderr}");
+    }
+}
+
+/// The database that the commands of a place work on.
+fn target(place: &Place) -> Target {
+    match place.variable(DATABASE) {
+        Some(url) => Target::Postgres(url.to_owned()),
+        None => Target::Sqlite(place.path().join("lyceum-data/lyceum.db")),
     }
 }
 
@@ -267,21 +271,43 @@ impl Drop for AtWork {
 }
 
 #[test]
-fn an_interrupted_command_exits_with_130_and_leaves_nothing_half_done() {
+fn an_interrupted_command_exits_with_130_and_leaves_no_file() {
     let place = Place::new();
     let generate = place.command("demo generate --students 3000000 --out big.zip");
     let part = place.path().join("big.zip.part");
     let (code, stderr) = interrupted(generate, || part.exists());
     assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
     assert!(!part.exists() && !place.path().join("big.zip").exists());
+}
 
-    sound(&place);
-    place.ok("import in");
-    place.ok("demo generate --students 3000 --out network.zip");
-    let log = place.path().join("lyceum-data/lyceum.db-wal");
-    let written = || fs::metadata(&log).is_ok_and(|log| log.len() > 1 << 20);
-    let (code, stderr) = interrupted(place.command("import network.zip"), written);
-    assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
-    assert_eq!(place.json("admin check --json"), json!({"records": 4, "faults": []}));
-    place.ok("import network.zip");
+/// Whether a command has begun to write into the database.
+fn writes(place: &Place, target: &Target) -> bool {
+    match target {
+        Target::Sqlite(_) => {
+            let log = place.path().join("lyceum-data/lyceum.db-wal");
+            fs::metadata(log).is_ok_and(|log| log.len() > 1 << 20)
+        }
+        Target::Postgres(_) => {
+            let sql = "SELECT COUNT(*) FROM pg_stat_activity \
+                       WHERE datname = current_database() AND backend_xid IS NOT NULL";
+            let db = Db::open(target, &lyceum_server::migrations()).unwrap();
+            let writers = db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0)));
+            writers.unwrap() > Some(0)
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_import_leaves_the_former_state() {
+    for place in places() {
+        sound(&place);
+        place.ok("import in");
+        place.ok("demo generate --students 3000 --out network.zip");
+        let target = target(&place);
+        let (code, stderr) =
+            interrupted(place.command("import network.zip"), || writes(&place, &target));
+        assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
+        assert_eq!(place.json("admin check --json"), json!({"records": 4, "faults": []}));
+        place.ok("import network.zip");
+    }
 }

@@ -5,10 +5,9 @@ mod scalars;
 use std::fmt::Write as _;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, limits};
+use lyceum_core::{Detail, Dialect, limits};
 use serde_json::Value;
 
-use crate::dialect::Dialect;
 use crate::grade;
 use crate::kind::{Field, Kind, Presence, Type};
 use crate::kinds;

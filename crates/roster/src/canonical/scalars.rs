@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use lyceum_core::Dialect;
 use lyceum_core::time::{Timestamp, parse_date};
 use serde_json::Value;
 
 use super::{NUL, Writer, check_json};
-use crate::dialect::Dialect;
 use crate::grade;
 use crate::kind::{Open, Type, Words};
 

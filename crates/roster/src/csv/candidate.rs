@@ -1,7 +1,7 @@
 //! A row on its way to becoming a record, with the parts that other files add to it.
 
-use lyceum_core::Detail;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Dialect};
 use serde_json::Value;
 
 use super::cell::{self, Unfit};
@@ -12,7 +12,6 @@ use super::manifest::Mode;
 use super::parts::{PartRow, assemble};
 use super::rows::Row;
 use super::said::{Said, overlay};
-use crate::dialect::Dialect;
 use crate::record::{Object, Record, Stamp};
 
 /// What is known of a file of records before its first row.

@@ -1,13 +1,12 @@
 //! Deletes records: marked first, removed for good by a purge.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 
 use super::credentials;
 use super::put::update;
 use super::read::find;
-use crate::dialect::Dialect;
 use crate::kind::{Kind, Type};
 use crate::kinds::{self, USER};
 use crate::record::{Record, Stamp, members};

@@ -4,14 +4,13 @@ mod enrollment;
 mod tree;
 mod user;
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 pub(crate) use user::{ROLE_AT_ORG, role_at_org};
 
-use crate::dialect::Dialect;
 use crate::kind::Kind;
 use crate::record::{Link, Object, Record};
 

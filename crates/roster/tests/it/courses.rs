@@ -1,12 +1,12 @@
 //! Courses as trees: created whole, read as a syllabus.
 
-use lyceum_core::{Problem, ProblemKind, limits};
+use lyceum_core::{Dialect, Problem, ProblemKind, limits};
 use lyceum_roster::cartridge::Content;
 use lyceum_roster::record::Status;
 use lyceum_roster::render::View;
 use lyceum_roster::repository::Outcome;
 use lyceum_roster::write::{self, Rules};
-use lyceum_roster::{Dialect, course_tree, structure, syllabus};
+use lyceum_roster::{course_tree, structure, syllabus};
 use lyceum_store::Db;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -1,12 +1,12 @@
 //! Whatever bytes come, the parsers answer: no panic, no endless work.
 
-use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, ProblemKind};
 use lyceum_roster::csv::rows::{Row, Rows};
 use lyceum_roster::csv::{Options, files, import};
 use lyceum_roster::record::{Record, Stamp};
 use lyceum_roster::render::View;
-use lyceum_roster::{Dialect, MIGRATIONS, filter, kinds};
+use lyceum_roster::{MIGRATIONS, filter, kinds};
 use lyceum_store::{Db, Target};
 use serde_json::Value;
 

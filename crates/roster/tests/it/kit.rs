@@ -1,13 +1,14 @@
 //! What the tests of this crate share.
 
+use lyceum_core::Dialect;
 use lyceum_core::time::Timestamp;
+use lyceum_roster::MIGRATIONS;
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::query::{Parameters, query};
 use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
 use lyceum_roster::repository::{self, Listed, Scope};
 use lyceum_roster::write::{self, Rules};
-use lyceum_roster::{Dialect, MIGRATIONS};
 use lyceum_store::Db;
 use serde_json::Value;
 

@@ -1,10 +1,11 @@
 //! Records come back as they were sent, whatever is in them.
 
+use lyceum_core::Dialect;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::kind::{Field, Kind, Presence, Type};
 use lyceum_roster::record::{Object, Record, Stamp};
 use lyceum_roster::render::View;
-use lyceum_roster::{Dialect, kinds, repository};
+use lyceum_roster::{kinds, repository};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! Creating, replacing, changing and deleting.
 
-use lyceum_core::ProblemKind;
+use lyceum_core::{Dialect, ProblemKind};
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::query::Parameters;
 use lyceum_roster::record::members;
 use lyceum_roster::repository::{self, Outcome};
-use lyceum_roster::{Dialect, write};
+use lyceum_roster::write;
 use lyceum_store::Db;
 use serde_json::{Value, json};
 

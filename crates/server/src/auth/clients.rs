@@ -8,9 +8,7 @@ use axum::http::HeaderValue;
 use governor::{DefaultDirectRateLimiter, Quota};
 use lyceum_access as access;
 use lyceum_core::config::Limits;
-use lyceum_core::{Problem, ProblemKind, Result};
-
-use crate::context::Dialect;
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 
 /// A client, and how much of its share it has used.
 pub(crate) struct Caller {
@@ -33,10 +31,7 @@ impl Caller {
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
-        match self.client.dialect {
-            access::Dialect::Platform => Dialect::Platform,
-            access::Dialect::Standard => Dialect::Standard,
-        }
+        self.client.dialect
     }
 
     /// Whether web pages of the origin may call as this client.

@@ -10,10 +10,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use governor::clock::{Clock, DefaultClock};
 use lyceum_access as access;
 use lyceum_access::{Rights, Scopes};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 
 use crate::answer::Answer;
-use crate::context::Dialect;
 use crate::render::Rendering;
 use crate::state::App;
 

@@ -1,11 +1,10 @@
 //! `imsx_StatusInfo` of OneRoster 1.2 (REST binding, section 5).
 
-use lyceum_core::{Detail, Problem, ProblemKind as Kind};
+use lyceum_core::{Detail, Dialect, Problem, ProblemKind as Kind};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::context::Dialect;
 
 #[derive(Serialize)]
 struct StatusInfo<'a> {

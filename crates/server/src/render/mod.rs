@@ -6,10 +6,9 @@ mod oauth;
 mod problem_json;
 
 use axum::http::{HeaderValue, StatusCode, header};
-use lyceum_core::{Problem, ProblemKind as Kind};
+use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
 
 use crate::answer::Answer;
-use crate::context::Dialect;
 
 pub(crate) use caliper::schema as caliper_schema;
 pub(crate) use imsx::schema as imsx_schema;

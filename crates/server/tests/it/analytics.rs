@@ -1,7 +1,8 @@
 //! Analytics over HTTP: shapes, rights, refusals. What is counted is tested in the bridge.
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use lyceum_access::{Dialect, Scope};
+use lyceum_access::Scope;
+use lyceum_core::Dialect;
 use lyceum_core::time::Timestamp;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_access::{Dialect, Scope};
+use lyceum_access::Scope;
+use lyceum_core::Dialect;
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
 use lyceum_testkit::client::{Call, TestClient};

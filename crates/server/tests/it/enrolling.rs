@@ -353,8 +353,8 @@ fn without_a_right_nothing_is_enrolled() {
         let client = server.client();
         schools(&client);
         user(&client, "ann", "student", &[], "s");
-        let reader = server
-            .client_with(&[lyceum_access::Scope::BridgeRead], lyceum_access::Dialect::Platform);
+        let reader =
+            server.client_with(&[lyceum_access::Scope::BridgeRead], lyceum_core::Dialect::Platform);
         reader.post("/bridge/enrollments/enroll/ann/math").expect(403);
         server.anonymous().post("/bridge/enrollments/enroll/ann/math").expect(401);
         assert_eq!(enrollments(&reader, "ann"), Vec::<Value>::new());

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use lyceum_access::{Dialect, Scope};
+use lyceum_access::Scope;
+use lyceum_core::Dialect;
 use lyceum_events::CONTEXT;
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::both;

@@ -1,6 +1,7 @@
 //! The published keys, and where tokens are to be had.
 
-use lyceum_access::{Dialect, Keyring, Realm};
+use lyceum_access::{Keyring, Realm};
+use lyceum_core::Dialect;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_testkit::server::{both, both_as};
 use serde_json::{Value, json};

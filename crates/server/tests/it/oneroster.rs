@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Read as _};
 
-use lyceum_access::Dialect;
+use lyceum_core::Dialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};

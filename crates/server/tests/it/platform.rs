@@ -2,7 +2,8 @@
 //! operation, and again after a restart.
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use lyceum_access::{Dialect, Scope};
+use lyceum_access::Scope;
+use lyceum_core::Dialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Dialect, Problem, ProblemKind};
 use lyceum_server::answer::Answer;
-use lyceum_server::context::Dialect;
 use lyceum_server::render::Rendering;
 use lyceum_server::route::{Access, Area, get, post};
 use lyceum_testkit::server::Setup;

@@ -1,6 +1,6 @@
 //! Paths and methods, and how problems are told.
 
-use lyceum_access::Dialect;
+use lyceum_core::Dialect;
 use lyceum_testkit::server::both_as;
 use serde_json::{Value, json};
 use ureq::http::Method;

@@ -211,8 +211,8 @@ fn users_are_listed_by_role_and_organization() {
         client.get("/bridge/users/?roles=student&limit=0").expect(422);
         client.get("/bridge/users/?roles=student&filter=no='x'").expect(400);
         client.get("/bridge/users/?roles=student&fields=no").expect(400);
-        let bridge = server
-            .client_with(&[lyceum_access::Scope::BridgeRead], lyceum_access::Dialect::Platform);
+        let bridge =
+            server.client_with(&[lyceum_access::Scope::BridgeRead], lyceum_core::Dialect::Platform);
         bridge.get("/bridge/users/?roles=student").expect(403);
     });
 }

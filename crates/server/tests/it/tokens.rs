@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_access::{Dialect, NewClient, Scope, client};
+use lyceum_access::{NewClient, Scope, client};
+use lyceum_core::Dialect;
 use lyceum_core::config::Environment;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
 use lyceum_testkit::client::Reply;

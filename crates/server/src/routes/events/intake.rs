@@ -2,14 +2,14 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_events::{CONTEXT, Envelope, parse, repository};
 use serde_json::json;
 
 use super::schema;
 use crate::answer::Answer;
 use crate::auth::Grant;
-use crate::context::{Context, Dialect};
+use crate::context::Context;
 use crate::route::{Route, get, post};
 
 /// `POST /ims/caliper/v1p2/events`

@@ -11,7 +11,6 @@ use lyceum_roster::repository::Outcome;
 use lyceum_roster::{course_tree, structure, syllabus as tree};
 use serde_json::{Value, json};
 
-use super::respond;
 use super::scopes::{Does, access};
 use super::write;
 use crate::answer::Answer;
@@ -83,7 +82,7 @@ async fn read_syllabus(context: Context) -> Result<Answer> {
 }
 
 async fn rendered(context: &Context, course: String, status: Status) -> Result<String> {
-    let (app, dialect) = (context.app.clone(), respond::dialect(context));
+    let (app, dialect) = (context.app.clone(), context.dialect);
     let deadline = Duration::from_secs(context.app.config.server.request_timeout_s);
     context
         .app

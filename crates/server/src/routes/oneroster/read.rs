@@ -117,7 +117,7 @@ pub(crate) async fn listing(
         filter: value("filter"),
         search: value("search"),
     };
-    let dialect = respond::dialect(&context);
+    let dialect = context.dialect;
     let mut asked = query(collection, scope, &given, context.app.db.dialect())?;
     asked.people = people;
     let selected = value("fields").filter(|text| !text.is_empty()).map(str::to_owned);
@@ -161,7 +161,7 @@ fn too_slow(problem: Problem) -> Problem {
 
 async fn found(context: Context, collection: Collection) -> Result<Answer> {
     let id = context.param("sourcedId").to_owned();
-    let dialect = respond::dialect(&context);
+    let dialect = context.dialect;
     let selected = context
         .query()
         .find(|(name, value)| name == "fields" && !value.is_empty())

@@ -3,24 +3,15 @@
 use std::fmt::Write as _;
 
 use axum::http::{HeaderName, header};
-use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_roster::Dialect;
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::render::View;
 use lyceum_roster::repository::{Listed, Stored};
 
 use crate::answer::Answer;
-use crate::context::{self, Context};
+use crate::context::Context;
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
-
-/// The dialect in which records are shown.
-pub(super) fn dialect(context: &Context) -> Dialect {
-    match context.dialect {
-        context::Dialect::Platform => Dialect::Platform,
-        context::Dialect::Standard => Dialect::Standard,
-    }
-}
 
 /// Where a page stands in its list.
 pub(super) struct Page {
@@ -45,7 +36,7 @@ pub(super) fn page(
     let records = head.len()..head.len() + body.len();
     body.insert_str(0, &head);
     body.push(']');
-    if dialect(context) == Dialect::Platform {
+    if context.dialect == Dialect::Platform {
         for key in many_keys(context, collection) {
             let _ = write!(body, ",\"{key}\":[");
             body.extend_from_within(records.clone());

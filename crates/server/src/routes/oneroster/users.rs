@@ -87,8 +87,7 @@ async fn add_agent(context: Context) -> Result<Answer> {
     let user = context.param("userSourcedId").to_owned();
     let now = context.app.clock.now();
     let put = context.app.db.write(move |tx| agents::add(tx, &user, &agent, now)).await?;
-    let view =
-        View { base_url: context.base_url(), dialect: respond::dialect(&context), fields: None };
+    let view = View { base_url: context.base_url(), dialect: context.dialect, fields: None };
     let body = respond::single(&view, super::collection(&USER), &put.stored)?;
     Ok(Answer::json(body).status(StatusCode::CREATED))
 }
@@ -140,7 +139,7 @@ async fn decrypt(context: Context) -> Result<Answer> {
 /// The published client reads the user from this address, the demographics inside it.
 async fn known(context: Context) -> Result<Answer> {
     let id = context.param("userSourcedId").to_owned();
-    let dialect = respond::dialect(&context);
+    let dialect = context.dialect;
     let app = context.app.clone();
     let body = context
         .app

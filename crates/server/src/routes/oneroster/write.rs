@@ -1,8 +1,7 @@
 //! POST, PUT, PATCH and DELETE.
 
 use axum::http::{Method, StatusCode, header};
-use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_roster::Dialect;
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{self, Collection};
 use lyceum_roster::kind::Service;
 use lyceum_roster::record::Object;
@@ -154,7 +153,7 @@ pub(super) fn rules(context: &Context, collection: Collection) -> roster::Rules 
     let allocates = collection.kind.service == Service::Gradebook
         || context.app.config.roster.allocate_missing_ids;
     roster::Rules {
-        dialect: respond::dialect(context),
+        dialect: context.dialect,
         now: context.app.clock.now(),
         allocate_missing_ids: allocates,
     }

@@ -1,0 +1,84 @@
+//! Following the log: everything that counts, in one order, whatever transactions do meanwhile.
+
+use std::sync::mpsc::channel;
+use std::thread;
+
+use lyceum_core::time::Timestamp;
+use lyceum_events::repository::Follow;
+use lyceum_events::{Actors, MIGRATIONS, append};
+use lyceum_store::Db;
+use lyceum_testkit::postgres::fresh_database;
+
+use crate::log::{EARLY, LATE, both, event, send};
+
+fn noon() -> Timestamp {
+    Timestamp::from_milliseconds(1_768_464_000_000)
+}
+
+/// How far a look at the log came, and the names of the documents that it saw.
+fn look(db: &Db, follow: &Follow) -> (Follow, Vec<String>) {
+    let looked = db.read_blocking(|tx| follow.clone().look(tx, noon())).unwrap();
+    let name = |tree: &serde_json::Value| tree["object"]["name"].as_str().unwrap().to_owned();
+    (looked.0, looked.1.iter().map(|logged| name(&logged.event.tree)).collect())
+}
+
+#[test]
+fn a_version_that_counts_again_is_followed() {
+    both(|db| {
+        send(db, "app", &[event(1, "first", EARLY)]);
+        send(db, "app", &[event(1, "second", "2026-01-15T09:30:00.000Z")]);
+        let (seen, names) = look(db, &Follow::from(0));
+        assert_eq!(names, ["second"]);
+        send(db, "app", &[event(1, "first", LATE)]);
+        assert_eq!(look(db, &seen).1, ["first"]);
+        assert_eq!(look(db, &Follow::from(0)).1, ["first"]);
+    });
+}
+
+#[test]
+fn a_number_that_no_event_has_holds_nobody_up() {
+    both(|db| {
+        send(db, "app", &[event(1, "first", EARLY)]);
+        send(db, "app", &[event(1, "first", EARLY)]);
+        send(db, "app", &[event(2, "second", EARLY)]);
+        // Transactions of other databases of the cluster count, too, for the moment that they last.
+        let (mut follow, mut names) = look(db, &Follow::from(0));
+        while follow.waits() {
+            let (next, more) = look(db, &follow);
+            follow = next;
+            names.extend(more);
+        }
+        assert_eq!(names, ["first", "second"]);
+    });
+}
+
+/// On PostgreSQL a later event may be there before an earlier one.
+#[test]
+fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
+    let db = Db::open(&fresh_database(MIGRATIONS), MIGRATIONS).unwrap();
+    let (begun, has_begun) = channel();
+    // Whoever names a sensor or an actor first holds up the others.
+    send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
+    let (seen, _) = look(&db, &Follow::from(0));
+    thread::scope(|scope| {
+        // Made here, so that a failure below lets the other thread go.
+        let (end, may_end) = channel();
+        let slow = scope.spawn(|| {
+            db.write_blocking(move |tx| {
+                let events = [event(1, "slow", EARLY)];
+                let actors = Actors::of(tx, &events)?;
+                append(tx, noon(), "app", &events, &actors)?;
+                begun.send(()).unwrap();
+                may_end.recv().unwrap();
+                Ok(())
+            })
+        });
+        has_begun.recv().unwrap();
+        send(&db, "app", &[event(2, "quick", EARLY)]);
+        let (follow, names) = look(&db, &seen);
+        assert!(names.is_empty() && follow.waits(), "{names:?}");
+        end.send(()).unwrap();
+        slow.join().unwrap().unwrap();
+        assert_eq!(look(&db, &follow).1, ["slow", "quick"]);
+    });
+}
