@@ -4,6 +4,7 @@
 
 pub mod config;
 mod dialect;
+pub mod filter;
 pub mod limits;
 pub mod problem;
 pub mod random;

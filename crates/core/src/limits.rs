@@ -163,6 +163,20 @@ pub const QTI_RESPONSE_MAX_BYTES: usize = 1024 * 1024;
 pub const QTI_TRACE_MAX_ENTRIES: usize = 10_000;
 /// Times that template processing starts over for a constraint at most.
 pub const QTI_TEMPLATE_MAX_ATTEMPTS: usize = 100;
+/// Bytes of the identifier of a stored QTI document at most.
+pub const QTI_IDENTIFIER_MAX_BYTES: usize = 255;
+/// Bytes of a JSON body that carries one QTI document at most.
+pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of a page of a list of QTI documents at most; a longer one asks for a smaller `limit`.
+pub const QTI_PAGE_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Documents that one request to validate holds at most.
+pub const QTI_BATCH_MAX_COUNT: usize = 1000;
+/// Bytes of XML of the items that a server keeps parsed for scoring.
+pub const QTI_PARSED_CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes of one feedback on a lesson or question at most.
+pub const FEEDBACK_MAX_BYTES: usize = 64 * 1024;
+/// Feedback that one read of a lesson's feedback shows at most, the newest.
+pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 /// Events and entities in one Caliper envelope at most.
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Faults of one Caliper envelope that are told in full; the rest is counted.

@@ -60,6 +60,9 @@ pub struct Problem {
     pub message: String,
     /// The faults, one by one, where the data is at fault.
     pub details: Vec<Detail>,
+    /// Line and column of each of the details, from 1, where they are about a document as sent;
+    /// empty otherwise.
+    pub places: Vec<(u32, u32)>,
     /// For the log alone.
     pub cause: Option<Box<dyn Error + Send + Sync>>,
     /// How long the caller should wait before it tries again, in seconds.
@@ -73,6 +76,7 @@ impl Problem {
             kind,
             message: message.into(),
             details: Vec::new(),
+            places: Vec::new(),
             cause: None,
             retry_after_s: None,
         }

@@ -124,6 +124,11 @@ impl From<Faults> for Problem {
             .0
             .iter()
             .map(|fault| Detail { path: fault.path.clone(), message: fault.to_string() });
-        Self { details: details.collect(), ..Self::new(ProblemKind::Malformed, message) }
+        let places = faults.0.iter().map(|fault| (fault.place.line, fault.place.column));
+        Self {
+            details: details.collect(),
+            places: places.collect(),
+            ..Self::new(ProblemKind::Malformed, message)
+        }
     }
 }

@@ -102,6 +102,22 @@ pub fn upgraded(xml: &str) -> Result<String, Fault> {
     Ok(xml::write(document.root(), &mut |_| xml::Written::Whole))
 }
 
+/// The document with another title and everything else as it was written. Errors: as [`read`].
+pub fn retitled(xml: &str, title: &str) -> Result<String, Fault> {
+    let document = Document::parse(xml)?;
+    let named = document.root().attributes().iter().find(|attribute| attribute.name == "title");
+    let Some(attribute) = named else { return Ok(xml.to_owned()) };
+    let (before, rest) = xml.split_at(attribute.start as usize);
+    let open = rest.find(['"', '\'']).expect("values of attributes stand in quotes");
+    let behind = &rest[open + 1..];
+    let close = behind.find(&rest[open..=open]).expect("values of attributes stand in quotes");
+    let mut written = [before, "title=\""].concat();
+    xml::escape(title, true, &mut written);
+    written.push_str("\"");
+    written.push_str(&behind[close + 1..]);
+    Ok(written)
+}
+
 /// An item as XML of QTI 3.0 for its candidate: without correct responses, mappings, processing,
 /// hidden feedback, texts for other readers and comments. Of an outcome or a template variable the
 /// value is told only where something that is shown depends on it. Errors: it is no item.

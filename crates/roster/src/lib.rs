@@ -29,7 +29,6 @@ pub mod render;
 pub mod repository;
 pub mod rules;
 pub mod sort;
-mod sql;
 pub mod structure;
 pub mod syllabus;
 pub mod write;

@@ -2,10 +2,9 @@
 //! came, which is also the order of lists that ask for none.
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Dialect, Row, dialect};
+use lyceum_store::{Dialect, Param, Row, Sql, dialect};
 
 use crate::kind::{Kind, Type};
-use crate::sql::{Param, Sql};
 
 /// An order.
 #[derive(Clone, Debug)]

@@ -3,19 +3,41 @@
 use std::borrow::Cow;
 
 /// What a path may begin with, and what it means. Whole segments only.
-const PATHS: [(&str, &str); 3] =
-    [("/powerpath", "/adaptive"), ("/edubridge", "/bridge"), ("/api/timeback", "/api/lms")];
+const PATHS: [(&str, &str); 4] = [
+    ("/powerpath", "/adaptive"),
+    ("/edubridge", "/bridge"),
+    ("/api/timeback", "/api/lms"),
+    ("/items", "/assessment-items"),
+];
+
+/// Where assessment content lives; `/qti` may stand before it.
+const CONTENT: [&str; 8] = [
+    "/assessment-items",
+    "/items",
+    "/assessment-tests",
+    "/assessment-banks",
+    "/stimuli",
+    "/validate",
+    "/lesson",
+    "/question",
+];
 
 /// The path in the spelling of the route tables.
 pub(crate) fn canonical(path: &str) -> Cow<'_, str> {
+    let content = path.strip_prefix("/qti");
+    let content = content.filter(|rest| CONTENT.iter().any(|base| below(rest, base).is_some()));
+    let path = content.unwrap_or(path);
     for (alias, name) in PATHS {
-        if let Some(rest) = path.strip_prefix(alias)
-            && (rest.is_empty() || rest.starts_with('/'))
-        {
+        if let Some(rest) = below(path, alias) {
             return Cow::Owned(format!("{name}{rest}"));
         }
     }
     Cow::Borrowed(path)
+}
+
+/// What follows the base, where the path is the base or lies below it.
+fn below<'p>(path: &'p str, base: &str) -> Option<&'p str> {
+    path.strip_prefix(base).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -29,5 +51,14 @@ mod tests {
         assert_eq!(canonical("/api/timeback/xp"), "/api/lms/xp");
         assert_eq!(canonical("/edubridges"), "/edubridges");
         assert_eq!(canonical("/users/edubridge"), "/users/edubridge");
+    }
+
+    #[test]
+    fn assessment_content_is_at_the_root_and_below_qti() {
+        assert_eq!(canonical("/items/a"), "/assessment-items/a");
+        assert_eq!(canonical("/qti/items"), "/assessment-items");
+        assert_eq!(canonical("/qti/stimuli/a"), "/stimuli/a");
+        assert_eq!(canonical("/qti/health"), "/qti/health");
+        assert_eq!(canonical("/qti/qti/stimuli"), "/qti/qti/stimuli");
     }
 }

@@ -62,11 +62,14 @@ impl Dispatch {
         let path = parts.uri.path();
         let (place, lead) = match self.table.find(path) {
             Some((endpoint, params)) => {
-                let lead = match endpoint.route(&method) {
-                    Some(route) => Lead::Route(route, params),
-                    None => Lead::Other(&endpoint.allow),
-                };
-                (endpoint.place(), lead)
+                match endpoint.route(&method) {
+                    Some(route) => (endpoint.place(), Lead::Route(route, params)),
+                    // A path that any word fits says nothing of what was meant.
+                    None if endpoint.fits_any_word() && method != Method::OPTIONS => {
+                        (self.table.nowhere(path), Lead::Nowhere)
+                    }
+                    None => (endpoint.place(), Lead::Other(&endpoint.allow)),
+                }
             }
             None => (self.table.nowhere(path), Lead::Nowhere),
         };

@@ -13,6 +13,7 @@ mod connection;
 pub mod context;
 mod cors;
 mod dispatch;
+mod etag;
 mod listen;
 pub mod metrics;
 pub mod openapi;
@@ -35,6 +36,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_roster::MIGRATIONS,
         lyceum_events::MIGRATIONS,
         lyceum_bridge::MIGRATIONS,
+        lyceum_assessment::MIGRATIONS,
     ]
     .concat()
 }

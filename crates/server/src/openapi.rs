@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::context::parameters;
 use crate::render::{self, Rendering};
 use crate::route::{Access, Area, Param, Place, Route};
-use crate::routes::oneroster;
+use crate::routes::{assessment, oneroster};
 
 /// The document of all areas, for a server at that address.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
@@ -50,10 +50,11 @@ fn schemas() -> Map<String, Value> {
     let own = [
         ("StatusInfo".to_owned(), render::imsx_schema()),
         ("CaliperError".to_owned(), render::caliper_schema()),
+        ("QtiError".to_owned(), render::qti_schema()),
         ("Problem".to_owned(), render::problem_schema()),
         ("OAuthError".to_owned(), render::oauth_schema()),
     ];
-    oneroster::schema::components().chain(own).collect()
+    oneroster::schema::components().chain(own).chain(assessment::components()).collect()
 }
 
 fn security(base_url: &str) -> Value {
@@ -146,6 +147,7 @@ impl Shared {
             Rendering::Imsx => ("application/json", "StatusInfo"),
             Rendering::OAuth => ("application/json", "OAuthError"),
             Rendering::Problem => ("application/problem+json", "Problem"),
+            Rendering::Qti => ("application/json", "QtiError"),
         };
         let mut refusal = |status: &str, says: &str| {
             let body = json!({ "$ref": format!("#/components/schemas/{schema}") });

@@ -57,6 +57,7 @@ impl Server {
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
+            items: lyceum_assessment::Items::default(),
             gate: Gate::new(keyring),
             metrics: Metrics::new(clock.now()),
             descriptions: Mutex::default(),

@@ -25,6 +25,8 @@ pub struct State {
     pub config: Config,
     /// The address that callers reach the server by, without a slash at its end.
     pub base_url: String,
+    /// Assessment items that were parsed lately.
+    pub(crate) items: lyceum_assessment::Items,
     /// Tokens.
     pub(crate) gate: Gate,
     /// Counters.

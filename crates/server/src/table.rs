@@ -37,6 +37,11 @@ impl Endpoint {
         Place { area: self.area, rendering: self.rendering, pattern: &self.pattern }
     }
 
+    /// Whether its path is one parameter, as `/{id}`.
+    pub(crate) fn fits_any_word(&self) -> bool {
+        self.pattern.starts_with("/{") && self.pattern.matches('/').count() == 1
+    }
+
     /// The route of a method; `HEAD` is served by the one of `GET`.
     pub(crate) fn route(&self, method: &Method) -> Option<&Arc<Route>> {
         let method = if method == Method::HEAD { &Method::GET } else { method };

@@ -15,9 +15,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-qti", &["lyceum-core"]),
     ("lyceum-events", &["lyceum-store", "lyceum-core"]),
     ("lyceum-bridge", &["lyceum-roster", "lyceum-events", "lyceum-store", "lyceum-core"]),
+    ("lyceum-assessment", &["lyceum-qti", "lyceum-store", "lyceum-core"]),
     (
         "lyceum-server",
         &[
+            "lyceum-assessment",
             "lyceum-bridge",
             "lyceum-roster",
             "lyceum-events",
@@ -31,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum",
         &[
             "lyceum-server",
+            "lyceum-assessment",
             "lyceum-bridge",
             "lyceum-roster",
             "lyceum-events",
@@ -44,6 +47,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum-testkit",
         &[
             "lyceum-server",
+            "lyceum-assessment",
             "lyceum-roster",
             "lyceum-events",
             "lyceum-qti",
@@ -75,6 +79,7 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-events",
     "lyceum-bridge",
     "lyceum-qti",
+    "lyceum-assessment",
 ];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];

@@ -3,10 +3,9 @@
 use lyceum_core::Result;
 use lyceum_core::time::{Timestamp, parse_date};
 
-use super::parse::{Expr, Literal, Op};
-use super::refused;
 use crate::grade;
 use crate::kind::{Field, Kind, Type};
+use lyceum_core::filter::{Expr, Literal, Op, refused};
 
 /// A filter whose fields are known.
 #[derive(Clone, Debug, PartialEq)]

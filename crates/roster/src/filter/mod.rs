@@ -4,19 +4,10 @@
 //! writes the SQL of what was bound. AND binds tighter than OR; parentheses group.
 
 mod bind;
-
-mod parse;
 mod sql;
 
 pub(crate) use bind::names;
 pub use bind::{Bound, Clause, Members, Operand, Place, bind};
-pub use parse::{Expr, Literal, Op, parse};
+pub use lyceum_core::filter::{Expr, Literal, Op, parse};
 pub(crate) use sql::compile;
 pub use sql::condition;
-
-use lyceum_core::{Problem, ProblemKind};
-
-/// A refusal of a filter, with the code `invalid_filter_field`.
-fn refused(message: impl Into<String>) -> Problem {
-    Problem::new(ProblemKind::BadFilter, message)
-}

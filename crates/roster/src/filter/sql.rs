@@ -1,11 +1,10 @@
 //! Writes the SQL of a bound filter. The record's table goes by `t`.
 
 use lyceum_core::Result;
-use lyceum_store::{Dialect as Store, dialect};
+use lyceum_store::{Dialect as Store, Param, Sql, dialect};
 
 use super::bind::{Bound, Clause, Members, Operand, Place};
-use super::parse::Op;
-use crate::sql::{Param, Sql};
+use lyceum_core::filter::Op;
 
 /// Appends the condition of the filter.
 pub(crate) fn compile(sql: &mut Sql, bound: &Bound) -> Result<()> {

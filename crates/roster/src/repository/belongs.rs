@@ -1,7 +1,7 @@
 //! Which records belong to the record of a path, as conditions on table `t`.
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, dialect};
+use lyceum_store::{Sql, Tx, dialect};
 use serde_json::Value;
 
 use super::read::find;
@@ -11,7 +11,6 @@ use crate::kind::{Field, Kind};
 use crate::kinds::{CLASS, COURSE, LINE_ITEM, USER};
 use crate::record::{Record, members};
 use crate::rules::{ROLE_AT_ORG, role_at_org};
-use crate::sql::Sql;
 
 /// A scoped collection with the ids of its path: parameter names and values, in order.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::Tx;
+use lyceum_store::{Sql, Tx};
 
 use super::belongs::{self, Scope};
 use super::people::{self, People};
@@ -13,7 +13,6 @@ use crate::filter::{self, Bound, Clause, Op, Operand, Place};
 use crate::kind::Kind;
 use crate::render::View;
 use crate::sort::Sort;
-use crate::sql::Sql;
 
 /// What is asked of a collection.
 #[derive(Clone, Debug)]

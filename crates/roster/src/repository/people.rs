@@ -1,9 +1,7 @@
 //! People chosen by what they are and where, as clients of the platform ask for them.
 
-use lyceum_store::dialect;
+use lyceum_store::{Sql, dialect};
 use serde_json::Value;
-
-use crate::sql::Sql;
 
 /// Which users: a narrowing of the collection of users beside its filter.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,10 @@
 //! Reads single records, or all of a kind.
 
 use lyceum_core::Result;
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Row, Sql, Tx};
 
 use crate::collections::{Collection, Part};
 use crate::kind::Kind;
-use crate::sql::Sql;
 
 /// A record as the store holds it.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ mod caliper;
 mod imsx;
 mod oauth;
 mod problem_json;
+mod qti;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
@@ -14,6 +15,7 @@ pub(crate) use caliper::schema as caliper_schema;
 pub(crate) use imsx::schema as imsx_schema;
 pub(crate) use oauth::{refusal, schema as oauth_schema};
 pub(crate) use problem_json::schema as problem_schema;
+pub(crate) use qti::schema as qti_schema;
 
 /// The body that an area's problems are told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub enum Rendering {
     OAuth,
     /// RFC 9457: `application/problem+json`.
     Problem,
+    /// Assessment content: `error`, `message`, `details` with line and column.
+    Qti,
 }
 
 impl Rendering {
@@ -38,6 +42,7 @@ impl Rendering {
             Self::Imsx => imsx::answer(problem, dialect),
             Self::OAuth => oauth::answer(problem),
             Self::Problem => problem_json::answer(problem, status),
+            Self::Qti => qti::answer(problem, status),
         };
         let mut answer = answer.status(status);
         if let Some(seconds) = problem.retry_after_s {

@@ -1,6 +1,7 @@
 //! The areas of the API, one file each.
 
 mod adaptive;
+pub(crate) mod assessment;
 pub(crate) mod bridge;
 mod docs;
 mod events;
@@ -17,6 +18,7 @@ pub fn all() -> Vec<Area> {
     areas.extend(events::areas());
     areas.push(adaptive::area());
     areas.push(bridge::area());
+    areas.extend(assessment::areas());
     areas.push(docs::discovery());
     areas
 }

@@ -16,6 +16,7 @@ use super::scopes::{Does, access};
 use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
+use crate::etag;
 use crate::route::{Header, Route, get};
 
 const PAGE_HEADERS: &[Header] = &[
@@ -182,8 +183,8 @@ async fn found(context: Context, collection: Collection) -> Result<Answer> {
             Ok((body, stored.version))
         })
         .await?;
-    let tag = respond::etag(version);
-    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| respond::names(seen, &tag)) {
+    let tag = etag::tag(version);
+    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &tag)) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).header(header::ETAG, tag));
     }
     Ok(Answer::json(body).header(header::ETAG, tag))

@@ -1,9 +1,9 @@
-//! Bodies and headers of answers: wrapper keys, paging, links, tags.
+//! Bodies and headers of answers: wrapper keys, paging, links.
 
 use std::fmt::Write as _;
 
 use axum::http::{HeaderName, header};
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Result};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::render::View;
 use lyceum_roster::repository::{Listed, Stored};
@@ -114,34 +114,4 @@ pub(super) fn single(view: &View<'_>, collection: Collection, stored: &Stored) -
     }
     body.push('}');
     Ok(body)
-}
-
-/// The tag of a record's version.
-pub(super) fn etag(version: i64) -> String {
-    format!("\"v{version}\"")
-}
-
-/// Whether a list of tags such as `If-None-Match` has names the tag.
-pub(super) fn names(tags: &str, tag: &str) -> bool {
-    tags.split(',')
-        .map(|seen| seen.trim().trim_start_matches("W/"))
-        .any(|seen| seen == tag || seen == "*")
-}
-
-/// The version that `If-Match` asks for. `*` asks for any.
-///
-/// Errors: `PreconditionFailed` for a tag that this server never gave.
-pub(super) fn expected(context: &Context) -> Result<Option<i64>> {
-    let Some(tag) = context.header(header::IF_MATCH) else { return Ok(None) };
-    if tag.trim() == "*" {
-        return Ok(None);
-    }
-    let version = tag.trim().strip_prefix("\"v").and_then(|rest| rest.strip_suffix('"'));
-    match version.and_then(|version| version.parse().ok()) {
-        Some(version) => Ok(Some(version)),
-        None => Err(Problem::new(
-            ProblemKind::PreconditionFailed,
-            format!("If-Match names {tag}, which is no ETag of this record; read it again"),
-        )),
-    }
 }

@@ -15,6 +15,7 @@ use super::scopes::{Does, access};
 use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::etag;
 use crate::route::{self, Place, Route};
 use crate::state::App;
 
@@ -179,7 +180,7 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
     }
     Ok(Answer::of(&answer)
         .status(status)
-        .header(header::ETAG, respond::etag(created.put.stored.version))
+        .header(header::ETAG, etag::tag(created.put.stored.version))
         .header(
             header::LOCATION,
             location(&context, collection, &created.pair.allocated_sourced_id),
@@ -199,7 +200,7 @@ fn shown(app: &App, dialect: Dialect, collection: Collection, put: &Put) -> Resu
 async fn replaced(context: Context, collection: Collection, upserts: bool) -> Result<Answer> {
     let object = unwrapped(&context, collection)?;
     let id = context.param("sourcedId").to_owned();
-    let expected = respond::expected(&context)?;
+    let expected = etag::expected(&context)?;
     let rules = rules(&context, collection);
     let put = context
         .app
@@ -222,7 +223,7 @@ fn answer_put(
         Outcome::Created => StatusCode::CREATED,
         Outcome::Updated | Outcome::Unchanged => StatusCode::OK,
     };
-    let tag = respond::etag(put.stored.version);
+    let tag = etag::tag(put.stored.version);
     let answer = match rules.dialect {
         Dialect::Standard => Answer::empty(status),
         Dialect::Platform => {
@@ -236,7 +237,7 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
     let mut body = body(&context)?;
     let patch = wrapped(&mut body, collection).unwrap_or(body);
     let id = context.param("sourcedId").to_owned();
-    let expected = respond::expected(&context)?;
+    let expected = etag::expected(&context)?;
     let rules = rules(&context, collection);
     let put = context
         .app
@@ -244,7 +245,7 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
         .write(move |tx| roster::patch(tx, collection, &id, &patch, expected, &rules))
         .await?;
     let shown = shown(&context.app, rules.dialect, collection, &put)?;
-    Ok(Answer::json(shown).header(header::ETAG, respond::etag(put.stored.version)))
+    Ok(Answer::json(shown).header(header::ETAG, etag::tag(put.stored.version)))
 }
 
 async fn deleted(context: Context, collection: Collection) -> Result<Answer> {

@@ -1,8 +1,7 @@
-//! Reads the text of a filter.
+//! Reads the text of a filter: `field op 'value'` clauses joined by AND and OR, AND binding tighter;
+//! parentheses group. What fields there are is for the caller to say.
 
-use lyceum_core::{Result, limits};
-
-use super::refused;
+use crate::{Problem, ProblemKind, Result, limits};
 
 /// A filter as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +55,11 @@ pub fn parse(text: &str) -> Result<Expr> {
         return Err(parser.expected("AND, OR or the end"));
     }
     Ok(expr)
+}
+
+/// A refusal of a filter (`BadFilter`).
+pub fn refused(message: impl Into<String>) -> Problem {
+    Problem::new(ProblemKind::BadFilter, message)
 }
 
 struct Parser<'a> {
@@ -209,7 +213,7 @@ impl Parser<'_> {
         &self.text[self.at..]
     }
 
-    fn expected(&self, what: &str) -> lyceum_core::Problem {
+    fn expected(&self, what: &str) -> Problem {
         let place = self.text[..self.at].chars().count() + 1;
         let found: String = self.rest().chars().take(20).collect();
         let found = if found.is_empty() { "the end".to_owned() } else { format!("'{found}'") };

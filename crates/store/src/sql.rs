@@ -1,10 +1,10 @@
 //! A statement under construction: its text and its values grow together.
 
-use lyceum_store::{Dialect, Value};
+use crate::{Dialect, Value};
 
 /// A value that a statement under construction owns.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Param {
+pub enum Param {
     /// Text.
     Text(String),
     /// A whole number.
@@ -27,40 +27,41 @@ impl From<i64> for Param {
 
 /// Text and values of a statement.
 #[derive(Clone, Debug)]
-pub(crate) struct Sql {
+pub struct Sql {
     /// Which store it is for.
-    pub(crate) dialect: Dialect,
+    pub dialect: Dialect,
     /// The text.
-    pub(crate) text: String,
+    pub text: String,
     params: Vec<Param>,
 }
 
 impl Sql {
     /// An empty statement.
-    pub(crate) fn new(dialect: Dialect) -> Self {
+    #[must_use]
+    pub fn new(dialect: Dialect) -> Self {
         Self { dialect, text: String::with_capacity(256), params: Vec::new() }
     }
 
     /// Appends text.
-    pub(crate) fn push(&mut self, text: &str) -> &mut Self {
+    pub fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
     /// Appends a placeholder for the value. Placeholders are numbered in order of first use.
-    pub(crate) fn bind(&mut self, param: impl Into<Param>) -> &mut Self {
+    pub fn bind(&mut self, param: impl Into<Param>) -> &mut Self {
         let placeholder = self.placeholder(param);
         self.push(&placeholder)
     }
 
     /// The placeholder for the value, to be appended by the caller before the next one.
-    pub(crate) fn placeholder(&mut self, param: impl Into<Param>) -> String {
+    pub fn placeholder(&mut self, param: impl Into<Param>) -> String {
         self.params.push(param.into());
         format!("${}", self.params.len())
     }
 
     /// The values, ready to bind.
-    pub(crate) fn values(&self) -> Vec<Value<'_>> {
+    pub fn values(&self) -> Vec<Value<'_>> {
         self.params
             .iter()
             .map(|param| match param {

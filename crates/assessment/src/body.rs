@@ -1,0 +1,51 @@
+//! Bodies of requests: JSON objects and their members.
+
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use serde_json::{Map, Value};
+
+/// A JSON object.
+pub type Object = Map<String, Value>;
+
+/// Reads a body. Errors: `Malformed` with the place where it is no JSON, or where it holds the
+/// character U+0000, which no store keeps.
+pub fn parse(text: &[u8]) -> Result<Object> {
+    let value = serde_json::from_slice(text).map_err(|error| Problem {
+        details: vec![Detail { path: String::new(), message: error.to_string() }],
+        places: vec![(place(error.line()), place(error.column()))],
+        ..Problem::new(ProblemKind::Malformed, format!("the body is not JSON: {error}"))
+    })?;
+    let Value::Object(object) = value else {
+        return Err(Problem::new(ProblemKind::Malformed, "the body must be a JSON object"));
+    };
+    match object.iter().find(|(name, value)| name.contains('\0') || has_nul(value)) {
+        None => Ok(object),
+        Some((name, _)) => {
+            let message = format!("the member '{name}' holds the character U+0000; leave it out");
+            Err(Problem::new(ProblemKind::Malformed, message))
+        }
+    }
+}
+
+fn place(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(members) => members.iter().any(has_nul),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| name.contains('\0') || has_nul(value))
+        }
+        _ => false,
+    }
+}
+
+/// A text that must be there and not empty. Errors: `Invalid`, naming the member.
+pub fn text<'o>(object: &'o Object, name: &str) -> Result<&'o str> {
+    match object.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        None | Some(Value::Null) => Err(Problem::invalid(name, "is required; send a text")),
+        Some(_) => Err(Problem::invalid(name, "must be a text that is not empty")),
+    }
+}

@@ -1,0 +1,80 @@
+//! What a `PUT` says of a document that is there.
+
+use lyceum_core::{Problem, Result};
+use lyceum_qti::retitled;
+use serde_json::Value;
+
+use crate::body::Object;
+use crate::draft::{metadata, says_content};
+use crate::{Draft, Kind, Metadata, Stored};
+
+/// A change of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Another document in its place.
+    Whole(Box<Draft>),
+    /// Another title or other metadata; what it holds stays as it is.
+    Around {
+        /// Its title.
+        title: Option<String>,
+        /// Its metadata.
+        metadata: Metadata,
+    },
+}
+
+/// Members of the JSON form that say nothing of what a document holds.
+const AROUND: [&str; 8] =
+    ["format", "identifier", "title", "type", "qtiVersion", "metadata", "createdAt", "updatedAt"];
+
+impl Change {
+    /// Reads the body of a `PUT` at the address of a document. A body that names a title, a type or
+    /// metadata alone leaves the question as it is. Errors: as [`Draft::read`]; `Invalid` where the
+    /// body names another identifier than the address.
+    pub fn read(kind: Kind, identifier: &str, mut body: Object) -> Result<Self> {
+        let given = body.entry("identifier").or_insert_with(|| identifier.into());
+        if given.is_null() {
+            *given = identifier.into();
+        }
+        let carries =
+            |name: &String| !AROUND.contains(&name.as_str()) && !body[name.as_str()].is_null();
+        let around = !says_content(kind, &body) && !body.keys().any(carries);
+        let named = body["identifier"].as_str().unwrap_or_default();
+        if around && named == identifier {
+            let title = body.get("title").and_then(Value::as_str).filter(|title| !title.is_empty());
+            return Ok(Self::Around {
+                title: title.map(str::to_owned),
+                metadata: metadata(&body)?,
+            });
+        }
+        let draft = Draft::read(kind, &body)?;
+        let named = Some(named).filter(|named| *named != identifier);
+        match named
+            .or(Some(&draft.identifier).filter(|own| **own != identifier).map(String::as_str))
+        {
+            None => Ok(Self::Whole(Box::new(draft))),
+            Some(other) => Err(Problem::invalid(
+                "identifier",
+                format!(
+                    "is '{other}', the address names '{identifier}'; a {kind} keeps its identifier"
+                ),
+            )),
+        }
+    }
+
+    /// The document that it makes of the one that is there.
+    pub(crate) fn onto(&self, stored: &Stored) -> Result<Draft> {
+        match self {
+            Self::Whole(draft) => Ok((**draft).clone()),
+            Self::Around { title, metadata } => {
+                let xml = match title.as_ref().filter(|title| **title != stored.title) {
+                    Some(title) => {
+                        retitled(&stored.xml, title).map_err(lyceum_qti::Faults::from)?
+                    }
+                    None => stored.xml.clone(),
+                };
+                let sent: Object = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
+                Ok(Draft { metadata: metadata.clone(), ..Draft::of(stored.kind, xml, &sent)? })
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The kinds of documents.
+
+use std::fmt;
+
+use lyceum_core::{Problem, ProblemKind};
+
+/// A kind of document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A question (`qti-assessment-item`).
+    Item,
+    /// A test (`qti-assessment-test`).
+    Test,
+    /// A text or picture that items share (`qti-assessment-stimulus`).
+    Stimulus,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Item, Self::Test, Self::Stimulus];
+
+    /// Its name, as it stands in the tables and in requests to validate.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Item => "item",
+            Self::Test => "test",
+            Self::Stimulus => "stimulus",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The collection of the tally that counts its documents.
+    pub(crate) fn collection(self) -> &'static str {
+        match self {
+            Self::Item => "qti_items",
+            Self::Test => "qti_tests",
+            Self::Stimulus => "qti_stimuli",
+        }
+    }
+
+    /// There is none of that identifier.
+    pub fn missing(self, identifier: &str) -> Problem {
+        Problem::new(ProblemKind::NotFound, format!("there is no {self} '{identifier}'"))
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,62 @@
+//! The rows of feedback.
+
+use lyceum_core::Result;
+use lyceum_store::{Row, Tx};
+
+use crate::feedback::{About, Feedback};
+
+const COLUMNS: &str =
+    "id, kind, lesson_id, question_id, user_id, human_approved, created_at, feedback";
+
+fn feedback(row: &Row<'_>) -> Result<Feedback> {
+    let text = |column| row.text(column).map(str::to_owned);
+    Ok(Feedback {
+        id: text(0)?,
+        about: About::named(row.text(1)?),
+        lesson_id: text(2)?,
+        question_id: row.opt_text(3)?.map(str::to_owned),
+        user_id: text(4)?,
+        human_approved: row.opt_int(5)?.map(|approved| approved != 0),
+        created_at: text(6)?,
+        feedback: text(7)?,
+    })
+}
+
+/// Keeps a feedback.
+pub(crate) fn append(tx: &mut Tx<'_>, given: &Feedback) -> Result<()> {
+    let sql = format!(
+        "INSERT INTO assessment_feedback ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+    );
+    tx.execute(
+        &sql,
+        &[
+            (&given.id).into(),
+            given.about.name().into(),
+            (&given.lesson_id).into(),
+            given.question_id.as_deref().into(),
+            (&given.user_id).into(),
+            given.human_approved.map(i64::from).into(),
+            (&given.created_at).into(),
+            (&given.feedback).into(),
+        ],
+    )
+    .map(drop)
+}
+
+/// The newest feedback on a lesson and its questions, the newest first.
+pub(crate) fn newest(tx: &mut Tx<'_>, lesson: &str, most: i64) -> Result<Vec<Feedback>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM assessment_feedback WHERE lesson_id = $1 ORDER BY seq DESC LIMIT $2"
+    );
+    let mut all = Vec::new();
+    tx.query(&sql, &[lesson.into(), most.into()], |row| {
+        all.push(feedback(row)?);
+        Ok(true)
+    })?;
+    Ok(all)
+}
+
+/// Removes the feedback with that id, and all feedback on the lesson with it. Answers how many.
+pub(crate) fn remove(tx: &mut Tx<'_>, id: &str) -> Result<u64> {
+    tx.execute("DELETE FROM assessment_feedback WHERE id = $1 OR lesson_id = $1", &[id.into()])
+}

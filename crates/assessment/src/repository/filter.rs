@@ -1,0 +1,137 @@
+//! Filters: the columns and the metadata that can be named, and their SQL.
+
+use lyceum_core::Result;
+use lyceum_core::filter::{Expr, Literal, Op, refused};
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Dialect, Param, Sql, dialect};
+
+/// What a field is compared as.
+enum Field<'f> {
+    /// Text in a column; exactly, or letters A-Z alike in both cases.
+    Column(&'static str, bool),
+    /// An instant in a column.
+    Instant(&'static str),
+    /// The number of the version.
+    Version,
+    /// A truth value of the JSON form.
+    Flag(&'static str),
+    /// A member of the metadata.
+    Metadata(Vec<&'f str>),
+}
+
+const FIELDS: &str = "identifier, title, type, qtiVersion, version, timeDependent, adaptive, \
+                      createdAt, updatedAt and metadata.<name>";
+
+fn field(name: &str) -> Result<Field<'_>> {
+    Ok(match name {
+        "identifier" => Field::Column("t.identifier", true),
+        "title" => Field::Column("t.title", false),
+        "type" => Field::Column("t.type", false),
+        "qtiVersion" => Field::Column("t.qti_version", true),
+        "createdAt" => Field::Instant("t.created_at"),
+        "updatedAt" => Field::Instant("t.updated_at"),
+        "version" => Field::Version,
+        "timeDependent" => Field::Flag("timeDependent"),
+        "adaptive" => Field::Flag("adaptive"),
+        _ => match name.strip_prefix("metadata.") {
+            Some(path) => Field::Metadata(path.split('.').collect()),
+            None => {
+                return Err(refused(format!("there is no field '{name}'; it is one of {FIELDS}")));
+            }
+        },
+    })
+}
+
+/// Whether a filter can be compiled. Errors: `BadFilter` for unknown fields and values that do not
+/// fit them.
+pub(crate) fn check(expr: &Expr) -> Result<()> {
+    // What one store compiles, the other does, too.
+    compile(&mut Sql::new(Dialect::Sqlite), expr)
+}
+
+/// Appends the condition. The table of documents goes by `t`.
+pub(super) fn compile(sql: &mut Sql, expr: &Expr) -> Result<()> {
+    match expr {
+        Expr::And(parts) => joined(sql, parts, " AND "),
+        Expr::Or(parts) => joined(sql, parts, " OR "),
+        Expr::Clause(name, op, literal) => clause(sql, name, *op, literal),
+    }
+}
+
+fn joined(sql: &mut Sql, parts: &[Expr], with: &str) -> Result<()> {
+    sql.push("(");
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            sql.push(with);
+        }
+        compile(sql, part)?;
+    }
+    sql.push(")");
+    Ok(())
+}
+
+fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
+    let text = &literal.text;
+    let (expr, param) = match field(name)? {
+        Field::Column(column, true) if op != Op::Contains => {
+            (column.to_owned(), text.as_str().into())
+        }
+        Field::Column(column, _) => folded(column, text),
+        Field::Instant(_) if op == Op::Contains => {
+            return Err(refused(format!("'{name}' is an instant; ~ compares texts")));
+        }
+        Field::Instant(column) => match text.parse::<Timestamp>() {
+            Ok(instant) => (column.to_owned(), Param::Text(instant.to_string())),
+            Err(_) => {
+                let like = "2026-01-15T08:00:00Z or 2026-01-15";
+                return Err(refused(format!(
+                    "'{name}' is an instant such as {like}; '{text}' is not"
+                )));
+            }
+        },
+        Field::Version => match text.parse::<i64>() {
+            Ok(number) if op != Op::Contains => ("t.version".to_owned(), Param::Int(number)),
+            _ => return Err(refused("'version' is a whole number, compared as one")),
+        },
+        Field::Flag(flag) => folded(&dialect::json_text(sql.dialect, "t.json", &[flag])?, text),
+        Field::Metadata(path) => {
+            let member = dialect::json_text(sql.dialect, "t.metadata", &path)
+                .map_err(|problem| refused(format!("'{name}': {}", problem.message)))?;
+            match (!literal.quoted).then(|| text.parse::<f64>().ok()).flatten() {
+                Some(number) if op != Op::Contains => {
+                    (dialect::number(sql.dialect, &member), Param::Real(number))
+                }
+                _ => folded(&member, text),
+            }
+        }
+    };
+    compare(sql, &expr, op, param);
+    Ok(())
+}
+
+/// Letters A-Z are alike in both cases (docs/decisions/006).
+fn folded(expr: &str, text: &str) -> (String, Param) {
+    (format!("lower({expr})"), Param::Text(text.to_ascii_lowercase()))
+}
+
+fn compare(sql: &mut Sql, expr: &str, op: Op, param: Param) {
+    let sign = match op {
+        Op::Contains => {
+            let placeholder = sql.placeholder(param);
+            let contains = dialect::contains(sql.dialect, expr, &placeholder);
+            sql.push(&contains);
+            return;
+        }
+        Op::NotEqual => {
+            // The complement of `=`: it holds where there is no value (docs/decisions/007).
+            sql.push(&format!("({expr} IS NULL OR {expr} <> ")).bind(param).push(")");
+            return;
+        }
+        Op::Equal => "=",
+        Op::Greater => ">",
+        Op::GreaterOrEqual => ">=",
+        Op::Less => "<",
+        Op::LessOrEqual => "<=",
+    };
+    sql.push(&format!("{expr} {sign} ")).bind(param);
+}

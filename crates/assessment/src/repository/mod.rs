@@ -1,0 +1,16 @@
+//! The only SQL of this crate. Functions take the kind of document as a parameter.
+
+mod feedback;
+mod filter;
+mod list;
+mod read;
+mod references;
+mod write;
+
+pub(crate) use feedback::{append, newest, remove};
+pub(crate) use filter::check as check_filter;
+pub use list::{Listed, list};
+pub(crate) use read::parsed;
+pub use read::{FormerVersion, Versions, find, found, json_of, kinds_of, version, versions};
+pub use references::{refer, referrers, resolved};
+pub use write::{create, delete, replace};

@@ -1,0 +1,161 @@
+//! Single documents and their former versions.
+
+use lyceum_core::Result;
+use lyceum_store::{Row, Tx};
+use serde::Serialize;
+
+use crate::{Kind, Query, Stored};
+
+/// The columns of a [`Stored`] of `qti_document t` or `qti_version t`.
+pub(super) const COLUMNS: &str = "t.kind, t.identifier, t.version, t.title, t.created_at, \
+                                  t.updated_at, t.metadata, t.json, t.xml";
+
+/// Reads [`COLUMNS`].
+pub(super) fn stored(row: &Row<'_>) -> Result<Stored> {
+    let text = |column| row.text(column).map(str::to_owned);
+    Ok(Stored {
+        kind: Kind::named(row.text(0)?).expect("the table holds kinds alone"),
+        identifier: text(1)?,
+        version: row.int(2)?,
+        title: text(3)?,
+        created_at: text(4)?,
+        updated_at: text(5)?,
+        metadata: row.opt_text(6)?.map(str::to_owned),
+        json: text(7)?,
+        xml: text(8)?,
+    })
+}
+
+/// A document, if there is one.
+pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<Stored>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND t.identifier = $2");
+    tx.query_one(&sql, &[kind.name().into(), identifier.into()], stored)
+}
+
+/// A document. Errors: `NotFound`.
+pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Stored> {
+    find(tx, kind, identifier)?.ok_or_else(|| kind.missing(identifier))
+}
+
+/// Hands each of the documents that are there to `each`, in no particular order.
+pub fn json_of(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    identifiers: &[String],
+    mut each: impl FnMut(Stored) -> Result<()>,
+) -> Result<()> {
+    let names = serde_json::to_string(identifiers).expect("texts are JSON");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND t.identifier IN ({})",
+        lyceum_store::dialect::texts(tx.dialect(), "$2")
+    );
+    tx.query(&sql, &[kind.name().into(), names.as_str().into()], |row| {
+        each(stored(row)?)?;
+        Ok(true)
+    })
+}
+
+/// The kinds of the documents with that identifier.
+pub fn kinds_of(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Kind>> {
+    let mut kinds = Vec::new();
+    for kind in Kind::ALL {
+        let sql = "SELECT version FROM qti_document WHERE kind = $1 AND identifier = $2";
+        let there =
+            tx.query_one(sql, &[kind.name().into(), identifier.into()], |row| row.int(0))?;
+        kinds.extend(there.map(|_| kind));
+    }
+    Ok(kinds)
+}
+
+/// What `known` has for the version of an item that is there, or what is made of its XML. The XML is
+/// read only where `known` has nothing.
+pub(crate) fn parsed<T>(
+    tx: &mut Tx<'_>,
+    identifier: &str,
+    known: impl FnOnce(i64) -> Option<T>,
+    make: impl FnOnce(i64, &str) -> Result<T>,
+) -> Result<T> {
+    let params = [Kind::Item.name().into(), identifier.into()];
+    let sql = "SELECT version FROM qti_document WHERE kind = $1 AND identifier = $2";
+    let version = tx.query_one(sql, &params, |row| row.int(0))?;
+    let version = version.ok_or_else(|| Kind::Item.missing(identifier))?;
+    if let Some(known) = known(version) {
+        return Ok(known);
+    }
+    let sql = "SELECT xml FROM qti_document WHERE kind = $1 AND identifier = $2";
+    let xml = tx.query_one(sql, &params, |row| row.text(0).map(str::to_owned))?;
+    make(version, &xml.ok_or_else(|| Kind::Item.missing(identifier))?)
+}
+
+/// A version that a document has or had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FormerVersion {
+    /// Its number, from 1.
+    pub version: i64,
+    /// The title that the document had.
+    pub title: String,
+    /// When it was stored.
+    pub updated_at: String,
+    /// Whether it is the present one.
+    pub current: bool,
+}
+
+/// A page of versions, the newest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The page.
+    pub items: Vec<FormerVersion>,
+    /// How many there are on all pages.
+    pub total: u64,
+}
+
+/// Present and former versions under an identifier.
+const VERSIONS: &str = "SELECT version, title, updated_at, CAST(1 AS BIGINT) AS present FROM qti_document \
+     WHERE kind = $1 AND identifier = $2 \
+     UNION ALL SELECT version, title, updated_at, CAST(0 AS BIGINT) AS present FROM qti_version \
+     WHERE kind = $1 AND identifier = $2";
+
+/// A page of the versions of a document, also of one that was deleted. Errors: `NotFound` where
+/// there never was one.
+pub fn versions(tx: &mut Tx<'_>, query: &Query, identifier: &str) -> Result<Versions> {
+    let kind = query.kind;
+    let count = format!("SELECT COUNT(*) FROM ({VERSIONS}) v");
+    let params = [kind.name().into(), identifier.into()];
+    let total = tx.query_one(&count, &params, |row| row.int(0))?.unwrap_or(0);
+    let sql = format!("{VERSIONS} ORDER BY version DESC LIMIT $3 OFFSET $4");
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let (limit, skip) = (number(query.limit), number((query.page - 1).saturating_mul(query.limit)));
+    let [kind_name, name] = params;
+    let mut items = Vec::new();
+    tx.query(&sql, &[kind_name, name, limit.into(), skip.into()], |row| {
+        items.push(FormerVersion {
+            version: row.int(0)?,
+            title: row.text(1)?.to_owned(),
+            updated_at: row.text(2)?.to_owned(),
+            current: row.int(3)? == 1,
+        });
+        Ok(true)
+    })?;
+    match u64::try_from(total).unwrap_or(0) {
+        0 => Err(kind.missing(identifier)),
+        total => Ok(Versions { items, total }),
+    }
+}
+
+/// A version of a document, also of one that was deleted. Errors: `NotFound`.
+pub fn version(tx: &mut Tx<'_>, kind: Kind, identifier: &str, version: i64) -> Result<Stored> {
+    for table in ["qti_document", "qti_version"] {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM {table} t \
+             WHERE t.kind = $1 AND t.identifier = $2 AND t.version = $3"
+        );
+        let params = [kind.name().into(), identifier.into(), version.into()];
+        if let Some(found) = tx.query_one(&sql, &params, stored)? {
+            return Ok(found);
+        }
+    }
+    let message = format!("there is no version {version} of the {kind} '{identifier}'");
+    Err(lyceum_core::Problem::new(lyceum_core::ProblemKind::NotFound, message))
+}

@@ -1,0 +1,180 @@
+//! Documents are created, replaced and deleted; what they were stays.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+
+use super::read::find;
+use super::references::{refer, referrers, resolved};
+use crate::{Change, Draft, Kind, Metadata, Stored};
+
+/// Stores a new document. Its versions go on from those that were deleted under its identifier.
+/// Errors: `Conflict` where the identifier is taken.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> {
+    let (kind, identifier) = (draft.kind, draft.identifier.as_str());
+    let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
+    let params = [kind.name().into(), identifier.into()];
+    let last = tx.query_one(sql, &params, |row| row.opt_int(0))?.flatten();
+    let now = now.to_string();
+    let stored = Stored {
+        kind,
+        identifier: identifier.to_owned(),
+        version: last.unwrap_or(0) + 1,
+        title: draft.title.clone(),
+        xml: draft.xml.clone(),
+        json: draft.json.clone(),
+        metadata: metadata(&draft.metadata, None),
+        created_at: now.clone(),
+        updated_at: now,
+    };
+    let seq = tx.query_one(
+        "INSERT INTO qti_document (kind, identifier, version, type, qti_version, created_at, \
+         updated_at, title, metadata, words, json, xml) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+         ON CONFLICT (kind, identifier) DO NOTHING RETURNING seq",
+        &[
+            kind.name().into(),
+            identifier.into(),
+            stored.version.into(),
+            (&draft.interaction).into(),
+            (&draft.qti_version).into(),
+            (&stored.created_at).into(),
+            (&stored.updated_at).into(),
+            (&stored.title).into(),
+            stored.metadata.as_deref().into(),
+            (&draft.words).into(),
+            (&stored.json).into(),
+            (&stored.xml).into(),
+        ],
+        |row| row.int(0),
+    )?;
+    let Some(seq) = seq else { return Err(taken(kind, identifier)) };
+    tx.tally(kind.collection(), seq, 1);
+    let targets = resolved(tx, &draft.references)?;
+    refer(tx, kind.name(), identifier, &targets)?;
+    Ok(stored)
+}
+
+/// Puts a change on a document and keeps the former version. A change that changes nothing makes no
+/// version. Errors: `NotFound`; `PreconditionFailed` where another version than `expected` is there.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kind: Kind,
+    identifier: &str,
+    change: &Change,
+    expected: Option<i64>,
+) -> Result<Stored> {
+    let before = expect(tx, kind, identifier, expected)?;
+    let draft = change.onto(&before)?;
+    let stored = Stored {
+        version: before.version + 1,
+        title: draft.title.clone(),
+        xml: draft.xml.clone(),
+        json: draft.json.clone(),
+        metadata: metadata(&draft.metadata, before.metadata.as_deref()),
+        updated_at: now.to_string(),
+        ..before.clone()
+    };
+    let says = |stored: &Stored| (stored.xml.clone(), stored.json.clone(), stored.metadata.clone());
+    if says(&stored) == says(&before) {
+        return Ok(before);
+    }
+    archive(tx, kind, identifier)?;
+    tx.execute(
+        "UPDATE qti_document SET version = $1, type = $2, qti_version = $3, updated_at = $4, \
+         title = $5, metadata = $6, words = $7, json = $8, xml = $9 \
+         WHERE kind = $10 AND identifier = $11",
+        &[
+            stored.version.into(),
+            (&draft.interaction).into(),
+            (&draft.qti_version).into(),
+            (&stored.updated_at).into(),
+            (&stored.title).into(),
+            stored.metadata.as_deref().into(),
+            (&draft.words).into(),
+            (&stored.json).into(),
+            (&stored.xml).into(),
+            kind.name().into(),
+            identifier.into(),
+        ],
+    )?;
+    let targets = resolved(tx, &draft.references)?;
+    refer(tx, kind.name(), identifier, &targets)?;
+    Ok(stored)
+}
+
+/// Deletes a document; its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`
+/// that names who refers to it; `PreconditionFailed` where another version than `expected` is there.
+pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<()> {
+    expect(tx, kind, identifier, expected)?;
+    let (first, total) = referrers(tx, kind, identifier)?;
+    if total > 0 {
+        return Err(in_use(kind, identifier, &first, total));
+    }
+    archive(tx, kind, identifier)?;
+    refer(tx, kind.name(), identifier, &[])?;
+    let sql = "DELETE FROM qti_document WHERE kind = $1 AND identifier = $2 RETURNING seq";
+    let params = [kind.name().into(), identifier.into()];
+    if let Some(seq) = tx.query_one(sql, &params, |row| row.int(0))? {
+        tx.tally(kind.collection(), seq, -1);
+    }
+    Ok(())
+}
+
+/// The document, in the version that the caller expects.
+fn expect(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<Stored> {
+    let stored = find(tx, kind, identifier)?.ok_or_else(|| kind.missing(identifier))?;
+    match expected.filter(|expected| *expected != stored.version) {
+        None => Ok(stored),
+        Some(expected) => Err(Problem::new(
+            ProblemKind::PreconditionFailed,
+            format!(
+                "the {kind} '{identifier}' is at version {}, not {expected}; read it again",
+                stored.version
+            ),
+        )),
+    }
+}
+
+/// Keeps the present version among the former ones.
+fn archive(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
+    tx.execute(
+        "INSERT INTO qti_version (kind, identifier, version, created_at, updated_at, title, \
+         metadata, json, xml) \
+         SELECT kind, identifier, version, created_at, updated_at, title, metadata, json, xml \
+         FROM qti_document WHERE kind = $1 AND identifier = $2",
+        &[kind.name().into(), identifier.into()],
+    )
+    .map(drop)
+}
+
+fn metadata(given: &Metadata, before: Option<&str>) -> Option<String> {
+    match given {
+        Metadata::Keep => before.map(str::to_owned),
+        Metadata::Remove => None,
+        Metadata::Set(json) => Some(json.clone()),
+    }
+}
+
+fn taken(kind: Kind, identifier: &str) -> Problem {
+    Problem::new(
+        ProblemKind::Conflict,
+        format!(
+            "there is a {kind} '{identifier}' already; PUT replaces it, or choose another identifier"
+        ),
+    )
+}
+
+fn in_use(kind: Kind, identifier: &str, first: &[(String, String)], total: i64) -> Problem {
+    let named: Vec<String> = first.iter().map(|(kind, id)| format!("{kind} '{id}'")).collect();
+    let shown = i64::try_from(named.len()).unwrap_or(total);
+    let more = if total > shown { format!(" and {} more", total - shown) } else { String::new() };
+    Problem::new(
+        ProblemKind::Conflict,
+        format!(
+            "the {kind} '{identifier}' is in use by {}{more}; take it out there first",
+            named.join(", ")
+        ),
+    )
+}

@@ -1,0 +1,67 @@
+//! A document as it is stored, and what clients read of it.
+
+use lyceum_core::{Problem, Result};
+
+use crate::Kind;
+
+/// A document of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name.
+    pub identifier: String,
+    /// The number of its version, from 1.
+    pub version: i64,
+    /// Its title.
+    pub title: String,
+    /// The document.
+    pub xml: String,
+    /// What clients read of it, without the XML and what stands below.
+    pub json: String,
+    /// Its metadata, a JSON object.
+    pub metadata: Option<String>,
+    /// When it was first stored.
+    pub created_at: String,
+    /// When this version was stored.
+    pub updated_at: String,
+}
+
+impl Stored {
+    /// Appends what clients read: the JSON form with `version`, `metadata`, `createdAt`,
+    /// `updatedAt`, `rawXml` and `qtiXml`. Errors: `Internal` where the row holds no JSON object.
+    pub fn render(&self, out: &mut String) -> Result<()> {
+        let Some(open) = self.json.strip_suffix('}').filter(|open| open.len() > 1) else {
+            return Err(Problem::internal(format!(
+                "the {} '{}' has no JSON",
+                self.kind, self.identifier
+            )));
+        };
+        let xml = serde_json::to_string(&self.xml).map_err(Problem::internal)?;
+        out.push_str(open);
+        if let Some(metadata) = &self.metadata {
+            out.extend([",\"metadata\":", metadata]);
+        }
+        out.extend([
+            ",\"version\":",
+            &self.version.to_string(),
+            ",\"createdAt\":\"",
+            &self.created_at,
+            "\",\"updatedAt\":\"",
+            &self.updated_at,
+            "\",\"rawXml\":",
+            &xml,
+            ",\"qtiXml\":",
+            &xml,
+            "}",
+        ]);
+        Ok(())
+    }
+
+    /// What clients read, by itself.
+    pub fn shown(&self) -> Result<String> {
+        let mut out = String::with_capacity(self.json.len() + 2 * self.xml.len() + 512);
+        self.render(&mut out)?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,209 @@
+//! What all kinds of documents have: lists, reading, writing, versions.
+
+use std::time::Duration;
+
+use axum::http::{StatusCode, header};
+use lyceum_access::Scope::{QtiRead, QtiWrite};
+use lyceum_assessment::{Change, Draft, Kind, Parameters, Query, Stored, parse, repository};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use serde_json::json;
+
+use super::{apart, schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::etag;
+use crate::route::{Place, Route, delete, get, post, put};
+
+/// The routes of a kind, below its collection.
+pub(super) fn routes(kind: Kind) -> Vec<Route> {
+    let (one, many) = names(kind);
+    vec![
+        schema::list_parameters(
+            get("", QtiRead, move |context| listed(context, kind))
+                .named(format!("list{many}"))
+                .says("A page of the collection, searched, filtered and ordered."),
+        )
+        .answers(200, "The page.", schema::page(schema::document(kind))),
+        post("", QtiWrite, move |context| created(context, kind))
+            .named(format!("create{one}"))
+            .says("Stores a new document, sent as XML or in its JSON form.")
+            .reads(schema::input(kind))
+            .reads_up_to(limits::QTI_BODY_MAX_BYTES)
+            .answers(201, "Stored.", schema::document(kind))
+            .with_headers(schema::CREATED),
+        get("/{identifier}", QtiRead, move |context| read(context, kind))
+            .named(format!("get{one}"))
+            .says("Reads a document.")
+            .answers(200, "The document.", schema::document(kind))
+            .with_headers(schema::TAGGED),
+        put("/{identifier}", QtiWrite, move |context| replaced(context, kind))
+            .named(format!("put{one}"))
+            .says("Puts another version in place of a document; the former one stays readable.")
+            .param(
+                Place::Header,
+                "If-Match",
+                json!({ "type": "string" }),
+                "The ETag of the version to replace.",
+            )
+            .reads(schema::input(kind))
+            .reads_up_to(limits::QTI_BODY_MAX_BYTES)
+            .answers(200, "Replaced.", schema::document(kind))
+            .with_headers(schema::TAGGED),
+        delete("/{identifier}", QtiWrite, move |context| deleted(context, kind))
+            .named(format!("delete{one}"))
+            .says("Deletes a document that nothing refers to; its versions stay readable.")
+            .answers_empty(204, "Deleted.")
+            .answers(409, "Something refers to it.", schema::error()),
+        schema::page_parameters(
+            get("/{identifier}/versions", QtiRead, move |context| versions(context, kind))
+                .named(format!("list{one}Versions"))
+                .says("The versions that a document has and had, the newest first."),
+        )
+        .answers(200, "The page.", schema::page(schema::former())),
+        get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
+            .named(format!("get{one}Version"))
+            .says("Reads a version of a document by its number, also of one that was deleted.")
+            .answers(200, "The version.", schema::document(kind)),
+    ]
+}
+
+/// `DELETE /{id}` of whatever has that identifier.
+pub(super) fn delete_any(name: &str) -> Route {
+    delete("/{id}", QtiWrite, any_deleted)
+        .named(format!("deleteContent{name}"))
+        .says("Deletes the item, test, stimulus or feedback with that identifier.")
+        .answers(200, "Deleted.", schema::message())
+        .answers(409, "Something refers to it, or several have the identifier.", schema::error())
+}
+
+fn names(kind: Kind) -> (&'static str, &'static str) {
+    match kind {
+        Kind::Item => ("AssessmentItem", "AssessmentItems"),
+        Kind::Test => ("AssessmentTest", "AssessmentTests"),
+        Kind::Stimulus => ("Stimulus", "Stimuli"),
+    }
+}
+
+async fn listed(context: Context, kind: Kind) -> Result<Answer> {
+    let query = asked(&context, kind)?;
+    let (page, deadline) = (query.clone(), Duration::from_millis(limits::SCAN_MAX_MS));
+    let work = move |tx: &mut lyceum_store::Tx<'_>| repository::list(tx, &page);
+    let db = &context.app.db;
+    let listed = if query.is_cheap() { db.read(work).await } else { db.scan(deadline, work).await };
+    let listed = listed.map_err(too_slow)?;
+    let total = listed.total;
+    Ok(Answer::json(format!(
+        "{{\"items\":[{}],\"total\":{total},\"page\":{},\"pages\":{},\"limit\":{},\"sort\":\"{}\",\
+         \"order\":\"{}\"}}",
+        listed.items,
+        query.page,
+        query.pages(total),
+        query.limit,
+        query.sort,
+        query.order(),
+    )))
+}
+
+/// The parameters of a list.
+fn asked(context: &Context, kind: Kind) -> Result<Query> {
+    let pairs: Vec<_> = context.query().collect();
+    let value =
+        |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref());
+    let given = Parameters {
+        page: value("page"),
+        limit: value("limit"),
+        sort: value("sort"),
+        order: value("order"),
+        query: value("query"),
+        filter: value("filter"),
+    };
+    Query::read(kind, &given)
+}
+
+async fn read(context: Context, kind: Kind) -> Result<Answer> {
+    let id = context.param("identifier").to_owned();
+    let stored = context.app.db.read(move |tx| repository::found(tx, kind, &id)).await?;
+    let tag = etag::tag(stored.version);
+    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &tag)) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).header(header::ETAG, tag));
+    }
+    shown(&stored)
+}
+
+/// A document with its tag.
+pub(super) fn shown(stored: &Stored) -> Result<Answer> {
+    Ok(Answer::json(stored.shown()?).header(header::ETAG, etag::tag(stored.version)))
+}
+
+/// `POST` of a document.
+pub(super) async fn created(context: Context, kind: Kind) -> Result<Answer> {
+    let (body, now) = (context.body.clone(), context.app.clock.now());
+    let draft = apart(move || Draft::read(kind, &parse(&body)?)).await?;
+    let stored = context.app.db.write(move |tx| repository::create(tx, now, &draft)).await?;
+    let id = percent_encoding::NON_ALPHANUMERIC;
+    let id = percent_encoding::utf8_percent_encode(&stored.identifier, id);
+    let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
+    let location = format!("{}{path}/{id}", context.base_url());
+    Ok(shown(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))
+}
+
+async fn replaced(context: Context, kind: Kind) -> Result<Answer> {
+    let (body, now) = (context.body.clone(), context.app.clock.now());
+    let expected = etag::expected(&context)?;
+    let id = context.param("identifier").to_owned();
+    let named = id.clone();
+    let change = apart(move || Change::read(kind, &named, parse(&body)?)).await?;
+    let write = move |tx: &mut lyceum_store::Tx<'_>| {
+        repository::replace(tx, now, kind, &id, &change, expected)
+    };
+    shown(&context.app.db.write(write).await?)
+}
+
+async fn deleted(context: Context, kind: Kind) -> Result<Answer> {
+    let expected = etag::expected(&context)?;
+    let id = context.param("identifier").to_owned();
+    context.app.db.write(move |tx| repository::delete(tx, kind, &id, expected)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn versions(context: Context, kind: Kind) -> Result<Answer> {
+    let query = asked(&context, kind)?;
+    let id = context.param("identifier").to_owned();
+    let page = query.clone();
+    let found = context.app.db.read(move |tx| repository::versions(tx, &page, &id)).await?;
+    Ok(Answer::of(&json!({
+        "items": found.items,
+        "total": found.total,
+        "page": query.page,
+        "pages": query.pages(found.total),
+        "limit": query.limit,
+        "sort": "version",
+        "order": "desc",
+    })))
+}
+
+async fn version(context: Context, kind: Kind) -> Result<Answer> {
+    let id = context.param("identifier").to_owned();
+    let number = context.param("version");
+    let number: i64 = number.parse().map_err(|_| {
+        let message = format!("'{number}' is no version; versions are whole numbers from 1");
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    let work = move |tx: &mut lyceum_store::Tx<'_>| repository::version(tx, kind, &id, number);
+    shown(&context.app.db.read(work).await?)
+}
+
+async fn any_deleted(context: Context) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let was = context.app.db.write(move |tx| lyceum_assessment::delete_any(tx, &id)).await?;
+    Ok(Answer::of(&json!({ "message": format!("deleted: {was}") })))
+}
+
+/// A list that takes too long is the caller's to narrow: trying again would not help.
+fn too_slow(problem: Problem) -> Problem {
+    if !lyceum_store::is_too_slow(&problem) {
+        return problem;
+    }
+    let message = "this list takes too long; narrow it by 'filter', or ask for fewer by 'limit'";
+    Problem::new(ProblemKind::BadFilter, message)
+}

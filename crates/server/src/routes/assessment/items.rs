@@ -1,0 +1,64 @@
+//! What items alone have: answers scored, and what a learner is shown.
+
+use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead, QtiWrite};
+use lyceum_assessment::{Kind, candidate, parse, repository, respond};
+use lyceum_core::{Problem, Result};
+use serde_json::json;
+
+use super::{apart, documents, schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Place, Route, get, post};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        post("/metadata", QtiWrite, |context| documents::created(context, Kind::Item))
+            .named("createAssessmentItemFromMetadata")
+            .says("Stores a new item, sent in its JSON form.")
+            .reads(schema::input(Kind::Item))
+            .answers(201, "Stored.", schema::document(Kind::Item))
+            .with_headers(schema::CREATED),
+        post("/{identifier}/process-response", [QtiRead, AdaptiveWrite], responded)
+            .named("processResponse")
+            .says("Scores an answer to an item; nothing is stored.")
+            .reads(schema::answer())
+            .answers(200, "What came of it.", schema::scored()),
+        get("/{identifier}/candidate", [QtiRead, AdaptiveRead], shown)
+            .named("getCandidateView")
+            .says("What a learner is shown of an item: no keys, no processing, no hidden feedback.")
+            .param(
+                Place::Query,
+                "seed",
+                json!({ "type": "integer", "minimum": 0 }),
+                "Which variant of an item with templates; the same that is sent with the answer.",
+            )
+            .answers(200, "The item for its candidate.", schema::candidate()),
+    ]
+}
+
+async fn responded(context: Context) -> Result<Answer> {
+    let body = parse(&context.body)?;
+    let (app, id) = (context.app.clone(), context.param("identifier").to_owned());
+    let item = context.app.db.read(move |tx| app.items.item(tx, &id)).await?;
+    Ok(Answer::of(&respond(&item, &body)?))
+}
+
+async fn shown(context: Context) -> Result<Answer> {
+    let seed = match context.query().find(|(name, _)| name == "seed") {
+        None => 0,
+        Some((_, seed)) => {
+            seed.parse().map_err(|_| Problem::invalid("seed", "must be a whole number from 0"))?
+        }
+    };
+    let id = context.param("identifier").to_owned();
+    let stored = context.app.db.read(move |tx| repository::found(tx, Kind::Item, &id)).await?;
+    let xml = stored.xml;
+    let xml = apart(move || candidate(&xml, seed)).await?;
+    Ok(Answer::of(&json!({
+        "identifier": stored.identifier,
+        "version": stored.version,
+        "qtiVersion": "3.0",
+        "rawXml": xml,
+        "qtiXml": xml,
+    })))
+}

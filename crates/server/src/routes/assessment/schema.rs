@@ -1,0 +1,357 @@
+//! JSON Schemas of assessment content.
+
+use lyceum_assessment::Kind;
+use serde_json::{Value, json};
+
+use crate::route::{Header, Place, Route};
+
+/// Headers of an answer that shows a document.
+pub(super) const TAGGED: &[Header] =
+    &[Header { name: "ETag", ty: "string", says: "The version, for If-Match and If-None-Match." }];
+/// Headers of an answer that shows a new document.
+pub(super) const CREATED: &[Header] = &[
+    Header { name: "ETag", ty: "string", says: "The version, for If-Match and If-None-Match." },
+    Header { name: "Location", ty: "string", says: "Where the document is." },
+];
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+fn flag() -> Value {
+    json!({ "type": "boolean" })
+}
+
+fn whole() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+fn list(items: &Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+fn object(required: &[&str], properties: &Value) -> Value {
+    json!({ "type": "object", "required": required, "properties": properties })
+}
+
+/// The parameters of a page.
+pub(super) fn page_parameters(route: Route) -> Route {
+    let whole = || json!({ "type": "integer", "minimum": 1 });
+    route.param(Place::Query, "page", whole(), "The page, from 1.").param(
+        Place::Query,
+        "limit",
+        whole(),
+        "Documents on a page, 3000 at most.",
+    )
+}
+
+/// The parameters of a list.
+pub(super) fn list_parameters(route: Route) -> Route {
+    let one_of = |words: &[&str]| json!({ "type": "string", "enum": words });
+    let sorts = ["createdAt", "updatedAt", "identifier", "title", "type"];
+    page_parameters(route)
+        .param(Place::Query, "sort", one_of(&sorts), "The field that orders the list.")
+        .param(Place::Query, "order", one_of(&["asc", "desc"]), "Its direction.")
+        .param(
+            Place::Query,
+            "query",
+            text(),
+            "A text to look for in identifiers, titles and bodies.",
+        )
+        .param(
+            Place::Query,
+            "filter",
+            text(),
+            "Clauses such as `type='choice' AND metadata.difficulty!='hard'`, with parentheses.",
+        )
+}
+
+/// A page of a list.
+pub(super) fn page(items: Value) -> Value {
+    let order = json!({ "type": "string", "enum": ["asc", "desc"] });
+    object(
+        &["items", "total", "page", "pages", "limit", "sort", "order"],
+        &json!({
+            "items": list(&items), "total": whole(), "page": whole(), "pages": whole(),
+            "limit": whole(), "sort": text(), "order": order,
+        }),
+    )
+}
+
+/// A document of the kind, as it is read.
+pub(super) fn document(kind: Kind) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{}", component(kind)) })
+}
+
+fn component(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Item => "AssessmentItem",
+        Kind::Test => "AssessmentTest",
+        Kind::Stimulus => "Stimulus",
+    }
+}
+
+pub(super) fn error() -> Value {
+    json!({ "$ref": "#/components/schemas/QtiError" })
+}
+
+/// What the documents refer to.
+pub(crate) fn components() -> impl Iterator<Item = (String, Value)> {
+    Kind::ALL.into_iter().map(|kind| (component(kind).to_owned(), read(kind)))
+}
+
+fn read(kind: Kind) -> Value {
+    let mut required = vec![
+        "identifier",
+        "title",
+        "qtiVersion",
+        "content",
+        "version",
+        "createdAt",
+        "updatedAt",
+        "rawXml",
+        "qtiXml",
+    ];
+    let mut properties = json!({
+        "identifier": text(),
+        "title": text(),
+        "qtiVersion": { "type": "string", "enum": ["2.1", "2.2", "3.0"] },
+        "content": { "type": "object" },
+        "metadata": { "type": "object" },
+        "version": { "type": "integer", "minimum": 1 },
+        "createdAt": { "type": "string", "format": "date-time" },
+        "updatedAt": { "type": "string", "format": "date-time" },
+        "rawXml": text(),
+        "qtiXml": text(),
+    });
+    let more = match kind {
+        Kind::Item => {
+            required.extend([
+                "type",
+                "timeDependent",
+                "adaptive",
+                "responseDeclarations",
+                "outcomeDeclarations",
+            ]);
+            of_item()
+        }
+        Kind::Test => {
+            required.push("qti-test-part");
+            json!({ "qti-test-part": list(&part()), "timeLimit": whole(), "maxAttempts": whole() })
+        }
+        Kind::Stimulus => {
+            required.push("catalogInfo");
+            let catalog = json!({ "id": { "type": ["string", "null"] }, "support": text(), "content": text() });
+            json!({
+                "label": { "type": ["string", "null"] },
+                "language": { "type": ["string", "null"] },
+                "catalogInfo": list(&object(&["id", "support", "content"], &catalog)),
+            })
+        }
+    };
+    let own = properties.as_object_mut().expect("an object was made");
+    own.extend(more.as_object().expect("an object was made").clone());
+    object(&required, &properties)
+}
+
+fn of_item() -> Value {
+    let correct = object(&["value"], &json!({ "value": list(&text()) }));
+    let base_type = json!({ "type": ["string", "null"] });
+    let outcome = json!({ "identifier": text(), "cardinality": text(), "baseType": base_type });
+    let mut response = outcome.clone();
+    response["correctResponse"] = correct;
+    let feedback = json!({
+        "outcomeIdentifier": text(), "identifier": text(), "content": text(), "title": text(),
+        "showHide": { "type": "string", "enum": ["show", "hide"] },
+    });
+    let feedback = object(&["outcomeIdentifier", "identifier", "showHide", "content"], &feedback);
+    json!({
+        "type": text(),
+        "interactionTypes": list(&text()),
+        "timeDependent": flag(),
+        "adaptive": flag(),
+        "responseDeclarations": list(&object(&["identifier", "cardinality", "correctResponse"], &response)),
+        "outcomeDeclarations": list(&object(&["identifier", "cardinality"], &outcome)),
+        "responseProcessing": { "type": "object" },
+        "modalFeedback": list(&feedback),
+        "feedbackInline": list(&feedback),
+        "feedbackBlock": list(&feedback),
+        "rubrics": list(&json!({ "type": "object" })),
+        "stimulus": { "type": "object" },
+    })
+}
+
+fn part() -> Value {
+    let item = json!({ "identifier": text(), "href": text(), "sequence": whole() });
+    let section = json!({
+        "identifier": text(), "title": text(), "visible": flag(), "required": flag(),
+        "fixed": flag(), "sequence": whole(),
+        "qti-assessment-item-ref": list(&object(&["identifier", "href"], &item)),
+    });
+    let sections = list(&object(&["identifier", "title", "visible", "sequence"], &section));
+    object(
+        &["identifier", "navigationMode", "submissionMode", "qti-assessment-section"],
+        &json!({
+            "identifier": text(),
+            "navigationMode": { "type": "string", "enum": ["linear", "nonlinear"] },
+            "submissionMode": { "type": "string", "enum": ["individual", "simultaneous"] },
+            "qti-assessment-section": sections,
+        }),
+    )
+}
+
+/// What a request to store a document may say.
+pub(super) fn input(kind: Kind) -> Value {
+    let metadata = json!({ "type": ["object", "null"] });
+    let xml = object(
+        &["xml"],
+        &json!({ "format": { "const": "xml" }, "xml": text(), "metadata": metadata }),
+    );
+    let around = json!({ "identifier": text(), "title": text(), "metadata": metadata });
+    let mut json_form = object(&["identifier", "title"], &around);
+    let own = match kind {
+        Kind::Item => json!({
+            "type": text(),
+            "preInteraction": text(),
+            "interaction": object(
+                &["responseIdentifier", "questionStructure"],
+                &json!({ "type": text(), "responseIdentifier": text(), "questionStructure": { "type": "object" } }),
+            ),
+        }),
+        Kind::Test => json!({ "qti-test-part": list(&part()) }),
+        Kind::Stimulus => json!({ "content": text(), "label": text(), "language": text() }),
+    };
+    let properties = json_form["properties"].as_object_mut().expect("an object was made");
+    properties.extend(own.as_object().expect("an object was made").clone());
+    json!({ "anyOf": [xml, json_form] })
+}
+
+/// A version in the list of versions.
+pub(super) fn former() -> Value {
+    object(
+        &["version", "title", "updatedAt", "current"],
+        &json!({ "version": whole(), "title": text(), "updatedAt": text(), "current": flag() }),
+    )
+}
+
+pub(super) fn message() -> Value {
+    object(&["message"], &json!({ "message": text() }))
+}
+
+/// An answer to an item.
+pub(super) fn answer() -> Value {
+    object(
+        &[],
+        &json!({
+            "identifier": text(),
+            "response": { "anyOf": [text(), list(&text()), { "type": "null" }] },
+            "responses": { "type": "object" },
+            "seed": whole(),
+        }),
+    )
+}
+
+/// What came of an answer.
+pub(super) fn scored() -> Value {
+    let shown = json!({
+        "type": { "type": "string", "enum": ["modal", "inline", "block"] },
+        "outcomeIdentifier": text(), "identifier": text(), "title": text(), "content": text(),
+    });
+    let shown = object(&["type", "outcomeIdentifier", "identifier", "content"], &shown);
+    let chosen =
+        object(&["identifier", "value"], &json!({ "identifier": text(), "value": text() }));
+    object(
+        &["score", "outcomes", "feedbacks"],
+        &json!({
+            "score": { "type": "number" },
+            "feedback": chosen,
+            "outcomes": { "type": "object" },
+            "feedbacks": list(&shown),
+        }),
+    )
+}
+
+/// An item for its candidate.
+pub(super) fn candidate() -> Value {
+    object(
+        &["identifier", "version", "qtiVersion", "rawXml", "qtiXml"],
+        &json!({
+            "identifier": text(), "version": whole(), "qtiVersion": text(), "rawXml": text(),
+            "qtiXml": text(),
+        }),
+    )
+}
+
+fn kinds() -> Value {
+    json!({ "type": "string", "enum": Kind::ALL.map(Kind::name) })
+}
+
+/// A document to check.
+pub(super) fn wanted() -> Value {
+    object(&["schema"], &json!({ "schema": kinds(), "xml": text(), "entityId": text() }))
+}
+
+/// Documents to check.
+pub(super) fn wanted_batch() -> Value {
+    object(
+        &["schema", "xml"],
+        &json!({ "schema": kinds(), "xml": list(&text()), "entityIds": list(&text()) }),
+    )
+}
+
+/// What came of a check.
+pub(super) fn checked() -> Value {
+    let fault = json!({
+        "line": whole(), "column": whole(), "path": text(), "message": text(), "mend": text(),
+        "severity": { "type": "string", "enum": ["error", "warning"] },
+    });
+    let fault = object(&["line", "column", "path", "message", "mend", "severity"], &fault);
+    object(
+        &["success", "entityId", "validationErrors", "faults", "message"],
+        &json!({
+            "success": flag(), "entityId": text(), "xmlContent": text(),
+            "validationErrors": list(&text()), "faults": list(&fault), "message": text(),
+        }),
+    )
+}
+
+/// What came of the checks.
+pub(super) fn checked_batch() -> Value {
+    object(&["results"], &json!({ "results": list(&checked()) }))
+}
+
+/// Feedback as it is sent.
+pub(super) fn feedback_input() -> Value {
+    object(
+        &["userId", "lessonId", "feedback"],
+        &json!({
+            "userId": text(), "lessonId": text(), "questionId": { "type": ["string", "null"] },
+            "feedback": text(), "humanApproved": { "type": ["boolean", "null"] },
+        }),
+    )
+}
+
+/// Feedback as it is read.
+pub(super) fn feedback() -> Value {
+    object(
+        &["id", "type", "lessonId", "userId", "feedback", "createdAt"],
+        &json!({
+            "id": text(),
+            "type": { "type": "string", "enum": ["LESSON", "QUESTION"] },
+            "lessonId": text(),
+            "questionId": text(),
+            "userId": text(),
+            "feedback": text(),
+            "humanApproved": flag(),
+            "createdAt": { "type": "string", "format": "date-time" },
+        }),
+    )
+}
+
+/// The feedback on a lesson.
+pub(super) fn on_lesson() -> Value {
+    let mut schema = feedback();
+    schema["required"].as_array_mut().expect("an array was made").push("all".into());
+    schema["properties"]["all"] = list(&feedback());
+    schema
+}
