@@ -72,6 +72,26 @@ def existing(base, headers):
     return found
 
 
+CONTENT = {
+    "assessment-items": {"title": "Fuzzed", "type": "choice", "interaction": {
+        "type": "choice", "responseIdentifier": "RESPONSE", "maxChoices": 1, "questionStructure": {
+            "prompt": "Which?", "choices": [{"identifier": "A", "content": "a"}, {"identifier": "B", "content": "b"}]}}},
+    "stimuli": {"title": "Fuzzed", "content": "<p>text</p>"},
+}
+
+
+def content(base, headers):
+    """Stores some assessment content and answers its identifiers."""
+    found = {}
+    for collection, body in CONTENT.items():
+        found[collection] = [f"fuzz-{n}" for n in range(8)]
+        for identifier in found[collection]:
+            answer = requests.post(f"{base}/{collection}", json={"identifier": identifier, **body}, headers=headers, timeout=30)
+            if answer.status_code not in (201, 409):
+                answer.raise_for_status()
+    return found
+
+
 def document(where):
     if where.startswith("http"):
         with urllib.request.urlopen(where, timeout=30) as answer:
@@ -175,7 +195,7 @@ class Run:
 def main():
     given = options()
     headers = {"Authorization": f"Bearer {token(given)}"}
-    steering = Steering(existing(given.base, headers))
+    steering = Steering({**existing(given.base, headers), **content(given.base, headers)})
     bad = 0
     for where in given.documents:
         doc = document(where)

@@ -113,7 +113,7 @@ pub fn retitled(xml: &str, title: &str) -> Result<String, Fault> {
     let close = behind.find(&rest[open..=open]).expect("values of attributes stand in quotes");
     let mut written = [before, "title=\""].concat();
     xml::escape(title, true, &mut written);
-    written.push_str("\"");
+    written.push('"');
     written.push_str(&behind[close + 1..]);
     Ok(written)
 }

@@ -46,6 +46,7 @@ pub(crate) fn copy(problem: &Problem) -> Problem {
         kind: problem.kind,
         message: problem.message.clone(),
         details: problem.details.clone(),
+        places: problem.places.clone(),
         cause: problem.cause.as_ref().map(|cause| cause.to_string().into()),
         retry_after_s: problem.retry_after_s,
     }

@@ -32,10 +32,10 @@ pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, 
         })?;
     }
     let target = |reference: &Reference| {
-        let named = |name: &str| (reference.kind, name.to_owned());
+        let of = |name: &str| (reference.kind, name.to_owned());
         let names = reference.names();
-        let found = names.iter().map(|name| named(name)).find(|named| there.contains(named));
-        found.unwrap_or_else(|| named(names[1]))
+        let found = names.iter().map(|name| of(name)).find(|target| there.contains(target));
+        found.unwrap_or_else(|| of(names[1]))
     };
     Ok(references.iter().map(target).collect())
 }

@@ -9,6 +9,7 @@ on_both_stores!(
     the_published_client_of_events_uses_every_operation,
     the_older_published_client_uses_every_operation,
     the_published_bridge_client_enrolls_leads_and_reports,
+    the_published_qti_client_stores_scores_and_checks,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
@@ -25,6 +26,10 @@ fn the_older_published_client_uses_every_operation(store: Store) {
 
 fn the_published_bridge_client_enrolls_leads_and_reports(store: Store) {
     twice(store, "edubridge_client.py");
+}
+
+fn the_published_qti_client_stores_scores_and_checks(store: Store) {
+    twice(store, "qti_client.py");
 }
 
 /// Writes and reads, then reads again from a server that was restarted on the same data.

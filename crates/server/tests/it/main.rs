@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod analytics;
+mod assessment;
+mod assessment_lists;
+mod assessment_writes;
 mod authorisation;
 mod bodies;
 mod compression;

@@ -6,6 +6,8 @@ use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::{Change, Draft, Kind, Parameters, Query, Stored, parse, repository};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::{apart, schema};
@@ -23,7 +25,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
                 .named(format!("list{many}"))
                 .says("A page of the collection, searched, filtered and ordered."),
         )
-        .answers(200, "The page.", schema::page(schema::document(kind))),
+        .answers(200, "The page.", schema::page(&schema::document(kind))),
         post("", QtiWrite, move |context| created(context, kind))
             .named(format!("create{one}"))
             .says("Stores a new document, sent as XML or in its JSON form.")
@@ -59,7 +61,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
                 .named(format!("list{one}Versions"))
                 .says("The versions that a document has and had, the newest first."),
         )
-        .answers(200, "The page.", schema::page(schema::former())),
+        .answers(200, "The page.", schema::page(&schema::former())),
         get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
             .named(format!("get{one}Version"))
             .says("Reads a version of a document by its number, also of one that was deleted.")
@@ -87,7 +89,7 @@ fn names(kind: Kind) -> (&'static str, &'static str) {
 async fn listed(context: Context, kind: Kind) -> Result<Answer> {
     let query = asked(&context, kind)?;
     let (page, deadline) = (query.clone(), Duration::from_millis(limits::SCAN_MAX_MS));
-    let work = move |tx: &mut lyceum_store::Tx<'_>| repository::list(tx, &page);
+    let work = move |tx: &mut Tx<'_>| repository::list(tx, &page);
     let db = &context.app.db;
     let listed = if query.is_cheap() { db.read(work).await } else { db.scan(deadline, work).await };
     let listed = listed.map_err(too_slow)?;
@@ -140,8 +142,7 @@ pub(super) async fn created(context: Context, kind: Kind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let draft = apart(move || Draft::read(kind, &parse(&body)?)).await?;
     let stored = context.app.db.write(move |tx| repository::create(tx, now, &draft)).await?;
-    let id = percent_encoding::NON_ALPHANUMERIC;
-    let id = percent_encoding::utf8_percent_encode(&stored.identifier, id);
+    let id = utf8_percent_encode(&stored.identifier, NON_ALPHANUMERIC);
     let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
     let location = format!("{}{path}/{id}", context.base_url());
     Ok(shown(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))
@@ -153,9 +154,7 @@ async fn replaced(context: Context, kind: Kind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let named = id.clone();
     let change = apart(move || Change::read(kind, &named, parse(&body)?)).await?;
-    let write = move |tx: &mut lyceum_store::Tx<'_>| {
-        repository::replace(tx, now, kind, &id, &change, expected)
-    };
+    let write = move |tx: &mut Tx<'_>| repository::replace(tx, now, kind, &id, &change, expected);
     shown(&context.app.db.write(write).await?)
 }
 
@@ -189,7 +188,7 @@ async fn version(context: Context, kind: Kind) -> Result<Answer> {
         let message = format!("'{number}' is no version; versions are whole numbers from 1");
         Problem::new(ProblemKind::NotFound, message)
     })?;
-    let work = move |tx: &mut lyceum_store::Tx<'_>| repository::version(tx, kind, &id, number);
+    let work = move |tx: &mut Tx<'_>| repository::version(tx, kind, &id, number);
     shown(&context.app.db.read(work).await?)
 }
 

@@ -5,6 +5,7 @@ use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::feedback::{self, About};
 use lyceum_assessment::parse;
 use lyceum_core::Result;
+use lyceum_store::Tx;
 
 use super::schema;
 use crate::answer::Answer;
@@ -37,7 +38,7 @@ fn submit(about: About) -> Route {
 
 async fn submitted(context: Context, about: About) -> Result<Answer> {
     let (body, now) = (parse(&context.body)?, context.app.clock.now());
-    let write = move |tx: &mut lyceum_store::Tx<'_>| feedback::submit(tx, now, about, &body);
+    let write = move |tx: &mut Tx<'_>| feedback::submit(tx, now, about, &body);
     Ok(Answer::of(&context.app.db.write(write).await?).status(StatusCode::CREATED))
 }
 

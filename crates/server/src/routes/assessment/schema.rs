@@ -67,12 +67,12 @@ pub(super) fn list_parameters(route: Route) -> Route {
 }
 
 /// A page of a list.
-pub(super) fn page(items: Value) -> Value {
+pub(super) fn page(items: &Value) -> Value {
     let order = json!({ "type": "string", "enum": ["asc", "desc"] });
     object(
         &["items", "total", "page", "pages", "limit", "sort", "order"],
         &json!({
-            "items": list(&items), "total": whole(), "page": whole(), "pages": whole(),
+            "items": list(items), "total": whole(), "page": whole(), "pages": whole(),
             "limit": whole(), "sort": text(), "order": order,
         }),
     )
