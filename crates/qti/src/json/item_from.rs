@@ -188,6 +188,7 @@ impl Item {
 
     fn body(&mut self, given: &Given<'_>, interaction: Option<&Given<'_>>) {
         self.writer.open("qti-item-body", &[]);
+        let begin = self.writer.xml.len();
         for rubric in given.list("rubrics") {
             let (usage, view) = (rubric.text("use"), rubric.text("view"));
             let body = rubric.text("body").unwrap_or_default();
@@ -226,6 +227,10 @@ impl Item {
         }
         for feedback in given.list("feedbackBlock") {
             self.feedback("qti-feedback-block", &feedback);
+        }
+        // Clients make items that they fill later; a body without anything is no body.
+        if self.writer.xml.len() == begin {
+            self.writer.empty("div", &[]);
         }
         self.writer.close("qti-item-body");
     }

@@ -1,6 +1,7 @@
 //! Assessment content over HTTP: answers scored, what a learner sees, checks, feedback.
 
-use lyceum_access::{Dialect, Scope};
+use lyceum_access::Scope;
+use lyceum_core::Dialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
