@@ -76,8 +76,8 @@ pub fn replace(
         updated_at: now.to_string(),
         ..before.clone()
     };
-    let says = |stored: &Stored| (stored.xml.clone(), stored.json.clone(), stored.metadata.clone());
-    if says(&stored) == says(&before) {
+    let (new, old) = (&stored, &before);
+    if (&new.xml, &new.json, &new.metadata) == (&old.xml, &old.json, &old.metadata) {
         return Ok(before);
     }
     archive(tx, kind, identifier)?;
