@@ -1,5 +1,6 @@
 //! One run of `wrk` against one server.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -25,6 +26,16 @@ pub(crate) enum Target {
     Listed(PathBuf),
     /// A POST of a body with verbs such as `{id}`; `{number}` is below the third field.
     Post(String, String, u64),
+}
+
+impl Target {
+    /// Where the requests go.
+    fn place(&self) -> Cow<'_, str> {
+        match self {
+            Self::Fixed(path) | Self::Numbered(path, _) | Self::Post(path, ..) => path.into(),
+            Self::Listed(file) => file.to_string_lossy(),
+        }
+    }
 }
 
 /// A request, where it goes and how many clients repeat it.
@@ -94,9 +105,9 @@ impl Load {
         let line: Line = serde_json::from_str(line)?;
         ensure!(
             line.refused + line.broken == 0 && line.requests > 0.0,
-            "of {} requests to {:?} {} were not answered 2xx and {} broke off",
+            "of {} requests to {} {} were not answered 2xx and {} broke off",
             line.requests,
-            self.target,
+            self.target.place(),
             line.refused,
             line.broken
         );
