@@ -6,7 +6,8 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use lyceum_access::{Dialect, Scope};
+use lyceum_access::Scope;
+use lyceum_core::Dialect;
 use lyceum_server::answer::Answer;
 use lyceum_server::render::Rendering;
 use lyceum_server::route::{Access, Area, get};

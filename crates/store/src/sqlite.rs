@@ -124,7 +124,18 @@ impl File {
         let result = tx.settle(result)?;
         tx.flush_tally()?;
         transaction.commit()?;
+        self.give_back_log(&connection);
         Ok(result)
+    }
+
+    /// The log of a long write is as long as the write: its disk is given back at once. Somebody who
+    /// reads meanwhile may prevent that, and then a later write does it.
+    fn give_back_log(&self, connection: &Connection) {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        if std::fs::metadata(log).is_ok_and(|log| log.len() > SQLITE_LOG_KEPT_BYTES) {
+            let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        }
     }
 }
 

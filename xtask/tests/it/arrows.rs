@@ -60,7 +60,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     // The bench drives the binary from outside, as a client would; its probe of what a token costs
     // is a server with routes that do nothing.
     // It shares the private PostgreSQL cluster and the durability harness with the tests.
-    ("lyceum-bench", &["lyceum-testkit", "lyceum-server", "lyceum-access", "lyceum-store"]),
+    (
+        "lyceum-bench",
+        &["lyceum-testkit", "lyceum-server", "lyceum-access", "lyceum-store", "lyceum-core"],
+    ),
 ];
 
 /// What only tests may lean on.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Db, Dialect, Options, Target, Tx, Value};
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
@@ -203,6 +203,26 @@ fn a_lock_held_elsewhere_is_waited_for_and_then_told() {
             })
             .unwrap();
         assert_eq!(wait(db.write(update)).unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_long_write_gives_its_log_back() {
+    with_target(|target| {
+        let Target::Sqlite(file) = target else { return };
+        let db = open(target);
+        let bytes = vec![7; 1 << 20];
+        let count = limits::SQLITE_LOG_KEPT_BYTES / (1 << 20) + 2;
+        let written = db.write_blocking(|tx| {
+            for number in 0..count {
+                let values = [Value::Text(&number.to_string()), Value::Blob(&bytes)];
+                tx.execute("INSERT INTO things (id, bytes) VALUES ($1, $2)", &values)?;
+            }
+            Ok(())
+        });
+        written.unwrap();
+        let log = std::fs::metadata(file.with_extension("db-wal")).unwrap();
+        assert_eq!(log.len(), 0, "of {}", file.display());
     });
 }
 
