@@ -1,7 +1,7 @@
 //! Assessment content over HTTP: answers scored, what a learner sees, checks, feedback.
 
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::{Dialect, limits};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -136,6 +136,10 @@ fn a_learner_sees_no_key_and_needs_no_right_to_it() {
         learner.get("/assessment-items/q-1").expect(403);
         learner.get("/assessment-items").expect(403);
         learner.get("/assessment-items/q-1/versions/1").expect(403);
+        let story = json!({"identifier": "story", "title": "Story", "content": "<p>Once</p>"});
+        server.client().post("/stimuli").json(&story).expect(201);
+        assert_eq!(get(&learner, "/stimuli/story")["title"], "Story");
+        learner.get("/stimuli").expect(403);
         learner.get("/assessment-items/none/candidate").expect(404);
         learner.get("/assessment-items/q-1/candidate?seed=x").expect(422);
         // Playing is not answering.
@@ -249,5 +253,36 @@ fn feedback_is_kept_and_read_after_a_restart() {
             .post("/lesson")
             .json(&json!({"userId": "u", "lessonId": "l", "feedback": "x".repeat(65_536)}))
             .expect(201);
+    });
+}
+
+#[test]
+fn what_is_larger_than_its_limit_is_refused() {
+    both(|server| {
+        let client = server.client();
+        let batch = |count: usize, status: u16| {
+            let body = json!({"schema": "item", "xml": vec!["<x/>"; count]});
+            client.post("/validate/batch").json(&body).expect(status).json::<Value>()
+        };
+        let most = limits::QTI_BATCH_MAX_COUNT;
+        assert_eq!(batch(most, 200)["results"].as_array().unwrap().len(), most);
+        assert!(batch(most + 1, 422)["message"].as_str().unwrap().contains("1000"));
+
+        let longest = "i".repeat(limits::QTI_IDENTIFIER_MAX_BYTES);
+        stored(&client, &longest, "Long");
+        let longer = json!({"xml": choice(&format!("{longest}i"), "Longer")});
+        client.post("/assessment-items").json(&longer).expect(422);
+
+        let body = vec![b' '; limits::QTI_BODY_MAX_BYTES];
+        client.post("/validate").body("application/json", body.clone()).expect(400);
+        client.post("/validate").body("application/json", [body, vec![b' ']].concat()).expect(413);
+
+        for number in 0..=limits::FEEDBACK_SHOWN_COUNT {
+            let said = json!({"userId": "ann", "lessonId": "l", "feedback": number.to_string()});
+            client.post("/lesson").json(&said).expect(201);
+        }
+        let read = get(&client, "/lesson/l");
+        assert_eq!(read["feedback"], limits::FEEDBACK_SHOWN_COUNT.to_string());
+        assert_eq!(read["all"].as_array().unwrap().len(), limits::FEEDBACK_SHOWN_COUNT);
     });
 }

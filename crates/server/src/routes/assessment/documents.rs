@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::{StatusCode, header};
-use lyceum_access::Scope::{QtiRead, QtiWrite};
+use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
 use lyceum_assessment::{Change, Draft, Kind, Parameters, Query, Stored, parse, repository};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -14,11 +14,16 @@ use super::{apart, schema};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::etag;
-use crate::route::{Place, Route, delete, get, post, put};
+use crate::route::{Access, Place, Route, delete, get, post, put};
 
 /// The routes of a kind, below its collection.
 pub(super) fn routes(kind: Kind) -> Vec<Route> {
     let (one, many) = names(kind);
+    // A stimulus holds no keys, and a learner's player shows it beside the item.
+    let reads: Access = match kind {
+        Kind::Stimulus => [QtiRead, AdaptiveRead].into(),
+        Kind::Item | Kind::Test => QtiRead.into(),
+    };
     vec![
         schema::list_parameters(
             get("", QtiRead, move |context| listed(context, kind))
@@ -33,7 +38,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
             .answers(201, "Stored.", schema::document(kind))
             .with_headers(schema::CREATED),
-        get("/{identifier}", QtiRead, move |context| read(context, kind))
+        get("/{identifier}", reads, move |context| read(context, kind))
             .named(format!("get{one}"))
             .says("Reads a document.")
             .answers(200, "The document.", schema::document(kind))
