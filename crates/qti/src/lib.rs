@@ -5,6 +5,7 @@
 #![doc = include_str!("features.md")]
 
 mod candidate;
+pub mod edit;
 mod fault;
 pub mod features;
 pub mod json;

@@ -5,9 +5,11 @@ mod content;
 mod interaction;
 mod item_from;
 mod item_to;
+pub(crate) mod member;
 mod test;
-mod write;
+pub(crate) mod write;
 
 pub use item_from::item_xml;
 pub use item_to::item_json;
+pub use member::{member_json, members_json};
 pub use test::{stimulus_json, stimulus_xml, test_json, test_xml};

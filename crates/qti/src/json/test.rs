@@ -5,8 +5,8 @@ use lyceum_core::problem::Detail;
 use serde_json::{Map, Value as Json, json};
 
 use super::content::content;
+use super::member::{outcome_into, part_into, part_json};
 use super::write::{Given, NAMESPACE, Writer};
-use crate::model::{ItemRef, Member, Navigation, Section, Submission, TestPart};
 use crate::value::to_json;
 use crate::{Content, Faults, another, parsed, read_document};
 
@@ -37,7 +37,7 @@ pub fn test_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     put("identifier", json!(test.identifier));
     put("title", json!(test.title));
     put("qtiVersion", json!(test.version.name()));
-    put("qti-test-part", test.parts.iter().map(part).collect());
+    put("qti-test-part", test.parts.iter().map(part_json).collect());
     put("qti-outcome-declaration", test.outcomes.iter().map(outcome).collect());
     if let Some(most) = test.time_limits.and_then(|limits| limits.max) {
         put("timeLimit", json!(seconds(most)));
@@ -57,50 +57,6 @@ fn seconds(limit: f64) -> i64 {
     limit.ceil() as i64
 }
 
-fn part(part: &TestPart) -> Json {
-    let sections = part.sections.iter().filter_map(|member| match member {
-        Member::Section(section) => Some(&**section),
-        _ => None,
-    });
-    json!({
-        "identifier": part.identifier,
-        "navigationMode": match part.navigation {
-            Navigation::Linear => "linear",
-            Navigation::Nonlinear => "nonlinear",
-        },
-        "submissionMode": match part.submission {
-            Submission::Individual => "individual",
-            Submission::Simultaneous => "simultaneous",
-        },
-        "qti-assessment-section":
-            sections.enumerate().map(|(at, s)| section(s, at + 1)).collect::<Json>(),
-    })
-}
-
-fn section(section: &Section, sequence: usize) -> Json {
-    fn items<'s>(section: &'s Section, all: &mut Vec<&'s ItemRef>) {
-        for member in &section.members {
-            match member {
-                Member::Item(item) => all.push(item),
-                Member::Section(inner) => items(inner, all),
-                Member::SectionRef(_) => {}
-            }
-        }
-    }
-    let mut all = Vec::new();
-    items(section, &mut all);
-    let one = |(at, item): (usize, &&ItemRef)| json!({"identifier": item.identifier, "href": item.href, "sequence": at + 1});
-    json!({
-        "identifier": section.identifier,
-        "title": section.title,
-        "visible": section.visible,
-        "required": section.required,
-        "fixed": section.fixed,
-        "sequence": sequence,
-        "qti-assessment-item-ref": all.iter().enumerate().map(one).collect::<Json>(),
-    })
-}
-
 /// A test as XML from the form that [`test_json`] answers. Sections and items come in the order of
 /// their `sequence`, where they have one. Errors: members that are missing, each by its path.
 pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
@@ -116,93 +72,27 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
             ("tool-version", given.text("toolVersion")),
         ],
     );
-    for outcome in given.list("qti-outcome-declaration") {
-        let cardinality = outcome.text("cardinality").unwrap_or_else(|| "single".into());
-        writer.open(
-            "qti-outcome-declaration",
-            &[
-                ("identifier", Some(outcome.required("identifier", &mut faults))),
-                ("cardinality", Some(cardinality)),
-                ("base-type", outcome.text("baseType")),
-                ("normal-maximum", outcome.text("normalMaximum")),
-                ("normal-minimum", outcome.text("normalMinimum")),
-            ],
-        );
-        let default = outcome.object("defaultValue").map(|d| d.texts("value")).unwrap_or_default();
-        if !default.is_empty() {
-            writer.open("qti-default-value", &[]);
-            for value in &default {
-                writer.text("qti-value", value);
-            }
-            writer.close("qti-default-value");
-        }
-        writer.close("qti-outcome-declaration");
+    for outcome in
+        given.objects("qti-outcome-declaration", &mut faults).unwrap_or_default()
+    {
+        outcome_into(&mut writer, &mut faults, &outcome);
     }
     if let Some(most) = given.text("timeLimit") {
         writer.empty("qti-time-limits", &[("max-time", Some(most))]);
     }
-    let parts = given.list("qti-test-part");
+    let parts = given.objects("qti-test-part", &mut faults).unwrap_or_default();
     if parts.is_empty() {
         let message = "a test has at least one part; send an array of parts".to_owned();
         faults.push(Detail { path: "qti-test-part".into(), message });
     }
     for part in parts {
-        part_xml(&mut writer, &mut faults, &part, given.text("maxAttempts"));
+        part_into(&mut writer, &mut faults, &part, given.text("maxAttempts"));
     }
     writer.close("qti-assessment-test");
     match faults.is_empty() {
         true => Ok(writer.xml),
         false => Err(Problem::invalid_all(faults)),
     }
-}
-
-fn part_xml(
-    writer: &mut Writer,
-    faults: &mut Vec<Detail>,
-    part: &Given<'_>,
-    attempts: Option<String>,
-) {
-    let said = |name: &str, default: &str| part.text(name).or_else(|| Some(default.to_owned()));
-    writer.open(
-        "qti-test-part",
-        &[
-            ("identifier", Some(part.required("identifier", faults))),
-            ("navigation-mode", said("navigationMode", "nonlinear")),
-            ("submission-mode", said("submissionMode", "individual")),
-        ],
-    );
-    if let Some(attempts) = attempts {
-        writer.empty("qti-item-session-control", &[("max-attempts", Some(attempts))]);
-    }
-    for section in in_sequence(part.list("qti-assessment-section")) {
-        let visible = section.text("visible").unwrap_or_else(|| "true".into());
-        writer.open(
-            "qti-assessment-section",
-            &[
-                ("identifier", Some(section.required("identifier", faults))),
-                ("title", Some(section.required("title", faults))),
-                ("visible", Some(visible)),
-                ("required", section.text("required")),
-                ("fixed", section.text("fixed")),
-            ],
-        );
-        for item in in_sequence(section.list("qti-assessment-item-ref")) {
-            writer.empty(
-                "qti-assessment-item-ref",
-                &[
-                    ("identifier", Some(item.required("identifier", faults))),
-                    ("href", Some(item.required("href", faults))),
-                ],
-            );
-        }
-        writer.close("qti-assessment-section");
-    }
-    writer.close("qti-test-part");
-}
-
-fn in_sequence(mut members: Vec<Given<'_>>) -> Vec<Given<'_>> {
-    members.sort_by_key(|member| member.object.get("sequence").and_then(Json::as_i64));
-    members
 }
 
 /// A stimulus as clients read it: `{identifier, title, label?, language?, stylesheet?, catalogInfo,

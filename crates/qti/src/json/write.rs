@@ -5,17 +5,17 @@ use serde_json::{Map, Value as Json};
 
 use crate::xml::{Document, escape};
 
-pub(super) const NAMESPACE: &str = "http://www.imsglobal.org/xsd/imsqtiasi_v3p0";
+pub(crate) const NAMESPACE: &str = "http://www.imsglobal.org/xsd/imsqtiasi_v3p0";
 
 /// XML that grows.
 #[derive(Default)]
-pub(super) struct Writer {
-    pub(super) xml: String,
+pub(crate) struct Writer {
+    pub(crate) xml: String,
 }
 
 impl Writer {
     /// A start tag; attributes without a value are left out.
-    pub(super) fn open(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
+    pub(crate) fn open(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
         self.xml.push('<');
         self.xml.push_str(name);
         for (name, value) in attributes {
@@ -28,24 +28,24 @@ impl Writer {
         self.xml.push('>');
     }
 
-    pub(super) fn close(&mut self, name: &str) {
+    pub(crate) fn close(&mut self, name: &str) {
         self.xml.push_str(&["</", name, ">"].concat());
     }
 
-    pub(super) fn empty(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
+    pub(crate) fn empty(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
         self.open(name, attributes);
         self.xml.pop();
         self.xml.push_str("/>");
     }
 
-    pub(super) fn text(&mut self, name: &str, text: &str) {
+    pub(crate) fn text(&mut self, name: &str, text: &str) {
         self.open(name, &[]);
         escape(text, false, &mut self.xml);
         self.close(name);
     }
 
     /// Markup that an author wrote: as it is where it is well-formed, else as text.
-    pub(super) fn markup(&mut self, markup: &str) {
+    pub(crate) fn markup(&mut self, markup: &str) {
         let named = markup.replace("&nbsp;", "&#160;").replace("<br>", "<br/>");
         let wrapped = format!("<x xmlns=\"{NAMESPACE}\">{named}</x>");
         match Document::parse(&wrapped).is_ok() {
@@ -55,7 +55,7 @@ impl Writer {
     }
 
     /// An element around markup.
-    pub(super) fn around(
+    pub(crate) fn around(
         &mut self,
         name: &str,
         attributes: &[(&str, Option<String>)],
@@ -68,17 +68,17 @@ impl Writer {
 }
 
 /// An object of JSON, its place in the body, and what is wrong with it.
-pub(super) struct Given<'j> {
-    pub(super) object: &'j Map<String, Json>,
+pub(crate) struct Given<'j> {
+    pub(crate) object: &'j Map<String, Json>,
     path: String,
 }
 
 impl<'j> Given<'j> {
-    pub(super) fn new(object: &'j Map<String, Json>) -> Self {
+    pub(crate) fn new(object: &'j Map<String, Json>) -> Self {
         Self { object, path: String::new() }
     }
 
-    pub(super) fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         match self.path.is_empty() {
             true => name.to_owned(),
             false => format!("{}.{name}", self.path),
@@ -86,7 +86,7 @@ impl<'j> Given<'j> {
     }
 
     /// A text, or a number or boolean as text.
-    pub(super) fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         match self.object.get(name)? {
             Json::String(text) => Some(text.clone()),
             json @ (Json::Number(_) | Json::Bool(_)) => Some(json.to_string()),
@@ -95,7 +95,7 @@ impl<'j> Given<'j> {
     }
 
     /// A text that must be there.
-    pub(super) fn required(&self, name: &str, faults: &mut Vec<Detail>) -> String {
+    pub(crate) fn required(&self, name: &str, faults: &mut Vec<Detail>) -> String {
         let text = self.text(name).filter(|text| !text.is_empty());
         text.unwrap_or_else(|| {
             let message = "it is missing; send a text".to_owned();
@@ -104,13 +104,13 @@ impl<'j> Given<'j> {
         })
     }
 
-    pub(super) fn object(&self, name: &str) -> Option<Given<'j>> {
+    pub(crate) fn object(&self, name: &str) -> Option<Given<'j>> {
         let object = self.object.get(name)?.as_object()?;
         Some(Given { object, path: self.path(name) })
     }
 
     /// The objects of an array; nothing where there is none.
-    pub(super) fn list(&self, name: &str) -> Vec<Given<'j>> {
+    pub(crate) fn list(&self, name: &str) -> Vec<Given<'j>> {
         let members = self.object.get(name).and_then(Json::as_array);
         let member = |(index, json): (usize, &'j Json)| {
             let path = self.path(&format!("{name}[{index}]"));
@@ -119,8 +119,19 @@ impl<'j> Given<'j> {
         members.into_iter().flatten().enumerate().filter_map(member).collect()
     }
 
+    /// The objects of an array; `None` where there is none. Anything else is a fault.
+    pub(crate) fn objects(&self, name: &str, faults: &mut Vec<Detail>) -> Option<Vec<Given<'j>>> {
+        let json = self.object.get(name).filter(|json| !json.is_null())?;
+        let all = json.as_array().is_some_and(|members| members.iter().all(Json::is_object));
+        if !all {
+            let message = "it is no array of objects; send one".to_owned();
+            faults.push(Detail { path: self.path(name), message });
+        }
+        Some(self.list(name))
+    }
+
     /// The texts of an array, or the one text that stands in its place.
-    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
         let text = |json: &Json| match json {
             Json::String(text) => Some(text.clone()),
             Json::Number(_) | Json::Bool(_) => Some(json.to_string()),

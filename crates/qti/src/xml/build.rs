@@ -77,7 +77,7 @@ impl<'x> Builder<'x> {
             match event {
                 Event::Start(_) => self.start(raw, start, false)?,
                 Event::Empty(_) => self.start(raw, start, true)?,
-                Event::End(_) => self.end(),
+                Event::End(_) => self.end(end),
                 Event::Text(_) => self.text(lines(raw), start)?,
                 Event::CData(_) => {
                     let inner = raw.strip_prefix("<![CDATA[").and_then(|r| r.strip_suffix("]]>"));
@@ -182,6 +182,7 @@ impl<'x> Builder<'x> {
             first: NONE,
             next: NONE,
             start: place_of(start),
+            end: place_of(start + raw.len()),
             attributes: (place_of(from), place_of(self.document.attributes.len())),
         })?;
         if empty {
@@ -194,8 +195,9 @@ impl<'x> Builder<'x> {
         Ok(())
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, end: usize) {
         let (index, bound) = self.open.pop().expect("the tokenizer checks the names of end tags");
+        self.document.nodes[index as usize].end = place_of(end);
         self.scopes.truncate(bound);
         self.last = index;
         self.done = self.open.is_empty();
@@ -231,6 +233,7 @@ impl<'x> Builder<'x> {
             first: NONE,
             next: NONE,
             start: place_of(start),
+            end: 0,
             attributes: (0, 0),
         })?;
         Ok(())

@@ -6,6 +6,7 @@ mod build;
 mod write;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub(crate) use write::{Written, escape, write};
 
@@ -75,6 +76,8 @@ struct Node<'x> {
     next: u32,
     /// Where it begins, in bytes.
     start: u32,
+    /// Where an element ends, in bytes; 0 for a text.
+    end: u32,
     attributes: (u32, u32),
 }
 
@@ -105,6 +108,11 @@ impl<'x> Document<'x> {
     /// larger than the limits allow.
     pub(crate) fn parse(source: &'x str) -> Result<Self, Fault> {
         build::build(source)
+    }
+
+    /// The text that places count in: as it was given, without a byte order mark.
+    pub(crate) fn source(&self) -> &'x str {
+        self.source
     }
 
     pub(crate) fn root(&self) -> Element<'_> {
@@ -158,6 +166,11 @@ impl<'d> Element<'d> {
 
     pub(crate) fn start(self) -> u32 {
         self.node().start
+    }
+
+    /// Where its text stands in the source, tags included.
+    pub(crate) fn range(self) -> Range<usize> {
+        self.node().start as usize..self.node().end as usize
     }
 
     pub(crate) fn place(self) -> Place {
@@ -345,6 +358,7 @@ impl<'x> Document<'x> {
             first,
             next: NONE,
             start,
+            end: self.nodes[index as usize].end,
             attributes: (0, 0),
         });
         match before {

@@ -16,6 +16,7 @@ mod answers;
 mod candidate;
 mod corpus;
 mod documents;
+mod edit;
 mod expressions;
 mod faults;
 mod features;

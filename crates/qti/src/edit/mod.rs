@@ -1,0 +1,259 @@
+//! Changes of a test as text: parts, sections and references to items are added, replaced, moved and
+//! removed, and everything else keeps its bytes: comments, rules, rubrics, white space.
+//!
+//! A place is a path of identifiers: `[]` the test, `[part]`, `[part, section]` with the section at
+//! any depth of the part, `[part, section, item]` with the reference at any depth of the section. A
+//! document of QTI 2 becomes one of QTI 3 first.
+
+mod arrange;
+mod revise;
+mod splice;
+mod uses;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use lyceum_core::problem::Detail;
+use lyceum_core::{Problem, ProblemKind, Result};
+use serde_json::{Map, Value as Json};
+
+use crate::json::member::{item_ref_into, part_into, section_into, unknown};
+use crate::json::write::{Given, Writer};
+use crate::model::Test;
+use crate::xml::{Document, Element, Space};
+use crate::{Faults, read_test, upgraded};
+use splice::{Splices, fitting};
+
+/// A test after a change.
+#[derive(Clone, Debug)]
+pub struct Edited {
+    /// Its text.
+    pub xml: String,
+    /// What that says.
+    pub test: Test,
+}
+
+/// What a test is made of, from the outside inwards.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Test,
+    Part,
+    Section,
+    Item,
+}
+
+impl Level {
+    /// What stands at a path of that many identifiers.
+    fn at(path: &[&str]) -> Self {
+        match path {
+            [] => Self::Test,
+            [_] => Self::Part,
+            [_, _] => Self::Section,
+            _ => Self::Item,
+        }
+    }
+
+    fn below(self) -> Self {
+        match self {
+            Self::Test => Self::Part,
+            Self::Part => Self::Section,
+            Self::Section | Self::Item => Self::Item,
+        }
+    }
+
+    /// The element, and the key of a list of them in JSON.
+    fn element(self) -> &'static str {
+        match self {
+            Self::Test => "qti-assessment-test",
+            Self::Part => "qti-test-part",
+            Self::Section => "qti-assessment-section",
+            Self::Item => "qti-assessment-item-ref",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Part => "test part",
+            Self::Section => "section",
+            Self::Item => "item",
+        }
+    }
+
+    /// What of it stands in an element of the level above: parts and sections directly, items at
+    /// any depth.
+    fn members(self, parent: Element<'_>) -> Vec<Element<'_>> {
+        match self {
+            Self::Item => parent.descendants().filter(|e| e.is(self.element())).collect(),
+            _ => parent.all(self.element()).collect(),
+        }
+    }
+
+    /// The XML of one; `attempts` are those of a part.
+    fn piece(
+        self,
+        parent: Element<'_>,
+        given: &Given<'_>,
+        attempts: Option<String>,
+        faults: &mut Vec<Detail>,
+    ) -> String {
+        let mut writer = Writer::default();
+        match self {
+            Self::Part | Self::Test => part_into(&mut writer, faults, given, attempts),
+            Self::Section => section_into(&mut writer, faults, given),
+            Self::Item => item_ref_into(&mut writer, faults, given),
+        }
+        fitting(parent, writer.xml)
+    }
+}
+
+fn identifier<'d>(element: Element<'d>) -> &'d str {
+    element.attribute("identifier").unwrap_or_default()
+}
+
+/// Adds what the JSON says to what stands at the path: a part to a test, a section to a part, a
+/// reference to a section. It becomes the one of its `sequence`, from 1, else the last. Errors:
+/// nothing at the path, a taken identifier, what the test would not be valid with.
+pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
+    let source = current(xml)?;
+    let document = Document::parse(&source).map_err(Faults::from)?;
+    let parent = find(document.root(), path)?;
+    let level = Level::at(path).below();
+    let (given, mut faults) = (Given::new(json), Vec::new());
+    let piece = level.piece(parent, &given, None, &mut faults);
+    if !faults.is_empty() {
+        return Err(Problem::invalid_all(faults));
+    }
+    let name = given.text("identifier").unwrap_or_default();
+    free(document.root(), &name)?;
+
+    let mut splices = Splices::of(document.source());
+    let members = level.members(parent);
+    let sequence = json.get("sequence").and_then(Json::as_u64).filter(|at| *at > 0);
+    let before = sequence.and_then(|at| members.get(usize::try_from(at).ok()? - 1));
+    match before {
+        Some(next) => splices.insert_before(child_of(parent, *next), &piece),
+        None => append(&mut splices, level, parent, &[piece]),
+    }
+    finish(splices.applied())
+}
+
+/// Makes what stands at the path say what the JSON says, which names what it holds: that is kept,
+/// added, removed and put in order. What the JSON leaves out, and what it cannot say, stays. Errors:
+/// nothing at the path, another identifier, an item that would leave its inner section, something
+/// that is in use, what the test would not be valid with.
+pub fn replace(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
+    let source = current(xml)?;
+    let given = Given::new(json);
+    let revised = revise::revised(&source, path, &given)?;
+    let arranged = arrange::arranged(&revised, path, &given)?;
+    let sequence = json.get("sequence").and_then(Json::as_u64).filter(|at| *at > 0);
+    finish(match (Level::at(path), sequence) {
+        (Level::Section, Some(sequence)) => arrange::moved(&arranged, path, sequence)?,
+        _ => arranged,
+    })
+}
+
+/// Removes what stands at the path. Errors: nothing there, the last part of a test, the last section
+/// of a part, something that rules of the test refer to.
+pub fn remove(xml: &str, path: &[&str]) -> Result<Edited> {
+    let source = current(xml)?;
+    let document = Document::parse(&source).map_err(Faults::from)?;
+    let element = find(document.root(), path)?;
+    let level = Level::at(path);
+    let alike = |e: &Element<'_>| e.is(level.element()) || e.is("qti-assessment-section-ref");
+    let parent = element.parent().filter(|_| level != Level::Test);
+    let has_to_have = parent.is_some_and(|parent| !parent.is("qti-assessment-section"));
+    if let Some(parent) = parent.filter(|_| has_to_have)
+        && parent.elements().filter(alike).count() < 2
+    {
+        let (name, what) = (level.name(), if level == Level::Part { "test" } else { "part" });
+        let message = format!(
+            "the {name} '{}' is the only one of the {what} '{}', which has at least one; add another first or delete the {what}",
+            identifier(element),
+            identifier(parent),
+        );
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    uses::unused(document.root(), &[element])?;
+    let mut splices = Splices::of(document.source());
+    splices.remove(element);
+    finish(splices.applied())
+}
+
+/// Puts the references of the section at the path into the order of `items`, by `sequence` where
+/// they have one. Errors: nothing at the path, references that are missing, unknown or named twice,
+/// one that would leave its inner section.
+pub fn order(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
+    let source = current(xml)?;
+    let given = Given::new(json);
+    finish(arrange::ordered(&source, path, &given)?)
+}
+
+/// The text as QTI 3: itself where it is that.
+fn current(xml: &str) -> Result<Cow<'_, str>> {
+    let document = Document::parse(xml).map_err(Faults::from)?;
+    Ok(match document.root().space() {
+        Space::Qti2(_) => Cow::Owned(upgraded(xml).map_err(Faults::from)?),
+        _ => Cow::Borrowed(xml),
+    })
+}
+
+fn finish(xml: String) -> Result<Edited> {
+    let test = read_test(&xml)?;
+    Ok(Edited { xml, test })
+}
+
+/// What stands at a path.
+fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
+    let mut here = root;
+    for (depth, name) in path.iter().enumerate() {
+        let level = Level::at(&path[..=depth]);
+        let mut all = here.descendants().filter(|e| e.is(level.element()));
+        here = all.find(|e| identifier(*e) == *name).ok_or_else(|| {
+            let inside = format!("the {} '{}'", Level::at(&path[..depth]).name(), identifier(here));
+            unknown(level.name(), name, &inside)
+        })?;
+    }
+    Ok(here)
+}
+
+/// Whether an identifier is taken in a test.
+fn free(root: Element<'_>, name: &str) -> Result<()> {
+    let taken = root.descendants().find(|e| uses::is_member(*e) && identifier(*e) == name);
+    match taken {
+        None => Ok(()),
+        Some(_) => Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "the test '{}' has a part, section or item with the identifier '{name}'; choose another",
+                identifier(root)
+            ),
+        )),
+    }
+}
+
+/// The child of `parent` that `inner` stands in.
+fn child_of<'d>(parent: Element<'d>, inner: Element<'d>) -> Element<'d> {
+    let mut here = inner;
+    while let Some(above) = here.parent().filter(|above| above.start() != parent.start()) {
+        here = above;
+    }
+    here
+}
+
+/// Puts pieces behind the last of their like.
+fn append(splices: &mut Splices<'_>, level: Level, parent: Element<'_>, pieces: &[String]) {
+    let alike = |e: &Element<'_>| uses::is_member(*e) || level == Level::Item;
+    match parent.elements().filter(alike).last() {
+        _ if pieces.is_empty() => {}
+        Some(last) => splices.insert_after(last, pieces),
+        None => splices.insert_first(parent, &pieces.concat()),
+    }
+}
+
+/// Where each identifier stands in a list; of those that stand twice, the last.
+fn by_name(given: &[Given<'_>]) -> HashMap<String, usize> {
+    let name = |(at, one): (usize, &Given<'_>)| (one.text("identifier").unwrap_or_default(), at);
+    given.iter().enumerate().map(name).collect()
+}

@@ -1,0 +1,213 @@
+//! An element says what JSON says of it: attributes change, members come and go.
+
+use std::collections::HashSet;
+
+use lyceum_core::problem::Detail;
+use lyceum_core::{Problem, Result};
+
+use super::splice::{Splices, fitting, says};
+use super::{Level, append, by_name, find, identifier, uses};
+use crate::Faults;
+use crate::json::member::{default_into, in_sequence, outcome_into};
+use crate::json::write::{Given, Writer};
+use crate::xml::{Document, Element};
+
+/// Attributes that the JSON names, by level: name in XML, name in JSON.
+fn attributes(level: Level) -> &'static [(&'static str, &'static str)] {
+    match level {
+        Level::Test => {
+            &[("title", "title"), ("tool-name", "toolName"), ("tool-version", "toolVersion")]
+        }
+        Level::Part => {
+            &[("navigation-mode", "navigationMode"), ("submission-mode", "submissionMode")]
+        }
+        Level::Section => &[
+            ("title", "title"),
+            ("visible", "visible"),
+            ("required", "required"),
+            ("fixed", "fixed"),
+        ],
+        Level::Item => &[("href", "href")],
+    }
+}
+
+const OUTCOME: [(&str, &str); 4] = [
+    ("cardinality", "cardinality"),
+    ("base-type", "baseType"),
+    ("normal-maximum", "normalMaximum"),
+    ("normal-minimum", "normalMinimum"),
+];
+
+struct Revision<'s, 'd> {
+    splices: Splices<'s>,
+    going: Vec<Element<'d>>,
+    faults: Vec<Detail>,
+}
+
+/// The text with the right members at and below the path; new ones are the last of their like.
+pub(super) fn revised(source: &str, path: &[&str], given: &Given<'_>) -> Result<String> {
+    let document = Document::parse(source).map_err(Faults::from)?;
+    let element = find(document.root(), path)?;
+    let mut revision =
+        Revision { splices: Splices::of(document.source()), going: Vec::new(), faults: Vec::new() };
+    let name = identifier(element);
+    if given.text("identifier").is_some_and(|given| given != name) {
+        let message = format!("the address names '{name}'; an identifier is not changed");
+        return Err(Problem::invalid("identifier", message));
+    }
+    let level = Level::at(path);
+    revision.element(level, element, given);
+    if level == Level::Test {
+        revision.test(element, given);
+    }
+    if !revision.faults.is_empty() {
+        return Err(Problem::invalid_all(revision.faults));
+    }
+    uses::unused(document.root(), &revision.going)?;
+    Ok(revision.splices.applied())
+}
+
+impl<'d> Revision<'_, 'd> {
+    fn element(&mut self, level: Level, element: Element<'d>, given: &Given<'_>) {
+        for (xml, json) in attributes(level) {
+            self.attribute(element, xml, given.text(json));
+        }
+        let below = level.below();
+        if level == Level::Item {
+            return;
+        }
+        let Some(wanted) = given.objects(below.element(), &mut self.faults) else { return };
+        let places = by_name(&wanted);
+        for (at, new) in wanted.iter().enumerate() {
+            let name = new.text("identifier").unwrap_or_default();
+            if places[&name] != at {
+                let message = format!("'{name}' stands twice; name it once");
+                self.faults.push(Detail { path: new.path("identifier"), message });
+            }
+        }
+        let former = below.members(element);
+        for old in &former {
+            match places.get(identifier(*old)) {
+                Some(at) => self.element(below, *old, &wanted[*at]),
+                None => {
+                    self.splices.remove(*old);
+                    self.going.push(*old);
+                }
+            }
+        }
+        let known: HashSet<&str> = former.iter().map(|old| identifier(*old)).collect();
+        let is_new = |new: &Given<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
+        let attempts = given.text("maxAttempts").filter(|_| level == Level::Test);
+        let new = in_sequence(wanted.into_iter().filter(is_new).collect());
+        let pieces = new
+            .iter()
+            .map(|new| below.piece(element, new, attempts.clone(), &mut self.faults));
+        let pieces: Vec<String> = pieces.collect();
+        append(&mut self.splices, below, element, &pieces);
+    }
+
+    /// A flag that is left out is false.
+    fn attribute(&mut self, element: Element<'d>, name: &str, value: Option<String>) {
+        let Some(value) = value else { return };
+        // A record has no base type, and JSON tells one all the same.
+        let untold = value == "false" || name == "base-type";
+        if untold && element.attribute(name).is_none() {
+            return;
+        }
+        self.splices.set(element, name, &value);
+    }
+
+    /// What only a whole test says: outcomes, time and attempts.
+    fn test(&mut self, root: Element<'d>, given: &Given<'_>) {
+        if let Some(wanted) = given.objects("qti-outcome-declaration", &mut self.faults) {
+            self.outcomes(root, &wanted);
+        }
+        let before = ["qti-context-declaration", "qti-outcome-declaration"];
+        self.child(root, ("qti-time-limits", "max-time"), given.text("timeLimit"), &before);
+        let stays = |part: &Element<'_>| !self.going.iter().any(|e| e.start() == part.start());
+        let parts: Vec<_> = root.all(Level::Part.element()).filter(stays).collect();
+        let control = ("qti-item-session-control", "max-attempts");
+        let first = parts.first().and_then(|part| part.first(control.0)?.attribute(control.1));
+        // What JSON tells is what the first part says; told again it leaves the others alone.
+        let attempts = given.text("maxAttempts").filter(|attempts| first != Some(&**attempts));
+        let before = ["qti-pre-condition", "qti-branch-rule"];
+        for part in parts {
+            self.child(part, control, attempts.clone(), &before);
+        }
+    }
+
+    fn outcomes(&mut self, root: Element<'d>, wanted: &[Given<'_>]) {
+        let former: Vec<_> = root.all("qti-outcome-declaration").collect();
+        let places = by_name(wanted);
+        for old in &former {
+            let Some(new) = places.get(identifier(*old)).map(|at| &wanted[*at]) else {
+                self.splices.remove(*old);
+                continue;
+            };
+            for (xml, json) in OUTCOME {
+                self.attribute(*old, xml, new.text(json));
+            }
+            self.default(*old, new);
+        }
+        let last = former.last().copied().or_else(|| root.all("qti-context-declaration").last());
+        let known: HashSet<&str> = former.iter().map(|old| identifier(*old)).collect();
+        let is_new =
+            |new: &&Given<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
+        let mut pieces = Vec::new();
+        for new in wanted.iter().filter(is_new) {
+            let mut writer = Writer::default();
+            outcome_into(&mut writer, &mut self.faults, new);
+            pieces.push(fitting(root, writer.xml));
+        }
+        match last {
+            _ if pieces.is_empty() => {}
+            Some(last) => self.splices.insert_after(last, &pieces),
+            None => self.splices.insert_first(root, &pieces.concat()),
+        }
+    }
+
+    fn default(&mut self, outcome: Element<'d>, given: &Given<'_>) {
+        let mut writer = Writer::default();
+        default_into(&mut writer, given);
+        if writer.xml.is_empty() {
+            return;
+        }
+        let new = fitting(outcome, writer.xml);
+        let Some(old) = outcome.first("qti-default-value") else {
+            return self.splices.insert_first(outcome, &new);
+        };
+        let told = given.object("defaultValue").map(|value| value.texts("value"));
+        let told = told.unwrap_or_default();
+        let values: Vec<_> = old.all("qti-value").map(Element::text).collect();
+        let same = values.len() == told.len()
+            && values.iter().zip(&told).all(|(old, told)| says(old, told));
+        if !same {
+            self.splices.replace(old.range(), new);
+        }
+    }
+
+    /// Sets an attribute of a child; without that child makes it, behind those in `before`.
+    fn child(
+        &mut self,
+        parent: Element<'d>,
+        (name, attribute): (&'static str, &str),
+        value: Option<String>,
+        before: &[&str],
+    ) {
+        let Some(value) = value else { return };
+        if let Some(child) = parent.first(name) {
+            // JSON tells whole seconds.
+            let old = child.attribute(attribute).and_then(|old| old.parse::<f64>().ok());
+            return match old.is_some_and(|old| value.parse() == Ok(old.ceil())) {
+                true => {}
+                false => self.splices.set(child, attribute, &value),
+            };
+        }
+        let mut writer = Writer::default();
+        writer.empty(name, &[(attribute, Some(value))]);
+        match parent.elements().filter(|e| before.contains(&e.name())).last() {
+            Some(last) => self.splices.insert_after(last, &[fitting(parent, writer.xml)]),
+            None => self.splices.insert_first(parent, &fitting(parent, writer.xml)),
+        }
+    }
+}
