@@ -77,12 +77,17 @@ CONTENT = {
         "type": "choice", "responseIdentifier": "RESPONSE", "maxChoices": 1, "questionStructure": {
             "prompt": "Which?", "choices": [{"identifier": "A", "content": "a"}, {"identifier": "B", "content": "b"}]}}},
     "stimuli": {"title": "Fuzzed", "content": "<p>text</p>"},
+    "assessment-tests": {"title": "Fuzzed", "qti-test-part": [{
+        "identifier": "part", "navigationMode": "linear", "submissionMode": "individual", "qti-assessment-section": [{
+            "identifier": "section", "title": "Section", "visible": True, "sequence": 1,
+            "qti-assessment-item-ref": [{"identifier": "item", "href": "assessment-items/fuzz-1"}]}]}]},
+    "assessment-banks": {"title": "Fuzzed", "tests": ["fuzz-1", "fuzz-2"]},
 }
 
 
 def content(base, headers):
     """Stores some assessment content and answers its identifiers."""
-    found = {}
+    found = {"test-parts": ["part"], "sections": ["section"], "items": ["item"]}
     for collection, body in CONTENT.items():
         found[collection] = [f"fuzz-{n}" for n in range(8)]
         for identifier in found[collection]:

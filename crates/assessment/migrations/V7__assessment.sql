@@ -48,26 +48,26 @@ CREATE TABLE qti_reference (
 CREATE INDEX qti_reference_target ON qti_reference (target_kind, target);
 
 -- Several variations of a test for one lesson. `tests` is a JSON array of identifiers, in the order
--- in which they take turns.
+-- in which they take turns; `rotation` is how many users began.
 CREATE TABLE assessment_bank (
     seq ROWID,
     identifier TEXT NOT NULL UNIQUE,
     version BIGINT NOT NULL,
-    lesson_id TEXT NOT NULL,
+    rotation BIGINT NOT NULL,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     title TEXT NOT NULL,
     tests TEXT NOT NULL,
     metadata TEXT
 );
-CREATE INDEX assessment_bank_lesson ON assessment_bank (lesson_id);
 
--- How many variations of a bank a learner was given.
+-- Which test of a bank a user was served in which attempt.
 CREATE TABLE assessment_bank_turn (
     bank TEXT NOT NULL,
     user_id TEXT NOT NULL,
-    given BIGINT NOT NULL,
-    PRIMARY KEY (bank, user_id)
+    attempt BIGINT NOT NULL,
+    test TEXT NOT NULL,
+    PRIMARY KEY (bank, user_id, attempt)
 ) WITHOUT ROWID;
 
 -- What people say of lessons and questions. `kind` is LESSON or QUESTION.

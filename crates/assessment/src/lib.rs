@@ -5,6 +5,7 @@
 //! when it is written, so that reading and listing parse no XML. A document is parsed before the
 //! transaction that writes it. A version number of an identifier is never given twice.
 
+pub mod banks;
 mod body;
 mod change;
 mod delete;
@@ -15,6 +16,7 @@ mod query;
 pub mod repository;
 mod scoring;
 mod stored;
+pub mod structure;
 pub mod validate;
 
 use lyceum_store::Migration;

@@ -217,3 +217,9 @@ pub const RESET_MAX_RECORDS: usize = 100_000;
 pub const APPLICATION_ACTIVE_DAYS: i64 = 30;
 /// Milliseconds that counting the users of an application may take.
 pub const APPLICATION_METRICS_MAX_MS: u64 = 10_000;
+/// Times that a change inside a test is made at most where other changes come between.
+pub const QTI_EDIT_MAX_ATTEMPTS: u32 = 20;
+/// Tests of one assessment bank at most.
+pub const BANK_TESTS_MAX_COUNT: usize = 100;
+/// Attempts of a user that an assessment bank counts at most.
+pub const BANK_ATTEMPT_MAX_COUNT: i64 = 1_000_000;

@@ -1,5 +1,6 @@
 //! The only SQL of this crate. Functions take the kind of document as a parameter.
 
+pub(crate) mod banks;
 mod feedback;
 mod filter;
 mod list;
@@ -12,5 +13,6 @@ pub(crate) use filter::check as check_filter;
 pub use list::{Listed, list};
 pub(crate) use read::parsed;
 pub use read::{FormerVersion, Versions, find, found, json_of, kinds_of, version, versions};
+pub(crate) use references::known;
 pub use references::{refer, referrers, resolved};
 pub use write::{create, delete, replace};

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value, dialect};
+use serde::Serialize;
 
 use crate::{Kind, Reference};
 
@@ -21,15 +22,7 @@ pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, 
         if names.is_empty() {
             continue;
         }
-        let names = serde_json::to_string(&names).expect("texts are JSON");
-        let sql = format!(
-            "SELECT identifier FROM qti_document WHERE kind = $1 AND identifier IN ({})",
-            dialect::texts(tx.dialect(), "$2")
-        );
-        tx.query(&sql, &[kind.name().into(), names.as_str().into()], |row| {
-            there.insert((kind, row.text(0)?.to_owned()));
-            Ok(true)
-        })?;
+        there.extend(known(tx, kind, &names)?.into_iter().map(|name| (kind, name)));
     }
     let target = |reference: &Reference| {
         let of = |name: &str| (reference.kind, name.to_owned());
@@ -38,6 +31,25 @@ pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, 
         found.unwrap_or_else(|| of(names[1]))
     };
     Ok(references.iter().map(target).collect())
+}
+
+/// Which of the identifiers there are documents of.
+pub(crate) fn known<T: Serialize>(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    identifiers: &[T],
+) -> Result<HashSet<String>> {
+    let names = serde_json::to_string(identifiers).expect("texts are JSON");
+    let sql = format!(
+        "SELECT identifier FROM qti_document WHERE kind = $1 AND identifier IN ({})",
+        dialect::texts(tx.dialect(), "$2")
+    );
+    let mut known = HashSet::new();
+    tx.query(&sql, &[kind.name().into(), names.as_str().into()], |row| {
+        known.insert(row.text(0)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(known)
 }
 
 impl Reference {

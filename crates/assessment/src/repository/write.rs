@@ -1,11 +1,11 @@
 //! Documents are created, replaced and deleted; what they were stays.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use super::read::find;
-use super::references::{refer, referrers, resolved};
+use super::references::{known, refer, referrers, resolved};
 use crate::{Change, Draft, Kind, Metadata, Stored};
 
 /// Stores a new document. Its versions go on from those that were deleted under its identifier.
@@ -50,8 +50,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> 
     )?;
     let Some(seq) = seq else { return Err(taken(kind, identifier)) };
     tx.tally(kind.collection(), seq, 1);
-    let targets = resolved(tx, &draft.references)?;
-    refer(tx, kind.name(), identifier, &targets)?;
+    refer_to(tx, draft)?;
     Ok(stored)
 }
 
@@ -99,9 +98,32 @@ pub fn replace(
             identifier.into(),
         ],
     )?;
-    let targets = resolved(tx, &draft.references)?;
-    refer(tx, kind.name(), identifier, &targets)?;
+    refer_to(tx, &draft)?;
     Ok(stored)
+}
+
+/// Notes what a document refers to. The items of a test must be there: a learner would meet nothing
+/// in the place of one that is missing. Errors: `Invalid`, naming those that are not.
+fn refer_to(tx: &mut Tx<'_>, draft: &Draft) -> Result<()> {
+    let targets = resolved(tx, &draft.references)?;
+    if draft.kind == Kind::Test {
+        let names: Vec<&str> = targets.iter().map(|(_, item)| item.as_str()).collect();
+        let there = known(tx, Kind::Item, &names)?;
+        let missing = draft.references.iter().zip(names).filter(|(_, item)| !there.contains(*item));
+        let faults: Vec<Detail> = missing
+            .map(|(reference, item)| Detail {
+                path: format!("qti-assessment-item-ref '{}'", reference.identifier),
+                message: format!(
+                    "there is no item '{item}' (href '{}'); create it first",
+                    reference.href
+                ),
+            })
+            .collect();
+        if !faults.is_empty() {
+            return Err(Problem::invalid_all(faults));
+        }
+    }
+    refer(tx, draft.kind.name(), &draft.identifier, &targets)
 }
 
 /// Deletes a document; its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`

@@ -10,6 +10,7 @@ on_both_stores!(
     the_older_published_client_uses_every_operation,
     the_published_bridge_client_enrolls_leads_and_reports,
     the_published_qti_client_stores_scores_and_checks,
+    the_published_qti_client_edits_tests,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
@@ -30,6 +31,10 @@ fn the_published_bridge_client_enrolls_leads_and_reports(store: Store) {
 
 fn the_published_qti_client_stores_scores_and_checks(store: Store) {
     twice(store, "qti_client.py");
+}
+
+fn the_published_qti_client_edits_tests(store: Store) {
+    twice(store, "qti_tests.py");
 }
 
 /// Writes and reads, then reads again from a server that was restarted on the same data.

@@ -27,7 +27,7 @@ fn inside(source: &str, level: Level, element: Element<'_>, given: &Given<'_>) -
     if level != Level::Item && wanted.is_some() {
         let wanted = in_sequence(given.list(below.element()));
         let members = below.members(element);
-        let named = names(&members);
+        let named = by_identifier(&members);
         for (slot, new) in members.iter().zip(&wanted) {
             let name = new.text("identifier").unwrap_or_default();
             // The members were made to be those of the JSON.
@@ -64,9 +64,9 @@ pub(super) fn ordered(source: &str, path: &[&str], given: &Given<'_>) -> Result<
         return Err(Problem::invalid("items", message));
     }
     let mut splices = Splices::of(document.source());
-    let named = names(&members);
+    let elements = by_identifier(&members);
     for (slot, name) in members.iter().zip(&order) {
-        let member = named[&**name];
+        let member = elements[&**name];
         stays(*slot, member)?;
         splices.replace(slot.range(), &document.source()[member.range()]);
     }
@@ -91,13 +91,13 @@ pub(super) fn moved(source: &str, path: &[&str], sequence: u64) -> Result<String
     Ok(splices.applied())
 }
 
-fn names<'d>(members: &[Element<'d>]) -> HashMap<&'d str, Element<'d>> {
+fn by_identifier<'d>(members: &[Element<'d>]) -> HashMap<&'d str, Element<'d>> {
     members.iter().map(|member| (identifier(*member), *member)).collect()
 }
 
 /// Whether a member may take a place. Errors: that lies in another section.
 fn stays(slot: Element<'_>, member: Element<'_>) -> Result<()> {
-    let home = |e: Element<'_>| e.parent().map(|parent| parent.start());
+    let home = |e: Element<'_>| e.parent().map(Element::start);
     if home(slot) == home(member) {
         return Ok(());
     }

@@ -11,7 +11,7 @@ mod splice;
 mod uses;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lyceum_core::problem::Detail;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -107,7 +107,7 @@ impl Level {
     }
 }
 
-fn identifier<'d>(element: Element<'d>) -> &'d str {
+fn identifier(element: Element<'_>) -> &str {
     element.attribute("identifier").unwrap_or_default()
 }
 
@@ -124,8 +124,7 @@ pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited>
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
     }
-    let name = given.text("identifier").unwrap_or_default();
-    free(document.root(), &name)?;
+    free(document.root(), &piece)?;
 
     let mut splices = Splices::of(document.source());
     let members = level.members(parent);
@@ -218,12 +217,14 @@ fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
     Ok(here)
 }
 
-/// Whether an identifier is taken in a test.
-fn free(root: Element<'_>, name: &str) -> Result<()> {
-    let taken = root.descendants().find(|e| uses::is_member(*e) && identifier(*e) == name);
-    match taken {
+/// Whether no identifier of a new element is taken in a test.
+fn free(root: Element<'_>, new: &str) -> Result<()> {
+    let members = |within| Element::descendants(within).filter(|e| uses::is_member(*e));
+    let taken: HashSet<&str> = members(root).map(identifier).collect();
+    let new = Document::parse(new).map_err(Faults::from)?;
+    match members(new.root()).map(identifier).find(|name| taken.contains(name)) {
         None => Ok(()),
-        Some(_) => Err(Problem::new(
+        Some(name) => Err(Problem::new(
             ProblemKind::Conflict,
             format!(
                 "the test '{}' has a part, section or item with the identifier '{name}'; choose another",

@@ -96,12 +96,12 @@ impl<'d> Revision<'_, 'd> {
             }
         }
         let known: HashSet<&str> = former.iter().map(|old| identifier(*old)).collect();
-        let is_new = |new: &Given<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
+        let is_new =
+            |new: &Given<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
         let attempts = given.text("maxAttempts").filter(|_| level == Level::Test);
         let new = in_sequence(wanted.into_iter().filter(is_new).collect());
-        let pieces = new
-            .iter()
-            .map(|new| below.piece(element, new, attempts.clone(), &mut self.faults));
+        let pieces =
+            new.iter().map(|new| below.piece(element, new, attempts.clone(), &mut self.faults));
         let pieces: Vec<String> = pieces.collect();
         append(&mut self.splices, below, element, &pieces);
     }

@@ -40,15 +40,17 @@ pub(super) fn unused(root: Element<'_>, going: &[Element<'_>]) -> Result<()> {
             true => format!("'{}'", identifier(holder)),
             false => "the test".to_owned(),
         };
-        let message =
-            format!("'{name}' is in use: a {} of {holder} refers to it; change that first", element.name());
+        let message = format!(
+            "'{name}' is in use: a {} of {holder} refers to it; change that first",
+            element.name()
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     Ok(())
 }
 
 /// The part, section or item that a rule speaks of.
-fn referred<'d>(element: Element<'d>) -> Option<&'d str> {
+fn referred(element: Element<'_>) -> Option<&str> {
     match element.name() {
         "qti-branch-rule" => element.attribute("target"),
         "qti-variable" => Some(element.attribute("identifier")?.split_once('.')?.0),

@@ -72,9 +72,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
             ("tool-version", given.text("toolVersion")),
         ],
     );
-    for outcome in
-        given.objects("qti-outcome-declaration", &mut faults).unwrap_or_default()
-    {
+    for outcome in given.objects("qti-outcome-declaration", &mut faults).unwrap_or_default() {
         outcome_into(&mut writer, &mut faults, &outcome);
     }
     if let Some(most) = given.text("timeLimit") {

@@ -69,13 +69,17 @@ fn what_is_added_stands_where_its_sequence_says() {
         assert_eq!(names(&added.xml, &["p1", "s1"]), expected);
         assert_eq!(remove(&added.xml, &["p1", "s1", "new"]).unwrap().xml, RICH);
     }
-    let section = object(json!({"identifier": "s4", "title": "<Four>", "visible": true, "sequence": 3, "qti-assessment-item-ref": [{"identifier": "q9", "href": "q9"}]}));
+    let section = object(
+        json!({"identifier": "s4", "title": "<Four>", "visible": true, "sequence": 3, "qti-assessment-item-ref": [{"identifier": "q9", "href": "q9"}]}),
+    );
     let added = add(RICH, &["p1"], &section).unwrap();
     assert_eq!(names(&added.xml, &["p1"]), ["s1", "s2", "s4"]);
     assert_eq!(member_json(&added.test, &["p1", "s4"]).unwrap()["title"], "<Four>");
     assert!(added.xml.contains("\n    <qti-assessment-section identifier=\"s4\""), "{}", added.xml);
     assert_eq!(remove(&added.xml, &["p1", "s4"]).unwrap().xml, RICH);
-    let part = object(json!({"identifier": "p3", "navigationMode": "linear", "submissionMode": "individual", "qti-assessment-section": [section]}));
+    let part = object(
+        json!({"identifier": "p3", "navigationMode": "linear", "submissionMode": "individual", "qti-assessment-section": [section]}),
+    );
     let added = add(RICH, &[], &part).unwrap();
     assert_eq!(names(&added.xml, &[]), ["p1", "p2", "p3"]);
     assert_eq!(names(&added.xml, &["p3", "s4"]), ["q9"]);
@@ -83,7 +87,10 @@ fn what_is_added_stands_where_its_sequence_says() {
     let into_empty = add(RICH, &["p1", "s2"], &item("new")).unwrap();
     assert_eq!(names(&into_empty.xml, &["p1", "s2"]), ["new"]);
     let emptied = remove(&into_empty.xml, &["p1", "s2", "new"]).unwrap();
-    assert_eq!(emptied.xml, RICH.replace("visible=\"true\"/>", "visible=\"true\"></qti-assessment-section>"));
+    assert_eq!(
+        emptied.xml,
+        RICH.replace("visible=\"true\"/>", "visible=\"true\"></qti-assessment-section>")
+    );
 }
 
 #[test]
@@ -94,19 +101,34 @@ fn what_a_replacement_leaves_out_stays() {
     let edited = replace(RICH, &["p1", "s1"], &title).unwrap();
     assert_eq!(edited.xml, RICH.replace("\"One\"", "\"'Neu' &amp; &quot;alt&quot;\""));
 
-    let given = object(json!({"identifier": "s1", "sequence": 2, "fixed": true, "qti-assessment-item-ref": [
+    let given = object(
+        json!({"identifier": "s1", "sequence": 2, "fixed": true, "qti-assessment-item-ref": [
         {"identifier": "new", "href": "n"}, {"identifier": "q2", "href": "elsewhere/q2"}, {"identifier": "q1", "href": "q1"},
-        {"identifier": "q3", "href": "q3"}, {"identifier": "q4", "href": "q4"}]}));
+        {"identifier": "q3", "href": "q3"}, {"identifier": "q4", "href": "q4"}]}),
+    );
     let refused = replace(RICH, &["p1", "s1"], &given).unwrap_err();
     assert_eq!(refused.kind, ProblemKind::Invalid);
     assert!(refused.message.contains("would leave the section"), "{}", refused.message);
-    let given = object(json!({"identifier": "s1", "sequence": 2, "fixed": true, "qti-assessment-item-ref": [
+    let given = object(
+        json!({"identifier": "s1", "sequence": 2, "fixed": true, "qti-assessment-item-ref": [
         {"identifier": "q2", "href": "elsewhere/q2"}, {"identifier": "q1", "href": "q1"},
-        {"identifier": "q4", "href": "q4"}, {"identifier": "new", "href": "n"}]}));
+        {"identifier": "q4", "href": "q4"}, {"identifier": "new", "href": "n"}]}),
+    );
     let edited = replace(RICH, &["p1", "s1"], &given).unwrap();
     assert_eq!(names(&edited.xml, &["p1"]), ["s2", "s1"]);
     assert_eq!(names(&edited.xml, &["p1", "s1"]), ["q2", "q1", "q4", "new"]);
-    for kept in ["<!-- first -->", "<!-- second -->", "qti-rubric-block", "<qti-ordering", "<qti-weight", "visible=\"1\"", "category=\"easy\"", "required=\"true\"", " fixed=\"true\"", "href=\"elsewhere/q2\""] {
+    for kept in [
+        "<!-- first -->",
+        "<!-- second -->",
+        "qti-rubric-block",
+        "<qti-ordering",
+        "<qti-weight",
+        "visible=\"1\"",
+        "category=\"easy\"",
+        "required=\"true\"",
+        " fixed=\"true\"",
+        "href=\"elsewhere/q2\"",
+    ] {
         assert!(edited.xml.contains(kept), "{kept}: {}", edited.xml);
     }
 }
@@ -145,27 +167,80 @@ fn a_whole_test_takes_its_json_form() {
 #[test]
 fn refusals_say_what_is_in_the_way() {
     let cases = [
-        (remove(RICH, &["p1", "s1", "q4"]), ProblemKind::Conflict, "a qti-variable of the test refers to it"),
+        (
+            remove(RICH, &["p1", "s1", "q4"]),
+            ProblemKind::Conflict,
+            "a qti-variable of the test refers to it",
+        ),
         (remove(RICH, &["p1", "s1"]), ProblemKind::Conflict, "'q4' is in use"),
         (remove(RICH, &["p2"]), ProblemKind::Conflict, "a qti-branch-rule of 'p1'"),
         (remove(RICH, &["p2", "s3"]), ProblemKind::Conflict, "the only one of the part 'p2'"),
-        (remove(RICH, &["p1", "s1", "q9"]), ProblemKind::NotFound, "there is no item 'q9' in the section 's1'"),
-        (remove(RICH, &["p2", "s1"]), ProblemKind::NotFound, "there is no section 's1' in the test part 'p2'"),
-        (remove(RICH, &["p9"]), ProblemKind::NotFound, "there is no test part 'p9' in the test 't'"),
+        (
+            remove(RICH, &["p1", "s1", "q9"]),
+            ProblemKind::NotFound,
+            "there is no item 'q9' in the section 's1'",
+        ),
+        (
+            remove(RICH, &["p2", "s1"]),
+            ProblemKind::NotFound,
+            "there is no section 's1' in the test part 'p2'",
+        ),
+        (
+            remove(RICH, &["p9"]),
+            ProblemKind::NotFound,
+            "there is no test part 'p9' in the test 't'",
+        ),
         (add(RICH, &["p2", "s3"], &item("q1")), ProblemKind::Conflict, "with the identifier 'q1'"),
         (add(RICH, &["p2", "s3"], &item("p1")), ProblemKind::Conflict, "with the identifier 'p1'"),
         (add(RICH, &["p2", "s3"], &item("9 q")), ProblemKind::Malformed, "9 q"),
         (add(RICH, &["p2", "s3"], &Map::new()), ProblemKind::Invalid, "identifier"),
-        (replace(RICH, &["p1", "s1"], &item("q1")), ProblemKind::Invalid, "an identifier is not changed"),
-        (replace(RICH, &["p1", "s1"], &object(json!({"qti-assessment-item-ref": [item("a"), item("a")]}))), ProblemKind::Invalid, "stands twice"),
-        (replace(RICH, &["p1", "s1"], &object(json!({"qti-assessment-item-ref": "q1"}))), ProblemKind::Invalid, "array"),
-        (replace(RICH, &["p1", "s1"], &object(json!({"qti-assessment-item-ref": []}))), ProblemKind::Conflict, "'q4' is in use"),
-        (order(RICH, &["p1", "s1"], &object(json!({"items": [item("q1"), item("q2")]}))), ProblemKind::Invalid, "q1, q2, q3, q4"),
-        (order(RICH, &["p1", "s1"], &object(json!({"items": [item("q3"), item("q2"), item("q1"), item("q4")]}))), ProblemKind::Invalid, "would leave the section"),
+        (
+            replace(RICH, &["p1", "s1"], &item("q1")),
+            ProblemKind::Invalid,
+            "an identifier is not changed",
+        ),
+        (
+            replace(
+                RICH,
+                &["p1", "s1"],
+                &object(json!({"qti-assessment-item-ref": [item("a"), item("a")]})),
+            ),
+            ProblemKind::Invalid,
+            "stands twice",
+        ),
+        (
+            replace(RICH, &["p1", "s1"], &object(json!({"qti-assessment-item-ref": "q1"}))),
+            ProblemKind::Invalid,
+            "array",
+        ),
+        (
+            replace(RICH, &["p1", "s1"], &object(json!({"qti-assessment-item-ref": []}))),
+            ProblemKind::Conflict,
+            "'q4' is in use",
+        ),
+        (
+            order(RICH, &["p1", "s1"], &object(json!({"items": [item("q1"), item("q2")]}))),
+            ProblemKind::Invalid,
+            "q1, q2, q3, q4",
+        ),
+        (
+            order(
+                RICH,
+                &["p1", "s1"],
+                &object(json!({"items": [item("q3"), item("q2"), item("q1"), item("q4")]})),
+            ),
+            ProblemKind::Invalid,
+            "would leave the section",
+        ),
     ];
     for (got, kind, text) in cases {
         let problem = got.expect_err(text);
-        assert_eq!((problem.kind, problem.message.contains(text)), (kind, true), "{}", problem.message);
+        assert_eq!(
+            (problem.kind, problem.message.contains(text)),
+            (kind, true),
+            "{}",
+            problem.message
+        );
     }
 }
 
@@ -177,11 +252,14 @@ fn the_published_tests_keep_their_bytes() {
         let Ok(test) = read_test(&xml) else { continue };
         seen += 1;
         let told = test_json(&xml).unwrap();
-        let whole = if xml.contains("imsqtiasi_v3p0") { xml.clone() } else { upgraded(&xml).unwrap() };
+        let whole =
+            if xml.contains("imsqtiasi_v3p0") { xml.clone() } else { upgraded(&xml).unwrap() };
         // Sections that JSON repeats flattened cannot say where their items lie, and need not.
         assert_eq!(replace(&xml, &[], &told).unwrap().xml, whole, "{path:?}");
         for part in &test.parts {
-            let section = object(json!({"identifier": "new_one", "title": "New", "visible": true, "sequence": 1}));
+            let section = object(
+                json!({"identifier": "new_one", "title": "New", "visible": true, "sequence": 1}),
+            );
             let added = add(&xml, &[&part.identifier], &section).unwrap();
             let back = remove(&added.xml, &[&part.identifier, "new_one"]).unwrap();
             assert_eq!(back.xml, whole, "{path:?}");
@@ -199,7 +277,12 @@ struct Shape {
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
-    let gap = prop_oneof![Just(String::new()), Just("\n  ".to_owned()), Just(" ".to_owned()), "<!-- [a-z<>&]{0,6} -->[ \n]{0,2}"];
+    let gap = prop_oneof![
+        Just(String::new()),
+        Just("\n  ".to_owned()),
+        Just(" ".to_owned()),
+        "<!-- [a-z<>&]{0,6} -->[ \n]{0,2}"
+    ];
     let parts = prop::collection::vec(prop::collection::vec(0..5_usize, 1..4), 1..4);
     (any::<bool>(), prop::collection::vec(gap, 1..9), parts)
         .prop_map(|(prefix, gaps, parts)| Shape { prefix, gaps, parts })
@@ -210,15 +293,27 @@ impl Shape {
         let mut gaps = self.gaps.iter().cycle();
         let mut gap = || gaps.next().unwrap().clone();
         let (x, declared) = if self.prefix { ("q:", "xmlns:q") } else { ("", "xmlns") };
-        let mut xml = format!("<{x}qti-assessment-test {declared}=\"{NAMESPACE}\" identifier=\"t\" title=\"t\">");
+        let mut xml = format!(
+            "<{x}qti-assessment-test {declared}=\"{NAMESPACE}\" identifier=\"t\" title=\"t\">"
+        );
         let mut count = 0;
         for (p, sections) in self.parts.iter().enumerate() {
-            xml += &format!("{}<{x}qti-test-part identifier=\"p{p}\" navigation-mode='linear' submission-mode=\"individual\">", gap());
+            xml += &format!(
+                "{}<{x}qti-test-part identifier=\"p{p}\" navigation-mode='linear' submission-mode=\"individual\">",
+                gap()
+            );
             for (s, items) in sections.iter().enumerate() {
-                xml += &format!("{}<{x}qti-assessment-section identifier=\"p{p}s{s}\" title=\"t\" visible=\"true\">{}", gap(), gap());
+                xml += &format!(
+                    "{}<{x}qti-assessment-section identifier=\"p{p}s{s}\" title=\"t\" visible=\"true\">{}",
+                    gap(),
+                    gap()
+                );
                 for _ in 0..*items {
                     count += 1;
-                    xml += &format!("<{x}qti-assessment-item-ref  identifier=\"q{count}\" href='i{count}' required=\"true\" />{}", gap());
+                    xml += &format!(
+                        "<{x}qti-assessment-item-ref  identifier=\"q{count}\" href='i{count}' required=\"true\" />{}",
+                        gap()
+                    );
                 }
                 xml += &format!("</{x}qti-assessment-section>");
             }

@@ -17,6 +17,8 @@ mod oneroster;
 mod openapi;
 mod platform;
 mod probe;
+mod qti_banks;
+mod qti_structure;
 mod routing;
 mod shutdown;
 mod subject_tracks;

@@ -10,7 +10,7 @@ use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-use super::{apart, schema};
+use super::{apart, schema, structure};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::etag;
@@ -43,7 +43,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
             .says("Reads a document.")
             .answers(200, "The document.", schema::document(kind))
             .with_headers(schema::TAGGED),
-        put("/{identifier}", QtiWrite, move |context| replaced(context, kind))
+        put("/{identifier}", QtiWrite, move |context| put_in_place(context, kind))
             .named(format!("put{one}"))
             .says("Puts another version in place of a document; the former one stays readable.")
             .param(
@@ -153,7 +153,17 @@ pub(super) async fn created(context: Context, kind: Kind) -> Result<Answer> {
     Ok(shown(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))
 }
 
-async fn replaced(context: Context, kind: Kind) -> Result<Answer> {
+/// A test is made of parts that have addresses of their own: what JSON says of it goes into the text
+/// that is there.
+async fn put_in_place(context: Context, kind: Kind) -> Result<Answer> {
+    match kind {
+        Kind::Test => structure::test_replaced(context).await,
+        Kind::Item | Kind::Stimulus => replaced(context, kind).await,
+    }
+}
+
+/// `PUT` of a document.
+pub(super) async fn replaced(context: Context, kind: Kind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let expected = etag::expected(&context)?;
     let id = context.param("identifier").to_owned();

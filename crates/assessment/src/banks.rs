@@ -1,0 +1,269 @@
+//! Assessment banks: several variations of a test for one lesson, which take turns
+//! (docs/decisions/022).
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::body::{Object, text};
+use crate::repository::banks as repository;
+
+/// A bank as it is stored and shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bank {
+    /// Its name.
+    pub identifier: String,
+    /// Its title.
+    pub title: String,
+    /// The identifiers of its tests, in the order in which they take turns.
+    pub tests: Vec<String>,
+    /// What else its author says of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+    /// How often it was written.
+    pub version: i64,
+    /// When it was first stored.
+    pub created_at: String,
+    /// When it was last changed.
+    pub updated_at: String,
+}
+
+/// What a request wants a bank to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// Its name.
+    pub identifier: String,
+    /// Its title.
+    pub title: String,
+    /// The identifiers of its tests.
+    pub tests: Vec<String>,
+    /// Its metadata.
+    pub metadata: Option<Object>,
+}
+
+impl Wish {
+    /// Reads `{identifier, title, tests: [identifier…], metadata?}`. Errors: `Invalid`, with every
+    /// fault and its path.
+    pub fn read(body: &Object) -> Result<Self> {
+        let mut faults = Vec::new();
+        let wish = Self {
+            identifier: name(body, "identifier", &mut faults),
+            title: name(body, "title", &mut faults),
+            tests: tests(body, &mut faults),
+            metadata: match body.get("metadata") {
+                None | Some(Value::Null) => None,
+                Some(Value::Object(metadata)) => Some(metadata.clone()),
+                Some(_) => {
+                    faults.push(fault("metadata", "must be an object"));
+                    None
+                }
+            },
+        };
+        match faults.is_empty() {
+            true => Ok(wish),
+            false => Err(Problem::invalid_all(faults)),
+        }
+    }
+}
+
+fn fault(path: &str, message: impl Into<String>) -> Detail {
+    Detail { path: path.to_owned(), message: message.into() }
+}
+
+fn name(body: &Object, member: &str, faults: &mut Vec<Detail>) -> String {
+    let most = limits::QTI_IDENTIFIER_MAX_BYTES;
+    match text(body, member) {
+        Ok(text) if text.len() <= most => return text.to_owned(),
+        Ok(_) => faults.push(fault(member, format!("has at most {most} bytes"))),
+        Err(problem) => faults.extend(problem.details),
+    }
+    String::new()
+}
+
+fn tests(body: &Object, faults: &mut Vec<Detail>) -> Vec<String> {
+    let most = limits::BANK_TESTS_MAX_COUNT;
+    let Some(members) = body.get("tests").and_then(Value::as_array) else {
+        faults.push(fault("tests", "is required; send an array of the identifiers of tests"));
+        return Vec::new();
+    };
+    if members.is_empty() || members.len() > most {
+        faults.push(fault("tests", format!("a bank has 1 to {most} tests")));
+        return Vec::new();
+    }
+    let mut tests: Vec<String> = Vec::with_capacity(members.len());
+    for (at, member) in members.iter().enumerate() {
+        let path = format!("tests[{at}]");
+        match member.as_str().filter(|test| !test.is_empty()) {
+            None => faults.push(fault(&path, "must be the identifier of a test")),
+            Some(test) if tests.iter().any(|other| other == test) => {
+                faults.push(fault(&path, format!("'{test}' stands twice; name each test once")));
+            }
+            Some(test) => tests.push(test.to_owned()),
+        }
+    }
+    tests
+}
+
+/// What lists of banks can be ordered by, the order of creation first.
+pub const SORTS: [&str; 4] = ["createdAt", "updatedAt", "identifier", "title"];
+
+/// A list that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// The page, from 1.
+    pub page: u64,
+    /// Entries on a page.
+    pub limit: u64,
+    /// The field that orders it.
+    pub sort: &'static str,
+    /// The largest first.
+    pub descending: bool,
+    /// What identifiers and titles are to contain, letters A-Z in small.
+    pub search: Option<String>,
+}
+
+/// The variation that a user is served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Turn {
+    /// The bank.
+    pub assessment_bank: String,
+    /// The user.
+    pub user_id: String,
+    /// Which attempt of the user it is, from 1.
+    pub attempt: i64,
+    /// The identifier of the test.
+    pub assessment_test: String,
+}
+
+/// Stores a new bank. Errors: `Invalid` for tests that are not there, `Conflict` where the
+/// identifier is taken.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Bank> {
+    known(tx, &wish.tests)?;
+    if repository::get(tx, &wish.identifier)?.is_some() {
+        let message =
+            format!("there is an assessment bank '{}'; choose another identifier", wish.identifier);
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let bank = stored(wish, 1, now.to_string(), now);
+    repository::insert(tx, &bank)?;
+    Ok(bank)
+}
+
+/// A bank. Errors: `NotFound`.
+pub fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Bank> {
+    repository::get(tx, identifier)?.ok_or_else(|| missing(identifier))
+}
+
+/// A page of banks, and how many there are on all pages.
+pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<(Vec<Bank>, u64)> {
+    repository::list(tx, query)
+}
+
+/// Puts a bank in place of the one of its identifier; who was served what stays known. Errors:
+/// `NotFound`, `Invalid` for tests that are not there, `PreconditionFailed` where another version
+/// than `expected` is there.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    wish: &Wish,
+    expected: Option<i64>,
+) -> Result<Bank> {
+    let former = get(tx, &wish.identifier)?;
+    if expected.is_some_and(|expected| expected != former.version) {
+        let message = format!(
+            "the assessment bank '{}' is at version {}; read it again",
+            former.identifier, former.version
+        );
+        return Err(Problem::new(ProblemKind::PreconditionFailed, message));
+    }
+    known(tx, &wish.tests)?;
+    let bank = stored(wish, former.version + 1, former.created_at, now);
+    repository::update(tx, &bank)?;
+    Ok(bank)
+}
+
+/// Deletes a bank, and what it served to whom. Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, identifier: &str) -> Result<()> {
+    match repository::delete(tx, identifier)? {
+        true => Ok(()),
+        false => Err(missing(identifier)),
+    }
+}
+
+/// What a user was served in an attempt before; none, if that attempt was served nothing yet.
+/// Errors: `NotFound` for the bank.
+pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<Option<Turn>> {
+    let known = repository::turn(tx, bank, user, attempt)?;
+    if known.is_none() {
+        get(tx, bank)?;
+    }
+    Ok(known.map(|test| turn(bank, user, attempt, test)))
+}
+
+/// The test that a user is served in an attempt, from 1; without one, in the attempt that follows
+/// the last. The first attempt of each user begins where the rotation of the bank stands, so that
+/// the tests begin evenly often; from there the user takes them in turn. The same attempt is served
+/// the same test, also after the bank has changed. Errors: `NotFound` for the bank.
+pub fn next(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: Option<i64>) -> Result<Turn> {
+    let Bank { tests, .. } = get(tx, bank)?;
+    let last = repository::last_turn(tx, bank, user)?;
+    let attempt = attempt.unwrap_or_else(|| last.as_ref().map_or(1, |(attempt, _)| attempt + 1));
+    if let Some(test) = repository::turn(tx, bank, user, attempt)? {
+        return Ok(turn(bank, user, attempt, test));
+    }
+    let place = |test: &str| tests.iter().position(|other| other == test);
+    let known = last.and_then(|(attempt, test)| Some((attempt, place(&test)?)));
+    let (from, start) = match known {
+        Some((last, at)) => (last, at),
+        None => (1, modulo(repository::turn_rotation(tx, bank)?, tests.len())),
+    };
+    let count = i64::try_from(tests.len()).map_err(Problem::internal)?;
+    let ahead = modulo((attempt - from).rem_euclid(count), tests.len());
+    let test = tests[(start + ahead) % tests.len()].clone();
+    repository::put_turn(tx, bank, user, attempt, &test)?;
+    Ok(turn(bank, user, attempt, test))
+}
+
+fn modulo(number: i64, count: usize) -> usize {
+    usize::try_from(number).unwrap_or_default() % count
+}
+
+fn turn(bank: &str, user: &str, attempt: i64, test: String) -> Turn {
+    Turn {
+        assessment_bank: bank.to_owned(),
+        user_id: user.to_owned(),
+        attempt,
+        assessment_test: test,
+    }
+}
+
+fn stored(wish: &Wish, version: i64, created_at: String, now: Timestamp) -> Bank {
+    let Wish { identifier, title, tests, metadata } = wish.clone();
+    Bank { identifier, title, tests, metadata, version, created_at, updated_at: now.to_string() }
+}
+
+fn missing(identifier: &str) -> Problem {
+    Problem::new(ProblemKind::NotFound, format!("there is no assessment bank '{identifier}'"))
+}
+
+/// Whether all tests are there. Errors: `Invalid`, naming those that are not.
+fn known(tx: &mut Tx<'_>, tests: &[String]) -> Result<()> {
+    let known = crate::repository::known(tx, crate::Kind::Test, tests)?;
+    let faults: Vec<Detail> = tests
+        .iter()
+        .enumerate()
+        .filter(|(_, test)| !known.contains(*test))
+        .map(|(at, test)| {
+            let message = format!("there is no test '{test}'; create it first");
+            Detail { path: format!("tests[{at}]"), message }
+        })
+        .collect();
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Problem::invalid_all(faults)),
+    }
+}

@@ -1,0 +1,167 @@
+//! Assessment banks, and who was served what.
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Param, Row, Sql, Tx, dialect};
+
+use super::references;
+use crate::Kind;
+use crate::banks::{Bank, Query};
+
+const COLUMNS: &str = "identifier, title, tests, metadata, version, created_at, updated_at";
+
+fn read(row: &Row<'_>) -> Result<Bank> {
+    let text = |column| row.text(column).map(str::to_owned);
+    let metadata = row.opt_text(3)?.map(serde_json::from_str).transpose();
+    Ok(Bank {
+        identifier: text(0)?,
+        title: text(1)?,
+        tests: serde_json::from_str(row.text(2)?).map_err(Problem::internal)?,
+        metadata: metadata.map_err(Problem::internal)?,
+        version: row.int(4)?,
+        created_at: text(5)?,
+        updated_at: text(6)?,
+    })
+}
+
+pub(crate) fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Option<Bank>> {
+    let sql = format!("SELECT {COLUMNS} FROM assessment_bank WHERE identifier = $1");
+    tx.query_one(&sql, &[identifier.into()], read)
+}
+
+pub(crate) fn list(tx: &mut Tx<'_>, query: &Query) -> Result<(Vec<Bank>, u64)> {
+    let mut condition = Sql::new(tx.dialect());
+    condition.push("FROM assessment_bank");
+    if let Some(search) = &query.search {
+        let placeholder = condition.placeholder(search.as_str());
+        let words = "identifier || ' ' || title";
+        condition.push(" WHERE ");
+        let contains = dialect::contains(condition.dialect, words, &placeholder);
+        condition.push(&contains);
+    }
+    let sql = format!("SELECT COUNT(*) {}", condition.text);
+    let total = tx.query_one(&sql, &condition.values(), |row| row.int(0))?.unwrap_or(0);
+    let column = match query.sort {
+        "updatedAt" => "updated_at",
+        "identifier" => "identifier",
+        "title" => "title",
+        _ => "created_at",
+    };
+    let direction = if query.descending { "DESC" } else { "ASC" };
+    let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
+    let mut sql = condition;
+    sql.text =
+        format!("SELECT {COLUMNS} {} ORDER BY {column} {direction}, seq {direction}", sql.text);
+    sql.push(" LIMIT ").bind(number(query.limit));
+    sql.push(" OFFSET ").bind(number((query.page - 1).saturating_mul(query.limit)));
+    let mut banks = Vec::new();
+    tx.query(&sql.text, &sql.values(), |row| {
+        banks.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok((banks, u64::try_from(total).unwrap_or(0)))
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, bank: &Bank) -> Result<()> {
+    let (tests, metadata) = texts(bank)?;
+    let sql = format!(
+        "INSERT INTO assessment_bank ({COLUMNS}, rotation) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)"
+    );
+    tx.execute(
+        &sql,
+        &[
+            (&bank.identifier).into(),
+            (&bank.title).into(),
+            (&tests).into(),
+            metadata.as_ref().into(),
+            bank.version.into(),
+            (&bank.created_at).into(),
+            (&bank.updated_at).into(),
+        ],
+    )?;
+    refer(tx, &bank.identifier, &bank.tests)
+}
+
+pub(crate) fn update(tx: &mut Tx<'_>, bank: &Bank) -> Result<()> {
+    let (tests, metadata) = texts(bank)?;
+    tx.execute(
+        "UPDATE assessment_bank SET title = $1, tests = $2, metadata = $3, version = $4, \
+         updated_at = $5 WHERE identifier = $6",
+        &[
+            (&bank.title).into(),
+            (&tests).into(),
+            metadata.as_ref().into(),
+            bank.version.into(),
+            (&bank.updated_at).into(),
+            (&bank.identifier).into(),
+        ],
+    )?;
+    refer(tx, &bank.identifier, &bank.tests)
+}
+
+fn texts(bank: &Bank) -> Result<(String, Option<String>)> {
+    let metadata = bank.metadata.as_ref().map(serde_json::to_string).transpose();
+    Ok((
+        serde_json::to_string(&bank.tests).map_err(Problem::internal)?,
+        metadata.map_err(Problem::internal)?,
+    ))
+}
+
+/// Removes a bank and all of its turns; false if there is none.
+pub(crate) fn delete(tx: &mut Tx<'_>, identifier: &str) -> Result<bool> {
+    refer(tx, identifier, &[])?;
+    tx.execute("DELETE FROM assessment_bank_turn WHERE bank = $1", &[identifier.into()])?;
+    let sql = "DELETE FROM assessment_bank WHERE identifier = $1";
+    Ok(tx.execute(sql, &[identifier.into()])? > 0)
+}
+
+fn refer(tx: &mut Tx<'_>, bank: &str, tests: &[String]) -> Result<()> {
+    let targets: Vec<_> = tests.iter().map(|test| (Kind::Test, test.clone())).collect();
+    references::refer(tx, "bank", bank, &targets)
+}
+
+/// What a user was served in that attempt.
+pub(crate) fn turn(
+    tx: &mut Tx<'_>,
+    bank: &str,
+    user: &str,
+    attempt: i64,
+) -> Result<Option<String>> {
+    tx.query_one(
+        "SELECT test FROM assessment_bank_turn WHERE bank = $1 AND user_id = $2 AND attempt = $3",
+        &[bank.into(), user.into(), attempt.into()],
+        |row| row.text(0).map(str::to_owned),
+    )
+}
+
+/// The last attempt that a user was served, and with what.
+pub(crate) fn last_turn(tx: &mut Tx<'_>, bank: &str, user: &str) -> Result<Option<(i64, String)>> {
+    tx.query_one(
+        "SELECT attempt, test FROM assessment_bank_turn WHERE bank = $1 AND user_id = $2 \
+         ORDER BY attempt DESC LIMIT 1",
+        &[bank.into(), user.into()],
+        |row| Ok((row.int(0)?, row.text(1)?.to_owned())),
+    )
+}
+
+/// Notes what a user is served in an attempt.
+pub(crate) fn put_turn(
+    tx: &mut Tx<'_>,
+    bank: &str,
+    user: &str,
+    attempt: i64,
+    test: &str,
+) -> Result<()> {
+    let sql = "INSERT INTO assessment_bank_turn (bank, user_id, attempt, test) \
+               VALUES ($1, $2, $3, $4)";
+    tx.execute(sql, &[bank.into(), user.into(), attempt.into(), test.into()])?;
+    Ok(())
+}
+
+/// Where the rotation of a bank stands; it goes on by one. Two transactions that turn it at once
+/// run into each other, and one of them runs again.
+pub(crate) fn turn_rotation(tx: &mut Tx<'_>, bank: &str) -> Result<i64> {
+    let sql = "UPDATE assessment_bank SET rotation = rotation + 1 WHERE identifier = $1 \
+               RETURNING rotation - 1";
+    let found = tx.query_one(sql, &[bank.into()], |row| row.int(0))?;
+    found.ok_or_else(|| Problem::internal(format!("the bank '{bank}' vanished")))
+}

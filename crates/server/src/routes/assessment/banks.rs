@@ -1,0 +1,114 @@
+//! Assessment banks: several variations of a test for one lesson, which take turns.
+
+use axum::http::{StatusCode, header};
+use lyceum_access::Scope::{QtiRead, QtiWrite};
+use lyceum_assessment::banks::{self, Wish};
+use lyceum_assessment::{parse, text};
+use lyceum_core::{Problem, Result, limits};
+use serde_json::{Value, json};
+
+use super::{list, schema, test_schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::etag;
+use crate::route::{Route, delete, get, post, put};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        list::parameters(get("", QtiRead, listed), &banks::SORTS)
+            .named("getAssessmentBanks")
+            .says("Assessment banks, page by page.")
+            .answers(200, "A page of banks.", schema::page(&test_schema::bank())),
+        post("", QtiWrite, created)
+            .named("createAssessmentBank")
+            .says("Stores several variations of a test for one lesson.")
+            .reads(test_schema::bank_input())
+            .answers(201, "The bank.", test_schema::bank()),
+        get("/{bank}", QtiRead, shown)
+            .named("getAssessmentBank")
+            .says("An assessment bank.")
+            .answers(200, "The bank.", test_schema::bank()),
+        put("/{bank}", QtiWrite, replaced)
+            .named("putAssessmentBank")
+            .says("Replaces a bank; who was served which test stays known.")
+            .reads(test_schema::bank_input())
+            .answers(200, "The bank.", test_schema::bank()),
+        delete("/{bank}", QtiWrite, deleted)
+            .named("deleteAssessmentBank")
+            .says("Deletes a bank and what it served to whom; its tests stay.")
+            .answers_empty(204, "Deleted."),
+        post("/{bank}/next", QtiWrite, next)
+            .named("nextAssessmentTest")
+            .says("The test that a user is served in an attempt: each user takes the tests in turn, from where the bank's rotation stood at the first attempt. The same attempt is served the same test.")
+            .reads(test_schema::turn_input())
+            .answers(200, "The test.", test_schema::turn()),
+    ]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let query = list::query(&context, &banks::SORTS)?;
+    let asked = query.clone();
+    let (banks, total) = context.app.db.read(move |tx| banks::list(tx, &asked)).await?;
+    Ok(list::answer(&query, &json!(banks), total))
+}
+
+async fn created(context: Context) -> Result<Answer> {
+    let (wish, now) = (Wish::read(&parse(&context.body)?)?, context.app.clock.now());
+    let bank = context.app.db.write(move |tx| banks::create(tx, now, &wish)).await?;
+    let tag = etag::tag(bank.version);
+    Ok(Answer::of(&bank).status(StatusCode::CREATED).header(header::ETAG, tag))
+}
+
+async fn shown(context: Context) -> Result<Answer> {
+    let id = context.param("bank").to_owned();
+    let bank = context.app.db.read(move |tx| banks::get(tx, &id)).await?;
+    Ok(Answer::of(&bank).header(header::ETAG, etag::tag(bank.version)))
+}
+
+async fn replaced(context: Context) -> Result<Answer> {
+    let (mut body, id) = (parse(&context.body)?, context.param("bank").to_owned());
+    let given = body.entry("identifier").or_insert_with(|| id.as_str().into());
+    if given.as_str() != Some(id.as_str()) {
+        let message = format!("the address names '{id}'; an identifier is not changed");
+        return Err(Problem::invalid("identifier", message));
+    }
+    let (wish, now, expected) =
+        (Wish::read(&body)?, context.app.clock.now(), etag::expected(&context)?);
+    let bank = context.app.db.write(move |tx| banks::replace(tx, now, &wish, expected)).await?;
+    Ok(Answer::of(&bank).header(header::ETAG, etag::tag(bank.version)))
+}
+
+async fn deleted(context: Context) -> Result<Answer> {
+    let id = context.param("bank").to_owned();
+    context.app.db.write(move |tx| banks::delete(tx, &id)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn next(context: Context) -> Result<Answer> {
+    let (body, bank) = (parse(&context.body)?, context.param("bank").to_owned());
+    let user = text(&body, "userId")?.to_owned();
+    if user.len() > limits::SOURCED_ID_MAX_BYTES {
+        let most = limits::SOURCED_ID_MAX_BYTES;
+        return Err(Problem::invalid("userId", format!("has at most {most} bytes")));
+    }
+    let attempt = match body.get("attempt") {
+        None | Some(Value::Null) => None,
+        Some(given) => match given.as_i64() {
+            Some(attempt @ 1..=limits::BANK_ATTEMPT_MAX_COUNT) => Some(attempt),
+            _ => {
+                let most = limits::BANK_ATTEMPT_MAX_COUNT;
+                let message = format!("must be a whole number from 1 to {most}");
+                return Err(Problem::invalid("attempt", message));
+            }
+        },
+    };
+    if let Some(attempt) = attempt {
+        let (bank, user) = (bank.clone(), user.clone());
+        let served = move |tx: &mut lyceum_store::Tx<'_>| banks::served(tx, &bank, &user, attempt);
+        if let Some(turn) = context.app.db.read(served).await? {
+            return Ok(Answer::of(&turn));
+        }
+    }
+    let serve = move |tx: &mut lyceum_store::Tx<'_>| banks::next(tx, &bank, &user, attempt);
+    Ok(Answer::of(&context.app.db.write(serve).await?))
+}

@@ -1,0 +1,210 @@
+//! What tests are made of: parts, sections, references to items, and the questions they come to.
+
+use axum::http::{StatusCode, header};
+use lyceum_access::Scope::{QtiRead, QtiWrite};
+use lyceum_assessment::structure::{self, Edit};
+use lyceum_assessment::{Change, Kind, Stored, parse, repository};
+use lyceum_core::{ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use super::{apart, documents, list, schema, test_schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::etag;
+use crate::route::{Route, delete, get, post, put};
+
+const PARTS: &str = "/{identifier}/test-parts";
+const PART: &str = "/{identifier}/test-parts/{part}";
+const SECTIONS: &str = "/{identifier}/test-parts/{part}/sections";
+const SECTION: &str = "/{identifier}/test-parts/{part}/sections/{section}";
+const ITEMS: &str = "/{identifier}/test-parts/{part}/sections/{section}/items";
+const ITEM: &str = "/{identifier}/test-parts/{part}/sections/{section}/items/{item}";
+const ORDER: &str = "/{identifier}/test-parts/{part}/sections/{section}/items/order";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/{identifier}/questions", QtiRead, questions)
+            .named("getAssessmentTestQuestions")
+            .says("The items of a test, each with its place.")
+            .answers(200, "The questions.", test_schema::questions(&schema::document(Kind::Item))),
+        put("/{identifier}/metadata", QtiWrite, metadata_replaced)
+            .named("putAssessmentTestMetadata")
+            .says("Replaces the metadata of a test; null takes them away.")
+            .reads(test_schema::metadata_input())
+            .answers(200, "The test.", schema::document(Kind::Test))
+            .with_headers(schema::TAGGED),
+        list::parameters(get(PARTS, QtiRead, listed), &SORTS)
+            .named("getTestParts")
+            .says("The parts of a test, in their order.")
+            .answers(200, "A page of parts.", schema::page(&test_schema::part())),
+        post(PARTS, QtiWrite, added)
+            .named("createTestPart")
+            .says("Adds a part at the end of a test.")
+            .reads(test_schema::part_input())
+            .answers(201, "The part.", test_schema::part()),
+        get(PART, QtiRead, shown)
+            .named("getTestPart")
+            .says("A part of a test.")
+            .answers(200, "The part.", test_schema::part()),
+        put(PART, QtiWrite, replaced)
+            .named("putTestPart")
+            .says("Changes a part and the sections that it names; what the body leaves out stays.")
+            .reads(test_schema::part_input())
+            .answers(200, "The part.", test_schema::part()),
+        delete(PART, QtiWrite, removed)
+            .named("deleteTestPart")
+            .says("Removes a part that no rule refers to; a test keeps at least one.")
+            .answers_empty(204, "Removed."),
+        list::parameters(get(SECTIONS, QtiRead, listed), &SORTS)
+            .named("getSections")
+            .says("The sections of a part, in their order.")
+            .answers(200, "A page of sections.", schema::page(&test_schema::section())),
+        post(SECTIONS, QtiWrite, added)
+            .named("createSection")
+            .says("Adds a section to a part, in the place of its sequence.")
+            .reads(test_schema::section_input())
+            .answers(201, "The section.", test_schema::section()),
+        get(SECTION, QtiRead, shown)
+            .named("getSection")
+            .says("A section at any depth of a part.")
+            .answers(200, "The section.", test_schema::section()),
+        put(SECTION, QtiWrite, replaced)
+            .named("putSection")
+            .says("Changes a section, its place and the items that it names; what the body leaves out stays.")
+            .reads(test_schema::section_input())
+            .answers(200, "The section.", test_schema::section()),
+        delete(SECTION, QtiWrite, removed)
+            .named("deleteSection")
+            .says("Removes a section that no rule refers to; a part keeps at least one.")
+            .answers_empty(204, "Removed."),
+        post(ITEMS, QtiWrite, added)
+            .named("addSectionItem")
+            .says("Adds a reference to an item to a section, in the place of its sequence.")
+            .reads(test_schema::item_ref_input())
+            .answers(201, "The section.", test_schema::section()),
+        put(ORDER, QtiWrite, ordered)
+            .named("orderSectionItems")
+            .says("Puts the references of a section in order; each is named once.")
+            .reads(test_schema::order_input())
+            .answers(200, "The section.", test_schema::section()),
+        delete(ITEM, QtiWrite, removed)
+            .named("removeSectionItem")
+            .says("Removes a reference that no rule refers to from a section; the item stays.")
+            .answers_empty(204, "Removed."),
+    ]
+}
+
+/// What the lists of parts and sections can be ordered by; the first is their own order.
+const SORTS: [&str; 3] = ["sequence", "identifier", "title"];
+
+async fn questions(context: Context) -> Result<Answer> {
+    let id = context.param("identifier").to_owned();
+    let questions = context.app.db.read(move |tx| structure::questions(tx, &id)).await?;
+    Ok(Answer::json(questions))
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let (stored, path) = (test(&context).await?, path(&context));
+    let members = apart(move || structure::members(&stored, &borrowed(&path))).await?;
+    list::sliced(&context, members, &SORTS)
+}
+
+async fn shown(context: Context) -> Result<Answer> {
+    let (stored, path) = (test(&context).await?, path(&context));
+    let tag = etag::tag(stored.version);
+    let member = apart(move || structure::member(&stored, &borrowed(&path))).await?;
+    Ok(Answer::of(&member).header(header::ETAG, tag))
+}
+
+async fn added(context: Context) -> Result<Answer> {
+    let body = parse(&context.body)?;
+    let mut inner = path(&context);
+    // A section answers for the items in it.
+    if inner.len() < 2 {
+        let name = body.get("identifier").and_then(Value::as_str).unwrap_or_default();
+        inner.push(name.to_owned());
+    }
+    let answer = changed(&context, Edit::Add(body), &inner).await?;
+    Ok(answer.status(StatusCode::CREATED))
+}
+
+async fn replaced(context: Context) -> Result<Answer> {
+    let edit = Edit::Replace(parse(&context.body)?);
+    changed(&context, edit, &path(&context)).await
+}
+
+async fn ordered(context: Context) -> Result<Answer> {
+    let edit = Edit::Order(parse(&context.body)?);
+    changed(&context, edit, &path(&context)).await
+}
+
+async fn removed(context: Context) -> Result<Answer> {
+    edited(&context, Edit::Remove).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+/// `PUT` of a whole test: another document in its place, or what JSON says of the one that is there.
+pub(super) async fn test_replaced(context: Context) -> Result<Answer> {
+    let body = parse(&context.body)?;
+    match structure::is_document(&body) {
+        true => documents::replaced(context, Kind::Test).await,
+        false => documents::shown(&edited(&context, Edit::Replace(body)).await?.0),
+    }
+}
+
+async fn metadata_replaced(context: Context) -> Result<Answer> {
+    let mut body = parse(&context.body)?;
+    body.retain(|name, _| name == "metadata");
+    let (id, now) = (context.param("identifier").to_owned(), context.app.clock.now());
+    let (change, expected) = (Change::read(Kind::Test, &id, body)?, etag::expected(&context)?);
+    let write =
+        move |tx: &mut Tx<'_>| repository::replace(tx, now, Kind::Test, &id, &change, expected);
+    documents::shown(&context.app.db.write(write).await?)
+}
+
+/// Changes the test and answers what stands at `shown` then.
+async fn changed(context: &Context, edit: Edit, shown: &[String]) -> Result<Answer> {
+    let (stored, edited) = edited(context, edit).await?;
+    let member = edited.member(&borrowed(shown))?;
+    Ok(Answer::of(&member).header(header::ETAG, etag::tag(stored.version)))
+}
+
+/// Changes the test of the address at the path. The change is made outside the transaction that
+/// stores it; where another one came between, it is made again.
+async fn edited(context: &Context, edit: Edit) -> Result<(Stored, structure::Edited)> {
+    let expected = etag::expected(context)?;
+    for attempt in 1.. {
+        let (read, path, edit) = (test(context).await?, path(context), edit.clone());
+        let (now, id) = (context.app.clock.now(), read.identifier.clone());
+        let version = expected.or(Some(read.version));
+        let edited = apart(move || structure::edited(&read, &borrowed(&path), &edit)).await?;
+        let change = edited.change.clone();
+        let write =
+            move |tx: &mut Tx<'_>| repository::replace(tx, now, Kind::Test, &id, &change, version);
+        match context.app.db.write(write).await {
+            Err(problem)
+                if problem.kind == ProblemKind::PreconditionFailed
+                    && expected.is_none()
+                    && attempt < limits::QTI_EDIT_MAX_ATTEMPTS => {}
+            stored => return stored.map(|stored| (stored, edited)),
+        }
+    }
+    unreachable!("the last attempt answers")
+}
+
+async fn test(context: &Context) -> Result<Stored> {
+    let id = context.param("identifier").to_owned();
+    context.app.db.read(move |tx| repository::found(tx, Kind::Test, &id)).await
+}
+
+/// The path inside the test that the address names.
+fn path(context: &Context) -> Vec<String> {
+    let stands = |name: &&str| context.route.path.contains(&format!("{{{name}}}"));
+    let parts = ["part", "section", "item"].into_iter().filter(stands);
+    parts.map(|name| context.param(name).to_owned()).collect()
+}
+
+fn borrowed(path: &[String]) -> Vec<&str> {
+    path.iter().map(String::as_str).collect()
+}

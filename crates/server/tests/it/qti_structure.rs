@@ -1,0 +1,283 @@
+//! Tests of assessment content over HTTP: parts, sections, items, their order, questions.
+
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::server::both;
+use serde_json::{Value, json};
+
+pub(crate) fn get(client: &TestClient, path: &str) -> Value {
+    client.get(path).expect(200).json()
+}
+
+/// Stores a choice item.
+pub(crate) fn item(client: &TestClient, name: &str) {
+    let xml = format!(
+        "<qti-assessment-item xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" \
+         identifier=\"{name}\" title=\"Item {name}\" time-dependent=\"false\">\
+         <qti-response-declaration identifier=\"RESPONSE\" cardinality=\"single\" base-type=\"identifier\">\
+         <qti-correct-response><qti-value>A</qti-value></qti-correct-response></qti-response-declaration>\
+         <qti-item-body><qti-choice-interaction response-identifier=\"RESPONSE\" max-choices=\"1\">\
+         <qti-simple-choice identifier=\"A\">a</qti-simple-choice></qti-choice-interaction></qti-item-body>\
+         </qti-assessment-item>"
+    );
+    let body = json!({"format": "xml", "xml": xml});
+    client.post("/assessment-items").json(&body).expect(201);
+}
+
+fn items(client: &TestClient, names: &[&str]) {
+    for name in names {
+        item(client, name);
+    }
+}
+
+fn reference(name: &str) -> Value {
+    json!({"identifier": name, "href": format!("assessment-items/{name}")})
+}
+
+pub(crate) fn section(name: &str, items: &[&str]) -> Value {
+    let items: Vec<Value> = items.iter().map(|name| reference(name)).collect();
+    json!({"identifier": name, "title": name, "visible": true, "sequence": 1, "qti-assessment-item-ref": items})
+}
+
+fn part(name: &str, sections: &[Value]) -> Value {
+    json!({"identifier": name, "navigationMode": "linear", "submissionMode": "individual", "qti-assessment-section": sections})
+}
+
+pub(crate) fn test(client: &TestClient, name: &str, items: &[&str]) {
+    let sections = [section(&format!("{name}-s1"), items)];
+    let body = json!({"identifier": name, "title": format!("Test {name}"), "qti-test-part": [part(&format!("{name}-p1"), &sections)]});
+    client.post("/assessment-tests").json(&body).expect(201);
+}
+
+/// What JSON cannot say stands in it.
+const RICH: &str = r#"<qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="rich" title="Rich">
+  <qti-test-part identifier="p1" navigation-mode="linear" submission-mode="individual">
+    <!-- the first -->
+    <qti-assessment-section identifier="s1" title="One" visible="true">
+      <qti-rubric-block use="instructions" view="candidate"><qti-content-body><p>Read</p></qti-content-body></qti-rubric-block>
+      <qti-assessment-item-ref identifier="a" href="items/a.xml"><qti-branch-rule target="c"><qti-base-value base-type="boolean">true</qti-base-value></qti-branch-rule></qti-assessment-item-ref>
+      <qti-assessment-section identifier="inner" title="Inner" visible="false">
+        <qti-assessment-item-ref identifier="b" href="items/b.xml"/>
+        <qti-assessment-item-ref identifier="c" href="c"/>
+      </qti-assessment-section>
+    </qti-assessment-section>
+  </qti-test-part>
+</qti-assessment-test>"#;
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|one| one["identifier"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn edits_of_members_keep_the_rest_of_the_document() {
+    both(|server| {
+        let client = server.client();
+        items(&client, &["a", "b", "c", "d"]);
+        client.post("/assessment-tests").json(&json!({"format": "xml", "xml": RICH})).expect(201);
+        let items_of = "/assessment-tests/rich/test-parts/p1/sections/s1/items";
+        let mut added = reference("d");
+        added["sequence"] = json!(2);
+        let shown: Value = client.post(items_of).json(&added).expect(201).json();
+        assert_eq!(names(&shown["qti-assessment-item-ref"]), ["a", "d", "b", "c"]);
+        let stored = get(&client, "/assessment-tests/rich");
+        assert_eq!(stored["rawXml"], RICH.replace("      <qti-assessment-section identifier=\"inner", "      <qti-assessment-item-ref identifier=\"d\" href=\"assessment-items/d\"/>\n      <qti-assessment-section identifier=\"inner"));
+        assert_eq!(stored["version"], 2);
+        client.delete(&format!("{items_of}/d")).expect(204);
+        assert_eq!(get(&client, "/assessment-tests/rich")["rawXml"], RICH);
+        assert_eq!(get(&client, "/assessment-tests/rich/versions/2")["rawXml"], stored["rawXml"]);
+
+        let inner = get(&client, "/assessment-tests/rich/test-parts/p1/sections/inner");
+        assert_eq!(names(&inner["qti-assessment-item-ref"]), ["b", "c"]);
+        let order = json!({"items": [reference("c"), reference("b")]});
+        let path = "/assessment-tests/rich/test-parts/p1/sections/inner/items/order";
+        let ordered: Value = client.put(path).json(&order).expect(200).json();
+        assert_eq!(names(&ordered["qti-assessment-item-ref"]), ["c", "b"]);
+
+        // JSON for the whole test is put into the text, too.
+        let mut told = get(&client, "/assessment-tests/rich");
+        for name in ["rawXml", "qtiXml", "content"] {
+            told.as_object_mut().unwrap().remove(name);
+        }
+        told["title"] = json!("Changed");
+        told["toolsEnabled"] = json!({"ruler": true});
+        let changed: Value = client.put("/assessment-tests/rich").json(&told).expect(200).json();
+        let xml = changed["rawXml"].as_str().unwrap();
+        for kept in [
+            "<!-- the first -->",
+            "qti-rubric-block",
+            "qti-branch-rule",
+            "identifier=\"inner\"",
+            "title=\"Changed\"",
+        ] {
+            assert!(xml.contains(kept), "{kept}: {xml}");
+        }
+        assert_eq!(changed["toolsEnabled"]["ruler"], true);
+        // A document takes the place of the former.
+        let whole = json!({"format": "xml", "xml": RICH});
+        client.put("/assessment-tests/rich").json(&whole).expect(200);
+        server.restart();
+        let client = server.client();
+        assert_eq!(get(&client, "/assessment-tests/rich")["rawXml"], RICH);
+        let told = json!({"metadata": {"k": 1}});
+        let shown: Value =
+            client.put("/assessment-tests/rich/metadata").json(&told).expect(200).json();
+        assert_eq!((&shown["metadata"]["k"], &shown["rawXml"]), (&json!(1), &json!(RICH)));
+        client.put("/assessment-tests/rich/metadata").json(&json!({"metadata": null})).expect(200);
+        assert_eq!(get(&client, "/assessment-tests/rich").get("metadata"), None);
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    both(|server| {
+        let client = server.client();
+        items(&client, &["a", "b", "c"]);
+        client.post("/assessment-tests").json(&json!({"format": "xml", "xml": RICH})).expect(201);
+        let tests = "/assessment-tests/rich/test-parts";
+        let refused = |method: &str, path: &str, body: Value, status: u16, text: &str| {
+            let path = format!("{tests}{path}");
+            let call = match method {
+                "POST" => client.post(&path).json(&body),
+                "PUT" => client.put(&path).json(&body),
+                _ => client.delete(&path),
+            };
+            let reply: Value = call.expect(status).json();
+            let message = reply["message"].as_str().unwrap();
+            assert!(message.contains(text), "{method} {path}: {message}");
+            assert!(reply["error"].is_string() && reply["details"].is_array(), "{reply}");
+        };
+        let none = Value::Null;
+        refused("DELETE", "/p1", none.clone(), 409, "the only one of the test 'rich'");
+        refused("DELETE", "/p1/sections/s1", none.clone(), 409, "the only one of the part 'p1'");
+        refused(
+            "DELETE",
+            "/p1/sections/inner/items/c",
+            none.clone(),
+            409,
+            "a qti-branch-rule of 'a'",
+        );
+        refused("DELETE", "/p1/sections/inner", none.clone(), 409, "'c' is in use");
+        refused("DELETE", "/p9", none.clone(), 404, "there is no test part 'p9'");
+        refused("DELETE", "/p1/sections/s1/items/z", none, 404, "there is no item 'z'");
+        refused("POST", "", part("p1", &[section("s9", &[])]), 409, "with the identifier 'p1'");
+        refused("POST", "/p1/sections", section("a", &[]), 409, "with the identifier 'a'");
+        refused("POST", "/p1/sections", section("s9", &["x", "a"]), 409, "with the identifier 'a'");
+        refused("POST", "/p1/sections/s1/items", reference("x"), 422, "there is no item 'x'");
+        refused("POST", "/p1/sections/s1/items", json!({}), 422, "identifier");
+        refused(
+            "PUT",
+            "/p1/sections/s1/items/order",
+            json!({"items": [reference("b")]}),
+            422,
+            "a, b, c",
+        );
+        refused(
+            "PUT",
+            "/p1/sections/s1",
+            json!({"identifier": "s2"}),
+            422,
+            "an identifier is not changed",
+        );
+        assert_eq!(get(&client, "/assessment-tests/rich")["rawXml"], RICH);
+        assert_eq!(get(&client, "/assessment-tests/rich")["version"], 1);
+
+        let lost = json!({"identifier": "lost", "title": "t", "qti-test-part": [part("p", &[section("s", &["x", "a", "y"])])]});
+        let reply: Value = client.post("/assessment-tests").json(&lost).expect(422).json();
+        let details: Vec<&str> = reply["details"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|d| d["path"].as_str().unwrap())
+            .collect();
+        assert_eq!(details, ["qti-assessment-item-ref 'x'", "qti-assessment-item-ref 'y'"]);
+        client.get("/assessment-tests/lost").expect(404);
+        let reply: Value = client.delete("/assessment-items/a").expect(409).json();
+        assert!(reply["message"].as_str().unwrap().contains("test 'rich'"), "{reply}");
+        let bad = json!({"format": "xml", "xml": RICH.replace("</qti-test-part>", "")});
+        let reply: Value = client.put("/assessment-tests/rich").json(&bad).expect(400).json();
+        assert_eq!(reply["details"][0]["line"], 13, "{reply}");
+    });
+}
+
+#[test]
+fn lists_of_members_have_pages() {
+    both(|server| {
+        let client = server.client();
+        test(&client, "t", &[]);
+        for name in ["p3", "p2"] {
+            client
+                .post("/assessment-tests/t/test-parts")
+                .json(&part(name, &[section(&format!("{name}s"), &[])]))
+                .expect(201);
+        }
+        let page =
+            get(&client, "/qti/assessment-tests/t/test-parts?limit=2&sort=identifier&order=desc");
+        assert_eq!(names(&page["items"]), ["t-p1", "p3"]);
+        let around = json!({"total": page["total"], "page": page["page"], "pages": page["pages"], "limit": page["limit"], "sort": page["sort"], "order": page["order"]});
+        assert_eq!(
+            around,
+            json!({"total": 3, "page": 1, "pages": 2, "limit": 2, "sort": "identifier", "order": "desc"})
+        );
+        assert_eq!(
+            names(&get(&client, "/assessment-tests/t/test-parts?query=T-P")["items"]),
+            ["t-p1"]
+        );
+        assert_eq!(
+            names(&get(&client, "/assessment-tests/t/test-parts?page=9")["items"]),
+            Vec::<&str>::new()
+        );
+        for wrong in ["page=0", "limit=x", "sort=age", "order=up"] {
+            client.get(&format!("/assessment-tests/t/test-parts?{wrong}")).expect(400);
+        }
+    });
+}
+
+#[test]
+fn questions_come_with_their_items() {
+    both(|server| {
+        let client = server.client();
+        items(&client, &["a", "b", "c"]);
+        client.post("/assessment-tests").json(&json!({"format": "xml", "xml": RICH})).expect(201);
+        let told = get(&client, "/assessment-tests/rich/questions");
+        assert_eq!(
+            (&told["assessmentTest"], &told["title"], &told["totalQuestions"]),
+            (&json!("rich"), &json!("Rich"), &json!(3))
+        );
+        let second = &told["questions"][1];
+        assert_eq!(
+            second["reference"],
+            json!({"identifier": "b", "href": "items/b.xml", "testPart": "p1", "section": "s1"})
+        );
+        assert_eq!(second["question"], get(&client, "/assessment-items/b"));
+        client.get("/assessment-tests/none/questions").expect(404);
+    });
+}
+
+#[test]
+fn edits_at_once_all_hold_and_old_tags_are_refused() {
+    both(|server| {
+        let client = server.client();
+        let all: Vec<String> = (0..12).map(|n| format!("i{n}")).collect();
+        for name in &all {
+            item(&client, name);
+        }
+        test(&client, "t", &[]);
+        let path = "/assessment-tests/t/test-parts/t-p1/sections/t-s1";
+        std::thread::scope(|scope| {
+            for name in &all {
+                let client = &client;
+                scope.spawn(move || {
+                    client.post(&format!("{path}/items")).json(&reference(name)).expect(201)
+                });
+            }
+        });
+        let shown = get(&client, path);
+        let mut got = names(&shown["qti-assessment-item-ref"]);
+        got.sort_unstable();
+        let mut wanted: Vec<&str> = all.iter().map(String::as_str).collect();
+        wanted.sort_unstable();
+        assert_eq!(got, wanted);
+        assert_eq!(get(&client, "/assessment-tests/t")["version"], 13);
+        let late = client.delete(&format!("{path}/items/i1")).header("If-Match", "\"v1\"");
+        late.expect(412);
+    });
+}
