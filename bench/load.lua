@@ -1,5 +1,6 @@
 -- The load of one wrk run. Environment:
---   LOAD_PATH    request target; a verb such as %08d takes a number below LOAD_NUMBERS, uniformly
+--   LOAD_PATH    request target; a verb such as %08d takes a number below LOAD_NUMBERS, uniformly;
+--                that of a POST has verbs as its body has
 --   LOAD_NUMBERS numbers that LOAD_PATH may take
 --   LOAD_TARGETS a file of request targets, one a line, used in place of LOAD_PATH, uniformly
 --   LOAD_HEADERS lines "Name: value"
@@ -10,7 +11,7 @@
 
 local path, numbers = os.getenv("LOAD_PATH"), tonumber(os.getenv("LOAD_NUMBERS") or "0")
 local template = os.getenv("LOAD_BODY")
-local targets, ready, parts = nil, nil, nil
+local targets, ready, parts, steps = nil, nil, nil, nil
 
 local function read_lines(name)
   local lines = {}
@@ -54,9 +55,9 @@ local function split_at_verbs(text)
   return pieces
 end
 
-local function filled()
+local function filled(pieces)
   local texts = {}
-  for i, piece in ipairs(parts) do
+  for i, piece in ipairs(pieces) do
     texts[i] = type(piece) == "string" and piece or piece()
   end
   return table.concat(texts)
@@ -72,8 +73,8 @@ function init()
     for i, target in ipairs(targets) do targets[i] = wrk.format("GET", target) end
   elseif template then
     wrk.headers["Content-Type"] = wrk.headers["Content-Type"] or "application/json"
-    parts = split_at_verbs(template)
-    if #parts == 1 then ready = wrk.format("POST", path, nil, template) end
+    parts, steps = split_at_verbs(template), split_at_verbs(path)
+    if #parts == 1 and #steps == 1 then ready = wrk.format("POST", path, nil, template) end
   elseif numbers == 0 then
     ready = wrk.format("GET", path)
   end
@@ -82,7 +83,7 @@ end
 function request()
   if ready then return ready end
   if targets then return targets[math.random(#targets)] end
-  if parts then return wrk.format("POST", path, nil, filled()) end
+  if parts then return wrk.format("POST", filled(steps), nil, filled(parts)) end
   return wrk.format("GET", string.format(path, math.random(0, numbers - 1)))
 end
 

@@ -94,6 +94,11 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("A1.class", "p99 of 30 students' 90 days, one after the other, ms", 100.0),
     at_most("A2", "p99 from an event's 200 to its analytics, at half of E1, ms", 2000.0),
     at_least("D2", "events/s on PostgreSQL, 100 an envelope, ours / raw unnest of 1000", 0.60),
+    at_most("Q1", "CPU of reading and checking an item / of a scan of its events", 10.0),
+    at_most("Q1.score", "p99 of scoring a response to a choice item that was read, µs", 20.0),
+    at_least("Q1.scored", "scored responses/s over HTTP", 5000.0),
+    at_least("Q1.anchor", "scored responses, req/s, ours / the anchor's point reads", 0.50),
+    at_least("Q1.create", "durable item creates by 64 clients, items/s, ours / raw insert", 0.30),
     at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 

@@ -14,6 +14,7 @@ mod machine;
 mod ours;
 mod pairs;
 mod process;
+mod qti;
 mod report;
 mod roster;
 mod server;
@@ -37,6 +38,8 @@ enum Command {
     Roster(roster::Options),
     /// Measure events and analytics against every goal
     Events(events::Options),
+    /// Measure assessment content against every goal
+    Qti(qti::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -81,6 +84,7 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Roster(options) => roster::run(&options),
         Command::Events(options) => events::run(&options),
+        Command::Qti(options) => qti::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

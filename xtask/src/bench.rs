@@ -5,10 +5,13 @@ use anyhow::{Result, bail};
 use crate::build;
 use crate::run::{cargo, command, run, target};
 
+/// What can be measured.
+const SUBJECTS: [&str; 3] = ["roster", "events", "qti"];
+
 /// Builds both and runs the bench with the arguments.
 pub(crate) fn bench(arguments: &[String]) -> Result<()> {
-    if arguments.first().is_none_or(|what| what != "roster" && what != "events") {
-        bail!("say what to measure: `cargo xtask bench roster` or `cargo xtask bench events`");
+    if !arguments.first().is_some_and(|what| SUBJECTS.contains(&what.as_str())) {
+        bail!("say what to measure: `cargo xtask bench` with one of {}", SUBJECTS.join(", "));
     }
     build::assets()?;
     run(cargo(["build", "--release", "--package", "lyceum", "--package", "lyceum-bench"]))?;

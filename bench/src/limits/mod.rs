@@ -40,7 +40,7 @@ pub(crate) fn all(database: &Path, users: u64, time: Duration) -> Result<Vec<Lim
 }
 
 /// Runs `call` for `time`; it answers how many operations it did.
-fn measure(
+pub(crate) fn measure(
     name: &'static str,
     time: Duration,
     mut call: impl FnMut() -> Result<u64>,

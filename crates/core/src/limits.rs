@@ -153,6 +153,9 @@ pub const QTI_ATTRIBUTES_MAX_COUNT: usize = 100;
 pub const QTI_MAX_FAULTS: usize = 100;
 /// Bytes that one compiled pattern of a QTI item takes at most.
 pub const QTI_PATTERN_MAX_BYTES: usize = 1024 * 1024;
+/// Characters that a format fills a printed number up to, and digits behind its point, at most; a
+/// format that asks for more is not followed.
+pub const QTI_FORMAT_MAX_COUNT: usize = 100;
 /// Steps of one response processing at most; further expressions are NULL.
 pub const QTI_STEPS_MAX_COUNT: usize = 100_000;
 /// Values of one container while an item is scored at most; a larger one is NULL.

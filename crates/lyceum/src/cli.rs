@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, client, completions, config, demo, events, export, import, listen, openapi, serve,
+    admin, client, completions, config, demo, events, export, import, listen, openapi, qti, serve,
     trigger,
 };
 
@@ -48,6 +48,9 @@ pub(crate) enum Command {
     /// Work on the log of events and what follows from it
     #[command(subcommand)]
     Events(events::Events),
+    /// Check, score, explain QTI items, tests and stimuli; store them and write them back
+    #[command(subcommand)]
+    Qti(qti::Qti),
     /// Print events of a running server as they arrive
     Listen(listen::Listen),
     /// Send events of one kind to a running server, good ones or deliberately bad ones

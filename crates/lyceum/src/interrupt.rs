@@ -9,10 +9,10 @@ use std::thread;
 use crate::failure::{Code, Failure};
 use crate::printer::Printer;
 
-/// The file that is written and not whole yet.
+/// The file or folder that is written and not whole yet.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Names the file that an interruption leaves half written; `None` once there is none.
+/// Names the file or folder that an interruption leaves half written; `None` once there is none.
 pub(crate) fn unfinished(path: Option<&Path>) {
     *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = path.map(Path::to_owned);
 }
@@ -33,7 +33,7 @@ fn end(printer: &Printer) -> ! {
     // Held to the end, so that no command takes the file for whole.
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = &*unfinished {
-        let _ = fs::remove_file(path);
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
     printer.failure(&Failure::new(Code::Interrupted, "interrupted"));
     process::exit(Code::Interrupted as i32)

@@ -56,6 +56,13 @@ impl Printer {
         self.text(&(line + "\n"));
     }
 
+    /// A line that closes many answers, of JSON alone: people are told by [`Self::done`].
+    pub(crate) fn closing(&self, json: impl FnOnce() -> Value) {
+        if self.json {
+            self.text(&format!("{}\n", json()));
+        }
+    }
+
     /// An answer that is the same in every form. It ends its last line itself.
     #[expect(clippy::unused_self, reason = "printing takes a printer")]
     pub(crate) fn text(&self, text: &str) {

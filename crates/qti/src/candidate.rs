@@ -1,9 +1,14 @@
 //! What a candidate is shown: never a correct response, a mapping, processing, hidden feedback, or a
 //! text for other readers.
 
+use std::cell::Cell;
+
+use lyceum_core::limits::QTI_DOCUMENT_MAX_BYTES;
+
 use crate::model::Item;
+use crate::printed::printed;
 use crate::score::{Attempt, Outcomes, Variant, initial};
-use crate::value::Value;
+use crate::value::{Scalar, Value};
 use crate::xml::{Element, Written, escape, write};
 
 /// What is known of the session that is shown.
@@ -35,8 +40,13 @@ const DECLARED: [&str; 3] = ["identifier", "cardinality", "base-type"];
 /// variable the value is told, as its default, only where something that is shown depends on it.
 pub(crate) fn candidate(root: Element<'_>, item: &Item, view: View<'_>) -> String {
     let start = initial(item, Attempt { variant: view.variant, ..Attempt::default() });
-    let mut shown =
-        Candidate { item, view, outcomes: view.outcomes.unwrap_or(&start), named: Vec::new() };
+    let mut shown = Candidate {
+        item,
+        view,
+        outcomes: view.outcomes.unwrap_or(&start),
+        named: Vec::new(),
+        printed: Cell::new(0),
+    };
     shown.collect(root);
     write(root, &mut |element| shown.choose(element))
 }
@@ -47,6 +57,8 @@ struct Candidate<'a> {
     outcomes: &'a Outcomes,
     /// The variables that something shown depends on.
     named: Vec<Box<str>>,
+    /// Bytes of values that were printed.
+    printed: Cell<usize>,
 }
 
 impl Candidate<'_> {
@@ -76,6 +88,9 @@ impl Candidate<'_> {
                 self.told(element, |name| self.outcomes.get(name).cloned())
             }
             "qti-template-declaration" => self.told(element, |name| self.template(name).cloned()),
+            "qti-printed-variable" => {
+                self.printed(element).map_or(Written::Whole, Written::Instead)
+            }
             _ => Written::Whole,
         }
     }
@@ -110,6 +125,32 @@ impl Candidate<'_> {
         let set = self.view.variant.and_then(|variant| variant.get(name));
         let declared = self.item.templates.iter().find(|t| &*t.declaration.identifier == name);
         set.or(declared.map(|template| &template.declaration.default))
+    }
+
+    /// The text in place of a printed variable. `None` for what is no text, for responses, which are
+    /// not printed, and when all together would be longer than a document may be.
+    fn printed(&self, element: Element<'_>) -> Option<String> {
+        let value = |name: &str| {
+            let context = self.item.contexts.iter().find(|c| &*c.identifier == name);
+            self.outcomes
+                .get(name)
+                .or_else(|| self.template(name))
+                .or(context.map(|context| &context.default))
+        };
+        let integer = |text: &str| match text.parse() {
+            Ok(number) => Some(number),
+            Err(_) => match value(text.trim_matches(['{', '}']))?.single()? {
+                Scalar::Integer(number) => Some(*number),
+                _ => None,
+            },
+        };
+        if self.printed.get() > QTI_DOCUMENT_MAX_BYTES {
+            return None;
+        }
+        let name = element.attribute("identifier").unwrap_or_default().trim();
+        let text = printed(element, value(name)?, integer)?;
+        self.printed.set(self.printed.get() + text.len());
+        Some(text)
     }
 
     /// A declaration with its value as default, where something shown depends on it.

@@ -21,12 +21,18 @@ impl Place {
         while !source.is_char_boundary(at) {
             at -= 1;
         }
-        let before = &source[..at];
-        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        Self { line: 1, column: 1 }.after(&source[..at])
+    }
+
+    /// The place behind a text that begins here.
+    pub(crate) fn after(self, text: &str) -> Self {
         let count = |n: usize| u32::try_from(n).expect("the size limit is below 4 GiB");
-        Self {
-            line: count(before.bytes().filter(|b| *b == b'\n').count() + 1),
-            column: count(before[line..].chars().count() + 1),
+        match text.rsplit_once('\n') {
+            None => Self { column: self.column + count(text.chars().count()), ..self },
+            Some((lines, last)) => Self {
+                line: self.line + 1 + count(lines.bytes().filter(|b| *b == b'\n').count()),
+                column: 1 + count(last.chars().count()),
+            },
         }
     }
 }

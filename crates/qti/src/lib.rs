@@ -11,10 +11,12 @@ pub mod features;
 pub mod json;
 pub mod model;
 mod pattern;
+mod printed;
 mod read;
 mod response;
 mod schema;
 mod score;
+mod summary;
 mod upgrade;
 mod validate;
 pub mod value;
@@ -25,11 +27,12 @@ pub use fault::{Fault, Faults, Place, Severity};
 pub use pattern::Pattern;
 pub use response::{ResponseFault, Responses, check};
 pub use score::{Attempt, Outcomes, Step, Trace, Variant, explain, score, variant};
+pub use summary::{Kind, Link, Summary, is_document, summary};
 
 use model::{Item, Section, Stimulus, Test, Version};
 use read::Reader;
 use validate::Found;
-use xml::{Document, Minor, Space};
+use xml::{Document, Element, Minor, Space};
 
 /// What a document is.
 #[derive(Clone, Debug)]
@@ -83,17 +86,19 @@ fn read_document(document: &Document<'_>, version: Version) -> Result<Reading, F
         "qti-assessment-test" => Content::Test(Box::new(read::test(&mut reader, root))),
         "qti-assessment-section" => Content::Section(Box::new(read::section(&mut reader, root))),
         "qti-assessment-stimulus" => Content::Stimulus(Box::new(read::stimulus(&mut reader, root))),
-        _ => {
-            return Err(Fault::at(
-                root.place(),
-                format!("the root element is '{}', which is no document of QTI", root.qname()),
-                "send a qti-assessment-item, -test, -section or -stimulus of QTI 3.0 \
-                 (xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\"), 2.2 or 2.1",
-            ));
-        }
+        _ => return Err(no_document(root)),
     };
     found.0.sort_by_key(|fault| fault.place);
     Ok(Reading { content, faults: Faults(found.0) })
+}
+
+fn no_document(root: Element<'_>) -> Fault {
+    Fault::at(
+        root.place(),
+        format!("the root element is '{}', which is no document of QTI", root.qname()),
+        "send a qti-assessment-item, -test, -section or -stimulus of QTI 3.0 \
+         (xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\"), 2.2 or 2.1",
+    )
 }
 
 /// The document as XML of QTI 3.0, without comments; one of 3.0 says the same as before. Errors: as
@@ -163,11 +168,11 @@ fn accepted(xml: &str) -> Result<Content, Faults> {
 }
 
 fn another(wanted: &str, content: &Content) -> Faults {
-    let is = match content {
-        Content::Item(_) => "an item",
-        Content::Test(_) => "a test",
-        Content::Section(_) => "a section",
-        Content::Stimulus(_) => "a stimulus",
+    let is = match content.kind() {
+        Kind::Item => "an item",
+        Kind::Test => "a test",
+        Kind::Section => "a section",
+        Kind::Stimulus => "a stimulus",
     };
     let place = Place { line: 1, column: 1 };
     Fault::at(place, format!("the document is {is}"), format!("send a {wanted} here")).into()

@@ -9,10 +9,13 @@ const INPUT_MAX_BYTES: usize = 4096;
 /// No single input may take longer: the targets are linear.
 const INPUT_MAX_TIME: Duration = Duration::from_secs(2);
 
-/// Runs the target on mutations of the corpus: 30 seconds, in a soak ten times that. A panic of
-/// the target fails the test; so does an input that takes it more than two seconds.
+/// Memory that the test process takes at its peak, in KiB, at most.
+const PEAK_MAX_KIB: u64 = 1024 * 1024;
+
+/// Runs the target on mutations of the corpus: 5 seconds, in a soak 300. A panic of the target fails
+/// the test; so does an input that takes it more than two seconds, and more than 1 GiB of memory.
 pub fn run(name: &str, corpus: &[&[u8]], mut target: impl FnMut(&[u8])) {
-    let budget = Duration::from_secs(if crate::full_size() { 300 } else { 30 });
+    let budget = Duration::from_secs(if crate::full_size() { 300 } else { 5 });
     let mut random = Stream::seeded(0x1d2c_3b4a);
     let mut pool: Vec<Vec<u8>> = corpus.iter().map(|input| input.to_vec()).collect();
     let began = Instant::now();
@@ -34,8 +37,18 @@ pub fn run(name: &str, corpus: &[&[u8]], mut target: impl FnMut(&[u8])) {
             if at < pool.len() { pool[at] = input } else { pool.push(input) }
         }
     }
+    let peak = peak_kib();
+    assert!(peak < PEAK_MAX_KIB, "{name}: {peak} KiB of memory");
     #[expect(clippy::print_stderr, reason = "a fuzz run tells how much it tried")]
-    let () = eprintln!("fuzz {name}: {inputs} inputs in {} s", budget.as_secs());
+    let () = eprintln!("fuzz {name}: {inputs} inputs in {} s, {peak} KiB", budget.as_secs());
+}
+
+/// Resident memory of this process at its peak; 0 where the system does not tell.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+    peak.unwrap_or(0)
 }
 
 fn mutated(random: &mut Stream, pool: &[Vec<u8>]) -> Vec<u8> {

@@ -62,7 +62,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     // It shares the private PostgreSQL cluster and the durability harness with the tests.
     (
         "lyceum-bench",
-        &["lyceum-testkit", "lyceum-server", "lyceum-access", "lyceum-store", "lyceum-core"],
+        &[
+            "lyceum-testkit",
+            "lyceum-server",
+            "lyceum-qti",
+            "lyceum-access",
+            "lyceum-store",
+            "lyceum-core",
+        ],
     ),
 ];
 

@@ -56,6 +56,20 @@ pub fn json_of(
     })
 }
 
+/// Hands each document of a kind to `each`, in the order of creation: the number of its row, its
+/// identifier, its XML.
+pub fn each(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    mut each: impl FnMut(i64, &str, &str) -> Result<()>,
+) -> Result<()> {
+    let sql = "SELECT seq, identifier, xml FROM qti_document WHERE kind = $1 ORDER BY seq";
+    tx.query(sql, &[kind.name().into()], |row| {
+        each(row.int(0)?, row.text(1)?, row.text(2)?)?;
+        Ok(true)
+    })
+}
+
 /// The kinds of the documents with that identifier.
 pub fn kinds_of(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();

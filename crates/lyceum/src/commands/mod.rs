@@ -10,6 +10,7 @@ pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod listen;
 pub(crate) mod openapi;
+pub(crate) mod qti;
 pub(crate) mod rebuild;
 pub(crate) mod rejected;
 pub(crate) mod serve;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Export(export) => export.run(printer),
         Command::Admin(admin) => admin.run(printer),
         Command::Events(events) => events.run(printer),
+        Command::Qti(qti) => qti.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),
         Command::Demo(demo) => demo.run(printer),

@@ -20,6 +20,8 @@ mod imports;
 mod official;
 mod published_clients;
 mod python;
+mod qti;
+mod qti_store;
 mod schemathesis;
 mod serve;
 mod served;

@@ -186,6 +186,35 @@ pub enum ExpressionKind {
     Operator(Operator, Vec<Expression>),
 }
 
+impl ExpressionKind {
+    /// The variable that it reads, or the function that it computes; empty where its name says all.
+    pub(crate) fn about(&self) -> &str {
+        match self {
+            Self::Variable { identifier, .. } => identifier,
+            Self::Correct(name)
+            | Self::Default(name)
+            | Self::MapResponse(name)
+            | Self::MapResponsePoint(name) => name,
+            Self::TestVariables { variable, .. } => variable,
+            Self::OutcomeBound { outcome, .. } => outcome,
+            Self::Operator(operator, _) => operator.about(),
+            _ => "",
+        }
+    }
+}
+
+impl Operator {
+    fn about(&self) -> &str {
+        match self {
+            Self::Custom(class, _) => class,
+            Self::FieldValue(field) => field,
+            Self::Math(function) => function.name(),
+            Self::Stats(statistic) => statistic.name(),
+            _ => "",
+        }
+    }
+}
+
 /// What is counted over the items of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of the standard")]
@@ -326,6 +355,11 @@ macro_rules! named {
             /// The one with that name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().find(|(own, _)| *own == name).map(|(_, kind)| *kind)
+            }
+
+            /// Its name in the standard.
+            pub fn name(self) -> &'static str {
+                Self::ALL.iter().find(|(_, own)| *own == self).map_or("", |(name, _)| name)
             }
         }
     };

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{ResponseFault, Responses};
-use crate::model::{Choice, Details, Interaction, InteractionKind as Kind, Item, TextDetails};
+use crate::model::{Choice, Details, Interaction, InteractionKind as Kind, Item};
+use crate::printed::in_base;
 use crate::value::{Scalar, Value};
 
 /// What a delivery engine refuses when it validates responses (`validate-responses`). Nothing for an
@@ -148,9 +149,12 @@ impl Check<'_> {
         if self.interaction.kind == Kind::ExtendedText && self.interaction.max != Some(0) {
             self.number("texts");
         }
-        let TextDetails { pattern: Some(pattern), .. } = &**details else { return };
+        let Some(pattern) = &details.pattern else { return };
         for scalar in self.value.scalars().iter().filter(|_| !self.value.is_null()) {
-            let text = scalar.to_string();
+            let text = match scalar {
+                Scalar::Integer(number) => in_base(*number, details.base),
+                scalar => scalar.to_string(),
+            };
             if !pattern.matches(&text) {
                 let mend = format!("write it so that it matches {}", pattern.source());
                 self.faults.push(ResponseFault::new(

@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json};
 
 pub use check::check;
 
-use crate::model::Item;
-use crate::value::{Value, from_json};
+use crate::model::{Details, Item};
+use crate::value::{BaseType, Scalar, Value, from_json};
 
 /// The values of response variables.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,9 +56,26 @@ impl Responses {
                 Err(fault) => faults.push(fault),
             }
         }
-        match faults.is_empty() {
-            true => Ok(Self(responses)),
-            false => Err(faults),
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut responses = Self(responses);
+        responses.keep_texts(item, json);
+        Ok(responses)
+    }
+
+    /// Where a number is typed, the text itself goes into the variable that is named for it.
+    fn keep_texts(&mut self, item: &Item, json: &Map<String, Json>) {
+        for interaction in &item.interactions {
+            let Details::Text(details) = &interaction.details else { continue };
+            let Some(name) = &details.string_identifier else { continue };
+            let typed = json.get(&*interaction.response).and_then(Json::as_str);
+            if let Some(text) = typed.filter(|text| !text.is_empty())
+                && self.get(name).is_none()
+                && item.response(name).is_some()
+            {
+                self.set(name, Value::Single(Scalar::String(text.into())));
+            }
         }
     }
 }
@@ -88,8 +105,63 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
         return Err(ResponseFault::new(name, "the text is too long", mend));
     }
     let declaration = &response.declaration;
-    from_json(declaration.cardinality, declaration.base_type, json).map_err(|message| {
-        let base_type = declaration.base_type.map_or("record", crate::value::BaseType::name);
+    let decimal = match (declaration.base_type, base_of(item, name)) {
+        (_, 10) => Ok(None),
+        (Some(BaseType::Integer), base) => decimal(json, base, &integer).map(Some),
+        (Some(BaseType::Float), base) => decimal(json, base, &fraction).map(Some),
+        _ => Ok(None),
+    };
+    let value = decimal.and_then(|decimal| {
+        let json = decimal.as_ref().unwrap_or(json);
+        from_json(declaration.cardinality, declaration.base_type, json)
+    });
+    value.map_err(|message| {
+        let base_type = declaration.base_type.map_or("record", BaseType::name);
         ResponseFault::new(name, message, format!("send a {base_type}"))
     })
+}
+
+/// The base that a text interaction wants numbers in (QTI 3.0, `base`).
+fn base_of(item: &Item, name: &str) -> u32 {
+    let texts = item.interactions.iter().find_map(|interaction| match &interaction.details {
+        Details::Text(details) if &*interaction.response == name => Some(details.base),
+        _ => None,
+    });
+    texts.filter(|base| (2..=36).contains(base)).unwrap_or(10)
+}
+
+/// What was typed in another base, as decimal numbers; numbers of JSON stay as they are. Errors: a
+/// text that is no number of that base.
+fn decimal(
+    json: &Json,
+    base: u32,
+    read: &dyn Fn(&str, u32) -> Option<Json>,
+) -> Result<Json, String> {
+    match json {
+        Json::Array(members) => members.iter().map(|one| decimal(one, base, read)).collect(),
+        Json::String(text) if !text.trim().is_empty() => {
+            let number = read(text.trim(), base);
+            number.ok_or_else(|| format!("'{text}' is no number of base {base}"))
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+fn integer(text: &str, base: u32) -> Option<Json> {
+    i64::from_str_radix(text, base).ok().map(Json::from)
+}
+
+/// `-1a.8` of base 16 is -26.5.
+fn fraction(text: &str, base: u32) -> Option<Json> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1.0, digits),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let places = digits.split_once('.').map_or(0, |(_, places)| places.len());
+    let whole = digits.replacen('.', "", 1);
+    let value = whole.chars().try_fold(0.0, |value, digit| {
+        Some(value * f64::from(base) + f64::from(digit.to_digit(base)?))
+    });
+    let scale = f64::from(base).powi(i32::try_from(places).ok()?);
+    value.filter(|_| !whole.is_empty()).map(|value| Json::from(sign * value / scale))
 }

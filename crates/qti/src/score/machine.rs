@@ -48,7 +48,7 @@ impl<'i, 'r> Machine<'i, 'r> {
     }
 
     fn rule(&mut self, rule: &Rule) -> Result<(), Stop> {
-        let step = self.enter(rule.name, rule.line);
+        let step = self.enter(rule.name, rule.line, "");
         let done = self.step(rule, step);
         self.leave();
         done
@@ -132,7 +132,7 @@ impl<'i, 'r> Machine<'i, 'r> {
         if !self.charge(1) {
             return Value::Null;
         }
-        let step = self.enter(expression.name, expression.line);
+        let step = self.enter(expression.name, expression.line, expression.kind.about());
         let value = self.value(&expression.kind);
         self.tell(step, || value.to_string());
         self.leave();
@@ -158,8 +158,8 @@ impl<'i, 'r> Machine<'i, 'r> {
         }
     }
 
-    fn enter(&mut self, name: &'static str, line: u32) -> Option<usize> {
-        self.trace.as_mut().and_then(|trace| trace.enter(name, line))
+    fn enter(&mut self, name: &'static str, line: u32, about: &str) -> Option<usize> {
+        self.trace.as_mut().and_then(|trace| trace.enter(name, line, about))
     }
 
     fn leave(&mut self) {

@@ -13,6 +13,8 @@ pub struct Step {
     pub line: u32,
     /// The name of its element.
     pub name: &'static str,
+    /// The variable that it reads, or the function that it computes; empty where its name says all.
+    pub about: Box<str>,
     /// The value, the assignment or the branch that was taken.
     pub result: String,
 }
@@ -27,13 +29,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub(super) fn enter(&mut self, name: &'static str, line: u32) -> Option<usize> {
+    pub(super) fn enter(&mut self, name: &'static str, line: u32, about: &str) -> Option<usize> {
         let depth = self.depth;
         self.depth += 1;
         if self.steps.len() >= QTI_TRACE_MAX_ENTRIES {
             return None;
         }
-        self.steps.push(Step { depth, line, name, result: String::new() });
+        self.steps.push(Step { depth, line, name, about: about.into(), result: String::new() });
         Some(self.steps.len() - 1)
     }
 
@@ -46,14 +48,16 @@ impl Trace {
     }
 }
 
-/// One line a step: line number, name indented by depth, result.
+/// One line a step: line number, name indented by depth, what it is about, result.
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
             let name = step.name.trim_start_matches("qti-");
             let arrow = if step.result.is_empty() { "" } else { " → " };
             let indent = "  ".repeat(step.depth);
-            writeln!(f, "{:>5}  {indent}{name}{arrow}{}", step.line, step.result)?;
+            let blank = if step.about.is_empty() { "" } else { " " };
+            let (line, about, result) = (step.line, &step.about, &step.result);
+            writeln!(f, "{line:>5}  {indent}{name}{blank}{about}{arrow}{result}")?;
         }
         Ok(())
     }

@@ -321,3 +321,46 @@ fn null_has_one_meaning() {
     assert!(Value::container(Cardinality::Multiple, vec![]).is_null());
     assert!(!Value::Single(Scalar::Integer(0)).is_null());
 }
+
+#[test]
+fn numbers_are_typed_in_the_base_of_their_interaction() {
+    let declared = |name: &str, cardinality: &str, base_type: &str| {
+        format!(
+            "<qti-response-declaration identifier=\"{name}\" cardinality=\"{cardinality}\" \
+             base-type=\"{base_type}\"/>"
+        )
+    };
+    let item = item(&format!(
+        "{}{}{}{}<qti-item-body><p>\
+         <qti-text-entry-interaction response-identifier=\"HEX\" base=\"16\" \
+          pattern-mask=\"[a-f0-9]{{2}}\" string-identifier=\"TYPED\"/>\
+         <qti-text-entry-interaction response-identifier=\"HALF\" base=\"2\"/></p>\
+         <qti-extended-text-interaction response-identifier=\"MANY\" base=\"8\" max-strings=\"2\"/>\
+         </qti-item-body>",
+        declared("HEX", "single", "integer"),
+        declared("TYPED", "single", "string"),
+        declared("HALF", "single", "float"),
+        declared("MANY", "multiple", "integer"),
+    ));
+    let read = |json: Json| Responses::from_json(&item, json.as_object().unwrap());
+    let value = |json: Json, name: &str| to_json(read(json).unwrap().get(name).unwrap());
+    assert_eq!(value(json!({"HEX": " ff"}), "HEX"), json!(255));
+    assert_eq!(value(json!({"HEX": " ff"}), "TYPED"), json!(" ff"));
+    assert_eq!(value(json!({"HEX": "ff", "TYPED": "FF"}), "TYPED"), json!("FF"));
+    assert_eq!(value(json!({"HEX": 10}), "HEX"), json!(10), "a number of JSON is decimal");
+    assert_eq!(value(json!({"HEX": ""}), "HEX"), json!(null));
+    assert_eq!(value(json!({"HALF": "-1.1"}), "HALF"), json!(-1.5));
+    assert_eq!(value(json!({"MANY": ["10", "7"]}), "MANY"), json!([8, 7]));
+    for (wrong, base) in [
+        (json!({"HEX": "xy"}), 16),
+        (json!({"HALF": "2"}), 2),
+        (json!({"HALF": "1.0.1"}), 2),
+        (json!({"MANY": ["9"]}), 8),
+    ] {
+        let faults = read(wrong).unwrap_err();
+        assert!(faults[0].message.contains(&format!("no number of base {base}")), "{faults:?}");
+    }
+    // The pattern is of what was typed.
+    let fault = |json: Json| check(&item, &read(json).unwrap()).len();
+    assert_eq!((fault(json!({"HEX": "ff"})), fault(json!({"HEX": "f"}))), (0, 1));
+}

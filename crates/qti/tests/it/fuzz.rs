@@ -1,12 +1,15 @@
-//! Random bytes find no panic and no hang.
+//! Random bytes find no panic, no hang and no memory without bound.
 
 use lyceum_core::random::Stream;
 use lyceum_qti::{
-    Attempt, Content, Responses, View, candidate_view, check, explain, json, read, upgraded,
-    variant,
+    Attempt, Content, Responses, View, candidate_view, check, explain, json, read, score, summary,
+    upgraded, variant,
 };
 
-use crate::kit::item_xml;
+use lyceum_qti::value::BaseType;
+use serde_json::{Value as Json, json as value};
+
+use crate::kit::{item, item_xml};
 use crate::short::expression;
 
 const OLD: &[u8] = br#"<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_v2p2" identifier="o" title="t"><responseDeclaration identifier="RESPONSE" cardinality="multiple" baseType="pair"><correctResponse><value>A B</value></correctResponse><mapping defaultValue="1"><mapEntry mapKey="A B" mappedValue="2"/></mapping></responseDeclaration><itemBody><associateInteraction responseIdentifier="RESPONSE" shuffle="true" maxAssociations="2"><prompt>x</prompt><simpleAssociableChoice identifier="A" matchMax="1">a</simpleAssociableChoice></associateInteraction></itemBody><responseProcessing template="http://x/match_correct"/></assessmentItem>"#;
@@ -48,6 +51,8 @@ fn random_documents_do_no_harm() {
         let Ok(reading) = read(&xml) else { return };
         let again = upgraded(&xml).unwrap();
         assert_eq!(again, upgraded(&again).unwrap(), "{xml}");
+        assert_eq!(summary(&xml).unwrap().kind, reading.content.kind());
+        let _ = (json::test_json(&xml), json::stimulus_json(&xml));
         let Content::Item(item) = reading.content else { return };
         let mut random = Stream::seeded(1);
         let variant = variant(&item, &mut random);
@@ -64,4 +69,146 @@ fn random_documents_do_no_harm() {
         assert!(!shown.contains("<qti-correct-response"), "{shown}");
         json::item_json(&xml).unwrap();
     });
+}
+
+/// An item that takes an answer of every base type, in single and in many.
+fn every_type() -> lyceum_qti::model::Item {
+    let declarations: String = BaseType::ALL
+        .iter()
+        .flat_map(|(name, _)| ["single", "multiple", "ordered"].map(|many| (many, *name)))
+        .map(|(many, name)| {
+            format!(
+                "<qti-response-declaration identifier=\"{many}-{name}\" cardinality=\"{many}\" \
+                 base-type=\"{name}\"/>"
+            )
+        })
+        .collect();
+    item(&format!(
+        "{declarations}<qti-response-declaration identifier=\"record\" cardinality=\"record\"/>\
+         <qti-outcome-declaration identifier=\"X\" cardinality=\"single\" base-type=\"string\"/>\
+         <qti-item-body><p><qti-text-entry-interaction response-identifier=\"single-float\" \
+          base=\"3\" string-identifier=\"single-string\" pattern-mask=\"[0-2.]*\"/></p>\
+         <qti-slider-interaction response-identifier=\"single-integer\" lower-bound=\"0\" \
+          upper-bound=\"9\" step=\"2\"/>\
+         <qti-match-interaction response-identifier=\"multiple-directedPair\"><qti-simple-match-set>\
+         <qti-simple-associable-choice identifier=\"a\" match-max=\"1\">a</qti-simple-associable-choice>\
+         </qti-simple-match-set><qti-simple-match-set>\
+         <qti-simple-associable-choice identifier=\"b\" match-max=\"0\">b</qti-simple-associable-choice>\
+         </qti-simple-match-set></qti-match-interaction></qti-item-body>\
+         <qti-response-processing><qti-set-outcome-value identifier=\"X\">{}\
+         </qti-set-outcome-value></qti-response-processing>",
+        expression("max($single-float sum($multiple-integer $ordered-float))"),
+    ))
+}
+
+#[test]
+fn random_responses_do_no_harm() {
+    let item = every_type();
+    let good = value!({
+        "single-boolean": true, "multiple-integer": [1, "2", 3.0], "ordered-float": [0.5, "-INF"],
+        "single-float": "-12.1", "single-integer": 9_007_199_254_740_993_i64,
+        "single-point": [3, 4], "multiple-directedPair": ["a b", ["a", "b"]],
+        "single-file": {"name": "a", "mediaType": "text/plain", "data": "data:,x"},
+        "single-duration": "PT1H", "record": {"x": 1, "y": null, "z": "w"},
+        "multiple-identifier": [], "single-uri": "https://a.example",
+    });
+    let tried = |json: &Json| {
+        let Some(given) = json.as_object() else { return };
+        let Ok(responses) = Responses::from_json(&item, given) else { return };
+        check(&item, &responses);
+        let outcomes = score(&item, &responses, Attempt::default(), &mut Stream::seeded(1));
+        outcomes.to_json();
+    };
+    tried(&good);
+    many_variants(&good, tried);
+    let corpus = good.to_string();
+    lyceum_testkit::fuzz::run("qti responses", &[corpus.as_bytes()], |bytes| {
+        let _ = serde_json::from_slice(bytes).map(|json| tried(&json));
+    });
+}
+
+#[test]
+fn random_json_forms_do_no_harm() {
+    let forms = [
+        Json::Object(crate::json::choice()),
+        value!({
+            "identifier": "t1", "title": "Test", "timeLimit": 60, "maxAttempts": 2,
+            "qti-test-part": [{"identifier": "P", "navigationMode": "linear", "submissionMode": "individual",
+                "qti-assessment-section": [{"identifier": "S", "title": "One", "visible": true, "sequence": 1,
+                    "qti-assessment-item-ref": [{"identifier": "I", "href": "i", "sequence": 2}]}]}],
+            "qti-outcome-declaration": [{"identifier": "SCORE", "cardinality": "single", "baseType": "float", "defaultValue": {"value": 0.5}}],
+        }),
+        value!({
+            "identifier": "s1", "title": "Text", "content": "<p>Read</p>", "label": "L", "language": "en",
+            "stylesheet": {"href": "a.css", "type": "text/css"},
+            "catalogInfo": [{"id": "c1", "support": "glossary-on-screen", "content": "a word"}],
+        }),
+    ];
+    let tried = |json: &Json| {
+        let Some(form) = json.as_object() else { return };
+        for written in [json::item_xml, json::test_xml, json::stimulus_xml] {
+            // What is written may be refused, at a place and with words.
+            if let Ok(xml) = written(form)
+                && let Ok(reading) = read(&xml)
+            {
+                assert!(!reading.faults.0.iter().any(|fault| fault.message.is_empty()));
+            }
+        }
+    };
+    let corpus: Vec<String> = forms.iter().map(ToString::to_string).collect();
+    for form in &forms {
+        many_variants(form, tried);
+    }
+    let corpus: Vec<&[u8]> = corpus.iter().map(String::as_bytes).collect();
+    lyceum_testkit::fuzz::run("qti json", &corpus, |bytes| {
+        let _ = serde_json::from_slice(bytes).map(|json| tried(&json));
+    });
+}
+
+/// Hands on variants of a value in which something is another thing.
+fn many_variants(good: &Json, tried: impl Fn(&Json)) {
+    let odd = [
+        value!(null),
+        value!(true),
+        value!(-1),
+        value!(1e308),
+        value!(u64::MAX),
+        value!(""),
+        value!("\u{0}\u{ffff}"),
+        value!("<p>&x;</q>"),
+        value!("x".repeat(10_000)),
+        value!([]),
+        value!(vec![0; 3000]),
+        value!({}),
+        value!({"": [{}]}),
+    ];
+    let mut random = Stream::seeded(4);
+    for _ in 0..if lyceum_testkit::full_size() { 100_000 } else { 2000 } {
+        let mut json = good.clone();
+        for _ in 0..=random.below(3) {
+            let odd = random.pick(&odd).clone();
+            *somewhere(&mut json, &mut random) = odd;
+        }
+        tried(&json);
+    }
+}
+
+/// A place in a value, the root seldom.
+fn somewhere<'j>(json: &'j mut Json, random: &mut Stream) -> &'j mut Json {
+    let members = match json {
+        _ if random.below(4) == 0 => 0,
+        Json::Object(members) => members.len(),
+        Json::Array(members) => members.len(),
+        _ => 0,
+    };
+    if members == 0 {
+        return json;
+    }
+    let at = usize::try_from(random.below(members as u64)).unwrap();
+    let inner = match json {
+        Json::Object(members) => members.values_mut().nth(at),
+        Json::Array(members) => members.get_mut(at),
+        _ => None,
+    };
+    somewhere(inner.unwrap(), random)
 }

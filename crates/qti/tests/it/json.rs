@@ -12,7 +12,7 @@ fn object(json: Json) -> Map<String, Json> {
     object
 }
 
-fn choice() -> Map<String, Json> {
+pub(crate) fn choice() -> Map<String, Json> {
     object(json!({
         "identifier": "q1", "title": "Seasons", "type": "choice",
         "preInteraction": "<p>Look &nbsp; here</p>",

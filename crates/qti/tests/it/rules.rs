@@ -159,8 +159,8 @@ fn a_trace_tells_each_step() {
         trace.to_string(),
         "    0  response-condition → if\n\
          \x20   0    match → true\n\
-         \x20   0      variable → A\n\
-         \x20   0      correct → A\n\
+         \x20   0      variable RESPONSE → A\n\
+         \x20   0      correct RESPONSE → A\n\
          \x20   0    set-outcome-value → SCORE := 1.0\n\
          \x20   0      base-value → 1.0\n"
     );

@@ -1,0 +1,141 @@
+//! An item and the responses to it, as the command line names them.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lyceum_core::random::Stream;
+use lyceum_qti::model::Item;
+use lyceum_qti::value::Cardinality;
+use lyceum_qti::{
+    Attempt, Outcomes, ResponseFault, Responses, Trace, Variant, check, explain, read_item, score,
+    variant,
+};
+use serde_json::{Map, Value};
+
+use super::files;
+use crate::failure::{Code, Failure, Result};
+
+#[derive(Args)]
+pub(super) struct Answers {
+    /// The item
+    #[arg(value_name = "ITEM.xml")]
+    item: PathBuf,
+    /// What a response variable holds; once more for a further value in a container
+    #[arg(long, value_name = "NAME=VALUE")]
+    response: Vec<String>,
+    /// JSON objects of response variables and what they hold, one or many
+    #[arg(long, value_name = "FILE.json", conflicts_with = "response")]
+    responses: Option<PathBuf>,
+    /// Seed of what is drawn by lot: template variables, random values
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// An item that is ready to be scored.
+pub(super) struct Scorer {
+    pub(super) item: Item,
+    pub(super) variant: Variant,
+    random: Stream,
+}
+
+type Given = Map<String, Value>;
+type Each<'a> = Box<dyn Iterator<Item = Result<Given>> + 'a>;
+
+impl Answers {
+    /// Reads the item and draws its variant.
+    pub(super) fn scorer(&self) -> Result<Scorer> {
+        let path = self.item.display();
+        let item = files::text(&self.item).map_err(Into::into).and_then(|text| read_item(&text));
+        let item = item.map_err(|faults| Failure {
+            details: faults.0.iter().map(ToString::to_string).collect(),
+            ..Failure::failed(format!("'{path}' cannot be scored"))
+                .hint(format!("`lyceum qti validate {path}` shows where"))
+        })?;
+        let mut random = Stream::seeded(self.seed);
+        Ok(Scorer { variant: variant(&item, &mut random), item, random })
+    }
+
+    /// The responses in their order; without any, one that is empty.
+    pub(super) fn each<'a>(&'a self, item: &Item) -> Result<Each<'a>> {
+        match &self.responses {
+            None => Ok(Box::new(std::iter::once(typed(item, &self.response)))),
+            Some(path) => read(path),
+        }
+    }
+}
+
+/// `NAME=VALUE` after `NAME=VALUE`.
+fn typed(item: &Item, texts: &[String]) -> Result<Given> {
+    let mut given = Given::new();
+    for text in texts {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Failure::new(Code::Usage, format!("'{text}' names no response variable"))
+                .hint("write --response RESPONSE=A")
+        })?;
+        let is_record = item
+            .response(name)
+            .is_some_and(|response| response.declaration.cardinality == Cardinality::Record);
+        let value = match is_record {
+            false => Value::from(value),
+            true => serde_json::from_str(value).map_err(|error| {
+                Failure::new(Code::Usage, format!("'{name}' is a record: {error}"))
+                    .hint(format!("write --response {name}={{\"field\":1}}"))
+            })?,
+        };
+        match given.get_mut(name) {
+            None => {
+                given.insert(name.to_owned(), value);
+            }
+            Some(Value::Array(values)) => values.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    Ok(given)
+}
+
+/// The objects of a file, read as they are asked for.
+fn read(path: &Path) -> Result<Each<'_>> {
+    let file = File::open(path).map_err(|error| {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => Code::NotFound,
+            _ => Code::Failed,
+        };
+        Failure::new(code, format!("'{}' cannot be read: {error}", path.display()))
+            .hint("name a file of JSON objects such as {\"RESPONSE\":\"A\"}")
+    })?;
+    let objects = serde_json::Deserializer::from_reader(BufReader::new(file)).into_iter();
+    Ok(Box::new(objects.map(move |object| {
+        object.map_err(|error| {
+            Failure::failed(format!("'{}': {error}", path.display()))
+                .hint("write objects such as {\"RESPONSE\":\"A\"}, each on a line")
+        })
+    })))
+}
+
+impl Scorer {
+    /// The responses as the item declares them, and what its interactions say to them.
+    pub(super) fn read(&self, given: &Given) -> Result<(Responses, Vec<String>)> {
+        let responses = Responses::from_json(&self.item, given).map_err(|faults| Failure {
+            details: faults.iter().map(told).collect(),
+            ..Failure::failed("the responses do not fit the item")
+        })?;
+        let faults = check(&self.item, &responses);
+        Ok((responses, faults.iter().map(told).collect()))
+    }
+
+    pub(super) fn score(&mut self, responses: &Responses) -> Outcomes {
+        let attempt = Attempt { number: 1, variant: Some(&self.variant), ..Attempt::default() };
+        score(&self.item, responses, attempt, &mut self.random)
+    }
+
+    pub(super) fn explain(&mut self, responses: &Responses) -> (Outcomes, Trace) {
+        let attempt = Attempt { number: 1, variant: Some(&self.variant), ..Attempt::default() };
+        explain(&self.item, responses, attempt, &mut self.random)
+    }
+}
+
+fn told(fault: &ResponseFault) -> String {
+    format!("{}: {}; {}", fault.identifier, fault.message, fault.mend)
+}

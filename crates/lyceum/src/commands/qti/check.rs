@@ -1,0 +1,94 @@
+//! Files are read and held against the rules and against each other; faults are told as they are
+//! found.
+
+use std::path::{Path, PathBuf};
+
+use indicatif::ProgressBar;
+use lyceum_qti::{Fault, Kind, Severity, is_document, read, summary};
+
+use super::files::{self, Source};
+use super::library::Library;
+use super::told::{as_json, as_text};
+use crate::printer::Printer;
+
+/// What was looked at, and what was found.
+pub(super) struct Check<'p> {
+    printer: &'p Printer,
+    bar: &'p ProgressBar,
+    pub(super) library: Library,
+    /// Documents without an error.
+    pub(super) good: Vec<(Kind, PathBuf)>,
+    pub(super) documents: usize,
+    /// XML in folders that is no document of QTI, a manifest for one.
+    pub(super) skipped: usize,
+    pub(super) errors: usize,
+    pub(super) warnings: usize,
+}
+
+impl<'p> Check<'p> {
+    pub(super) fn new(printer: &'p Printer, bar: &'p ProgressBar) -> Self {
+        Self {
+            printer,
+            bar,
+            library: Library::default(),
+            good: Vec::new(),
+            documents: 0,
+            skipped: 0,
+            errors: 0,
+            warnings: 0,
+        }
+    }
+
+    /// Reads and checks a file.
+    pub(super) fn file(&mut self, Source { path, named }: &Source) {
+        let text = match files::text(path) {
+            Ok(text) if *named || is_document(&text) => text,
+            Ok(_) => return self.skipped += 1,
+            Err(fault) => {
+                self.documents += 1;
+                self.tell(path, "", &fault);
+                return;
+            }
+        };
+        self.documents += 1;
+        let mut faults = match read(&text) {
+            Ok(reading) => reading.faults.0,
+            Err(fault) => vec![fault],
+        };
+        // What cannot be read at all was told so.
+        let summary = summary(&text).ok();
+        let kind = summary.as_ref().map(|summary| summary.kind);
+        faults.extend(summary.and_then(|summary| self.library.add(path, summary)));
+        let refused = faults.iter().any(|fault| fault.severity == Severity::Error);
+        for fault in &faults {
+            self.tell(path, &text, fault);
+        }
+        self.good.extend(kind.filter(|_| !refused).map(|kind| (kind, path.clone())));
+    }
+
+    /// Tells a fault of a file that is not at hand any more.
+    pub(super) fn tell_later(&mut self, path: &Path, fault: &Fault) {
+        self.tell(path, &files::text(path).unwrap_or_default(), fault);
+    }
+
+    fn tell(&mut self, path: &Path, text: &str, fault: &Fault) {
+        match fault.severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+        }
+        self.bar.suspend(|| {
+            self.printer.item(|| as_text(path, text, fault), || as_json(path, fault));
+        });
+    }
+
+    /// `3 errors, 1 warning`.
+    pub(super) fn faults(&self) -> String {
+        [counted(self.errors, "error"), counted(self.warnings, "warning")].join(", ")
+    }
+}
+
+/// `3 documents`, `1 document`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}

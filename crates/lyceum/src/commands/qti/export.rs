@@ -1,0 +1,114 @@
+//! `lyceum qti export`
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lyceum_assessment::{Kind, repository};
+use lyceum_core::Problem;
+use serde_json::{Map, json};
+
+use crate::failure::{Code, Failure, Result};
+use crate::interrupt;
+use crate::printer::Printer;
+use crate::settings::{DataArgs, Missing};
+
+/// Bytes of a file's name at most, `.xml` not counted; file systems take 255.
+const NAME_MAX_BYTES: usize = 200;
+
+#[derive(Args)]
+pub(crate) struct Export {
+    /// The folder to make; it gets the folders items, tests and stimuli
+    #[arg(value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Export {
+    /// Writes all documents as they are at one instant; the folder appears when it is whole.
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let out = self.out.display().to_string();
+        if fs::read_dir(&self.out).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(Failure::new(Code::Conflict, format!("the folder '{out}' is not empty"))
+                .hint("name one that is not there yet"));
+        }
+        let mut part = self.out.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        if part.exists() {
+            let part = part.display();
+            return Err(Failure::new(Code::Conflict, format!("'{part}' is in the way"))
+                .hint("an export that broke off may have left it; remove it"));
+        }
+        let bar = printer.progress("exporting", 0);
+        interrupt::unfinished(Some(&part));
+        let mut counts = Map::new();
+        let done = db.read_blocking(|tx| {
+            for (kind, folder) in
+                [(Kind::Item, "items"), (Kind::Test, "tests"), (Kind::Stimulus, "stimuli")]
+            {
+                let folder_path = part.join(folder);
+                fs::create_dir_all(&folder_path).map_err(|error| failed(&folder_path, &error))?;
+                let (mut names, mut count) = (Names::default(), 0_u64);
+                repository::each(tx, kind, |seq, identifier, xml| {
+                    let path = folder_path.join(names.of(identifier, seq));
+                    fs::write(&path, xml).map_err(|error| failed(&path, &error))?;
+                    bar.inc(1);
+                    count += 1;
+                    Ok(())
+                })?;
+                counts.insert(folder.into(), json!(count));
+            }
+            fs::rename(&part, &self.out).map_err(|error| failed(&self.out, &error))
+        });
+        interrupt::unfinished(None);
+        if done.is_err() {
+            // What is half written is of no use; failing to remove it changes nothing.
+            let _ = fs::remove_dir_all(&part);
+        }
+        done?;
+        bar.finish_and_clear();
+        let told: Vec<String> =
+            counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        printer.answer(String::new, || json!({ "folder": out, "documents": counts }));
+        printer.done(&format!("exported {} to '{out}'", told.join(", ")));
+        Ok(())
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Problem {
+    Problem::internal(format!("'{}' cannot be written: {error}", path.display()))
+}
+
+/// Names of files in one folder.
+#[derive(Default)]
+struct Names {
+    /// In small letters: not every file system tells capital letters apart.
+    given: HashSet<String>,
+}
+
+impl Names {
+    /// A name for a document, which never leads out of the folder: letters, digits, `.`, `-` and `_`
+    /// stay, every other byte becomes `%` and two digits. A name that is too long, or given already,
+    /// ends with the number of its row.
+    fn of(&mut self, identifier: &str, seq: i64) -> String {
+        let byte = |(at, byte): (usize, u8)| match byte {
+            b'.' if at > 0 => ".".to_owned(),
+            byte if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) => {
+                char::from(byte).to_string()
+            }
+            byte => format!("%{byte:02X}"),
+        };
+        let whole: String = identifier.bytes().enumerate().map(byte).collect();
+        let mut name = whole.get(..NAME_MAX_BYTES).unwrap_or(&whole).to_owned();
+        let cut = name.is_empty() || name.len() != whole.len();
+        if cut || !self.given.insert(name.to_ascii_lowercase()) {
+            name = format!("{name}~{seq}");
+        }
+        name + ".xml"
+    }
+}

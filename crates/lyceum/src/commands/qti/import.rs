@@ -1,0 +1,158 @@
+//! `lyceum qti import`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lyceum_assessment::{Change, Draft, Kind, Object, repository};
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_core::{Problem, ProblemKind};
+use lyceum_store::{Db, Tx};
+use serde_json::json;
+
+use super::check::{Check, counted};
+use super::files;
+use crate::failure::{Failure, Result};
+use crate::printer::{Printer, table};
+use crate::settings::{DataArgs, Missing};
+
+#[derive(Args)]
+pub(crate) struct Import {
+    /// XML files, and folders with such
+    #[arg(required = true, value_name = "FILE.xml|DIR")]
+    paths: Vec<PathBuf>,
+    /// Import the good documents where others are refused
+    #[arg(long)]
+    keep_going: bool,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+/// What became of the documents of a kind.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    created: usize,
+    updated: usize,
+    unchanged: usize,
+}
+
+/// The kinds in the order in which they refer to each other, and what many are called.
+const ORDER: [(Kind, lyceum_qti::Kind, &str); 3] = [
+    (Kind::Stimulus, lyceum_qti::Kind::Stimulus, "stimuli"),
+    (Kind::Item, lyceum_qti::Kind::Item, "items"),
+    (Kind::Test, lyceum_qti::Kind::Test, "tests"),
+];
+
+impl Import {
+    /// Everything in one transaction, a document at a time.
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let sources = files::files(&self.paths)?;
+        let (_, db) = self.data.open(Missing::Make)?;
+        let bar = printer.progress("importing", 2 * sources.len() as u64);
+        let mut check = Check::new(printer, &bar);
+        for source in &sources {
+            check.file(source);
+            bar.inc(1);
+        }
+        missing(&db, &mut check)?;
+        for (path, fault) in check.library.unnamed() {
+            check.tell_later(&path, &fault);
+        }
+        if check.errors > 0 && !self.keep_going {
+            return Err(refused(&check.faults()));
+        }
+        bar.set_length((sources.len() + check.good.len()) as u64);
+        let mut counts = [Count::default(); ORDER.len()];
+        let now = SystemClock.now();
+        db.write_blocking(|tx| {
+            for ((kind, found, _), count) in ORDER.iter().zip(&mut counts) {
+                for (_, path) in check.good.iter().filter(|(is, _)| is == found) {
+                    store(tx, now, *kind, path, count)?;
+                    bar.inc(1);
+                }
+            }
+            Ok(())
+        })?;
+        bar.finish_and_clear();
+        let sections = check.good.iter().filter(|(is, _)| *is == lyceum_qti::Kind::Section).count();
+        if sections > 0 {
+            let sections = counted(sections, "section");
+            printer.warn(&format!("{sections} left out: the store has them inside tests alone"));
+        }
+        let stored: usize = counts.iter().map(|c| c.created + c.updated + c.unchanged).sum();
+        let left = check.documents - stored - sections;
+        printer.item(|| told(&counts), || as_json(&counts, left));
+        if left > 0 {
+            printer.warn(&format!("{} refused: {}", counted(left, "document"), check.faults()));
+        }
+        printer.done(&format!("imported {}", counted(stored, "document")));
+        Ok(())
+    }
+}
+
+/// Tells references that lead neither to a file nor to the store. They keep nothing from being
+/// stored where the good is taken with the bad.
+fn missing(db: &Db, check: &mut Check<'_>) -> Result {
+    for (path, link, fault) in check.library.dangling() {
+        let there = db.read_blocking(|tx| {
+            let kind = ORDER.iter().find(|(_, found, _)| *found == link.kind);
+            let Some((kind, ..)) = kind else { return Ok(false) };
+            let names = super::library::names(&link);
+            let mut found = names.iter().map(|name| repository::find(tx, *kind, name));
+            found.try_fold(false, |there, found| Ok(there || found?.is_some()))
+        })?;
+        if !there {
+            check.tell_later(&path, &fault);
+        }
+    }
+    Ok(())
+}
+
+/// Creates or replaces the document of a file; the same again changes nothing.
+fn store(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kind: Kind,
+    path: &Path,
+    count: &mut Count,
+) -> lyceum_core::Result<()> {
+    let named = |message: String| {
+        Problem::new(ProblemKind::Invalid, format!("'{}': {message}", path.display()))
+    };
+    let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
+    let draft = Draft::of(kind, text, &Object::new()).map_err(|problem| named(problem.message))?;
+    let identifier = draft.identifier.clone();
+    let Some(before) = repository::find(tx, kind, &identifier)? else {
+        count.created += 1;
+        return repository::create(tx, now, &draft).map(drop);
+    };
+    let change = Change::Whole(Box::new(draft));
+    let after = repository::replace(tx, now, kind, &identifier, &change, None)?;
+    match after.version == before.version {
+        true => count.unchanged += 1,
+        false => count.updated += 1,
+    }
+    Ok(())
+}
+
+fn refused(faults: &str) -> Failure {
+    Failure::failed(format!("nothing was imported: {faults} in the files"))
+        .hint("mend the documents, or import the good ones with --keep-going")
+}
+
+fn told(counts: &[Count]) -> String {
+    let rows = ORDER.iter().zip(counts).map(|((.., many), count)| {
+        let numbers = [count.created, count.updated, count.unchanged].map(|n| n.to_string());
+        std::iter::once((*many).to_owned()).chain(numbers).collect()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    table(&["kind", "created", "updated", "unchanged"], &rows).trim_end().to_owned()
+}
+
+fn as_json(counts: &[Count], refused: usize) -> serde_json::Value {
+    let mut json = json!({ "refused": refused });
+    for ((.., many), count) in ORDER.iter().zip(counts) {
+        let Count { created, updated, unchanged } = count;
+        json[many] = json!({ "created": created, "updated": updated, "unchanged": unchanged });
+    }
+    json
+}

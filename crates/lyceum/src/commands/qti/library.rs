@@ -1,0 +1,135 @@
+//! Documents beside each other: what they are called, and whether what they refer to is there.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use lyceum_qti::{Fault, Kind, Link, Severity, Summary};
+use percent_encoding::percent_decode_str;
+
+use super::files::fault;
+
+/// What is known of the documents that were read.
+#[derive(Default)]
+pub(super) struct Library {
+    documents: Vec<(PathBuf, Vec<Link>)>,
+    by_name: HashMap<(Kind, Box<str>), usize>,
+    by_path: HashMap<PathBuf, (Kind, Box<str>)>,
+}
+
+impl Library {
+    /// Takes a document up. Answers a fault where another one has its name.
+    pub(super) fn add(&mut self, path: &Path, summary: Summary) -> Option<Fault> {
+        let Summary { kind, identifier, place, links } = summary;
+        let at = self.documents.len();
+        self.by_path.insert(flat(path), (kind, identifier.clone()));
+        self.documents.push((path.to_owned(), links));
+        let first = *self.by_name.entry((kind, identifier.clone())).or_insert(at);
+        (first != at && !identifier.is_empty()).then(|| {
+            let (name, first) = (kind.name(), self.documents[first].0.display());
+            let message = format!("the {name} '{identifier}' stands in '{first}' too");
+            fault(place, message, format!("give each {name} an identifier of its own"))
+        })
+    }
+
+    /// The references that lead nowhere, each with its file.
+    pub(super) fn dangling(&self) -> Vec<(PathBuf, Link, Fault)> {
+        let all = self.documents.iter().flat_map(|(path, links)| {
+            links
+                .iter()
+                .filter_map(move |link| Some((path.clone(), link.clone(), self.fault(path, link)?)))
+        });
+        all.collect()
+    }
+
+    fn fault(&self, from: &Path, link: &Link) -> Option<Fault> {
+        let Link { kind, identifier, href, place } = link;
+        let name = kind.name();
+        let address = address(link);
+        let is_known = |name: &String| self.by_name.contains_key(&(*kind, name.as_str().into()));
+        if names(link).iter().any(is_known) || leads_out(&address) {
+            return None;
+        }
+        let target = target(from, &address);
+        match self.by_path.get(&target) {
+            Some((is, _)) if is == kind => None,
+            Some((is, _)) => Some(fault(
+                *place,
+                format!("'{href}' is no {name} but another document: {}", is.name()),
+                format!("write the address of the {name} '{identifier}'"),
+            )),
+            None if target.is_file() => None,
+            None => Some(fault(
+                *place,
+                format!("the {name} '{identifier}' at '{href}' is not there"),
+                "add its file, or mend the address",
+            )),
+        }
+    }
+
+    /// References to files that the store will not find, for it knows documents by their names and no
+    /// files: a warning each.
+    pub(super) fn unnamed(&self) -> Vec<(PathBuf, Fault)> {
+        let mut found = Vec::new();
+        for (from, links) in &self.documents {
+            for link in links {
+                let there = self.by_path.get(&target(from, &address(link)));
+                let Some((kind, name)) = there.filter(|(kind, _)| *kind == link.kind) else {
+                    continue;
+                };
+                if !names(link).iter().any(|known| **known == **name) {
+                    let (href, kind) = (&link.href, kind.name());
+                    let message =
+                        format!("the store will not find the {kind} '{name}' at '{href}'");
+                    let mend =
+                        format!("write identifier=\"{name}\" here, or call its file {name}.xml");
+                    let fault = fault(link.place, message, mend);
+                    found.push((from.clone(), Fault { severity: Severity::Warning, ..fault }));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The file that an address names.
+fn target(from: &Path, address: &str) -> PathBuf {
+    flat(&from.parent().unwrap_or(Path::new("")).join(address))
+}
+
+/// The names that a reference may mean: the end of its address, the same without `.xml`, its own.
+pub(super) fn names(link: &Link) -> [String; 3] {
+    let address = address(link);
+    let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let bare = last.strip_suffix(".xml").unwrap_or(last);
+    [last.to_owned(), bare.to_owned(), link.identifier.to_string()]
+}
+
+fn address(link: &Link) -> String {
+    let address = link.href.split(['?', '#']).next().unwrap_or_default();
+    percent_decode_str(address).decode_utf8_lossy().into_owned()
+}
+
+/// Whether an address is one of the network, which is not followed.
+fn leads_out(address: &str) -> bool {
+    let scheme = address.split_once(':').map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
+}
+
+/// A path without `.` and `..` where they can be told by the words alone.
+fn flat(path: &Path) -> PathBuf {
+    let mut flat = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(flat.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                flat.pop();
+            }
+            other => flat.push(other),
+        }
+    }
+    flat
+}

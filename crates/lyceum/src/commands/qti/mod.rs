@@ -1,0 +1,43 @@
+//! `lyceum qti`
+
+mod answers;
+mod check;
+mod explain;
+mod export;
+mod files;
+mod import;
+mod library;
+mod score;
+mod told;
+mod validate;
+
+use clap::Subcommand;
+
+use crate::failure::Result;
+use crate::printer::Printer;
+
+#[derive(Subcommand)]
+pub(crate) enum Qti {
+    /// Check items, tests, sections and stimuli, and what they refer to
+    Validate(validate::Validate),
+    /// Score responses to an item
+    Score(score::Score),
+    /// Print how a response is scored, step by step
+    Explain(explain::Explain),
+    /// Store items, tests and stimuli
+    Import(import::Import),
+    /// Write all stored items, tests and stimuli as files
+    Export(export::Export),
+}
+
+impl Qti {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Validate(validate) => validate.run(printer),
+            Self::Score(score) => score.run(printer),
+            Self::Explain(explain) => explain.run(printer),
+            Self::Import(import) => import.run(printer),
+            Self::Export(export) => export.run(printer),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `lyceum qti score`
+
+use clap::Args;
+use lyceum_qti::Outcomes;
+use serde_json::json;
+
+use super::answers::Answers;
+use crate::failure::{Failure, Result};
+use crate::printer::{Printer, table};
+
+#[derive(Args)]
+pub(crate) struct Score {
+    #[command(flatten)]
+    answers: Answers,
+}
+
+impl Score {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let mut scorer = self.answers.scorer()?;
+        let mut each = self.answers.each(&scorer.item)?.peekable();
+        let Some(first) = each.next().transpose()? else {
+            return Err(Failure::failed("there is no response in the file")
+                .hint("write objects such as {\"RESPONSE\":\"A\"}, each on a line"));
+        };
+        if each.peek().is_none() {
+            let (responses, faults) = scorer.read(&first)?;
+            for fault in &faults {
+                printer.warn(fault);
+            }
+            let outcomes = scorer.score(&responses);
+            printer.answer(
+                || one(&outcomes),
+                || json!({ "outcomes": outcomes.to_json(), "faults": faults }),
+            );
+            return Ok(());
+        }
+        let bar = printer.progress("scoring", 0);
+        let (mut taken, mut refused) = (0_u64, 0_u64);
+        for (number, given) in (1_u64..).zip(std::iter::once(Ok(first)).chain(each)) {
+            bar.set_position(number);
+            match scorer.read(&given?) {
+                Ok((responses, faults)) => {
+                    let outcomes = scorer.score(&responses);
+                    let json = || json!({ "response": number, "outcomes": outcomes.to_json(), "faults": faults });
+                    bar.suspend(|| printer.item(|| line(number, &outcomes), json));
+                    taken += 1;
+                }
+                Err(failure) => {
+                    let why = failure.details.join(", ");
+                    let json = || json!({ "response": number, "error": failure.details });
+                    bar.suspend(|| printer.item(|| format!("{number}  refused: {why}"), json));
+                    refused += 1;
+                }
+            }
+        }
+        bar.finish_and_clear();
+        match refused {
+            0 => printer.done(&format!("scored {taken} responses")),
+            _ => {
+                let message = format!("scored {taken} responses, refused {refused}");
+                return Err(Failure::failed(message)
+                    .hint("the refused ones do not fit the declarations of the item"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn one(outcomes: &Outcomes) -> String {
+    let rows = outcomes.iter().map(|(name, value)| vec![name.to_owned(), value.to_string()]);
+    table(&["outcome", "value"], &rows.collect::<Vec<_>>())
+}
+
+/// One of many: its number and its outcomes.
+fn line(number: u64, outcomes: &Outcomes) -> String {
+    let outcomes = outcomes.iter().map(|(name, value)| format!("  {name}={value}"));
+    std::iter::once(number.to_string()).chain(outcomes).collect()
+}

@@ -1,0 +1,53 @@
+//! `lyceum qti validate`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::check::{Check, counted};
+use super::files;
+use crate::failure::{Failure, Result};
+use crate::printer::Printer;
+
+#[derive(Args)]
+pub(crate) struct Validate {
+    /// XML files, and folders with such
+    #[arg(required = true, value_name = "FILE.xml|DIR")]
+    paths: Vec<PathBuf>,
+}
+
+impl Validate {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let sources = files::files(&self.paths)?;
+        let bar = printer.progress("checking", sources.len() as u64);
+        let mut check = Check::new(printer, &bar);
+        for source in &sources {
+            check.file(source);
+            bar.inc(1);
+        }
+        for (path, _, fault) in check.library.dangling() {
+            check.tell_later(&path, &fault);
+        }
+        bar.finish_and_clear();
+        let Check { documents, skipped, errors, warnings, .. } = check;
+        printer.closing(|| {
+            json!({
+                "documents": documents,
+                "skipped": skipped,
+                "errors": errors,
+                "warnings": warnings,
+            })
+        });
+        if skipped > 0 {
+            let files = counted(skipped, "XML file");
+            printer.step(&format!("{files} in folders left out: no QTI"));
+        }
+        let told = format!("{} checked: {}", counted(documents, "document"), check.faults());
+        match errors {
+            0 => printer.done(&told),
+            _ => return Err(Failure::failed(told)),
+        }
+        Ok(())
+    }
+}

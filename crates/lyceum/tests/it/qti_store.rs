@@ -1,0 +1,170 @@
+//! `lyceum qti import` and `lyceum qti export`, on both stores.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use lyceum_assessment::{Draft, Kind, Object, repository};
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Db, Target};
+use serde_json::json;
+
+use crate::admin::places;
+use crate::qti::{MAPPED, item, test, write_all};
+use crate::transcript::Place;
+
+const STIMULUS: &str = "<?xml version=\"1.0\"?>\r\n<qti-assessment-stimulus \
+    xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" identifier=\"text\" title=\"Text\">\r\n\
+    <qti-stimulus-body><p>Read</p></qti-stimulus-body></qti-assessment-stimulus>\r\n";
+
+const OLD: &str = "\u{feff}<assessmentItem xmlns=\"http://www.imsglobal.org/xsd/imsqti_v2p2\" \
+    identifier=\"old\" title=\"Old\" adaptive=\"false\" timeDependent=\"false\">\
+    <itemBody><p>\u{fc}</p></itemBody></assessmentItem>";
+
+/// An item that is read with a stimulus.
+fn with_text(identifier: &str) -> String {
+    item(identifier, MAPPED).replace(
+        "  <qti-item-body>",
+        "  <qti-assessment-stimulus-ref identifier=\"text\" href=\"../stimuli/text.xml\"/>\n  \
+         <qti-item-body>",
+    )
+}
+
+fn set() -> Vec<(&'static str, String)> {
+    vec![
+        ("set/1-exam.xml", test(&[("water", "items/water.xml"), ("old", "items/old.xml")])),
+        ("set/items/old.xml", OLD.to_owned()),
+        ("set/items/water.xml", with_text("water")),
+        ("set/items/other.xml", item("Water", MAPPED)),
+        ("set/stimuli/text.xml", STIMULUS.to_owned()),
+        ("set/imsmanifest.xml", "<manifest/>".to_owned()),
+    ]
+}
+
+/// Every file below a folder, by its path there.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn content_goes_into_the_store_and_comes_back_to_the_byte() {
+    for place in places() {
+        write_all(&place, &set());
+        assert_eq!(
+            place.ok("qti import set"),
+            "kind     created  updated  unchanged\n\
+             stimuli  1        0        0\n\
+             items    3        0        0\n\
+             tests    1        0        0\n"
+        );
+        place.write("set/items/other.xml", &item("Water", MAPPED).replace("Helium", "Iron"));
+        let again = place.json("qti import set --json");
+        assert_eq!(again["items"], json!({"created": 0, "updated": 1, "unchanged": 2}));
+        assert_eq!(again["tests"], json!({"created": 0, "updated": 0, "unchanged": 1}));
+
+        let (code, _, told) = place.run("qti export out");
+        assert_eq!((code, told.as_str()), (0, "exported 3 items, 1 tests, 1 stimuli to 'out'\n"));
+        let out = files(&place.path().join("out"));
+        let mut names: Vec<&str> = out.keys().map(String::as_str).collect();
+        // Small and capital letters are one name to some file systems.
+        names.retain(|name| !name.starts_with("items/water~"));
+        assert_eq!(names.len() + 1, out.len());
+        assert_eq!(
+            names,
+            ["items/Water.xml", "items/old.xml", "stimuli/text.xml", "tests/exam.xml"]
+        );
+        let mut texts: Vec<&String> = out.values().collect();
+        let set = files(&place.path().join("set"));
+        let mut due: Vec<&String> = set.values().filter(|text| *text != "<manifest/>").collect();
+        texts.sort();
+        due.sort();
+        assert!(texts == due, "each document comes back as it was");
+
+        let back = place.json("qti import out --json");
+        assert_eq!(back["items"], json!({"created": 0, "updated": 0, "unchanged": 3}));
+        let (code, told) = place.fails("qti export out");
+        assert!(code == 5 && told.contains("the folder 'out' is not empty"), "{told}");
+    }
+}
+
+#[test]
+fn a_fault_keeps_all_out_unless_the_good_is_taken() {
+    for place in places() {
+        let broken = item("broken", MAPPED).replace("</qti-item-body>", "");
+        let lost = test(&[("a", "items/nowhere.xml")]);
+        write_all(&place, &[("set/a.xml", item("a", MAPPED)), ("set/b.xml", broken)]);
+        let (code, answer, told) = place.run("qti import set");
+        assert!(code == 1 && answer.starts_with("set/b.xml:"), "{answer}");
+        assert!(told.starts_with("error: nothing was imported: 1 error, 0 warnings"), "{told}");
+        assert_eq!(place.json("qti export none --json")["documents"]["items"], 0);
+
+        let (code, answer, told) = place.run("qti import set --keep-going --json");
+        assert_eq!(code, 0, "{told}");
+        let report: serde_json::Value =
+            serde_json::from_str(answer.lines().last().unwrap()).unwrap();
+        assert_eq!((&report["refused"], &report["items"]["created"]), (&json!(1), &json!(1)));
+
+        // A test may refer to what the store has, by its name.
+        write_all(&place, &[("lost.xml", lost.replace("identifier=\"a\"", "identifier=\"z\""))]);
+        let (code, answer, _) = place.run("qti import lost.xml");
+        assert!(code == 1 && answer.contains("is not there"), "{answer}");
+        write_all(&place, &[("found.xml", lost)]);
+        place.ok("qti import found.xml");
+    }
+}
+
+#[test]
+fn files_that_the_store_will_not_find_by_name_are_told() {
+    let place = Place::new();
+    let named = test(&[("first", "items/one.xml")]);
+    write_all(&place, &[("set/exam.xml", named), ("set/items/one.xml", item("water", MAPPED))]);
+    let answer = place.ok("qti import set");
+    let told = "set/exam.xml:4:7: warning: the store will not find the item 'water' at \
+                'items/one.xml'\n";
+    assert!(answer.contains(told), "{answer}");
+}
+
+#[test]
+fn no_identifier_leads_out_of_the_folder() {
+    let place = Place::new();
+    place.ok("client create App --id app");
+    let file = place.path().join("lyceum-data/lyceum.db");
+    let db = Db::open(&Target::Sqlite(file), &lyceum_server::migrations()).unwrap();
+    let long = "x".repeat(255);
+    let identifiers =
+        ["../../evil", "/tmp/evil", "..", ".", ".hidden", "a/b\\c", "\u{1}\u{e9}", "a b", &long];
+    db.write_blocking(|tx| {
+        for identifier in identifiers {
+            let draft = Draft::of(Kind::Item, item("water", MAPPED), &Object::new())?;
+            let draft = Draft { identifier: identifier.to_owned(), ..draft };
+            repository::create(tx, Timestamp::from_milliseconds(0), &draft)?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    drop(db);
+    place.ok("qti export out");
+    let out = files(&place.path().join("out"));
+    assert_eq!(out.len(), identifiers.len());
+    for name in out.keys() {
+        let file = name.strip_prefix("items/").unwrap();
+        assert!(!file.starts_with('.') && !file.contains('/') && file.len() < 255, "{name}");
+        assert!(file.is_ascii(), "{name}");
+    }
+    assert!(out.contains_key("items/%2E.%2F..%2Fevil.xml"), "{:?}", out.keys());
+    let here = fs::read_dir(place.path()).unwrap().count();
+    assert_eq!(here, 2, "the data and the export");
+}

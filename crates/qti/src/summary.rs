@@ -1,0 +1,124 @@
+//! What a document is called and what it refers to, for those who hold many of them.
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use crate::Content;
+use crate::fault::{Fault, Place};
+
+/// The sorts of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// `qti-assessment-stimulus`
+    Stimulus,
+    /// `qti-assessment-item`
+    Item,
+    /// `qti-assessment-section`
+    Section,
+    /// `qti-assessment-test`
+    Test,
+}
+
+/// The roots of documents in QTI 3 and 2, and what refers to them.
+const ROOTS: [(Kind, &str, &str, &str); 4] = [
+    (
+        Kind::Stimulus,
+        "qti-assessment-stimulus",
+        "assessmentStimulus",
+        "qti-assessment-stimulus-ref",
+    ),
+    (Kind::Item, "qti-assessment-item", "assessmentItem", "qti-assessment-item-ref"),
+    (Kind::Section, "qti-assessment-section", "assessmentSection", "qti-assessment-section-ref"),
+    (Kind::Test, "qti-assessment-test", "assessmentTest", ""),
+];
+
+impl Kind {
+    /// As a reader calls it: `item` for one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stimulus => "stimulus",
+            Self::Item => "item",
+            Self::Section => "section",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// What a document says of itself and of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name; empty where it has none.
+    pub identifier: Box<str>,
+    /// Where its root begins.
+    pub place: Place,
+    /// The documents that it refers to, in the order of the text.
+    pub links: Vec<Link>,
+}
+
+/// A reference to another document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// What must lie there.
+    pub kind: Kind,
+    /// What the referring document calls it.
+    pub identifier: Box<str>,
+    /// Where it lies, as it stands.
+    pub href: Box<str>,
+    /// Where the reference begins.
+    pub place: Place,
+}
+
+/// Reads what a document is called and refers to; it need not be valid. Errors: as [`crate::read`].
+pub fn summary(xml: &str) -> Result<Summary, Fault> {
+    let (document, _) = crate::parsed(xml)?;
+    let root = document.root();
+    let kind = ROOTS.iter().find(|(_, name, ..)| root.is(name)).map(|(kind, ..)| *kind);
+    // From one to the next: a line may be the whole text, and links many.
+    let (mut place, mut from) = (Place { line: 1, column: 1 }, 0);
+    let links = root.descendants().filter_map(|element| {
+        let (kind, ..) = ROOTS.iter().find(|(.., link)| element.is(link))?;
+        let text = |name| element.attribute(name).unwrap_or_default().trim().into();
+        let start = element.start() as usize;
+        place = place.after(&document.source()[from..start]);
+        from = start;
+        Some(Link { kind: *kind, identifier: text("identifier"), href: text("href"), place })
+    });
+    let links = links.collect();
+    let identifier = root.attribute("identifier").unwrap_or_default().trim().into();
+    match kind {
+        Some(kind) => Ok(Summary { kind, identifier, place: root.place(), links }),
+        None => Err(crate::no_document(root)),
+    }
+}
+
+/// Whether a text is meant as a document of QTI 3.0, 2.2 or 2.1, well-formed or not: false for XML
+/// whose root is called otherwise, the manifest of a package for one.
+pub fn is_document(xml: &str) -> bool {
+    let mut reader = Reader::from_str(xml.trim_start_matches('\u{feff}'));
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(root) | Event::Empty(root)) => {
+                let name = root.local_name();
+                let name = name.as_ref();
+                return ROOTS.iter().any(|(_, new, old, _)| name == *new || name == *old);
+            }
+            Ok(Event::Eof) | Err(_) => return true,
+            Ok(_) => {}
+        }
+    }
+}
+
+impl Content {
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Item(_) => Kind::Item,
+            Self::Test(_) => Kind::Test,
+            Self::Section(_) => Kind::Section,
+            Self::Stimulus(_) => Kind::Stimulus,
+        }
+    }
+}

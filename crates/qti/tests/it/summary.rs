@@ -1,0 +1,53 @@
+//! What documents are called and refer to.
+
+use lyceum_qti::{Kind, Place, is_document, summary};
+
+const TEST: &str = r#"<?xml version="1.0"?>
+<qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier=" t " title="T">
+  <qti-test-part identifier="p" navigation-mode="linear" submission-mode="individual">
+    <qti-assessment-section identifier="s" title="S" visible="true">
+      <qti-assessment-item-ref identifier="i" href="items/i.xml"/><qti-assessment-item-ref identifier="j" href=" j.xml "/>
+      <qti-assessment-section-ref identifier="r" href="r.xml"/>
+    </qti-assessment-section>
+  </qti-test-part>
+</qti-assessment-test>"#;
+
+#[test]
+fn a_document_tells_its_name_and_its_links() {
+    let told = summary(TEST).unwrap();
+    assert_eq!((told.kind, &*told.identifier), (Kind::Test, "t"));
+    assert_eq!(told.place, Place { line: 2, column: 1 });
+    let links: Vec<_> = told
+        .links
+        .iter()
+        .map(|link| (link.kind, &*link.identifier, &*link.href, link.place.line, link.place.column))
+        .collect();
+    assert_eq!(
+        links,
+        [
+            (Kind::Item, "i", "items/i.xml", 5, 7),
+            (Kind::Item, "j", "j.xml", 5, 67),
+            (Kind::Section, "r", "r.xml", 6, 7),
+        ]
+    );
+    let old =
+        r#"<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_v2p2" identifier="o"/>"#;
+    assert_eq!(summary(old).unwrap().kind, Kind::Item);
+    assert!(summary("<a/>").unwrap_err().message.contains("no document of QTI"));
+}
+
+#[test]
+fn what_is_meant_as_a_document_is_told_from_other_xml() {
+    for (text, is) in [
+        (TEST, true),
+        ("\u{feff}<?xml version=\"1.0\"?><!-- x --><qti-assessment-item", true),
+        ("<q:qti-assessment-item xmlns:q='urn:x'><p></q>", true),
+        ("<assessmentItem/>", true),
+        ("<manifest/>", false),
+        ("<qti-response-processing/>", false),
+        ("no xml", true),
+        ("", true),
+    ] {
+        assert_eq!(is_document(text), is, "{text}");
+    }
+}
