@@ -12,7 +12,7 @@ on_both_stores!(
 /// Requests an operation and mode (right or wrong data).
 fn examples() -> &'static str {
     match variable("LYCEUM_TEST_SIZE").as_deref() {
-        Some("full") => "20",
+        Some("full") => "12",
         _ => "4",
     }
 }
