@@ -179,12 +179,15 @@ pub(crate) fn horizon(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The texts of a JSON array that a placeholder holds, as the subquery of an `IN`.
-pub fn texts(dialect: Dialect, placeholder: &str) -> String {
+/// Whether an expression is one of the texts of a JSON array that a placeholder holds. On PostgreSQL
+/// the texts are an array, for which it always takes an index; a subquery it may join with the whole
+/// table, most of all one that was just filled.
+pub fn is_one_of(dialect: Dialect, expression: &str, placeholder: &str) -> String {
     match dialect {
-        Dialect::Sqlite => format!("SELECT value FROM json_each({placeholder})"),
-        Dialect::Postgres => {
-            format!("SELECT json_array_elements_text(CAST({placeholder} AS TEXT)::json)")
-        }
+        Dialect::Sqlite => format!("{expression} IN (SELECT value FROM json_each({placeholder}))"),
+        Dialect::Postgres => format!(
+            "{expression} = ANY(ARRAY(\
+             SELECT json_array_elements_text(CAST({placeholder} AS TEXT)::json)))"
+        ),
     }
 }

@@ -47,8 +47,8 @@ pub fn json_of(
 ) -> Result<()> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
-        "SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND t.identifier IN ({})",
-        lyceum_store::dialect::texts(tx.dialect(), "$2")
+        "SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND {}",
+        lyceum_store::dialect::is_one_of(tx.dialect(), "t.identifier", "$2")
     );
     tx.query(&sql, &[kind.name().into(), names.as_str().into()], |row| {
         each(stored(row)?)?;

@@ -41,8 +41,8 @@ pub(crate) fn known<T: Serialize>(
 ) -> Result<HashSet<String>> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
-        "SELECT identifier FROM qti_document WHERE kind = $1 AND identifier IN ({})",
-        dialect::texts(tx.dialect(), "$2")
+        "SELECT identifier FROM qti_document WHERE kind = $1 AND {}",
+        dialect::is_one_of(tx.dialect(), "identifier", "$2")
     );
     let mut known = HashSet::new();
     tx.query(&sql, &[kind.name().into(), names.as_str().into()], |row| {

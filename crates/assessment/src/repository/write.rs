@@ -12,6 +12,7 @@ use crate::{Change, Draft, Kind, Metadata, Stored};
 /// Errors: `Conflict` where the identifier is taken.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> {
     let (kind, identifier) = (draft.kind, draft.identifier.as_str());
+    let targets = targets(tx, draft)?;
     let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
     let params = [kind.name().into(), identifier.into()];
     let last = tx.query_one(sql, &params, |row| row.opt_int(0))?.flatten();
@@ -50,7 +51,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> 
     )?;
     let Some(seq) = seq else { return Err(taken(kind, identifier)) };
     tx.tally(kind.collection(), seq, 1);
-    refer_to(tx, draft)?;
+    refer(tx, kind.name(), identifier, &targets)?;
     Ok(stored)
 }
 
@@ -79,6 +80,7 @@ pub fn replace(
     if (&new.xml, &new.json, &new.metadata) == (&old.xml, &old.json, &old.metadata) {
         return Ok(before);
     }
+    let targets = targets(tx, &draft)?;
     archive(tx, kind, identifier)?;
     tx.execute(
         "UPDATE qti_document SET version = $1, type = $2, qti_version = $3, updated_at = $4, \
@@ -98,13 +100,13 @@ pub fn replace(
             identifier.into(),
         ],
     )?;
-    refer_to(tx, &draft)?;
+    refer(tx, kind.name(), identifier, &targets)?;
     Ok(stored)
 }
 
-/// Notes what a document refers to. The items of a test must be there: a learner would meet nothing
-/// in the place of one that is missing. Errors: `Invalid`, naming those that are not.
-fn refer_to(tx: &mut Tx<'_>, draft: &Draft) -> Result<()> {
+/// What a document refers to. The items of a test must be there: a learner would meet nothing in the
+/// place of one that is missing. Errors: `Invalid`, naming those that are not.
+fn targets(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(Kind, String)>> {
     let targets = resolved(tx, &draft.references)?;
     if draft.kind == Kind::Test {
         let names: Vec<&str> = targets.iter().map(|(_, item)| item.as_str()).collect();
@@ -123,7 +125,7 @@ fn refer_to(tx: &mut Tx<'_>, draft: &Draft) -> Result<()> {
             return Err(Problem::invalid_all(faults));
         }
     }
-    refer(tx, draft.kind.name(), &draft.identifier, &targets)
+    Ok(targets)
 }
 
 /// Deletes a document; its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`

@@ -37,8 +37,8 @@ pub(crate) fn tracks_of_grades<'a>(
         return Ok(Vec::new());
     }
     let sql = format!(
-        "SELECT {COLUMNS} FROM subject_track WHERE grade_value IN ({}) ORDER BY id",
-        dialect::texts(tx.dialect(), "$1")
+        "SELECT {COLUMNS} FROM subject_track WHERE {} ORDER BY id",
+        dialect::is_one_of(tx.dialect(), "grade_value", "$1")
     );
     let list = serde_json::to_string(&grades).map_err(Problem::internal)?;
     listed(tx, &sql, &[list.as_str().into()])
@@ -75,8 +75,8 @@ pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
 /// Whom tracks led where, of these users: `(user, track, course)`.
 pub(crate) fn led(tx: &mut Tx<'_>, users: &[&str]) -> Result<HashSet<(String, String, String)>> {
     let sql = format!(
-        "SELECT user_id, track_id, course_id FROM subject_track_led WHERE user_id IN ({})",
-        dialect::texts(tx.dialect(), "$1")
+        "SELECT user_id, track_id, course_id FROM subject_track_led WHERE {}",
+        dialect::is_one_of(tx.dialect(), "user_id", "$1")
     );
     let list = serde_json::to_string(users).map_err(Problem::internal)?;
     let mut led = HashSet::new();

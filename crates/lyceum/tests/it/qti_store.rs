@@ -131,10 +131,16 @@ fn files_that_the_store_will_not_find_by_name_are_told() {
     let place = Place::new();
     let named = test(&[("first", "items/one.xml")]);
     write_all(&place, &[("set/exam.xml", named), ("set/items/one.xml", item("water", MAPPED))]);
-    let answer = place.ok("qti import set");
+    let (code, answer, refused) = place.run("qti import set");
     let told = "set/exam.xml:4:7: warning: the store will not find the item 'water' at \
                 'items/one.xml'\n";
-    assert!(answer.contains(told), "{answer}");
+    assert!(code == 1 && answer.contains(told), "{answer}");
+    let why = "error: 'set/exam.xml': qti-assessment-item-ref 'first': there is no item 'one'";
+    assert!(refused.starts_with(why), "{refused}");
+    let (_, answer, _) = place.run("qti import set --keep-going --json");
+    let report: serde_json::Value = serde_json::from_str(answer.lines().last().unwrap()).unwrap();
+    let counts = (&report["items"]["created"], &report["tests"]["created"], &report["refused"]);
+    assert_eq!(counts, (&json!(1), &json!(0), &json!(1)));
 }
 
 #[test]

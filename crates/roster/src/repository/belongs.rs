@@ -202,6 +202,6 @@ fn named_ids(tx: &mut Tx<'_>, kind: &Kind, id: &str, field: &str) -> Result<Vec<
 fn among<'a>(sql: &'a mut Sql, ids: &[String]) -> &'a mut Sql {
     let list = Value::from(ids).to_string();
     let placeholder = sql.placeholder(list.as_str());
-    let texts = dialect::texts(sql.dialect, &placeholder);
-    sql.push(&format!("t.sourced_id IN ({texts})"))
+    let is_among = dialect::is_one_of(sql.dialect, "t.sourced_id", &placeholder);
+    sql.push(&is_among)
 }

@@ -7,7 +7,7 @@ use lyceum_store::{Row, Tx};
 
 use crate::kind::Kind;
 use crate::kinds;
-use crate::record::{Link, Record, Status};
+use crate::record::{Link, Pointer, Record, Status};
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]
@@ -52,11 +52,13 @@ fn check_batch(
     counted: &mut BTreeMap<&'static str, i64>,
 ) -> Result<Option<i64>> {
     let batch = read_batch(tx, kind, after, &mut checked.faults)?;
+    let missing = super::missing(tx, batch.iter().flat_map(|(_, record)| &record.references))?;
     for (seq, record) in &batch {
         checked.records += 1;
         checked.links += record.links.len() as u64;
         check_links(tx, *seq, record, checked)?;
-        for reference in super::missing(tx, record.references.iter())? {
+        let is_missing = |one: &&Pointer| missing.iter().any(|it| std::ptr::eq(*it, *one));
+        for reference in record.references.iter().filter(is_missing) {
             checked.faults.push(format!(
                 "{} '{}': {} points to '{}', which does not exist",
                 kind.one, record.sourced_id, reference.path, reference.sourced_id

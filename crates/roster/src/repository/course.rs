@@ -71,10 +71,10 @@ pub fn test_outs(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<(String, Strin
         "SELECT c.course_id, t.sourced_id FROM course_components c \
          JOIN component_resources t ON t.course_component_id = c.sourced_id \
          JOIN resources r ON r.sourced_id = t.resource_id \
-         WHERE c.course_id IN ({}) AND c.status = 'active' AND t.status = 'active' \
+         WHERE {} AND c.status = 'active' AND t.status = 'active' \
          AND (t.body LIKE '%\"test-out\"%' OR r.body LIKE '%\"test-out\"%') \
          AND 'test-out' IN ({}) ORDER BY t.seq",
-        dialect::texts(tx.dialect(), "$1"),
+        dialect::is_one_of(tx.dialect(), "c.course_id", "$1"),
         sorts.join(", ")
     );
     let list = serde_json::to_string(courses).map_err(Problem::internal)?;

@@ -14,21 +14,21 @@ pub struct People {
 
 /// Appends the condition that a user of table `t` is one of them.
 pub(super) fn condition(sql: &mut Sql, people: &People) {
-    sql.push("EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND p.value IN (");
+    sql.push("EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND ");
     among(sql, &people.roles);
-    sql.push(")) AND NOT EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND p.value NOT IN (");
+    sql.push(") AND NOT EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND NOT ");
     among(sql, &people.roles);
-    sql.push("))");
+    sql.push(")");
     if !people.orgs.is_empty() {
-        sql.push(" AND t.seq IN (SELECT p.owner FROM roster_link p WHERE p.field = 'user.roles.org' AND p.value IN (");
+        sql.push(" AND t.seq IN (SELECT p.owner FROM roster_link p WHERE p.field = 'user.roles.org' AND ");
         among(sql, &people.orgs);
-        sql.push("))");
+        sql.push(")");
     }
 }
 
+/// Whether a link's value is among these.
 fn among(sql: &mut Sql, values: &[String]) {
     let list = Value::from(values).to_string();
     let placeholder = sql.placeholder(list.as_str());
-    let texts = dialect::texts(sql.dialect, &placeholder);
-    sql.push(&texts);
+    sql.push(&dialect::is_one_of(sql.dialect, "p.value", &placeholder));
 }

@@ -292,10 +292,10 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Resu
 pub fn present(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashMap<String, Stored>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let sql = format!(
-        "SELECT {}, t.sourced_id FROM {} t WHERE t.sourced_id IN ({})",
+        "SELECT {}, t.sourced_id FROM {} t WHERE {}",
         Stored::COLUMNS,
         kind.table,
-        dialect::texts(tx.dialect(), "$1")
+        dialect::is_one_of(tx.dialect(), "t.sourced_id", "$1")
     );
     let mut found = HashMap::new();
     tx.query(&sql, &[list.as_str().into()], |row| {

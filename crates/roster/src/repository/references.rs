@@ -50,9 +50,9 @@ fn existing(tx: &mut Tx<'_>, kind: &Kind, ids: &BTreeSet<&str>) -> Result<Vec<St
         return Ok(found);
     }
     let sql = format!(
-        "SELECT sourced_id FROM {} WHERE sourced_id IN ({})",
+        "SELECT sourced_id FROM {} WHERE {}",
         kind.table,
-        dialect::texts(tx.dialect(), "$1")
+        dialect::is_one_of(tx.dialect(), "sourced_id", "$1")
     );
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     tx.query(&sql, &[list.as_str().into()], |row| {
@@ -115,10 +115,10 @@ pub fn referring_to(
     let column = kind.field(reference).and_then(Field::column_name);
     let column = column.expect("single references have columns");
     let sql = format!(
-        "SELECT {} FROM {} t WHERE t.{column} IN ({}) AND t.status = 'active' ORDER BY t.seq",
+        "SELECT {} FROM {} t WHERE {} AND t.status = 'active' ORDER BY t.seq",
         Stored::COLUMNS,
         kind.table,
-        dialect::texts(tx.dialect(), "$1")
+        dialect::is_one_of(tx.dialect(), &format!("t.{column}"), "$1")
     );
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let mut found = Vec::new();

@@ -66,7 +66,13 @@ impl Import {
         db.write_blocking(|tx| {
             for ((kind, found, _), count) in ORDER.iter().zip(&mut counts) {
                 for (_, path) in check.good.iter().filter(|(is, _)| is == found) {
-                    store(tx, now, *kind, path, count)?;
+                    match store(tx, now, *kind, path, count) {
+                        // A test whose items were refused is refused itself, before it is written.
+                        Err(problem) if self.keep_going && problem.kind == ProblemKind::Invalid => {
+                            bar.suspend(|| printer.warn(&problem.message));
+                        }
+                        stored => stored?,
+                    }
                     bar.inc(1);
                 }
             }
@@ -120,13 +126,18 @@ fn store(
     };
     let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
     let draft = Draft::of(kind, text, &Object::new()).map_err(|problem| named(problem.message))?;
+    let named = |problem: Problem| match problem.kind {
+        ProblemKind::Invalid => named(problem.message),
+        _ => problem,
+    };
     let identifier = draft.identifier.clone();
     let Some(before) = repository::find(tx, kind, &identifier)? else {
+        repository::create(tx, now, &draft).map_err(named)?;
         count.created += 1;
-        return repository::create(tx, now, &draft).map(drop);
+        return Ok(());
     };
     let change = Change::Whole(Box::new(draft));
-    let after = repository::replace(tx, now, kind, &identifier, &change, None)?;
+    let after = repository::replace(tx, now, kind, &identifier, &change, None).map_err(named)?;
     match after.version == before.version {
         true => count.unchanged += 1,
         false => count.updated += 1,
