@@ -1,5 +1,6 @@
 """What every client script shares: where the server is, and checks that print a line each."""
 import argparse
+import json
 import logging
 import sys
 import traceback
@@ -59,6 +60,19 @@ class Checks:
             where = traceback.extract_tb(error.__traceback__)
             ours = next((f for f in reversed(where) if "site-packages" not in f.filename), where[-1])
             return self.that(name, False, f"line {ours.lineno} ({ours.line}): {type(error).__name__}: {error}")
+
+    async def phase(self, options, steps, snapshot, client):
+        """The write phase runs the steps and keeps a snapshot; the read phase compares with it."""
+        if options.phase == "write":
+            for work in steps:
+                await self.step(work.__name__, work, client)
+            with open(options.state, "w", encoding="utf-8") as handle:
+                json.dump(await snapshot(client), handle)
+            return
+        with open(options.state, encoding="utf-8") as handle:
+            state = json.load(handle)
+        for name, known in (await snapshot(client)).items():
+            self.equal(f"{name} are as they were", known, state[name])
 
     def summary(self):
         """Prints the totals; the exit code."""

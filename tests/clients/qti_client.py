@@ -7,7 +7,6 @@ compares.
 """
 import asyncio
 import inspect
-import json
 import sys
 
 from timeback_common import APIError, InputValidationError, NotFoundError
@@ -275,17 +274,9 @@ async def main():
     base = options.base if options.phase == "write" else f"{options.base}/qti"
     async with QtiClient(base_url=base, auth_url=options.auth, client_id=options.id, client_secret=options.secret) as qti:
         check.that("the token endpoint answers", (await qti.check_auth())["ok"])
-        if options.phase == "write":
-            for work in (items, answers, lists, changes, stimuli, validating, feedback):
-                await check.step(work.__name__, work, qti)
-            with open(options.state, "w", encoding="utf-8") as handle:
-                json.dump(await snapshot(qti), handle)
-            coverage(check)
-        else:
-            with open(options.state, encoding="utf-8") as handle:
-                state = json.load(handle)
-            for name, known in (await snapshot(qti)).items():
-                check.equal(f"{name} are as they were", known, state[name])
+        await check.phase(options, (items, answers, lists, changes, stimuli, validating, feedback), snapshot, qti)
+    if options.phase == "write":
+        coverage(check)
     return check.summary()
 
 

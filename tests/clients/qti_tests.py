@@ -7,7 +7,6 @@ noted.
 """
 import asyncio
 import inspect
-import json
 import sys
 
 from timeback_common import APIError, NotFoundError, ValidationError
@@ -225,17 +224,9 @@ async def main():
     options, check = arguments(), Checks()
     watch()
     async with QtiClient(base_url=options.base, auth_url=options.auth, client_id=options.id, client_secret=options.secret) as qti:
-        if options.phase == "write":
-            for work in (make_items, whole, lists, parts, sections, items):
-                await check.step(work.__name__, work, qti)
-            with open(options.state, "w", encoding="utf-8") as handle:
-                json.dump(await snapshot(qti), handle)
-            coverage(check)
-        else:
-            with open(options.state, encoding="utf-8") as handle:
-                state = json.load(handle)
-            for name, known in (await snapshot(qti)).items():
-                check.equal(f"{name} are as they were", known, state[name])
+        await check.phase(options, (make_items, whole, lists, parts, sections, items), snapshot, qti)
+    if options.phase == "write":
+        coverage(check)
     return check.summary()
 
 

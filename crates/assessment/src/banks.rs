@@ -7,6 +7,7 @@ use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::Page;
 use crate::body::{Object, text};
 use crate::repository::banks as repository;
 
@@ -110,21 +111,6 @@ fn tests(body: &Object, faults: &mut Vec<Detail>) -> Vec<String> {
 /// What lists of banks can be ordered by, the order of creation first.
 pub const SORTS: [&str; 4] = ["createdAt", "updatedAt", "identifier", "title"];
 
-/// A list that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
-    /// The page, from 1.
-    pub page: u64,
-    /// Entries on a page.
-    pub limit: u64,
-    /// The field that orders it.
-    pub sort: &'static str,
-    /// The largest first.
-    pub descending: bool,
-    /// What identifiers and titles are to contain, letters A-Z in small.
-    pub search: Option<String>,
-}
-
 /// The variation that a user is served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -159,8 +145,8 @@ pub fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Bank> {
 }
 
 /// A page of banks, and how many there are on all pages.
-pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<(Vec<Bank>, u64)> {
-    repository::list(tx, query)
+pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Bank>, u64)> {
+    repository::list(tx, page)
 }
 
 /// Puts a bank in place of the one of its identifier; who was served what stays known. Errors:

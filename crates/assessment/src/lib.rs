@@ -26,7 +26,7 @@ pub use change::Change;
 pub use delete::delete_any;
 pub use draft::{Draft, Metadata, Reference};
 pub use kind::Kind;
-pub use query::{Parameters, Query};
+pub use query::{Page, Parameters, Query};
 pub use scoring::{Items, Scored, candidate, respond};
 pub use stored::Stored;
 

@@ -1,6 +1,9 @@
 //! A statement under construction: its text and its values grow together.
 
-use crate::{Dialect, Value};
+use lyceum_core::Result;
+use lyceum_core::filter::Op;
+
+use crate::{Dialect, Value, dialect};
 
 /// A value that a statement under construction owns.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +61,47 @@ impl Sql {
     pub fn placeholder(&mut self, param: impl Into<Param>) -> String {
         self.params.push(param.into());
         format!("${}", self.params.len())
+    }
+
+    /// Appends a comparison of an expression with a value. `!=` is the complement of `=`: it holds where
+    /// there is no value (docs/decisions/007).
+    pub fn compare(&mut self, expr: &str, op: Op, param: impl Into<Param>) {
+        let sign = match op {
+            Op::Contains => {
+                let placeholder = self.placeholder(param);
+                let contains = dialect::contains(self.dialect, expr, &placeholder);
+                self.push(&contains);
+                return;
+            }
+            Op::NotEqual => {
+                self.push(&format!("({expr} IS NULL OR {expr} <> ")).bind(param).push(")");
+                return;
+            }
+            Op::Equal => "=",
+            Op::Greater => ">",
+            Op::GreaterOrEqual => ">=",
+            Op::Less => "<",
+            Op::LessOrEqual => "<=",
+        };
+        self.push(&format!("{expr} {sign} ")).bind(param);
+    }
+
+    /// Appends the parts in parentheses, with a word between them. Errors: those of `each`.
+    pub fn joined<T>(
+        &mut self,
+        parts: &[T],
+        word: &str,
+        each: impl Fn(&mut Self, &T) -> Result<()>,
+    ) -> Result<()> {
+        self.push("(");
+        for (index, part) in parts.iter().enumerate() {
+            if index > 0 {
+                self.push(word);
+            }
+            each(self, part)?;
+        }
+        self.push(")");
+        Ok(())
     }
 
     /// The values, ready to bind.

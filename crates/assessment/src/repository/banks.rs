@@ -5,7 +5,8 @@ use lyceum_store::{Param, Row, Sql, Tx, dialect};
 
 use super::references;
 use crate::Kind;
-use crate::banks::{Bank, Query};
+use crate::Page;
+use crate::banks::Bank;
 
 const COLUMNS: &str = "identifier, title, tests, metadata, version, created_at, updated_at";
 
@@ -28,11 +29,11 @@ pub(crate) fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Option<Bank>> {
     tx.query_one(&sql, &[identifier.into()], read)
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, query: &Query) -> Result<(Vec<Bank>, u64)> {
+pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Bank>, u64)> {
     let mut condition = Sql::new(tx.dialect());
     condition.push("FROM assessment_bank");
-    if let Some(search) = &query.search {
-        let placeholder = condition.placeholder(search.as_str());
+    if let Some(search) = &page.search {
+        let placeholder = condition.placeholder(search.to_ascii_lowercase().as_str());
         let words = "identifier || ' ' || title";
         condition.push(" WHERE ");
         let contains = dialect::contains(condition.dialect, words, &placeholder);
@@ -40,19 +41,19 @@ pub(crate) fn list(tx: &mut Tx<'_>, query: &Query) -> Result<(Vec<Bank>, u64)> {
     }
     let sql = format!("SELECT COUNT(*) {}", condition.text);
     let total = tx.query_one(&sql, &condition.values(), |row| row.int(0))?.unwrap_or(0);
-    let column = match query.sort {
+    let column = match page.sort {
         "updatedAt" => "updated_at",
         "identifier" => "identifier",
         "title" => "title",
         _ => "created_at",
     };
-    let direction = if query.descending { "DESC" } else { "ASC" };
+    let direction = if page.descending { "DESC" } else { "ASC" };
     let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
     let mut sql = condition;
     sql.text =
         format!("SELECT {COLUMNS} {} ORDER BY {column} {direction}, seq {direction}", sql.text);
-    sql.push(" LIMIT ").bind(number(query.limit));
-    sql.push(" OFFSET ").bind(number((query.page - 1).saturating_mul(query.limit)));
+    sql.push(" LIMIT ").bind(number(page.limit));
+    sql.push(" OFFSET ").bind(number(page.skip()));
     let mut banks = Vec::new();
     tx.query(&sql.text, &sql.values(), |row| {
         banks.push(read(row)?);

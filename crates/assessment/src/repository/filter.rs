@@ -52,22 +52,10 @@ pub(crate) fn check(expr: &Expr) -> Result<()> {
 /// Appends the condition. The table of documents goes by `t`.
 pub(super) fn compile(sql: &mut Sql, expr: &Expr) -> Result<()> {
     match expr {
-        Expr::And(parts) => joined(sql, parts, " AND "),
-        Expr::Or(parts) => joined(sql, parts, " OR "),
+        Expr::And(parts) => sql.joined(parts, " AND ", compile),
+        Expr::Or(parts) => sql.joined(parts, " OR ", compile),
         Expr::Clause(name, op, literal) => clause(sql, name, *op, literal),
     }
-}
-
-fn joined(sql: &mut Sql, parts: &[Expr], with: &str) -> Result<()> {
-    sql.push("(");
-    for (index, part) in parts.iter().enumerate() {
-        if index > 0 {
-            sql.push(with);
-        }
-        compile(sql, part)?;
-    }
-    sql.push(")");
-    Ok(())
 }
 
 fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
@@ -105,33 +93,11 @@ fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
             }
         }
     };
-    compare(sql, &expr, op, param);
+    sql.compare(&expr, op, param);
     Ok(())
 }
 
 /// Letters A-Z are alike in both cases (docs/decisions/006).
 fn folded(expr: &str, text: &str) -> (String, Param) {
     (format!("lower({expr})"), Param::Text(text.to_ascii_lowercase()))
-}
-
-fn compare(sql: &mut Sql, expr: &str, op: Op, param: Param) {
-    let sign = match op {
-        Op::Contains => {
-            let placeholder = sql.placeholder(param);
-            let contains = dialect::contains(sql.dialect, expr, &placeholder);
-            sql.push(&contains);
-            return;
-        }
-        Op::NotEqual => {
-            // The complement of `=`: it holds where there is no value (docs/decisions/007).
-            sql.push(&format!("({expr} IS NULL OR {expr} <> ")).bind(param).push(")");
-            return;
-        }
-        Op::Equal => "=",
-        Op::Greater => ">",
-        Op::GreaterOrEqual => ">=",
-        Op::Less => "<",
-        Op::LessOrEqual => "<=",
-    };
-    sql.push(&format!("{expr} {sign} ")).bind(param);
 }

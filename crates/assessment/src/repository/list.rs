@@ -22,15 +22,15 @@ pub struct Listed {
 pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<Listed> {
     let total = total(tx, query)?;
     let column =
-        SORTS.iter().find(|(name, _)| *name == query.sort).map_or("seq", |(_, column)| column);
-    let direction = if query.descending { "DESC" } else { "ASC" };
+        SORTS.iter().find(|(name, _)| *name == query.page.sort).map_or("seq", |(_, column)| column);
+    let direction = if query.page.descending { "DESC" } else { "ASC" };
     let mut sql = Sql::new(tx.dialect());
     sql.push("SELECT ").push(COLUMNS).push(" FROM qti_document t WHERE ");
     conditions(&mut sql, query)?;
     sql.push(&format!(" ORDER BY t.{column} {direction}, t.seq {direction} LIMIT "));
     let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
-    sql.bind(number(query.limit)).push(" OFFSET ");
-    sql.bind(number((query.page - 1).saturating_mul(query.limit)));
+    sql.bind(number(query.page.limit)).push(" OFFSET ");
+    sql.bind(number(query.page.skip()));
     let mut items = String::new();
     tx.query(&sql.text, &sql.values(), |row| {
         if !items.is_empty() {
@@ -46,7 +46,7 @@ pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<Listed> {
 }
 
 fn total(tx: &mut Tx<'_>, query: &Query) -> Result<u64> {
-    let total = if query.search.is_none() && query.filter.is_none() {
+    let total = if query.page.search.is_none() && query.filter.is_none() {
         tx.tally_total(query.kind.collection())?
     } else {
         let mut sql = Sql::new(tx.dialect());
@@ -63,9 +63,9 @@ fn conditions(sql: &mut Sql, query: &Query) -> Result<()> {
         sql.push(" AND ");
         filter::compile(sql, filter)?;
     }
-    if let Some(search) = &query.search {
+    if let Some(search) = &query.page.search {
         sql.push(" AND ");
-        let placeholder = sql.placeholder(search.as_str());
+        let placeholder = sql.placeholder(search.to_lowercase().as_str());
         let contains = dialect::contains(sql.dialect, "t.words", &placeholder);
         sql.push(&contains);
     }

@@ -140,7 +140,7 @@ pub fn versions(tx: &mut Tx<'_>, query: &Query, identifier: &str) -> Result<Vers
     let total = tx.query_one(&count, &params, |row| row.int(0))?.unwrap_or(0);
     let sql = format!("{VERSIONS} ORDER BY version DESC LIMIT $3 OFFSET $4");
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let (limit, skip) = (number(query.limit), number((query.page - 1).saturating_mul(query.limit)));
+    let (limit, skip) = (number(query.page.limit), number(query.page.skip()));
     let [kind_name, name] = params;
     let mut items = Vec::new();
     tx.query(&sql, &[kind_name, name, limit.into(), skip.into()], |row| {

@@ -32,7 +32,7 @@ fn draft(identifier: &str, text: &str) -> Draft {
 }
 
 fn first_page(limit: &str) -> Query {
-    let given = Parameters { limit: Some(limit), ..Parameters::default() };
+    let given = Parameters { limit: Some(limit.to_owned()), ..Parameters::default() };
     Query::read(Kind::Stimulus, &given).unwrap()
 }
 

@@ -9,8 +9,8 @@ use lyceum_core::filter::Op;
 /// Appends the condition of the filter.
 pub(crate) fn compile(sql: &mut Sql, bound: &Bound) -> Result<()> {
     match bound {
-        Bound::And(parts) => joined(sql, parts, " AND "),
-        Bound::Or(parts) => joined(sql, parts, " OR "),
+        Bound::And(parts) => sql.joined(parts, " AND ", compile),
+        Bound::Or(parts) => sql.joined(parts, " OR ", compile),
         Bound::Clause(clause) => compile_clause(sql, clause),
     }
 }
@@ -22,25 +22,13 @@ pub fn condition(store: Store, bound: &Bound) -> Result<String> {
     Ok(sql.text)
 }
 
-fn joined(sql: &mut Sql, parts: &[Bound], with: &str) -> Result<()> {
-    sql.push("(");
-    for (index, part) in parts.iter().enumerate() {
-        if index > 0 {
-            sql.push(with);
-        }
-        compile(sql, part)?;
-    }
-    sql.push(")");
-    Ok(())
-}
-
 fn compile_clause(sql: &mut Sql, clause: &Clause) -> Result<()> {
     match (&clause.place, &clause.operand) {
         (Place::List { .. }, Operand::Texts(values)) => return list(sql, clause, values),
         (Place::Column { name, folded, .. }, Operand::Text(text)) => {
             let column = format!("t.{name}");
             let expr = if *folded { format!("lower({column})") } else { column };
-            compare(sql, &expr, clause.op, Param::Text(text.clone()));
+            sql.compare(&expr, clause.op, Param::Text(text.clone()));
         }
         (Place::Json { extra, path, folded }, operand) => {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -48,11 +36,11 @@ fn compile_clause(sql: &mut Sql, clause: &Clause) -> Result<()> {
             match operand {
                 Operand::Number(number) => {
                     let expr = dialect::number(sql.dialect, &text);
-                    compare(sql, &expr, clause.op, Param::Real(*number));
+                    sql.compare(&expr, clause.op, Param::Real(*number));
                 }
                 Operand::Text(value) => {
                     let expr = if *folded { format!("lower({text})") } else { text };
-                    compare(sql, &expr, clause.op, Param::Text(value.clone()));
+                    sql.compare(&expr, clause.op, Param::Text(value.clone()));
                 }
                 Operand::Texts(_) => unreachable!("scalars compare with one value"),
             }
@@ -64,28 +52,6 @@ fn compile_clause(sql: &mut Sql, clause: &Clause) -> Result<()> {
 
 fn source(extra: bool) -> &'static str {
     if extra { "t.extra" } else { "t.body" }
-}
-
-fn compare(sql: &mut Sql, expr: &str, op: Op, param: Param) {
-    let sign = match op {
-        Op::Contains => {
-            let placeholder = sql.placeholder(param);
-            let contains = dialect::contains(sql.dialect, expr, &placeholder);
-            sql.push(&contains);
-            return;
-        }
-        Op::NotEqual => {
-            // The complement of `=`: it holds where there is no value.
-            sql.push(&format!("({expr} IS NULL OR {expr} <> ")).bind(param).push(")");
-            return;
-        }
-        Op::Equal => "=",
-        Op::Greater => ">",
-        Op::GreaterOrEqual => ">=",
-        Op::Less => "<",
-        Op::LessOrEqual => "<=",
-    };
-    sql.push(&format!("{expr} {sign} ")).bind(param);
 }
 
 /// `=` on a list of scalars: the same members, in any order. Elsewhere: one member is a value.

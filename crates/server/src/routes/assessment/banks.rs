@@ -3,7 +3,7 @@
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::banks::{self, Wish};
-use lyceum_assessment::{parse, text};
+use lyceum_assessment::{Page, parse, text};
 use lyceum_core::{Problem, Result, limits};
 use serde_json::{Value, json};
 
@@ -46,10 +46,10 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let query = list::query(&context, &banks::SORTS)?;
-    let asked = query.clone();
+    let page = Page::read(&list::given(&context), &banks::SORTS)?;
+    let asked = page.clone();
     let (banks, total) = context.app.db.read(move |tx| banks::list(tx, &asked)).await?;
-    Ok(list::answer(&query, &json!(banks), total))
+    Ok(list::answer(&page, &json!(banks), total))
 }
 
 async fn created(context: Context) -> Result<Answer> {

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
-use lyceum_assessment::{Change, Draft, Kind, Parameters, Query, Stored, parse, repository};
+use lyceum_assessment::{Change, Draft, Kind, Query, Stored, parse, repository};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-use super::{apart, schema, structure};
+use super::{apart, list, schema, structure};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::etag;
@@ -92,7 +92,7 @@ fn names(kind: Kind) -> (&'static str, &'static str) {
 }
 
 async fn listed(context: Context, kind: Kind) -> Result<Answer> {
-    let query = asked(&context, kind)?;
+    let query = Query::read(kind, &list::given(&context))?;
     let (page, deadline) = (query.clone(), Duration::from_millis(limits::SCAN_MAX_MS));
     let work = move |tx: &mut Tx<'_>| repository::list(tx, &page);
     let db = &context.app.db;
@@ -103,28 +103,12 @@ async fn listed(context: Context, kind: Kind) -> Result<Answer> {
         "{{\"items\":[{}],\"total\":{total},\"page\":{},\"pages\":{},\"limit\":{},\"sort\":\"{}\",\
          \"order\":\"{}\"}}",
         listed.items,
-        query.page,
-        query.pages(total),
-        query.limit,
-        query.sort,
-        query.order(),
+        query.page.number,
+        query.page.pages(total),
+        query.page.limit,
+        query.page.sort,
+        query.page.order(),
     )))
-}
-
-/// The parameters of a list.
-fn asked(context: &Context, kind: Kind) -> Result<Query> {
-    let pairs: Vec<_> = context.query().collect();
-    let value =
-        |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref());
-    let given = Parameters {
-        page: value("page"),
-        limit: value("limit"),
-        sort: value("sort"),
-        order: value("order"),
-        query: value("query"),
-        filter: value("filter"),
-    };
-    Query::read(kind, &given)
 }
 
 async fn read(context: Context, kind: Kind) -> Result<Answer> {
@@ -181,16 +165,16 @@ async fn deleted(context: Context, kind: Kind) -> Result<Answer> {
 }
 
 async fn versions(context: Context, kind: Kind) -> Result<Answer> {
-    let query = asked(&context, kind)?;
+    let query = Query::read(kind, &list::given(&context))?;
     let id = context.param("identifier").to_owned();
     let page = query.clone();
     let found = context.app.db.read(move |tx| repository::versions(tx, &page, &id)).await?;
     Ok(Answer::of(&json!({
         "items": found.items,
         "total": found.total,
-        "page": query.page,
-        "pages": query.pages(found.total),
-        "limit": query.limit,
+        "page": query.page.number,
+        "pages": query.page.pages(found.total),
+        "limit": query.page.limit,
         "sort": "version",
         "order": "desc",
     })))
