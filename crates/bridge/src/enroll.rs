@@ -3,6 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{Collection, at};
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_roster::write::{self, Rules};
@@ -14,7 +15,7 @@ use uuid::Uuid;
 use crate::enrollments::{self, Enrollment};
 use crate::places::{self, Place};
 use crate::student::Student;
-use crate::{fields, goals, settle};
+use crate::{goals, settle};
 
 /// Under this namespace an enrollment's id follows from class, user and role: two who enroll the
 /// same user at once do it once.
@@ -154,6 +155,12 @@ fn settled(
     let due = settle::due(tx, now, std::slice::from_ref(&person))?;
     settle::perform(tx, now, &due)?;
     Ok(Student::of(&person))
+}
+
+/// Whether the user is enrolled in the course as a student, today.
+pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<bool> {
+    let places = of_course(tx, now, user, course, None)?;
+    Ok(places.iter().any(|place| place.role == "student"))
 }
 
 fn of_course(

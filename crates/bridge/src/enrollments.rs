@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::default_class;
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{
     ACADEMIC_SESSION, ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COURSE, ORG, USER,
 };
@@ -15,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::places::{self, Place};
-use crate::{fields, goals, settle};
+use crate::{goals, settle};
 
 /// A user's enrollment in a course.
 #[derive(Clone, Debug, Serialize)]

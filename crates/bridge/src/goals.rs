@@ -3,13 +3,12 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, limits};
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::record::{Object, Record, Stamp};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use serde_json::Value;
-
-use crate::fields;
 
 /// What members of goals and metrics hold.
 #[derive(Clone, Copy)]

@@ -8,7 +8,6 @@ pub mod applications;
 pub mod enroll;
 pub mod enrollments;
 pub mod facts;
-mod fields;
 pub mod goals;
 mod intake;
 mod places;

@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::default_class::{SchoolYear, year_of};
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, ENROLLMENT};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
-
-use crate::fields;
 
 /// An active enrollment in its place.
 pub(crate) struct Place {

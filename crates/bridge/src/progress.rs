@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result};
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{
     ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT,
     USER,
@@ -11,8 +12,6 @@ use lyceum_roster::kinds::{
 use lyceum_roster::record::{Object, Record, Stamp};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
-
-use crate::fields;
 
 /// Marks the student's assessment results in the course `tobedeleted`. A result is the course's
 /// when its assessment line item, or one above it, names the course, one of its classes, components

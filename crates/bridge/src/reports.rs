@@ -3,6 +3,7 @@
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
 use lyceum_roster::default_class::SchoolYear;
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::analytics::actors;
 use crate::facts::{self, Measure, Sums};
-use crate::{fields, places};
+use crate::places;
 
 /// A student's MAP tests (Measures of Academic Progress): the latest one, and all in `metadata`.
 #[derive(Clone, Debug, Serialize)]

@@ -7,17 +7,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result, limits};
 use lyceum_roster::default_class::{self, SchoolYear};
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
 use lyceum_roster::record::{Object, Record, Stamp};
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use serde_json::json;
 
+use crate::enroll;
 use crate::places::{self, Place};
 use crate::repository;
 use crate::student::Student;
 use crate::tracks::Track;
-use crate::{enroll, fields};
 
 /// Whom to look at.
 #[derive(Clone, Debug)]

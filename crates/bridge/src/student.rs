@@ -1,10 +1,9 @@
 //! What of a user decides where they learn.
 
+use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_roster::record::Object;
 use serde_json::Value;
-
-use crate::fields;
 
 /// A user as enrolling sees them.
 pub(crate) struct Student {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_roster::kinds::{COURSE, ORG};
 use lyceum_roster::record::Object;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{fields, repository};
+use crate::repository;
 
 /// Under this namespace a track's id follows from subject, grade and organization.
 const NAMESPACE: Uuid = Uuid::from_u128(0x3d0a_9c7e_61b8_4f7d_8a34_12e5_b7a9_c0d2);

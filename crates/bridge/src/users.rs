@@ -1,14 +1,13 @@
 //! Users as clients of the bridge read them.
 
 use lyceum_core::{Problem, Result};
+use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_roster::kinds::ORG;
 use lyceum_roster::record::Object;
 use lyceum_roster::repository::Listed;
 use lyceum_store::Tx;
 use serde_json::{Value, json};
-
-use crate::fields;
 
 /// What is shown of a user whatever is selected, because clients require it.
 pub const ALWAYS: &[&str] =

@@ -17,6 +17,7 @@ pub mod credentials;
 pub mod csv;
 pub mod default_class;
 pub mod demo;
+pub mod fields;
 pub mod filter;
 pub mod grade;
 pub mod kind;

@@ -1,14 +1,13 @@
 //! The highest grade that a student mastered in a subject, by where that is known from.
 
 use lyceum_core::Result;
+use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COURSE, USER};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::fields;
 
 /// The highest grades mastered.
 #[derive(Debug, Serialize)]

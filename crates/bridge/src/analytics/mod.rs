@@ -9,6 +9,7 @@ mod weekly;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_roster::fields;
 use lyceum_roster::kinds::ENROLLMENT;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
@@ -20,7 +21,6 @@ pub(crate) use student::actors;
 pub use weekly::{WeeklyFact, weekly_facts};
 
 use crate::facts::{BUCKET_MS, Context, Pieces, REACH_MS, Sums, sql};
-use crate::fields;
 use crate::zone::{Range, Zone};
 use enrolled::Enrolled;
 

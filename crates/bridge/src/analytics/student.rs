@@ -1,12 +1,11 @@
 //! Who is asked about, and which actors of the log they are.
 
 use lyceum_core::{Problem, Result};
+use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
-
-use crate::fields;
 
 /// How a student is named.
 #[derive(Clone, Copy, Debug)]

@@ -1,57 +1,57 @@
 //! Members of stored records, read without ceremony.
 
+use crate::kind::Kind;
+use crate::record::{Object, members};
+use crate::repository::{self, Stored};
 use lyceum_core::{Problem, Result};
-use lyceum_roster::kind::Kind;
-use lyceum_roster::record::{Object, members};
-use lyceum_roster::repository::{self, Stored};
 use lyceum_store::Tx;
 use serde_json::Value;
 
 /// The members of a stored record.
-pub(crate) fn of(stored: &Stored) -> Result<Object> {
+pub fn of(stored: &Stored) -> Result<Object> {
     members(&stored.body, stored.extra.as_deref())
 }
 
 /// The text of a member; empty where there is none.
-pub(crate) fn text<'a>(object: &'a Object, name: &str) -> &'a str {
+pub fn text<'a>(object: &'a Object, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The text of a member, if it is one.
-pub(crate) fn opt_text(object: &Object, name: &str) -> Option<String> {
+pub fn opt_text(object: &Object, name: &str) -> Option<String> {
     object.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
 /// The texts of a list member.
-pub(crate) fn texts(object: &Object, name: &str) -> Vec<String> {
+pub fn texts(object: &Object, name: &str) -> Vec<String> {
     let list = object.get(name).and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// The sourcedId that a reference names; empty where there is none.
-pub(crate) fn reference<'a>(object: &'a Object, name: &str) -> &'a str {
+pub fn reference<'a>(object: &'a Object, name: &str) -> &'a str {
     object.get(name).map(id_in).unwrap_or_default()
 }
 
 /// The sourcedIds that a list of references names.
-pub(crate) fn references<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = &'a str> {
+pub fn references<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = &'a str> {
     object.get(name).and_then(Value::as_array).into_iter().flatten().map(id_in)
 }
 
 /// The sourcedId in a reference.
-pub(crate) fn id_in(reference: &Value) -> &str {
+pub fn id_in(reference: &Value) -> &str {
     reference.get("sourcedId").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The `metadata` of a record; empty where there is none.
-pub(crate) fn metadata(object: &Object) -> Object {
+pub fn metadata(object: &Object) -> Object {
     object.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 /// The record of the kind, if it is in use.
 ///
 /// Errors: `NotFound` for one that is missing or deleted.
-pub(crate) fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Object> {
+pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Object> {
     if let Some(stored) = repository::find(tx, kind, id)? {
         let object = of(&stored)?;
         if text(&object, "status") == "active" {
@@ -62,7 +62,7 @@ pub(crate) fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Object> {
 }
 
 /// The records of the kind with these ids, as far as they are stored, by id. One statement.
-pub(crate) fn of_all<'a>(
+pub fn of_all<'a>(
     tx: &mut Tx<'_>,
     kind: &Kind,
     ids: impl Iterator<Item = &'a str>,
