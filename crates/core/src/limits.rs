@@ -226,3 +226,9 @@ pub const QTI_EDIT_MAX_ATTEMPTS: u32 = 20;
 pub const BANK_TESTS_MAX_COUNT: usize = 100;
 /// Attempts of a user that an assessment bank counts at most.
 pub const BANK_ATTEMPT_MAX_COUNT: i64 = 1_000_000;
+/// Bytes of the name of a lesson policy at most.
+pub const POLICY_NAME_MAX_BYTES: usize = 200;
+/// Attempts for which a lesson policy has a row of its own at most; later ones share the last.
+pub const POLICY_ATTEMPTS_MAX_COUNT: usize = 20;
+/// How many times a lesson's XP an attempt may earn at most.
+pub const POLICY_MULTIPLIER_MAX_RATIO: u32 = 10;

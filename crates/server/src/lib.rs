@@ -37,6 +37,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_events::MIGRATIONS,
         lyceum_bridge::MIGRATIONS,
         lyceum_assessment::MIGRATIONS,
+        lyceum_adaptive::MIGRATIONS,
     ]
     .concat()
 }

@@ -17,8 +17,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-bridge", &["lyceum-roster", "lyceum-events", "lyceum-store", "lyceum-core"]),
     ("lyceum-assessment", &["lyceum-qti", "lyceum-store", "lyceum-core"]),
     (
+        "lyceum-adaptive",
+        &[
+            "lyceum-assessment",
+            "lyceum-bridge",
+            "lyceum-roster",
+            "lyceum-events",
+            "lyceum-qti",
+            "lyceum-store",
+            "lyceum-core",
+        ],
+    ),
+    (
         "lyceum-server",
         &[
+            "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-bridge",
             "lyceum-roster",
@@ -33,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum",
         &[
             "lyceum-server",
+            "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-bridge",
             "lyceum-roster",
@@ -47,6 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum-testkit",
         &[
             "lyceum-server",
+            "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-roster",
             "lyceum-events",
@@ -65,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "lyceum-testkit",
             "lyceum-server",
+            "lyceum-adaptive",
             "lyceum-qti",
             "lyceum-access",
             "lyceum-store",
@@ -90,6 +106,7 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-bridge",
     "lyceum-qti",
     "lyceum-assessment",
+    "lyceum-adaptive",
 ];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];

@@ -1,0 +1,104 @@
+//! Which question comes next.
+
+use lyceum_core::random::Stream;
+
+use super::{Bank, Choice, Draw, Log, Reason, is_complete, score_of};
+use crate::{Band, ByDifficulty, Difficulty, Policy, Strategy};
+
+/// The next question and why it is that one; none where the attempt is complete or the bank is empty.
+pub fn next(policy: &Policy, bank: &Bank, log: &Log, stream: &mut Stream) -> Option<Choice> {
+    if bank.questions.is_empty() || is_complete(policy, bank, log) {
+        return None;
+    }
+    match &policy.strategy {
+        Strategy::InOrder => in_order(bank, log),
+        Strategy::Bands { table, climb } => {
+            Some(by_bands(table, *climb, score_of(policy, &log.answers), bank, log, stream))
+        }
+    }
+}
+
+/// How many questions were not asked in this attempt, by difficulty.
+pub fn remaining(bank: &Bank, log: &Log) -> ByDifficulty<u32> {
+    let here = log.asked(bank);
+    let mut remaining = ByDifficulty::default();
+    for (question, here) in bank.questions.iter().zip(here) {
+        remaining[question.difficulty] += u32::from(here == 0);
+    }
+    remaining
+}
+
+fn in_order(bank: &Bank, log: &Log) -> Option<Choice> {
+    let place = log.asked(bank).iter().position(|times| *times == 0)?;
+    let place = u32::try_from(place).ok()?;
+    Some(Choice { question: place, reason: Reason::InOrder { place } })
+}
+
+/// Freshness comes first: never asked, then not in this attempt, then as seldom as possible in it.
+/// Among the freshest the difficulty decides, then how seldom former attempts asked it, then the lot.
+fn by_bands(
+    table: &[Band],
+    climb: ByDifficulty<[Difficulty; 2]>,
+    score: u8,
+    bank: &Bank,
+    log: &Log,
+    stream: &mut Stream,
+) -> Choice {
+    let here = log.asked(bank);
+    let earlier = |place: usize| log.earlier.get(place).copied().unwrap_or(0);
+    let wear = |place: usize| match (here[place], earlier(place)) {
+        (0, before) => u32::from(before > 0),
+        (times, _) => 1 + times,
+    };
+    let mut unseen = ByDifficulty::<u32>::default();
+    let mut least = ByDifficulty { easy: u32::MAX, medium: u32::MAX, hard: u32::MAX };
+    for (place, question) in bank.questions.iter().enumerate() {
+        let wear = wear(place);
+        unseen[question.difficulty] += u32::from(wear == 0);
+        let least = &mut least[question.difficulty];
+        *least = wear.min(*least);
+    }
+
+    let share = u8::try_from(stream.below(100)).expect("below 100");
+    let wanted = wanted(table, score, share);
+    let [second, third] = climb[wanted];
+    // `min_by_key` keeps the first of equals: the wanted difficulty before those climbed to.
+    let served = [wanted, second, third].into_iter().min_by_key(|of| least[*of]);
+    let served = served.expect("there are three");
+    let candidates = (0..bank.questions.len()).filter(|place| {
+        bank.questions[*place].difficulty == served && wear(*place) == least[served]
+    });
+    let seldom = candidates.clone().map(earlier).min().unwrap_or(0);
+    let candidates: Vec<usize> = candidates.filter(|place| earlier(*place) == seldom).collect();
+    let pick = stream.below(candidates.len() as u64);
+    let place = candidates[usize::try_from(pick).expect("a place in the bank")];
+    let number = |n: usize| u32::try_from(n).expect("a bank's places are 32-bit numbers");
+    Choice {
+        question: number(place),
+        reason: Reason::Bands {
+            score,
+            wanted,
+            served,
+            unseen,
+            draw: Draw {
+                share,
+                pick: u32::try_from(pick).expect("a place in the bank"),
+                of: number(candidates.len()),
+            },
+            repeated: here[place] > 0,
+            earlier: seldom,
+        },
+    }
+}
+
+/// The difficulty that a draw of 0 to 99 calls for at a score.
+fn wanted(table: &[Band], score: u8, share: u8) -> Difficulty {
+    let band = table.iter().rev().find(|band| band.from <= score);
+    let shares = band.expect("the first band begins at 0").shares;
+    let mut below = 0;
+    let found = Difficulty::ALL.into_iter().find(|of| {
+        below += shares[*of];
+        share < below
+    });
+    found.expect("the shares of a band make 100")
+}

@@ -1,0 +1,103 @@
+//! Attempts of the past, once more: under their own policy, or under another one.
+
+use serde::Serialize;
+
+use super::{Bank, Choice, Credit, Log, credit, is_complete, next, score_of, stream};
+use crate::Policy;
+
+/// All that decided about an attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Past {
+    /// The seed of its lots.
+    pub seed: u64,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// The XP of the lesson.
+    pub base_xp: f64,
+    /// The questions that there were.
+    pub bank: Bank,
+    /// Former attempts' counts, and the answers in their order.
+    pub log: Log,
+}
+
+/// An attempt as it goes under a policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Replay {
+    /// What each answer met and did, up to where the attempt is complete.
+    pub steps: Vec<Replayed>,
+    /// The question that would come next; none where the attempt is complete.
+    pub next: Option<Choice>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// One answer of a replay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replayed {
+    /// The choice of the policy at this point. Under the attempt's own policy that is the question
+    /// which was answered; under another one it may differ.
+    pub choice: Choice,
+    /// The question that was answered, by its place in the bank.
+    pub answered: u32,
+    /// Whether the answer was right.
+    pub correct: bool,
+    /// The score before it.
+    pub before: u8,
+    /// The score after it.
+    pub after: u8,
+}
+
+/// How an attempt ended, or stands.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// The answers that counted.
+    pub questions: u32,
+    /// How many of them were right.
+    pub correct: u32,
+    /// The score, 0 to 100.
+    pub score: u8,
+    /// What it earned; none where it is not complete.
+    pub credit: Option<Credit>,
+}
+
+/// What another policy would have made of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// Under the former policy.
+    pub old: Outcome,
+    /// Under the new one.
+    pub new: Outcome,
+}
+
+/// Replays an attempt under a policy. The answers stay what they were, in their order; those after
+/// the attempt is complete do not count.
+pub fn replay(policy: &Policy, past: &Past) -> Replay {
+    let Past { seed, bank, .. } = past;
+    let mut log = Log { earlier: past.log.earlier.clone(), answers: Vec::new() };
+    let mut steps = Vec::new();
+    let choose = |log: &Log| next(policy, bank, log, &mut stream(*seed, log.answers.len()));
+    let mut choice = choose(&log);
+    for answer in &past.log.answers {
+        let Some(chosen) = choice else { break };
+        let before = score_of(policy, &log.answers);
+        log.answers.push(*answer);
+        let after = score_of(policy, &log.answers);
+        let (answered, correct) = (answer.question, answer.correct);
+        steps.push(Replayed { choice: chosen, answered, correct, before, after });
+        choice = choose(&log);
+    }
+    let number = |n: usize| u32::try_from(n).expect("an attempt has less than 2^32 answers");
+    let questions = number(log.answers.len());
+    let correct = number(log.answers.iter().filter(|answer| answer.correct).count());
+    let credit = is_complete(policy, bank, &log)
+        .then(|| credit(policy, past.base_xp, past.attempt, correct, questions));
+    let outcome = Outcome { questions, correct, score: score_of(policy, &log.answers), credit };
+    Replay { steps, next: choice, outcome }
+}
+
+/// What an attempt came to under its own policy, and what it would have come to under another.
+pub fn simulate(old: &Policy, new: &Policy, past: &Past) -> Change {
+    Change { old: replay(old, past).outcome, new: replay(new, past).outcome }
+}

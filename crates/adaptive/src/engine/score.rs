@@ -1,0 +1,78 @@
+//! What answers score and earn.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Bank, Log};
+use crate::{Policy, Scoring, Step};
+
+/// The score at which an attempt that goes by steps is complete.
+const FULL: u8 = 100;
+
+/// What a complete attempt earns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Credit {
+    /// The XP: those of the lesson times the multiplier.
+    pub xp: f64,
+    /// What the accuracy earns in an attempt of that number.
+    pub multiplier: f64,
+    /// The percentage of right answers, cut to two decimals: 11 of 12 are 91.66.
+    pub accuracy: f64,
+    /// Whether the lesson counts as mastered.
+    pub mastered: bool,
+}
+
+/// The score after an answer, 0 to 100, for a policy that scores by steps. Under one that scores by
+/// share, which no single answer decides, the score stays.
+pub fn score_after(policy: &Policy, score: u8, correct: bool) -> u8 {
+    match &policy.scoring {
+        Scoring::Share => score,
+        Scoring::Steps { right, .. } if correct => {
+            score.saturating_add(points(right, score)).min(FULL)
+        }
+        Scoring::Steps { wrong, .. } => score.saturating_sub(points(wrong, score)),
+    }
+}
+
+/// The points of the step that a score falls into.
+fn points(steps: &[Step], score: u8) -> u8 {
+    steps.iter().rev().find(|step| step.from <= score).map_or(0, |step| step.points)
+}
+
+/// The score of answers in their order, 0 to 100; 0 for none.
+pub fn score_of(policy: &Policy, answers: &[Answer]) -> u8 {
+    match policy.scoring {
+        Scoring::Steps { .. } => {
+            answers.iter().fold(0, |score, answer| score_after(policy, score, answer.correct))
+        }
+        Scoring::Share => {
+            let right = answers.iter().filter(|answer| answer.correct).count();
+            let share = (right * 100).checked_div(answers.len()).unwrap_or(0);
+            u8::try_from(share).expect("a part of the answers is at most 100 %")
+        }
+    }
+}
+
+/// Whether an attempt is complete: at score 100, or with every question of the bank answered.
+pub fn is_complete(policy: &Policy, bank: &Bank, log: &Log) -> bool {
+    match policy.scoring {
+        Scoring::Steps { .. } => score_of(policy, &log.answers) == FULL,
+        Scoring::Share => log.asked(bank).into_iter().all(|times| times > 0),
+    }
+}
+
+/// What a complete attempt earns: `correct` of `total` answers right in the attempt of that number,
+/// from 1, on a lesson worth `base_xp`. Gates compare whole numbers: 7999 of 10000 are below 80 %.
+/// Without a question nothing is earned.
+pub fn credit(policy: &Policy, base_xp: f64, attempt: u32, correct: u32, total: u32) -> Credit {
+    let reaches = |percent: u8| {
+        total > 0 && u64::from(correct) * 100 >= u64::from(percent) * u64::from(total)
+    };
+    let row = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX);
+    let gates = policy.xp.get(row).or(policy.xp.last());
+    let gate = gates.and_then(|gates| gates.iter().find(|gate| reaches(gate.from)));
+    let multiplier = gate.map_or(0.0, |gate| gate.multiplier);
+    let hundredths = (u64::from(correct) * 10_000).checked_div(u64::from(total)).unwrap_or(0);
+    #[expect(clippy::cast_precision_loss, reason = "at most 10 000 times four thousand million")]
+    let accuracy = hundredths as f64 / 100.0;
+    Credit { xp: base_xp * multiplier, multiplier, accuracy, mastered: reaches(policy.mastery) }
+}

@@ -1,0 +1,135 @@
+//! The types of lessons, and how hard a question is.
+
+use std::fmt;
+use std::ops::{Index, IndexMut};
+
+use serde::{Deserialize, Serialize};
+
+/// What sort of lesson this is: how it is asked, scored and finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum LessonType {
+    /// One question after the other, chosen by the score, until that is 100.
+    #[serde(rename = "powerpath-100")]
+    Powerpath100,
+    /// A test in its order, finished as a whole.
+    #[serde(rename = "quiz")]
+    Quiz,
+    /// The test at the end of a course that lets a student leave it early.
+    #[serde(rename = "test-out")]
+    TestOut,
+    /// One of a subject's tests that find the grade a student begins in.
+    #[serde(rename = "placement")]
+    Placement,
+    /// The test of a unit.
+    #[serde(rename = "unit-test")]
+    UnitTest,
+    /// A text with questions about it.
+    #[serde(rename = "alpha-read-article")]
+    Reading,
+}
+
+impl LessonType {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Powerpath100,
+        Self::Quiz,
+        Self::TestOut,
+        Self::Placement,
+        Self::UnitTest,
+        Self::Reading,
+    ];
+
+    /// Its name in JSON, such as `powerpath-100`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Powerpath100 => "powerpath-100",
+            Self::Quiz => "quiz",
+            Self::TestOut => "test-out",
+            Self::Placement => "placement",
+            Self::UnitTest => "unit-test",
+            Self::Reading => "alpha-read-article",
+        }
+    }
+
+    /// The type of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for LessonType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How hard a question is, as its author says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Difficulty {
+    /// For learners at the beginning.
+    Easy,
+    /// For learners on their way.
+    Medium,
+    /// For learners near the goal.
+    Hard,
+}
+
+impl Difficulty {
+    /// All of them, the easiest first.
+    pub const ALL: [Self; 3] = [Self::Easy, Self::Medium, Self::Hard];
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Easy => "easy",
+            Self::Medium => "medium",
+            Self::Hard => "hard",
+        }
+    }
+
+    /// The difficulty of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|difficulty| difficulty.name() == name)
+    }
+}
+
+impl fmt::Display for Difficulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One value a difficulty: `{"easy": …, "medium": …, "hard": …}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByDifficulty<T> {
+    /// That of easy questions.
+    pub easy: T,
+    /// That of medium questions.
+    pub medium: T,
+    /// That of hard questions.
+    pub hard: T,
+}
+
+impl<T> Index<Difficulty> for ByDifficulty<T> {
+    type Output = T;
+
+    fn index(&self, difficulty: Difficulty) -> &T {
+        match difficulty {
+            Difficulty::Easy => &self.easy,
+            Difficulty::Medium => &self.medium,
+            Difficulty::Hard => &self.hard,
+        }
+    }
+}
+
+impl<T> IndexMut<Difficulty> for ByDifficulty<T> {
+    fn index_mut(&mut self, difficulty: Difficulty) -> &mut T {
+        match difficulty {
+            Difficulty::Easy => &mut self.easy,
+            Difficulty::Medium => &mut self.medium,
+            Difficulty::Hard => &mut self.hard,
+        }
+    }
+}

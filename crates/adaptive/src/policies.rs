@@ -1,0 +1,61 @@
+//! Which policy is in force. A version is never changed: attempts keep the one that they began under.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+
+use crate::repository::policies as repository;
+use crate::{LessonType, Policy};
+
+/// A version of the policy of a type of lessons.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Version {
+    /// Its number: 0 for the policy that is compiled in, from 1 for those that were set.
+    pub number: i64,
+    /// When it was set; none for version 0.
+    pub created_at: Option<String>,
+    /// The policy.
+    pub policy: Policy,
+}
+
+impl Version {
+    fn shipped(lesson_type: LessonType) -> Self {
+        Self { number: 0, created_at: None, policy: Policy::shipped(lesson_type) }
+    }
+}
+
+/// The version in force: the newest.
+pub fn current(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Version> {
+    let newest = repository::newest(tx, lesson_type)?;
+    Ok(newest.unwrap_or_else(|| Version::shipped(lesson_type)))
+}
+
+/// A version by its number. Errors: `NotFound`.
+pub fn version(tx: &mut Tx<'_>, lesson_type: LessonType, number: i64) -> Result<Version> {
+    if number == 0 {
+        return Ok(Version::shipped(lesson_type));
+    }
+    repository::find(tx, lesson_type, number)?.ok_or_else(|| {
+        let message = format!("there is no version {number} of the policy of '{lesson_type}'");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// Every version, the newest first.
+pub fn list(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Version>> {
+    let mut versions = repository::all(tx, lesson_type)?;
+    versions.push(Version::shipped(lesson_type));
+    Ok(versions)
+}
+
+/// Puts a policy into force for the attempts that begin from now on, and answers its version. One
+/// that is in force already keeps its number.
+pub fn set(tx: &mut Tx<'_>, now: Timestamp, policy: &Policy) -> Result<Version> {
+    let current = current(tx, policy.lesson_type)?;
+    if current.policy == *policy {
+        return Ok(current);
+    }
+    let number = current.number + 1;
+    repository::append(tx, now, number, policy)?;
+    Ok(Version { number, created_at: Some(now.to_string()), policy: policy.clone() })
+}

@@ -1,0 +1,3 @@
+//! The only SQL of this crate.
+
+pub(crate) mod policies;

@@ -1,0 +1,59 @@
+//! Versions of policies.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx};
+
+use crate::policies::Version;
+use crate::{LessonType, Policy};
+
+const COLUMNS: &str = "lesson_type, version, created_at, body";
+
+fn read(row: &Row<'_>) -> Result<Version> {
+    let body = serde_json::from_str(row.text(3)?).map_err(Problem::internal)?;
+    Ok(Version {
+        number: row.int(1)?,
+        created_at: Some(row.text(2)?.to_owned()),
+        policy: Policy::read(&body).map_err(Problem::internal)?,
+    })
+}
+
+/// The newest version that was set.
+pub(crate) fn newest(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Option<Version>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 ORDER BY version DESC LIMIT 1"
+    );
+    tx.query_one(&sql, &[lesson_type.name().into()], read)
+}
+
+/// A version that was set.
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    lesson_type: LessonType,
+    version: i64,
+) -> Result<Option<Version>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 AND version = $2");
+    tx.query_one(&sql, &[lesson_type.name().into(), version.into()], read)
+}
+
+/// Every version that was set, the newest first.
+pub(crate) fn all(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Version>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 ORDER BY version DESC");
+    let mut versions = Vec::new();
+    tx.query(&sql, &[lesson_type.name().into()], |row| {
+        versions.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(versions)
+}
+
+/// Appends a version. Errors: `Conflict` when the number is taken.
+pub(crate) fn append(tx: &mut Tx<'_>, now: Timestamp, number: i64, policy: &Policy) -> Result<()> {
+    let body = serde_json::to_string(policy).map_err(Problem::internal)?;
+    let (kind, at) = (policy.lesson_type.name(), now.to_string());
+    let sql = format!("INSERT INTO lesson_policy ({COLUMNS}) VALUES ($1, $2, $3, $4)");
+    let values = [kind.into(), number.into(), at.as_str().into(), body.as_str().into()];
+    tx.execute(&sql, &values).map(drop)
+}
