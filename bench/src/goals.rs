@@ -99,6 +99,8 @@ pub(crate) const GOALS: &[Goal] = &[
     at_least("Q1.scored", "scored responses/s over HTTP", 5000.0),
     at_least("Q1.anchor", "scored responses, req/s, ours / the anchor's point reads", 0.50),
     at_least("Q1.create", "durable item creates by 64 clients, items/s, ours / raw insert", 0.30),
+    at_most("Q2", "p50 of next question and answer, 64 clients / p50 of a durable create", 2.0),
+    at_most("Q2.engine", "p99 of the next question of 10 000, in process, ms", 2.0),
     at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 

@@ -4,6 +4,7 @@
 //! CPU a request decide; requests a second alone say little on a shared machine.
 #![allow(clippy::print_stdout, reason = "its output is a table for people")]
 
+mod adaptive;
 mod anchor;
 mod data;
 mod events;
@@ -40,6 +41,8 @@ enum Command {
     Events(events::Options),
     /// Measure assessment content against every goal
     Qti(qti::Options),
+    /// Measure adaptive lessons against every goal
+    Adaptive(adaptive::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -85,6 +88,7 @@ fn main() -> Result<()> {
         Command::Roster(options) => roster::run(&options),
         Command::Events(options) => events::run(&options),
         Command::Qti(options) => qti::run(&options),
+        Command::Adaptive(options) => adaptive::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

@@ -16,7 +16,7 @@ use crate::roster::tools;
 const ITEM: &str = include_str!("item.xml");
 
 /// The item under a name.
-fn item(identifier: &str) -> String {
+pub(crate) fn item(identifier: &str) -> String {
     ITEM.replace("{id}", identifier)
 }
 

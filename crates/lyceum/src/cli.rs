@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, client, completions, config, demo, events, export, import, listen, openapi, qti, serve,
-    trigger,
+    admin, client, completions, config, demo, events, export, import, lesson, listen, openapi, qti,
+    serve, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -51,6 +51,9 @@ pub(crate) enum Command {
     /// Check, score, explain QTI items, tests and stimuli; store them and write them back
     #[command(subcommand)]
     Qti(qti::Qti),
+    /// See and change how adaptive lessons work
+    #[command(subcommand)]
+    Lesson(lesson::Lesson),
     /// Print events of a running server as they arrive
     Listen(listen::Listen),
     /// Send events of one kind to a running server, good ones or deliberately bad ones

@@ -12,7 +12,7 @@ use crate::{ByDifficulty, Difficulty};
 
 pub use choose::{next, remaining};
 pub use replay::{Change, Outcome, Past, Replay, Replayed, replay, simulate};
-pub use score::{Credit, credit, is_complete, score_after, score_of};
+pub use score::{Credit, accuracy, counted, credit, is_complete, score_after, score_of};
 
 /// The questions of a lesson, in their order. It stays the same for the whole of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Bank, Choice, Credit, Log, credit, is_complete, next, score_of, stream};
-use crate::Policy;
+use super::{
+    Bank, Choice, Credit, Log, accuracy, counted, credit, is_complete, next, score_of, stream,
+};
+use crate::{Policy, Scoring};
 
 /// All that decided about an attempt.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +25,7 @@ pub struct Past {
 /// An attempt as it goes under a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
-    /// What each answer met and did, up to where the attempt is complete.
+    /// What each answer met and did; by steps up to where the attempt is complete.
     pub steps: Vec<Replayed>,
     /// The question that would come next; none where the attempt is complete.
     pub next: Option<Choice>,
@@ -36,8 +38,9 @@ pub struct Replay {
 #[serde(rename_all = "camelCase")]
 pub struct Replayed {
     /// The choice of the policy at this point. Under the attempt's own policy that is the question
-    /// which was answered; under another one it may differ.
-    pub choice: Choice,
+    /// which was answered; under another one it may differ. None where every question of a test was
+    /// answered and an answer is changed.
+    pub choice: Option<Choice>,
     /// The question that was answered, by its place in the bank.
     pub answered: u32,
     /// Whether the answer was right.
@@ -52,12 +55,12 @@ pub struct Replayed {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// The answers that counted.
+    /// The answers that count: every one by steps, the last to each question of a test.
     pub questions: u32,
     /// How many of them were right.
     pub correct: u32,
-    /// The score, 0 to 100.
-    pub score: u8,
+    /// The score, 0 to 100: points, or the accuracy of a test with two decimals.
+    pub score: f64,
     /// What it earned; none where it is not complete.
     pub credit: Option<Credit>,
 }
@@ -72,7 +75,7 @@ pub struct Change {
 }
 
 /// Replays an attempt under a policy. The answers stay what they were, in their order; those after
-/// the attempt is complete do not count.
+/// the score is 100 do not count.
 pub fn replay(policy: &Policy, past: &Past) -> Replay {
     let Past { seed, bank, .. } = past;
     let mut log = Log { earlier: past.log.earlier.clone(), answers: Vec::new() };
@@ -80,21 +83,24 @@ pub fn replay(policy: &Policy, past: &Past) -> Replay {
     let choose = |log: &Log| next(policy, bank, log, &mut stream(*seed, log.answers.len()));
     let mut choice = choose(&log);
     for answer in &past.log.answers {
-        let Some(chosen) = choice else { break };
+        if matches!(policy.scoring, Scoring::Steps { .. }) && is_complete(policy, bank, &log) {
+            break;
+        }
         let before = score_of(policy, &log.answers);
         log.answers.push(*answer);
         let after = score_of(policy, &log.answers);
         let (answered, correct) = (answer.question, answer.correct);
-        steps.push(Replayed { choice: chosen, answered, correct, before, after });
+        steps.push(Replayed { choice, answered, correct, before, after });
         choice = choose(&log);
     }
-    let number = |n: usize| u32::try_from(n).expect("an attempt has less than 2^32 answers");
-    let questions = number(log.answers.len());
-    let correct = number(log.answers.iter().filter(|answer| answer.correct).count());
+    let (correct, questions) = counted(policy, &log.answers);
+    let score = match policy.scoring {
+        Scoring::Steps { .. } => f64::from(score_of(policy, &log.answers)),
+        Scoring::Share => accuracy(correct, questions),
+    };
     let credit = is_complete(policy, bank, &log)
         .then(|| credit(policy, past.base_xp, past.attempt, correct, questions));
-    let outcome = Outcome { questions, correct, score: score_of(policy, &log.answers), credit };
-    Replay { steps, next: choice, outcome }
+    Replay { steps, next: choice, outcome: Outcome { questions, correct, score, credit } }
 }
 
 /// What an attempt came to under its own policy, and what it would have come to under another.

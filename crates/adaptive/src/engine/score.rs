@@ -1,5 +1,7 @@
 //! What answers score and earn.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Bank, Log};
@@ -45,11 +47,22 @@ pub fn score_of(policy: &Policy, answers: &[Answer]) -> u8 {
             answers.iter().fold(0, |score, answer| score_after(policy, score, answer.correct))
         }
         Scoring::Share => {
-            let right = answers.iter().filter(|answer| answer.correct).count();
-            let share = (right * 100).checked_div(answers.len()).unwrap_or(0);
+            let (right, total) = counted(policy, answers);
+            let share = (u64::from(right) * 100).checked_div(u64::from(total)).unwrap_or(0);
             u8::try_from(share).expect("a part of the answers is at most 100 %")
         }
     }
+}
+
+/// How many answers are right, of how many: by steps every answer counts, by share the last one to
+/// each question.
+pub fn counted(policy: &Policy, answers: &[Answer]) -> (u32, u32) {
+    let mut seen = HashSet::new();
+    let last = answers.iter().rev().filter(|answer| match policy.scoring {
+        Scoring::Steps { .. } => true,
+        Scoring::Share => seen.insert(answer.question),
+    });
+    last.fold((0, 0), |(right, total), answer| (right + u32::from(answer.correct), total + 1))
 }
 
 /// Whether an attempt is complete: at score 100, or with every question of the bank answered.
@@ -71,8 +84,17 @@ pub fn credit(policy: &Policy, base_xp: f64, attempt: u32, correct: u32, total: 
     let gates = policy.xp.get(row).or(policy.xp.last());
     let gate = gates.and_then(|gates| gates.iter().find(|gate| reaches(gate.from)));
     let multiplier = gate.map_or(0.0, |gate| gate.multiplier);
+    Credit {
+        xp: base_xp * multiplier,
+        multiplier,
+        accuracy: accuracy(correct, total),
+        mastered: reaches(policy.mastery),
+    }
+}
+
+/// The percentage of right answers, cut to two decimals; 0 where there are none.
+pub fn accuracy(correct: u32, total: u32) -> f64 {
     let hundredths = (u64::from(correct) * 10_000).checked_div(u64::from(total)).unwrap_or(0);
-    #[expect(clippy::cast_precision_loss, reason = "at most 10 000 times four thousand million")]
-    let accuracy = hundredths as f64 / 100.0;
-    Credit { xp: base_xp * multiplier, multiplier, accuracy, mastered: reaches(policy.mastery) }
+    let hundredths = u32::try_from(hundredths).expect("a part of the answers is at most 100 %");
+    f64::from(hundredths) / 100.0
 }

@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod lesson;
 pub(crate) mod listen;
 pub(crate) mod openapi;
 pub(crate) mod qti;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Admin(admin) => admin.run(printer),
         Command::Events(events) => events.run(printer),
         Command::Qti(qti) => qti.run(printer),
+        Command::Lesson(lesson) => lesson.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),
         Command::Demo(demo) => demo.run(printer),

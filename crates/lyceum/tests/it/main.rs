@@ -17,6 +17,7 @@ mod facts;
 mod files;
 mod http;
 mod imports;
+mod lessons;
 mod official;
 mod published_clients;
 mod python;

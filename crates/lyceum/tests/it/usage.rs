@@ -49,6 +49,9 @@ fn every_command_explains_itself() {
         "admin check",
         "admin purge",
         "admin rotate-keys",
+        "lesson policy",
+        "lesson policy show",
+        "lesson policy set",
         "config",
         "completions",
     ] {

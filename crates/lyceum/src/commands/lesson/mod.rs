@@ -1,0 +1,23 @@
+//! `lyceum lesson`
+
+mod policy;
+
+use clap::Subcommand;
+
+use crate::failure::Result;
+use crate::printer::Printer;
+
+#[derive(Subcommand)]
+pub(crate) enum Lesson {
+    /// How lessons are asked, scored and rewarded
+    #[command(subcommand)]
+    Policy(policy::Policy),
+}
+
+impl Lesson {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Policy(policy) => policy.run(printer),
+        }
+    }
+}
