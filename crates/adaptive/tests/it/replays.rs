@@ -31,7 +31,7 @@ fn a_seed_draws_the_same_questions_in_every_release() {
         json,
         "{\"question\":12,\"reason\":{\"strategy\":\"bands\",\"score\":0,\"wanted\":\"easy\",\
          \"served\":\"easy\",\"unseen\":{\"easy\":6,\"medium\":5,\"hard\":5},\
-         \"draw\":{\"share\":0,\"pick\":0,\"of\":6},\"repeated\":false,\"earlier\":0}}"
+         \"draw\":{\"share\":60,\"pick\":4,\"of\":6},\"repeated\":false,\"earlier\":0}}"
     );
     assert_eq!(score_of(&powerpath(), &past.log.answers), 100);
 }
