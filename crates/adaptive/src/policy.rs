@@ -18,7 +18,8 @@ pub struct Policy {
     pub scoring: Scoring,
     /// Which question comes next.
     pub strategy: Strategy,
-    /// The percentage of right answers from which a lesson counts as mastered.
+    /// The percentage of right answers from which a test counts as mastered; a lesson that goes by
+    /// steps does when it is complete.
     pub mastery: u8,
     /// What a complete attempt earns: a row for the first attempt, one for the second, and so on; the
     /// last row is that of all later attempts, too. The gates of a row stand with the highest first.

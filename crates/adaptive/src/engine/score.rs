@@ -84,12 +84,10 @@ pub fn credit(policy: &Policy, base_xp: f64, attempt: u32, correct: u32, total: 
     let gates = policy.xp.get(row).or(policy.xp.last());
     let gate = gates.and_then(|gates| gates.iter().find(|gate| reaches(gate.from)));
     let multiplier = gate.map_or(0.0, |gate| gate.multiplier);
-    Credit {
-        xp: base_xp * multiplier,
-        multiplier,
-        accuracy: accuracy(correct, total),
-        mastered: reaches(policy.mastery),
-    }
+    // An attempt that goes by steps is complete when its score is full, however long that took.
+    let is_stepped = matches!(policy.scoring, Scoring::Steps { .. });
+    let mastered = reaches(if is_stepped { 0 } else { policy.mastery });
+    Credit { xp: base_xp * multiplier, multiplier, accuracy: accuracy(correct, total), mastered }
 }
 
 /// The percentage of right answers, cut to two decimals; 0 where there are none.
