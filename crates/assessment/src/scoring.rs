@@ -46,15 +46,28 @@ impl Default for Items {
 }
 
 impl Items {
+    /// A version of an item that is or was stored, parsed. Errors: `NotFound`.
+    pub fn version(&self, tx: &mut Tx<'_>, identifier: &str, version: i64) -> Result<Arc<Item>> {
+        if let Some(found) = self.0.get(&(identifier.to_owned(), version)) {
+            return Ok(found.item);
+        }
+        let stored = repository::version(tx, crate::Kind::Item, identifier, version)?;
+        self.keep(identifier, version, &stored.xml)
+    }
+
     /// A stored item, parsed. Errors: `NotFound`.
     pub fn item(&self, tx: &mut Tx<'_>, identifier: &str) -> Result<Arc<Item>> {
         let known = |version| self.0.get(&(identifier.to_owned(), version)).map(|found| found.item);
         repository::parsed(tx, identifier, known, |version, xml| {
-            let item = Arc::new(lyceum_qti::read_item(xml)?);
-            let parsed = Parsed { item: Arc::clone(&item), bytes: xml.len() as u64 };
-            self.0.insert((identifier.to_owned(), version), parsed);
-            Ok(item)
+            self.keep(identifier, version, xml)
         })
+    }
+
+    fn keep(&self, identifier: &str, version: i64, xml: &str) -> Result<Arc<Item>> {
+        let item = Arc::new(lyceum_qti::read_item(xml)?);
+        let parsed = Parsed { item: Arc::clone(&item), bytes: xml.len() as u64 };
+        self.0.insert((identifier.to_owned(), version), parsed);
+        Ok(item)
     }
 }
 
@@ -109,6 +122,29 @@ pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
     let attempt = Attempt { number: 1, variant: variant.as_ref(), ..Attempt::default() };
     let outcomes = score(item, &responses, attempt, &mut random);
     Ok(scored(item, &outcomes))
+}
+
+/// The score of a right answer: of the one that the item declares as correct; where it declares none,
+/// what its `SCORE` can be at most, else 1.
+pub fn full_score(item: &Item, seed: u64) -> f64 {
+    let mut random = Stream::seeded(seed);
+    let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
+    let mut responses = Responses::default();
+    for response in &item.responses {
+        let name = &response.declaration.identifier;
+        let of_variant = variant.as_ref().and_then(|variant| variant.correct(name));
+        match of_variant.unwrap_or(&response.correct) {
+            lyceum_qti::value::Value::Null => {}
+            correct => responses.set(name, correct.clone()),
+        }
+    }
+    let declared = item.outcome("SCORE").and_then(|score| score.normal_maximum);
+    if responses == Responses::default() {
+        return declared.unwrap_or(1.0);
+    }
+    let attempt = Attempt { number: 1, variant: variant.as_ref(), ..Attempt::default() };
+    let reached = score(item, &responses, attempt, &mut random).score();
+    reached.filter(|reached| *reached > 0.0).or(declared).unwrap_or(1.0)
 }
 
 fn scored(item: &Item, outcomes: &Outcomes) -> Scored {

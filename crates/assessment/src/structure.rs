@@ -120,6 +120,18 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     ))
 }
 
+/// The items of a test in its order, without their texts; those that are missing are left out. Three
+/// look-ups, however many items there are. Errors: `NotFound`.
+pub fn heads(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<repository::Head>> {
+    let stored = repository::found(tx, Kind::Test, identifier)?;
+    let test: Value = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
+    let names: Vec<Reference> = places(&test).into_iter().map(|place| place.names).collect();
+    let targets = repository::resolved(tx, &names)?;
+    let items: Vec<String> = targets.into_iter().map(|(_, item)| item).collect();
+    let heads = repository::heads(tx, &items)?;
+    Ok(items.iter().filter_map(|item| heads.get(item).cloned()).collect())
+}
+
 /// The references of the JSON form of a test.
 fn places(test: &Value) -> Vec<Question> {
     let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();

@@ -232,3 +232,10 @@ pub const POLICY_NAME_MAX_BYTES: usize = 200;
 pub const POLICY_ATTEMPTS_MAX_COUNT: usize = 20;
 /// How many times a lesson's XP an attempt may earn at most.
 pub const POLICY_MULTIPLIER_MAX_RATIO: u32 = 10;
+
+/// Bytes of JSON of lesson banks that a server remembers at most.
+pub const LESSON_BANK_CACHE_BYTES: u64 = 64 * 1024 * 1024;
+/// Attempts of a student of one lesson at most.
+pub const LESSON_ATTEMPT_MAX_COUNT: u32 = 1000;
+/// Answers in one attempt of a lesson that is shown whole at most, changed ones included.
+pub const LESSON_ANSWERS_MAX_COUNT: i64 = 10_000;

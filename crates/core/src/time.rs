@@ -54,6 +54,13 @@ impl fmt::Display for Timestamp {
     }
 }
 
+impl serde::Serialize for Timestamp {
+    /// As text: `2026-01-15T08:00:00.000Z`.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// The text is not an RFC 3339 instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an instant such as 2026-01-15T08:00:00Z")]

@@ -58,6 +58,7 @@ impl Server {
             db,
             base_url: config.public_url(),
             items: lyceum_assessment::Items::default(),
+            banks: lyceum_adaptive::Banks::default(),
             gate: Gate::new(keyring),
             metrics: Metrics::new(clock.now()),
             descriptions: Mutex::default(),

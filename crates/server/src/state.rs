@@ -27,6 +27,8 @@ pub struct State {
     pub base_url: String,
     /// Assessment items that were parsed lately.
     pub(crate) items: lyceum_assessment::Items,
+    /// Questions of lessons that were read lately.
+    pub(crate) banks: lyceum_adaptive::Banks,
     /// Tokens.
     pub(crate) gate: Gate,
     /// Counters.

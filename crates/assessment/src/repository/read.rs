@@ -1,5 +1,8 @@
 //! Single documents and their former versions.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
 use serde::Serialize;
@@ -54,6 +57,76 @@ pub fn json_of(
         each(stored(row)?)?;
         Ok(true)
     })
+}
+
+/// What a test says of one of its items without its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Its name.
+    pub identifier: String,
+    /// Its version.
+    pub version: i64,
+    /// Its title.
+    pub title: String,
+    /// Its metadata as JSON, where it has any.
+    pub metadata: Option<String>,
+}
+
+/// What is said of items without their texts, as far as they are there, by identifier.
+pub fn heads(tx: &mut Tx<'_>, identifiers: &[String]) -> Result<HashMap<String, Head>> {
+    let names = serde_json::to_string(identifiers).expect("texts are JSON");
+    let sql = format!(
+        "SELECT identifier, version, title, metadata FROM qti_document WHERE kind = $1 AND {}",
+        lyceum_store::dialect::is_one_of(tx.dialect(), "identifier", "$2")
+    );
+    let mut heads = HashMap::new();
+    tx.query(&sql, &[Kind::Item.name().into(), names.as_str().into()], |row| {
+        let head = Head {
+            identifier: row.text(0)?.to_owned(),
+            version: row.int(1)?,
+            title: row.text(2)?.to_owned(),
+            metadata: row.opt_text(3)?.map(str::to_owned),
+        };
+        heads.insert(head.identifier.clone(), head);
+        Ok(true)
+    })?;
+    Ok(heads)
+}
+
+/// An item's text, and the sort of its first interaction, such as `choice`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The sort.
+    pub kind: String,
+    /// The item as it was sent.
+    pub xml: String,
+}
+
+/// The texts of versions of items, as far as they are there: one statement for those that are the
+/// present ones, one more for each that is a former one.
+pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(String, i64), Text>> {
+    let names: Vec<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
+    let names = serde_json::to_string(&names).expect("texts are JSON");
+    let sql = format!(
+        "SELECT identifier, version, type, xml FROM qti_document WHERE kind = $1 AND {}",
+        lyceum_store::dialect::is_one_of(tx.dialect(), "identifier", "$2")
+    );
+    let mut texts = HashMap::new();
+    tx.query(&sql, &[Kind::Item.name().into(), names.as_str().into()], |row| {
+        let text = Text { kind: row.text(2)?.to_owned(), xml: row.text(3)?.to_owned() };
+        texts.insert((row.text(0)?.to_owned(), row.int(1)?), text);
+        Ok(true)
+    })?;
+    for (name, number) in wanted {
+        if let Entry::Vacant(missing) = texts.entry((name.clone(), *number)) {
+            let stored = version(tx, Kind::Item, name, *number)?;
+            let json: serde_json::Value =
+                serde_json::from_str(&stored.json).map_err(lyceum_core::Problem::internal)?;
+            let kind = json["type"].as_str().unwrap_or_default().to_owned();
+            missing.insert(Text { kind, xml: stored.xml });
+        }
+    }
+    Ok(texts)
 }
 
 /// Hands each document of a kind to `each`, in the order of creation: the number of its row, its

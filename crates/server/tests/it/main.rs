@@ -12,6 +12,7 @@ mod cors;
 mod enrolling;
 mod events;
 mod keys;
+mod lessons;
 mod limits;
 mod oneroster;
 mod openapi;

@@ -2,11 +2,14 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
+use lyceum_adaptive::attempt::{Desk, reset_course};
 use lyceum_bridge::enroll::{self, Wish};
-use lyceum_bridge::{enrollments, goals, progress};
+use lyceum_bridge::{enrollments, goals};
 use lyceum_core::Result;
+use lyceum_store::Tx;
 use serde_json::json;
 
+use super::super::adaptive;
 use super::schema;
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
@@ -55,7 +58,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "How many had goals of their own.", schema::data(schema::goals_reset())),
         delete("/enrollments/resetProgress/{userId}/{courseId}", BridgeWrite, progress_reset)
             .named("resetProgress")
-            .says("Marks a user's assessment results in a course 'tobedeleted'.")
+            .says("Sets a user's progress in a course back: attempts of its lessons no longer count, what they earned is taken back, and assessment results are marked 'tobedeleted'.")
             .answers(200, "How many were marked.", schema::data(schema::progress_reset())),
     ]);
     routes
@@ -121,7 +124,7 @@ async fn goals_reset(context: Context) -> Result<Answer> {
 
 async fn progress_reset(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
-    let now = context.app.clock.now();
-    let reset = context.app.db.write(move |tx| progress::reset(tx, now, &user, &course)).await?;
+    let work = move |tx: &mut Tx<'_>, desk: &Desk<'_>| reset_course(tx, desk, &user, &course);
+    let reset = adaptive::write(&context, work).await?;
     Ok(Answer::of(&json!({ "data": { "resultsReset": reset } })))
 }

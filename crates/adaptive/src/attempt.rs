@@ -1,0 +1,372 @@
+//! A student's attempts of a lesson.
+
+use std::sync::Arc;
+
+use lyceum_assessment::Items;
+use lyceum_bridge::enroll;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::kinds::USER;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::bank::{Bank, Banks};
+use crate::engine::{Log, Reason};
+use crate::lesson::{self, Lesson};
+use crate::repository::{attempts as repository, log};
+use crate::{LessonType, Policy, credit, gradebook, policies};
+
+/// What lessons need beside a transaction.
+#[derive(Clone, Copy)]
+pub struct Desk<'a> {
+    /// The present instant.
+    pub now: Timestamp,
+    /// The server's address, which events name things by.
+    pub base_url: &'a str,
+    /// Items that were read lately.
+    pub items: &'a Items,
+    /// Banks that were read lately.
+    pub banks: &'a Banks,
+}
+
+/// An attempt of a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// Its number in the store.
+    pub id: i64,
+    /// The student's sourcedId.
+    pub student: String,
+    /// The lesson's sourcedId.
+    pub lesson: String,
+    /// Which attempt of the student it is, from 1.
+    pub number: u32,
+    /// The sourcedId of the course.
+    pub course: String,
+    /// What sort of lesson it was when it began.
+    pub lesson_type: LessonType,
+    /// The version of the policy that it began under.
+    pub policy: i64,
+    /// The id of its bank.
+    pub bank: String,
+    /// The seed of its lots, and of the variants of its questions.
+    pub seed: u64,
+    /// How often it was begun anew.
+    pub round: i64,
+    /// The entries in the log of its round.
+    pub served: i64,
+    /// Those of them that were answered.
+    pub answered: i64,
+    /// 0 to 100.
+    pub score: f64,
+    /// The right answers so far; of a test that is shown whole only when it is complete.
+    pub correct: u32,
+    /// The answers so far; of a test that is shown whole its questions, when it is complete.
+    pub total: u32,
+    /// What it earned, once it is complete.
+    pub xp: Option<f64>,
+    /// The share of the lesson's XP, once it is complete.
+    pub multiplier: Option<f64>,
+    /// Whether it mastered the lesson.
+    pub mastered: bool,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it was complete.
+    pub completed: Option<Timestamp>,
+    /// The sendTime of the event that tells of its credit, in milliseconds.
+    pub event_ms: Option<i64>,
+}
+
+/// An entry of the log: a question that was served.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its place in the log, from 0.
+    pub number: i64,
+    /// The place of the question in the bank.
+    pub question: u32,
+    /// The identifier of the item.
+    pub item: String,
+    /// When it was served.
+    pub served: Timestamp,
+    /// Why it was this one.
+    pub reason: Reason,
+    /// The answer, once there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Answered>,
+}
+
+/// An answer, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answered {
+    /// When.
+    pub at: Timestamp,
+    /// The answers by response variable, as they were sent.
+    pub responses: Value,
+    /// What came of them: see [`lyceum_assessment::Scored`].
+    pub result: Value,
+    /// Whether it was right.
+    pub correct: bool,
+    /// What the item's own scoring said.
+    pub score: f64,
+    /// The score of the attempt afterwards.
+    pub points: u8,
+}
+
+/// An attempt as clients read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    /// Its number, from 1.
+    pub attempt: u32,
+    /// 0 to 100.
+    pub score: f64,
+    /// `not submitted`, `partially graded` or `fully graded`.
+    pub score_status: &'static str,
+    /// What it earned, once it is complete.
+    pub xp: Option<f64>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it was complete.
+    pub completed_at: Option<Timestamp>,
+}
+
+impl Attempt {
+    /// How far it is, in the words of OneRoster's `scoreStatus`.
+    pub fn score_status(&self) -> &'static str {
+        match (self.completed, self.answered) {
+            (Some(_), _) => "fully graded",
+            (None, 0) => "not submitted",
+            (None, _) => "partially graded",
+        }
+    }
+
+    /// As clients read it.
+    pub fn shown(&self) -> Shown {
+        Shown {
+            attempt: self.number,
+            score: self.score,
+            score_status: self.score_status(),
+            xp: self.xp,
+            started_at: self.started,
+            completed_at: self.completed,
+        }
+    }
+
+    /// The policy that it began under.
+    pub(crate) fn policy(&self, tx: &mut Tx<'_>) -> Result<Policy> {
+        Ok(policies::version(tx, self.lesson_type, self.policy)?.policy)
+    }
+
+    /// Its log as the engine reads it, from the entries of its round.
+    pub fn log(&self, tx: &mut Tx<'_>, bank: &Bank, entries: &[Entry]) -> Result<Log> {
+        let counts = log::earlier(tx, self)?;
+        let questions = bank.questions.questions.iter();
+        let earlier = match counts.is_empty() {
+            true => Vec::new(),
+            false => questions.map(|q| counts.get(&q.id).copied().unwrap_or(0)).collect(),
+        };
+        let answers = entries.iter().filter_map(|entry| {
+            let answered = entry.answered.as_ref()?;
+            let (question, correct, score) = (entry.question, answered.correct, answered.score);
+            Some(crate::engine::Answer { question, correct, score })
+        });
+        Ok(Log { earlier, answers: answers.collect() })
+    }
+
+    /// Refuses to go on with an attempt that is complete.
+    pub(crate) fn running(&self) -> Result<()> {
+        match self.completed {
+            None => Ok(()),
+            Some(_) => Err(Problem::new(
+                ProblemKind::Conflict,
+                format!(
+                    "attempt {} of the lesson '{}' is complete; begin another with createNewAttempt",
+                    self.number, self.lesson
+                ),
+            )),
+        }
+    }
+}
+
+/// The lesson, for a student who may work on it.
+///
+/// Errors: `NotFound` for an unknown student or lesson; `Invalid` for a student who is not enrolled in
+/// the course. Placement tests come before enrollment and ask for none.
+pub fn lesson_for(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, id: &str) -> Result<Lesson> {
+    lesson::in_use(tx, &USER, student, "student")?;
+    let lesson = lesson::find(tx, id)?;
+    let is_placement = lesson.lesson_type == LessonType::Placement;
+    if is_placement || enroll::learns(tx, desk.now, student, &lesson.course.id)? {
+        return Ok(lesson);
+    }
+    Err(Problem::invalid(
+        "student",
+        format!(
+            "the student '{student}' is not enrolled in the course '{}' of the lesson; enroll them first",
+            lesson.course.id
+        ),
+    ))
+}
+
+/// The attempt that the student is at: the last; the first one begins if there is none.
+///
+/// Errors: as [`lesson_for`].
+pub fn current(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<(Lesson, Attempt)> {
+    let lesson = lesson_for(tx, desk, student, lesson)?;
+    let attempt = match repository::last(tx, student, &lesson.id)? {
+        Some(attempt) => attempt,
+        None => begin(tx, desk, student, &lesson, 1)?,
+    };
+    Ok((lesson, attempt))
+}
+
+/// As [`current`], without beginning one: none before the first.
+pub fn last(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<(Lesson, Option<Attempt>)> {
+    let lesson = lesson_for(tx, desk, student, lesson)?;
+    let attempt = repository::last(tx, student, &lesson.id)?;
+    Ok((lesson, attempt))
+}
+
+fn begin(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &Lesson,
+    number: u32,
+) -> Result<Attempt> {
+    let test = lesson.test(tx, student, number)?;
+    let bank = Bank::of_test(tx, test.as_deref())?;
+    let policy = policies::current(tx, lesson.lesson_type)?.number;
+    let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
+    let attempt = Attempt {
+        id: 0, // the store's to say
+        student: student.to_owned(),
+        lesson: lesson.id.clone(),
+        number,
+        course: lesson.course.id.clone(),
+        lesson_type: lesson.lesson_type,
+        policy,
+        bank: bank.id,
+        seed,
+        round: 0,
+        served: 0,
+        answered: 0,
+        score: 0.0,
+        correct: 0,
+        total: 0,
+        xp: None,
+        multiplier: None,
+        mastered: false,
+        started: desk.now,
+        completed: None,
+        event_ms: None,
+    };
+    repository::insert(tx, &attempt)?;
+    repository::last(tx, student, &lesson.id)?
+        .ok_or_else(|| Problem::internal("an attempt was not found again"))
+}
+
+/// The seed of an attempt: whoever knows what it is made of knows its lots, and nobody else needs to.
+fn seed(parts: &[&str]) -> u64 {
+    let digest = Sha256::digest(parts.join("\n").as_bytes());
+    u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
+}
+
+/// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs.
+pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Attempt> {
+    let lesson = lesson_for(tx, desk, student, lesson)?;
+    let number = match repository::last(tx, student, &lesson.id)? {
+        None => 1,
+        Some(last) if last.completed.is_some() => last.number + 1,
+        Some(last) => {
+            return Err(Problem::new(
+                ProblemKind::Conflict,
+                format!(
+                    "attempt {} of the lesson '{}' is not complete; finish it first, or begin it anew with resetAttempt",
+                    last.number, lesson.id
+                ),
+            ));
+        }
+    };
+    if number > limits::LESSON_ATTEMPT_MAX_COUNT {
+        let most = limits::LESSON_ATTEMPT_MAX_COUNT;
+        let message = format!("the student has used all {most} attempts of the lesson");
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let attempt = begin(tx, desk, student, &lesson, number)?;
+    gradebook::write_attempt(tx, desk, &lesson, &attempt, &[])?;
+    Ok(attempt)
+}
+
+/// The student's attempts of a lesson, in their order. Errors: `NotFound`.
+pub fn list(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Vec<Attempt>> {
+    lesson::in_use(tx, &USER, student, "student")?;
+    let lesson = lesson::find(tx, lesson)?;
+    repository::of(tx, student, ("lesson", &lesson.id))
+}
+
+/// Begins the last attempt anew: its answers no longer count, its score is 0, and what it earned is
+/// taken back. Questions and policy stay. Errors: as [`lesson_for`].
+pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<()> {
+    let lesson = lesson_for(tx, desk, student, lesson)?;
+    let Some(mut attempt) = repository::last(tx, student, &lesson.id)? else { return Ok(()) };
+    if attempt.served == 0 && attempt.completed.is_none() {
+        return Ok(());
+    }
+    let former = log::entries(tx, &attempt)?;
+    gradebook::take_back_answers(tx, desk, &attempt, &former)?;
+    credit::take_back(tx, desk, &mut attempt, &lesson)?;
+    attempt = Attempt {
+        round: attempt.round + 1,
+        served: 0,
+        answered: 0,
+        score: 0.0,
+        correct: 0,
+        total: 0,
+        xp: None,
+        multiplier: None,
+        mastered: false,
+        completed: None,
+        ..attempt
+    };
+    repository::update(tx, &attempt)?;
+    gradebook::write_attempt(tx, desk, &lesson, &attempt, &[]).map(drop)
+}
+
+/// Sets a student's progress in a course back: attempts no longer count and what they earned is taken
+/// back, and every assessment result in the course is marked `tobedeleted`. Answers how many results.
+///
+/// Errors: `NotFound` for an unknown student or course.
+pub fn reset_course(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    course: &str,
+) -> Result<usize> {
+    for mut attempt in repository::of(tx, student, ("course", course))? {
+        if attempt.event_ms.is_some() {
+            let lesson = lesson::find(tx, &attempt.lesson)?;
+            credit::take_back(tx, desk, &mut attempt, &lesson)?;
+            repository::update(tx, &attempt)?;
+        }
+    }
+    repository::retire(tx, student, course)?;
+    lyceum_bridge::progress::reset(tx, desk.now, student, course)
+}
+
+/// The bank of an attempt.
+pub fn bank_of(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Arc<Bank>> {
+    desk.banks.get(tx, &attempt.bank)
+}

@@ -1,0 +1,169 @@
+//! The questions of an attempt, as they stood when it began.
+
+use std::sync::Arc;
+
+use lyceum_assessment::repository::Head;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::Tx;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::Difficulty;
+use crate::engine::{self, Calibration};
+use crate::repository::banks as repository;
+
+/// The questions of an attempt: a version of each item, in the order of the test.
+#[derive(Debug)]
+pub struct Bank {
+    /// The hash of what it says.
+    pub id: String,
+    /// As the engine sees them.
+    pub questions: engine::Bank,
+    /// What learners are told of them beside, place by place.
+    pub items: Vec<Item>,
+}
+
+/// What is told of a question beside what the engine knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// The version of the item.
+    pub version: i64,
+    /// Its title.
+    pub title: String,
+    /// What its author says it teaches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learning_objectives: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Row {
+    #[serde(flatten)]
+    question: engine::Question,
+    #[serde(flatten)]
+    item: Item,
+}
+
+impl Bank {
+    /// The bank of a test's items; without a test, an empty one. It is stored.
+    pub(crate) fn of_test(tx: &mut Tx<'_>, test: Option<&str>) -> Result<Self> {
+        let heads = match test {
+            Some(test) => lyceum_assessment::structure::heads(tx, test)?,
+            None => Vec::new(),
+        };
+        let rows: Vec<Row> = heads.into_iter().map(row).collect();
+        let body = serde_json::to_string(&rows).map_err(Problem::internal)?;
+        let id = hex(&Sha256::digest(body.as_bytes()));
+        repository::put(tx, &id, &body)?;
+        Ok(Self::of_rows(id, rows))
+    }
+
+    fn of_rows(id: String, rows: Vec<Row>) -> Self {
+        let (questions, items) = rows.into_iter().map(|row| (row.question, row.item)).unzip();
+        Self { id, questions: engine::Bank { questions }, items }
+    }
+
+    /// The place of the item with that identifier.
+    pub(crate) fn place(&self, identifier: &str) -> Option<usize> {
+        self.questions.questions.iter().position(|question| question.id == identifier)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A question with what the metadata of its item say: `difficulty`, `humanApproved`, `irt: {a, b, c}`,
+/// `learningObjectives`. A question whose author does not say how hard it is counts as easy.
+fn row(head: Head) -> Row {
+    let metadata: Map<String, Value> = head
+        .metadata
+        .as_deref()
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default();
+    let calibration = metadata.get("irt").and_then(|irt| {
+        let parameter = |name: &str| irt.get(name).and_then(Value::as_f64);
+        let (b, c) = (parameter("b")?, parameter("c").unwrap_or(0.0));
+        Some(Calibration { a: parameter("a").unwrap_or(1.0), b, c })
+    });
+    let said = metadata.get("difficulty").and_then(Value::as_str);
+    let said = said.and_then(|name| Difficulty::named(&name.to_ascii_lowercase()));
+    let objectives = metadata.get("learningObjectives").and_then(Value::as_array);
+    Row {
+        question: engine::Question {
+            id: head.identifier,
+            difficulty: said.or(calibration.map(of_b)).unwrap_or(Difficulty::Easy),
+            approved: metadata.get("humanApproved").and_then(Value::as_bool).unwrap_or(false),
+            calibration,
+        },
+        item: Item {
+            version: head.version,
+            title: head.title,
+            learning_objectives: objectives
+                .into_iter()
+                .flatten()
+                .filter_map(|objective| objective.as_str().map(str::to_owned))
+                .collect(),
+        },
+    }
+}
+
+/// The thirds of a standard normal distribution: as many questions are easy as are hard.
+fn of_b(calibration: Calibration) -> Difficulty {
+    const THIRD: f64 = 0.430_727;
+    match calibration.b {
+        b if b < -THIRD => Difficulty::Easy,
+        b if b > THIRD => Difficulty::Hard,
+        _ => Difficulty::Medium,
+    }
+}
+
+/// Banks that were read lately. A bank is never changed, so that what is remembered is never stale.
+/// Bounded by [`limits::LESSON_BANK_CACHE_BYTES`] of JSON.
+pub struct Banks(Cache<String, Known, Bytes>);
+
+#[derive(Clone)]
+struct Known {
+    bank: Arc<Bank>,
+    bytes: u64,
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<String, Known> for Bytes {
+    fn weight(&self, _: &String, known: &Known) -> u64 {
+        known.bytes.max(1)
+    }
+}
+
+impl Default for Banks {
+    fn default() -> Self {
+        let most = limits::LESSON_BANK_CACHE_BYTES;
+        // A bank of ordinary size; the estimate sizes the table of the cache alone.
+        let estimate = usize::try_from(most / 8192).unwrap_or(usize::MAX);
+        Self(Cache::with_weighter(estimate, most, Bytes))
+    }
+}
+
+impl Banks {
+    /// The bank with that id.
+    pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &str) -> Result<Arc<Bank>> {
+        if let Some(known) = self.0.get(id) {
+            return Ok(known.bank);
+        }
+        let body = repository::get(tx, id)?;
+        let rows: Vec<Row> = serde_json::from_str(&body).map_err(Problem::internal)?;
+        let bank = Arc::new(Bank::of_rows(id.to_owned(), rows));
+        let known = Known { bank: Arc::clone(&bank), bytes: body.len() as u64 };
+        self.0.insert(id.to_owned(), known);
+        Ok(bank)
+    }
+}

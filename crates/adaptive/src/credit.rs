@@ -1,0 +1,136 @@
+//! What a complete attempt earns, and where that is told: in the attempt, in the gradebook, and as an
+//! event, from which facts are counted. One transaction writes all of them, so that they agree.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_events::Event;
+use lyceum_roster::fields;
+use lyceum_roster::kinds::USER;
+use lyceum_store::Tx;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::attempt::{Attempt, Desk};
+use crate::lesson::Lesson;
+use crate::repository::attempts;
+use crate::{engine, gradebook};
+
+/// The client in whose name the events of lessons stand in the log.
+const CLIENT: &str = "lyceum";
+const NAMESPACE: Uuid = Uuid::from_u128(0x1d5a_b7a2_6e34_4c9b_8a17_e2f4_90cd_3b66);
+
+/// Completes an attempt: `correct` of `total` answers were right, the score is 0 to 100.
+pub(crate) fn complete(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    attempt: &mut Attempt,
+    (score, correct, total): (f64, u32, u32),
+) -> Result<()> {
+    let policy = attempt.policy(tx)?;
+    let credit = engine::credit(&policy, lesson.base_xp, attempt.number, correct, total);
+    attempt.score = score;
+    attempt.correct = correct;
+    attempt.total = total;
+    attempt.xp = Some(credit.xp);
+    attempt.multiplier = Some(credit.multiplier);
+    attempt.mastered = credit.mastered;
+    attempt.completed = Some(desk.now);
+    let others = attempts::of(tx, &attempt.student, ("lesson", &attempt.lesson))?;
+    let is_first = !others.iter().any(|other| other.mastered && other.id != attempt.id);
+    tell(tx, desk, lesson, attempt, u8::from(attempt.mastered && is_first))
+}
+
+/// Takes back what an attempt earned, where it was told.
+pub(crate) fn take_back(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    attempt: &mut Attempt,
+    lesson: &Lesson,
+) -> Result<()> {
+    if attempt.event_ms.is_none() {
+        return Ok(());
+    }
+    attempt.xp = Some(0.0);
+    attempt.correct = 0;
+    attempt.total = 0;
+    tell(tx, desk, lesson, attempt, 0)
+}
+
+/// Puts the event of an attempt into the log and counts it. Told again it is a correction of the
+/// event that was there: its sendTime is always the later one.
+fn tell(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    attempt: &mut Attempt,
+    mastered_units: u8,
+) -> Result<()> {
+    let former = attempt.event_ms.map_or(i64::MIN, |sent| sent + 1);
+    let sent = desk.now.milliseconds().max(former);
+    attempt.event_ms = Some(sent);
+    let student = fields::in_use(tx, &USER, &attempt.student)?;
+    let tree = tree(desk, lesson, attempt, fields::text(&student, "email"), mastered_units);
+    let event = Event {
+        id: tree["id"].as_str().unwrap_or_default().to_owned(),
+        time: attempt.completed.unwrap_or(desk.now),
+        send_time: Timestamp::from_milliseconds(sent),
+        sensor: desk.base_url.to_owned(),
+        body: serde_json::to_string(&tree).map_err(Problem::internal)?,
+        tree,
+    };
+    lyceum_bridge::intake(tx, desk.now, CLIENT, &[event]).map(drop)
+}
+
+/// An `ActivityEvent` of the custom profile.
+fn tree(
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    attempt: &Attempt,
+    email: &str,
+    mastered_units: u8,
+) -> Value {
+    let iri = |collection: &str, id: &str| {
+        let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
+        format!("{}/ims/oneroster/rostering/v1p2/{collection}/{id}", desk.base_url)
+    };
+    let named = |what: &str| {
+        let name =
+            [what, &attempt.student, &attempt.lesson, &attempt.number.to_string()].join("\n");
+        Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
+    };
+    let item = |name: &str, value: Value| json!({ "type": name, "value": value });
+    let mut actor = json!({ "id": iri("users", &attempt.student), "type": "ServiceUser" });
+    if email.contains('@') {
+        actor["email"] = email.into();
+    }
+    json!({
+        "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2",
+        "id": named("event"),
+        "type": "ActivityEvent",
+        "action": "Completed",
+        "profile": "ServiceProfile",
+        "eventTime": attempt.completed.unwrap_or(desk.now).to_string(),
+        "actor": actor,
+        "object": {
+            "id": iri("courses/component-resources", &lesson.id),
+            "type": "ServiceActivityContext",
+            "subject": lesson.subject,
+            "app": { "name": "Lyceum" },
+            "course": { "id": iri("courses", &lesson.course.id), "name": lesson.course.title },
+            "activity": { "id": lesson.id, "name": lesson.title },
+        },
+        "generated": {
+            "id": named("metrics"),
+            "type": "ServiceActivityMetricsCollection",
+            "attempt": attempt.number,
+            "items": [
+                item("xpEarned", gradebook::number(attempt.xp.unwrap_or(0.0))),
+                item("totalQuestions", attempt.total.into()),
+                item("correctQuestions", attempt.correct.into()),
+                item("masteredUnits", mastered_units.into()),
+            ],
+        },
+    })
+}

@@ -1,0 +1,104 @@
+//! Finishing a lesson that is shown whole.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+use serde::Serialize;
+
+use crate::attempt::{Desk, Entry, bank_of, current};
+use crate::bank::Bank;
+use crate::repository::{attempts as repository, log};
+use crate::{LessonType, credit, engine, gradebook};
+
+/// The questions without an answer that a refusal names at most.
+const UNANSWERED_SHOWN: usize = 5;
+
+/// That a lesson is finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finalized {
+    /// What sort of lesson it is.
+    pub lesson_type: LessonType,
+    /// True.
+    pub finalized: bool,
+    /// The number of the attempt.
+    pub attempt: u32,
+}
+
+/// Finishes the attempt that the student is at: its answers are scored together. One that is finished
+/// stays as it is.
+///
+/// Errors: as [`crate::attempt::lesson_for`]; `Invalid` for lessons that are not finished so, and
+/// while questions have no answer.
+pub fn finalize(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<Finalized> {
+    let (lesson, mut attempt) = current(tx, desk, student, lesson)?;
+    let done =
+        Finalized { lesson_type: attempt.lesson_type, finalized: true, attempt: attempt.number };
+    if attempt.lesson_type == LessonType::Powerpath100 {
+        let message = "a powerpath-100 lesson is complete at score 100; go on with getNextQuestion";
+        return Err(Problem::invalid("lesson", message));
+    }
+    if let Some(tool) = lesson.tool_provider() {
+        let message = format!(
+            "the lesson is taken at '{tool}'; its results are imported with importExternalTestAssignmentResults"
+        );
+        return Err(Problem::invalid("lesson", message));
+    }
+    if attempt.completed.is_some() {
+        return Ok(done);
+    }
+    let (bank, entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
+    let last = latest(&entries);
+    all_answered(&bank, &last)?;
+    let correct = last.values().filter(|entry| is_correct(entry)).count();
+    let counts = (count(correct)?, count(bank.questions.questions.len())?);
+    let score = engine::accuracy(counts.0, counts.1);
+    credit::complete(tx, desk, &lesson, &mut attempt, (score, counts.0, counts.1))?;
+    repository::update(tx, &attempt)?;
+    let answers: Vec<(&Entry, &str)> = last
+        .values()
+        .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
+        .collect();
+    gradebook::write_answers(tx, desk, &lesson, &attempt, &answers)?;
+    gradebook::write_attempt(tx, desk, &lesson, &attempt, &[])?;
+    Ok(done)
+}
+
+fn count(number: usize) -> Result<u32> {
+    u32::try_from(number).map_err(Problem::internal)
+}
+
+/// The last answer to each question, by its place.
+pub(crate) fn latest(entries: &[Entry]) -> BTreeMap<u32, &Entry> {
+    let answered = entries.iter().filter(|entry| entry.answered.is_some());
+    answered.map(|entry| (entry.question, entry)).collect()
+}
+
+fn is_correct(entry: &Entry) -> bool {
+    entry.answered.as_ref().is_some_and(|answered| answered.correct)
+}
+
+fn all_answered(bank: &Bank, last: &BTreeMap<u32, &Entry>) -> Result<()> {
+    let questions = (0..).zip(&bank.questions.questions);
+    let open: Vec<&str> = questions
+        .filter(|(place, _)| !last.contains_key(place))
+        .map(|(_, question)| question.id.as_str())
+        .collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let named = open.iter().take(UNANSWERED_SHOWN).map(|id| format!("'{id}'"));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = if open.len() > UNANSWERED_SHOWN { ", …" } else { "" };
+    let (n, of) = (open.len(), bank.questions.questions.len());
+    Err(Problem::invalid(
+        "lesson",
+        format!("{n} of {of} questions have no answer yet: {named}{more}; answer them first"),
+    ))
+}

@@ -1,0 +1,201 @@
+//! A lesson: a component resource with its resource, in a course.
+
+use lyceum_assessment::{Kind, Reference, repository as content};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use crate::LessonType;
+
+/// A lesson as attempts see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson {
+    /// The sourcedId of its component resource.
+    pub id: String,
+    /// What people call it.
+    pub title: String,
+    /// What sort it is.
+    pub lesson_type: LessonType,
+    /// The XP that it is worth.
+    pub base_xp: f64,
+    /// Where its questions come from.
+    pub source: Source,
+    /// The course.
+    pub course: Course,
+    /// The subject that it tests: of its resource, else of its course.
+    pub subject: String,
+    /// The grade that it tests: the first of its resource.
+    pub grade: Option<String>,
+    /// The course that a student is enrolled in who does not pass it.
+    pub course_on_fail: Option<String>,
+}
+
+/// The course of a lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// Its sourcedId.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+}
+
+/// Where the questions of a lesson come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A test: its resource's `metadata.url`, else the `vendorResourceId`.
+    Test(Reference),
+    /// Resources whose tests take turns, attempt by attempt (`metadata.resources`).
+    Turns(Vec<String>),
+    /// A stored assessment bank, whose tests take turns.
+    Bank(String),
+    /// A tool elsewhere, by name: `metadata.toolProvider`.
+    External(String),
+}
+
+/// The lesson with that id. Errors: `NotFound`; `Invalid` for a component resource that is no lesson.
+pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
+    let record = in_use(tx, &COMPONENT_RESOURCE, id, "lesson")?;
+    let resource = fields::in_use(tx, &RESOURCE, fields::reference(&record, "resource"))?;
+    let component = fields::reference(&record, "courseComponent");
+    let component = fields::in_use(tx, &COURSE_COMPONENT, component)?;
+    let course = fields::in_use(tx, &COURSE, fields::reference(&component, "course"))?;
+    let (own, of_resource) = (fields::metadata(&record), fields::metadata(&resource));
+    let named =
+        [&record, &own, &of_resource].into_iter().map(|from| fields::text(from, "lessonType"));
+    let name = named.into_iter().find(|name| !name.is_empty());
+    let Some(lesson_type) = name.and_then(lesson_type) else {
+        return Err(Problem::invalid(
+            "lesson",
+            match name {
+                None => format!(
+                    "the component resource '{id}' is no lesson: neither it nor its resource has a lessonType"
+                ),
+                Some(name) => format!(
+                    "'{name}', the lessonType of '{id}', is none that can be worked through"
+                ),
+            },
+        ));
+    };
+    let first = |list: Vec<String>| list.into_iter().next();
+    let subject = fields::opt_text(&of_resource, "subject");
+    let subject = subject.or_else(|| first(fields::texts(&course, "subjects")));
+    Ok(Lesson {
+        id: id.to_owned(),
+        title: fields::text(&record, "title").to_owned(),
+        lesson_type,
+        base_xp: number(of_resource.get("xp")).or(number(own.get("xp"))).unwrap_or(0.0),
+        source: source(&resource, &of_resource),
+        course: Course {
+            id: fields::text(&course, "sourcedId").to_owned(),
+            title: fields::text(&course, "title").to_owned(),
+        },
+        subject: subject.unwrap_or_else(|| "None".into()),
+        grade: of_resource.get("grades").and_then(|grades| grade(grades.get(0)?)),
+        course_on_fail: fields::opt_text(&of_resource, "courseIdOnFail"),
+    })
+}
+
+/// The record in use, told by the name that callers know it by.
+pub(crate) fn in_use(
+    tx: &mut Tx<'_>,
+    kind: &lyceum_roster::kind::Kind,
+    id: &str,
+    called: &str,
+) -> Result<Object> {
+    fields::in_use(tx, kind, id).map_err(|problem| match problem.kind {
+        ProblemKind::NotFound => {
+            Problem::new(ProblemKind::NotFound, format!("there is no {called} '{id}'"))
+        }
+        _ => problem,
+    })
+}
+
+/// `adaptive` is the older name of the type whose questions follow the score.
+fn lesson_type(name: &str) -> Option<LessonType> {
+    if name == "adaptive" { Some(LessonType::Powerpath100) } else { LessonType::named(name) }
+}
+
+/// A number, also one that is written as text; none below zero.
+fn number(value: Option<&Value>) -> Option<f64> {
+    let value = value?;
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+    (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+fn grade(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|grade| grade.to_string()))
+}
+
+fn source(resource: &Object, metadata: &Object) -> Source {
+    let children = metadata.get("resources").and_then(Value::as_array).into_iter().flatten();
+    let children: Vec<String> = children
+        .map(|child| child.as_str().unwrap_or_else(|| fields::id_in(child)).to_owned())
+        .filter(|child| !child.is_empty())
+        .collect();
+    if !children.is_empty() {
+        return Source::Turns(children);
+    }
+    let url = fields::text(metadata, "url");
+    let tool = fields::text(metadata, "toolProvider");
+    if url.is_empty() && !tool.is_empty() {
+        return Source::External(tool.to_owned());
+    }
+    if fields::text(metadata, "subType") == "qti-test-bank" {
+        let end = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let own = fields::text(resource, "vendorResourceId");
+        return Source::Bank(if end.is_empty() { own } else { end }.to_owned());
+    }
+    Source::Test(reference(resource, metadata))
+}
+
+fn reference(resource: &Object, metadata: &Object) -> Reference {
+    Reference {
+        kind: Kind::Test,
+        identifier: fields::text(resource, "vendorResourceId").to_owned(),
+        href: fields::text(metadata, "url").to_owned(),
+    }
+}
+
+impl Lesson {
+    /// The test of a student's attempt, from 1; none for a lesson that is taken elsewhere.
+    ///
+    /// Errors: `Invalid` where the test is not stored.
+    pub fn test(&self, tx: &mut Tx<'_>, student: &str, attempt: u32) -> Result<Option<String>> {
+        let reference = match &self.source {
+            Source::External(_) => return Ok(None),
+            Source::Test(reference) => reference.clone(),
+            Source::Bank(bank) => {
+                let turn =
+                    lyceum_assessment::banks::next(tx, bank, student, Some(i64::from(attempt)));
+                return turn.map(|turn| Some(turn.assessment_test));
+            }
+            Source::Turns(resources) => {
+                let turn = (attempt.max(1) as usize - 1) % resources.len();
+                let resource = fields::in_use(tx, &RESOURCE, &resources[turn])?;
+                reference(&resource, &fields::metadata(&resource))
+            }
+        };
+        let (_, test) = content::resolved(tx, &[reference])?.remove(0);
+        match content::find(tx, Kind::Test, &test)? {
+            Some(_) => Ok(Some(test)),
+            None => Err(Problem::invalid(
+                "lesson",
+                format!(
+                    "the test '{test}' of the lesson '{}' is not stored; create it first",
+                    self.id
+                ),
+            )),
+        }
+    }
+
+    /// The tool that the lesson is taken in, if it is not taken here.
+    pub fn tool_provider(&self) -> Option<&str> {
+        match &self.source {
+            Source::External(tool) => Some(tool),
+            _ => None,
+        }
+    }
+}

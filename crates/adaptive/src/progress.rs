@@ -1,0 +1,195 @@
+//! How far a student is in a lesson.
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use serde::Serialize;
+
+use crate::answer::variant_seed;
+use crate::attempt::{Attempt, Desk, Entry, bank_of, current};
+use crate::finalize::latest;
+use crate::lesson::Lesson;
+use crate::question::{Draft, Question, Wanted, drafts};
+use crate::repository::{attempts as repository, log};
+use crate::{ByDifficulty, LessonType, engine, gradebook};
+
+/// How far a student is.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    head: Head,
+    questions: Vec<Draft>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    lesson_type: LessonType,
+    attempt: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining_questions_per_difficulty: Option<ByDifficulty<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finalized: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_result_id: Option<String>,
+    xp: Option<f64>,
+    multiplier: Option<f64>,
+    accuracy: f64,
+    correct_questions: u32,
+    total_questions: u32,
+}
+
+/// As clients read it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    #[serde(flatten)]
+    head: Head,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    questions: Option<Vec<Question>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen_questions: Option<Vec<Question>>,
+}
+
+impl Progress {
+    /// As clients read it; the questions are made what learners see, which needs no transaction.
+    pub fn shown(self) -> Result<Shown> {
+        let questions = self.questions.into_iter().map(Draft::shown).collect::<Result<_>>()?;
+        let (questions, seen_questions) = match self.head.finalized {
+            Some(_) => (Some(questions), None),
+            None => (None, Some(questions)),
+        };
+        Ok(Shown { head: self.head, questions, seen_questions })
+    }
+}
+
+/// How far the student is in an attempt; without a number in the last one. A first attempt begins.
+///
+/// Errors: as [`crate::attempt::lesson_for`]; `NotFound` for an attempt that there is not.
+pub fn progress(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &str,
+    number: Option<u32>,
+) -> Result<Progress> {
+    let (lesson, last) = current(tx, desk, student, lesson)?;
+    of(tx, desk, &lesson, last, number)
+}
+
+/// As [`progress`] where nothing has to be written: none before the first attempt.
+pub fn begun(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &str,
+    number: Option<u32>,
+) -> Result<Option<Progress>> {
+    match crate::attempt::last(tx, desk, student, lesson)? {
+        (_, None) => Ok(None),
+        (lesson, Some(last)) => of(tx, desk, &lesson, last, number).map(Some),
+    }
+}
+
+fn of(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    last: Attempt,
+    number: Option<u32>,
+) -> Result<Progress> {
+    let attempt = match number.filter(|number| *number != last.number) {
+        None => last,
+        Some(number) => {
+            let all = repository::of(tx, &last.student, ("lesson", &last.lesson))?;
+            all.into_iter().find(|attempt| attempt.number == number).ok_or_else(|| {
+                let message = format!(
+                    "there is no attempt {number} of the lesson '{}'; the last is {}",
+                    last.lesson, last.number
+                );
+                Problem::new(ProblemKind::NotFound, message)
+            })?
+        }
+    };
+    let entries = log::entries(tx, &attempt)?;
+    match attempt.lesson_type {
+        LessonType::Powerpath100 => stepped(tx, desk, &attempt, &entries),
+        _ => whole(tx, desk, lesson, &attempt, &entries),
+    }
+}
+
+fn head(attempt: &Attempt) -> Head {
+    let result = gradebook::attempt_result(&attempt.student, &attempt.lesson, attempt.number);
+    Head {
+        lesson_type: attempt.lesson_type,
+        attempt: attempt.number,
+        score: None,
+        remaining_questions_per_difficulty: None,
+        finalized: None,
+        tool_provider: None,
+        test_result_id: (attempt.completed.is_some() || attempt.total > 0).then_some(result),
+        xp: attempt.xp,
+        multiplier: attempt.multiplier,
+        accuracy: engine::accuracy(attempt.correct, attempt.total),
+        correct_questions: attempt.correct,
+        total_questions: attempt.total,
+    }
+}
+
+fn stepped(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    attempt: &Attempt,
+    entries: &[Entry],
+) -> Result<Progress> {
+    let bank = bank_of(tx, desk, attempt)?;
+    let log_of = attempt.log(tx, &bank, entries)?;
+    let last = latest(entries);
+    let wanted: Vec<Wanted<'_>> = last
+        .values()
+        .map(|entry| Wanted {
+            place: entry.question as usize,
+            seed: variant_seed(attempt, entry.number),
+            answered: entry.answered.as_ref(),
+            is_told: true,
+        })
+        .collect();
+    let head = Head {
+        score: Some(attempt.score),
+        remaining_questions_per_difficulty: Some(engine::remaining(&bank.questions, &log_of)),
+        ..head(attempt)
+    };
+    Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })
+}
+
+fn whole(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    attempt: &Attempt,
+    entries: &[Entry],
+) -> Result<Progress> {
+    let bank = bank_of(tx, desk, attempt)?;
+    let last = latest(entries);
+    let is_complete = attempt.completed.is_some();
+    let wanted: Vec<Wanted<'_>> = (0..)
+        .zip(0..bank.questions.questions.len())
+        .map(|(number, place)| Wanted {
+            place,
+            seed: variant_seed(attempt, i64::from(number)),
+            answered: last.get(&number).and_then(|entry| entry.answered.as_ref()),
+            is_told: is_complete,
+        })
+        .collect();
+    let total = u32::try_from(bank.questions.questions.len()).map_err(Problem::internal)?;
+    let head = Head {
+        finalized: Some(is_complete),
+        score: is_complete.then_some(attempt.score),
+        tool_provider: lesson.tool_provider().map(str::to_owned),
+        total_questions: if is_complete { attempt.total } else { total },
+        ..head(attempt)
+    };
+    Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })
+}

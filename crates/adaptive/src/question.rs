@@ -1,0 +1,159 @@
+//! Questions as learners see them.
+
+use lyceum_assessment::{candidate, repository as content};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::Difficulty;
+use crate::attempt::{Answered, Attempt, Desk};
+use crate::bank::Bank;
+use crate::gradebook;
+
+/// A question as a learner sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// The identifier of its item.
+    pub id: String,
+    /// Its place in the test, from 0.
+    pub index: usize,
+    /// Its title.
+    pub title: String,
+    /// Where the item is.
+    pub url: String,
+    /// How hard it is.
+    pub difficulty: Difficulty,
+    /// Whether a person approved it.
+    pub human_approved: bool,
+    /// What is shown.
+    pub content: Content,
+    /// The answer, where the item has one response variable that was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Value>,
+    /// The answers by response variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub responses: Option<Value>,
+    /// Whether it was answered right; withheld while a test goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correct: Option<bool>,
+    /// What came of the answer; withheld while a test goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// The sourcedId of the assessment result; withheld while a test goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_id: Option<String>,
+    /// What it teaches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub learning_objectives: Vec<String>,
+}
+
+/// What is shown of a question: nothing that tells the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Content {
+    /// The sort of its first interaction, such as `choice`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The item for its candidate, as XML of QTI 3.0.
+    pub raw_xml: String,
+}
+
+/// A question that is to be shown: its item is still as it was stored. Making it what a learner sees
+/// is work that needs no transaction.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    question: Question,
+    seed: u64,
+}
+
+impl Draft {
+    /// As a learner sees it.
+    pub fn shown(self) -> Result<Question> {
+        let Self { mut question, seed } = self;
+        question.content.raw_xml = candidate(&question.content.raw_xml, seed)?;
+        Ok(question)
+    }
+}
+
+/// A question to draw up.
+pub(crate) struct Wanted<'a> {
+    /// Its place in the bank.
+    pub(crate) place: usize,
+    /// The seed of its variant.
+    pub(crate) seed: u64,
+    /// The answer to it, where there is one.
+    pub(crate) answered: Option<&'a Answered>,
+    /// Whether what came of the answer is told.
+    pub(crate) is_told: bool,
+}
+
+/// Draws questions of an attempt up. Errors: `TooLarge` where their items are more than
+/// [`limits::QTI_PAGE_MAX_BYTES`] together.
+pub(crate) fn drafts(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    attempt: &Attempt,
+    bank: &Bank,
+    wanted: &[Wanted<'_>],
+) -> Result<Vec<Draft>> {
+    let key = |wanted: &Wanted<'_>| {
+        (bank.questions.questions[wanted.place].id.clone(), bank.items[wanted.place].version)
+    };
+    let texts = content::texts(tx, &wanted.iter().map(key).collect::<Vec<_>>())?;
+    let bytes: usize = texts.values().map(|text| text.xml.len()).sum();
+    if bytes > limits::QTI_PAGE_MAX_BYTES {
+        let most = limits::QTI_PAGE_MAX_BYTES;
+        let message = format!(
+            "the questions of the lesson have {bytes} bytes, more than {most}; split its test"
+        );
+        return Err(Problem::new(ProblemKind::TooLarge, message));
+    }
+    let drafts = wanted.iter().map(|wanted| {
+        let text = texts
+            .get(&key(wanted))
+            .cloned()
+            .ok_or_else(|| Problem::internal("an item of an attempt is missing"))?;
+        let question = &bank.questions.questions[wanted.place];
+        let told = wanted.answered.filter(|_| wanted.is_told);
+        let id = utf8_percent_encode(&question.id, NON_ALPHANUMERIC);
+        Ok(Draft {
+            question: Question {
+                id: question.id.clone(),
+                index: wanted.place,
+                title: bank.items[wanted.place].title.clone(),
+                url: format!("{}/assessment-items/{id}", desk.base_url),
+                difficulty: question.difficulty,
+                human_approved: question.approved,
+                content: Content { kind: text.kind, raw_xml: text.xml },
+                response: wanted.answered.and_then(|answered| only(&answered.responses)),
+                responses: wanted.answered.map(|answered| answered.responses.clone()),
+                correct: told.map(|answered| answered.correct),
+                result: told.map(|answered| result(&answered.result)),
+                result_id: told.map(|_| gradebook::answer_result(attempt, &question.id)),
+                learning_objectives: bank.items[wanted.place].learning_objectives.clone(),
+            },
+            seed: wanted.seed,
+        })
+    });
+    drafts.collect()
+}
+
+/// The answer, where there is one variable.
+fn only(responses: &Value) -> Option<Value> {
+    let responses = responses.as_object()?;
+    if responses.len() == 1 { responses.values().next().cloned() } else { None }
+}
+
+/// What came of an answer, as clients read it.
+pub(crate) fn result(scored: &Value) -> Value {
+    let feedback = scored.get("feedback").filter(|feedback| !feedback.is_null());
+    json!({
+        "score": scored["score"],
+        "feedback": feedback.cloned().unwrap_or_else(|| "".into()),
+        "feedbacks": scored["feedbacks"],
+        "outcomes": scored["outcomes"],
+    })
+}

@@ -1,0 +1,17 @@
+//! Questions of attempts, as they stood.
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+
+/// Keeps a bank; one that is there already is the same.
+pub(crate) fn put(tx: &mut Tx<'_>, id: &str, body: &str) -> Result<()> {
+    let sql = "INSERT INTO lesson_bank (id, body) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    tx.execute(sql, &[id.into(), body.into()]).map(drop)
+}
+
+/// The text of a bank.
+pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<String> {
+    let sql = "SELECT body FROM lesson_bank WHERE id = $1";
+    let body = tx.query_one(sql, &[id.into()], |row| row.text(0).map(str::to_owned))?;
+    body.ok_or_else(|| Problem::internal(format!("the bank '{id}' of an attempt is missing")))
+}

@@ -1,0 +1,115 @@
+//! The log of attempts: what was served and why, what was answered and what came of it.
+
+use std::collections::HashMap;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx, Value};
+
+use crate::attempt::{Answered, Attempt, Entry};
+
+const COLUMNS: &str = "number, question, item, served_ms, reason, answered_ms, responses, result, \
+                       correct, score, points";
+
+fn read(row: &Row<'_>) -> Result<Entry> {
+    let json = |text: &str| serde_json::from_str(text).map_err(Problem::internal);
+    let answered = match row.opt_int(5)? {
+        None => None,
+        Some(at) => Some(Answered {
+            at: Timestamp::from_milliseconds(at),
+            responses: json(row.text(6)?)?,
+            result: json(row.text(7)?)?,
+            correct: row.int(8)? == 1,
+            score: row.real(9)?,
+            points: u8::try_from(row.int(10)?).map_err(Problem::internal)?,
+        }),
+    };
+    Ok(Entry {
+        number: row.int(0)?,
+        question: u32::try_from(row.int(1)?).map_err(Problem::internal)?,
+        item: row.text(2)?.to_owned(),
+        served: Timestamp::from_milliseconds(row.int(3)?),
+        reason: serde_json::from_str(row.text(4)?).map_err(Problem::internal)?,
+        answered,
+    })
+}
+
+/// The log of the attempt's present round, in its order.
+pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 ORDER BY number"
+    );
+    let mut entries = Vec::new();
+    tx.query(&sql, &[attempt.id.into(), attempt.round.into()], |row| {
+        entries.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(entries)
+}
+
+/// How often the student answered each item of the lesson before the attempt's present round.
+pub fn earlier(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<HashMap<String, u32>> {
+    let sql = "SELECT q.item, COUNT(*) FROM lesson_attempt a \
+               JOIN lesson_question q ON q.attempt = a.id \
+               WHERE a.student = $1 AND a.lesson = $2 AND q.answered_ms IS NOT NULL \
+               AND (a.id < $3 OR (a.id = $3 AND q.round < $4)) GROUP BY q.item";
+    let values: [Value<'_>; 4] = [
+        (&attempt.student).into(),
+        (&attempt.lesson).into(),
+        attempt.id.into(),
+        attempt.round.into(),
+    ];
+    let mut counts = HashMap::new();
+    tx.query(sql, &values, |row| {
+        let count = u32::try_from(row.int(1)?).map_err(Problem::internal)?;
+        counts.insert(row.text(0)?.to_owned(), count);
+        Ok(true)
+    })?;
+    Ok(counts)
+}
+
+/// Appends an entry, answered or not.
+pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Result<()> {
+    let reason = serde_json::to_string(&entry.reason).map_err(Problem::internal)?;
+    let sql = "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let values: [Value<'_>; 7] = [
+        attempt.id.into(),
+        attempt.round.into(),
+        entry.number.into(),
+        i64::from(entry.question).into(),
+        (&entry.item).into(),
+        entry.served.milliseconds().into(),
+        reason.as_str().into(),
+    ];
+    tx.execute(sql, &values)?;
+    match &entry.answered {
+        Some(answered) => answer(tx, attempt, entry.number, answered),
+        None => Ok(()),
+    }
+}
+
+/// Writes the answer of an entry.
+pub(crate) fn answer(
+    tx: &mut Tx<'_>,
+    attempt: &Attempt,
+    number: i64,
+    answered: &Answered,
+) -> Result<()> {
+    let text = |value: &serde_json::Value| value.to_string();
+    let (responses, result) = (text(&answered.responses), text(&answered.result));
+    let sql = "UPDATE lesson_question SET answered_ms = $1, responses = $2, result = $3, correct = $4, \
+               score = $5, points = $6 WHERE attempt = $7 AND round = $8 AND number = $9";
+    let values: [Value<'_>; 9] = [
+        answered.at.milliseconds().into(),
+        responses.as_str().into(),
+        result.as_str().into(),
+        i64::from(answered.correct).into(),
+        answered.score.into(),
+        i64::from(answered.points).into(),
+        attempt.id.into(),
+        attempt.round.into(),
+        number.into(),
+    ];
+    tx.execute(sql, &values).map(drop)
+}

@@ -1,0 +1,248 @@
+//! Working through a lesson: questions, answers, attempts, how far it is.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
+use lyceum_adaptive::attempt::{self, Desk};
+use lyceum_adaptive::repository::log;
+use lyceum_adaptive::{answer, finalize, progress};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Place, Route, get, post, put};
+use crate::routes::oneroster;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        of_query(get("/getNextQuestion", AdaptiveRead, next))
+            .named("getNextQuestion")
+            .says("The question that a student is asked next in a lesson of type powerpath-100, by the score so far. Asked again before an answer, it is the same.")
+            .answers(200, "The question.", schema::next()),
+        put("/updateStudentQuestionResponse", AdaptiveWrite, answered)
+            .named("updateStudentQuestionResponse")
+            .says("Takes a student's answer to a question. In a lesson of type powerpath-100 it is scored at once; in one that is shown whole, when that is finished. The same answer sent again changes nothing.")
+            .reads(schema::answer())
+            .answers(200, "What came of it.", schema::answered()),
+        post("/finalStudentAssessmentResponse", AdaptiveWrite, finalized)
+            .named("finalStudentAssessmentResponse")
+            .says("Finishes a lesson that is shown whole: its answers are scored together.")
+            .reads(schema::student_and_lesson())
+            .answers(200, "It is finished.", schema::finalized()),
+        of_query(get("/getAssessmentProgress", AdaptiveRead, progressed))
+            .named("getAssessmentProgress")
+            .says("How far a student is in a lesson: questions, answers, score. What was right in a lesson that is shown whole is told when it is finished. A first attempt begins with it.")
+            .param(
+                Place::Query,
+                "attempt",
+                json!({ "type": "integer", "minimum": 1 }),
+                "Which attempt; the last one without it.",
+            )
+            .answers(200, "How far.", schema::progress()),
+        post("/createNewAttempt", AdaptiveWrite, created)
+            .named("createNewAttempt")
+            .says("Begins the next attempt of a lesson, once the last one is complete.")
+            .reads(schema::student_and_lesson())
+            .answers(201, "The attempt.", schema::attempt_made()),
+        of_query(get("/getAttempts", AdaptiveRead, listed))
+            .named("getAttempts")
+            .says("A student's attempts of a lesson, in their order.")
+            .answers(200, "The attempts.", schema::attempts()),
+        post("/resetAttempt", AdaptiveWrite, reset)
+            .named("resetAttempt")
+            .says("Begins the last attempt of a lesson anew: its answers no longer count, and what it earned is taken back.")
+            .reads(schema::student_and_lesson())
+            .answers(200, "It is begun anew.", schema::reset()),
+        of_query(get("/getAttemptLog", QtiRead, logged))
+            .named("getAttemptLog")
+            .says("Every question that an attempt served, with the reason why it was that one, and every answer with what came of it. It tells keys.")
+            .param(
+                Place::Query,
+                "attempt",
+                json!({ "type": "integer", "minimum": 1 }),
+                "Which attempt; the last one without it.",
+            )
+            .answers(200, "The log.", schema::log()),
+    ]
+}
+
+fn of_query(route: Route) -> Route {
+    let id = json!({ "type": "string", "minLength": 1 });
+    route.param(Place::Query, "student", id.clone(), "The student's sourcedId; required.").param(
+        Place::Query,
+        "lesson",
+        id,
+        "The lesson's sourcedId (a component resource); required.",
+    )
+}
+
+/// Runs work on lessons in a write transaction.
+pub(crate) async fn write<T: Send + 'static>(
+    context: &Context,
+    mut work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (app, now) = (context.app.clone(), context.app.clock.now());
+    let work = move |tx: &mut Tx<'_>| {
+        let (items, banks) = (&app.items, &app.banks);
+        work(tx, &Desk { now, base_url: &app.base_url, items, banks })
+    };
+    context.app.db.write(work).await
+}
+
+/// Runs work on lessons in a read transaction.
+async fn read<T: Send + 'static>(
+    context: &Context,
+    mut work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (app, now) = (context.app.clone(), context.app.clock.now());
+    let work = move |tx: &mut Tx<'_>| {
+        let (items, banks) = (&app.items, &app.banks);
+        work(tx, &Desk { now, base_url: &app.base_url, items, banks })
+    };
+    context.app.db.read(work).await
+}
+
+/// Making questions what learners see is work of its own; it is done apart from the threads that
+/// serve requests.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
+}
+
+/// Texts that must be there, of the query or a body.
+fn required<const N: usize>(
+    names: [&str; N],
+    mut text: impl FnMut(&str) -> Option<String>,
+) -> Result<[String; N]> {
+    let mut faults = Vec::new();
+    let texts = names.map(|name| {
+        let text = text(name).unwrap_or_default();
+        let most = limits::SOURCED_ID_MAX_BYTES;
+        if text.is_empty() {
+            faults.push(Detail { path: name.into(), message: "is required, a text".into() });
+        } else if text.len() > most {
+            faults.push(Detail { path: name.into(), message: format!("has at most {most} bytes") });
+        }
+        text
+    });
+    if faults.is_empty() { Ok(texts) } else { Err(Problem::invalid_all(faults)) }
+}
+
+fn asked(context: &Context) -> Result<[String; 2]> {
+    required(["student", "lesson"], |name| {
+        context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    })
+}
+
+fn attempt_asked(context: &Context) -> Result<Option<u32>> {
+    let Some((_, number)) = context.query().find(|(name, _)| name == "attempt") else {
+        return Ok(None);
+    };
+    match number.parse() {
+        Ok(number @ 1..) => Ok(Some(number)),
+        _ => Err(Problem::invalid("attempt", "must be a whole number from 1")),
+    }
+}
+
+fn sent<const N: usize>(context: &Context, names: [&str; N]) -> Result<(Object, [String; N])> {
+    let body = oneroster::parse(&context.body)?;
+    let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
+    let texts = required(names, text)?;
+    Ok((body, texts))
+}
+
+async fn next(context: Context) -> Result<Answer> {
+    let [student, lesson] = asked(&context)?;
+    let (s, l) = (student.clone(), lesson.clone());
+    let open = read(&context, move |tx, desk| answer::open(tx, desk, &s, &l)).await?;
+    let served = match open {
+        Some(open) => open,
+        None => write(&context, move |tx, desk| answer::next(tx, desk, &student, &lesson)).await?,
+    };
+    let score = served.score;
+    let question = apart(move || served.question.shown()).await?;
+    Ok(Answer::of(&json!({ "score": score, "question": question })))
+}
+
+async fn answered(context: Context) -> Result<Answer> {
+    let (body, [student, question, lesson]) = sent(&context, ["student", "question", "lesson"])?;
+    if !body.contains_key("response") && !body.contains_key("responses") {
+        let message = "is required: an object of response variables and their answers";
+        return Err(Problem::invalid("responses", message));
+    }
+    let reply = write(&context, move |tx, desk| {
+        answer::answer(tx, desk, &student, &question, &lesson, &body)
+    });
+    Ok(Answer::of(&reply.await?))
+}
+
+async fn finalized(context: Context) -> Result<Answer> {
+    let (_, [student, lesson]) = sent(&context, ["student", "lesson"])?;
+    let work = write(&context, move |tx, desk| finalize::finalize(tx, desk, &student, &lesson));
+    Ok(Answer::of(&work.await?))
+}
+
+async fn progressed(context: Context) -> Result<Answer> {
+    let ([student, lesson], number) = (asked(&context)?, attempt_asked(&context)?);
+    let (s, l) = (student.clone(), lesson.clone());
+    let begun = read(&context, move |tx, desk| progress::begun(tx, desk, &s, &l, number)).await?;
+    let progress = match begun {
+        Some(progress) => progress,
+        None => {
+            let work = move |tx: &mut Tx<'_>, desk: &Desk<'_>| {
+                progress::progress(tx, desk, &student, &lesson, number)
+            };
+            write(&context, work).await?
+        }
+    };
+    Ok(Answer::of(&apart(move || progress.shown()).await?))
+}
+
+async fn created(context: Context) -> Result<Answer> {
+    let (_, [student, lesson]) = sent(&context, ["student", "lesson"])?;
+    let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
+    let made = made.await?.shown();
+    Ok(Answer::of(&json!({ "attempt": made })).status(StatusCode::CREATED))
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let [student, lesson] = asked(&context)?;
+    let all = read(&context, move |tx, _| attempt::list(tx, &student, &lesson)).await?;
+    let all: Vec<_> = all.iter().map(attempt::Attempt::shown).collect();
+    Ok(Answer::of(&json!({ "attempts": all })))
+}
+
+async fn reset(context: Context) -> Result<Answer> {
+    let (_, [student, lesson]) = sent(&context, ["student", "lesson"])?;
+    write(&context, move |tx, desk| attempt::reset(tx, desk, &student, &lesson)).await?;
+    Ok(Answer::of(&json!({ "success": true, "score": 0 })))
+}
+
+async fn logged(context: Context) -> Result<Answer> {
+    let ([student, lesson], number) = (asked(&context)?, attempt_asked(&context)?);
+    let found = read(&context, move |tx, _| {
+        let all = attempt::list(tx, &student, &lesson)?;
+        let found = match number {
+            None => all.last(),
+            Some(number) => all.iter().find(|attempt| attempt.number == number),
+        };
+        let Some(attempt) = found else {
+            let message =
+                format!("the student '{student}' has no such attempt of the lesson '{lesson}'");
+            return Err(Problem::new(ProblemKind::NotFound, message));
+        };
+        Ok((attempt.clone(), log::entries(tx, attempt)?))
+    });
+    let (attempt, entries) = found.await?;
+    Ok(Answer::of(&json!({
+        "attempt": attempt.number,
+        "lessonType": attempt.lesson_type,
+        "policy": attempt.policy,
+        "bank": attempt.bank,
+        "seed": attempt.seed.to_string(),
+        "round": attempt.round,
+        "log": entries,
+    })))
+}
