@@ -13,6 +13,7 @@ pub mod finalize;
 pub mod gradebook;
 pub mod lesson;
 mod lesson_type;
+pub mod past;
 pub mod policies;
 mod policy;
 pub mod progress;

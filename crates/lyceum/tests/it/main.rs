@@ -26,6 +26,7 @@ mod qti_store;
 mod schemathesis;
 mod serve;
 mod served;
+mod simulations;
 mod standards;
 mod transcript;
 mod usage;

@@ -52,6 +52,7 @@ fn every_command_explains_itself() {
         "lesson policy",
         "lesson policy show",
         "lesson policy set",
+        "lesson policy simulate",
         "config",
         "completions",
     ] {

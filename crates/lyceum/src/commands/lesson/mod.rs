@@ -1,6 +1,7 @@
 //! `lyceum lesson`
 
 mod policy;
+mod simulate;
 
 use clap::Subcommand;
 

@@ -20,6 +20,8 @@ pub(crate) enum Policy {
     Show(Show),
     /// Put a policy into force for the attempts that begin from now on
     Set(Set),
+    /// Replay the attempts so far under a policy: what it would have changed; nothing is written
+    Simulate(super::simulate::Simulate),
 }
 
 #[derive(Args)]
@@ -51,6 +53,7 @@ impl Policy {
         match self {
             Self::Show(show) => show.run(printer),
             Self::Set(set) => set.run(printer),
+            Self::Simulate(simulate) => simulate.run(printer),
         }
     }
 }
@@ -100,7 +103,7 @@ impl Set {
 }
 
 /// A policy from a file.
-fn read(file: &Path) -> Result<Rules> {
+pub(super) fn read(file: &Path) -> Result<Rules> {
     let name = file.display();
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::new(Code::NotFound, format!("there is no '{name}'"))

@@ -1,0 +1,40 @@
+//! Attempts of the past, as the engine replays them.
+
+use lyceum_core::{ProblemKind, Result};
+use lyceum_store::Tx;
+
+use crate::attempt::Attempt;
+use crate::engine::Past;
+use crate::repository::log;
+use crate::{Banks, Policy, lesson};
+
+/// What decided about an attempt's present round, and the policy that it began under.
+pub fn of(tx: &mut Tx<'_>, banks: &Banks, attempt: &Attempt) -> Result<(Policy, Past)> {
+    let bank = banks.get(tx, &attempt.bank)?;
+    let entries = log::entries(tx, attempt)?;
+    let past = Past {
+        seed: attempt.seed,
+        attempt: attempt.number,
+        base_xp: base_xp(tx, attempt)?,
+        log: attempt.log(tx, &bank, &entries)?,
+        bank: bank.questions.clone(),
+    };
+    Ok((attempt.policy(tx)?, past))
+}
+
+/// What the lesson was worth, as far as the attempt tells; else what it is worth now.
+fn base_xp(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<f64> {
+    if let (Some(xp), Some(multiplier)) = (attempt.xp, attempt.multiplier)
+        && multiplier > 0.0
+    {
+        return Ok(xp / multiplier);
+    }
+    match lesson::find(tx, &attempt.lesson) {
+        Ok(lesson) => Ok(lesson.base_xp),
+        // The lesson has gone meanwhile.
+        Err(problem) if matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Invalid) => {
+            Ok(0.0)
+        }
+        Err(problem) => Err(problem),
+    }
+}
