@@ -61,11 +61,15 @@ fn upsert() -> String {
     format!("ON CONFLICT (actor, bucket, context, shard) DO UPDATE SET {}", sums.join(", "))
 }
 
-/// Removes a row that no event has a part in any more, as a rebuild would not make it.
+/// Removes a row that no event has a part in any more, as a rebuild would not make it. On PostgreSQL
+/// the row of a shard may have no event and still take back what another shard added.
 fn remove_if_empty(tx: &mut Tx<'_>, key: [i64; KEY]) -> Result<()> {
-    let sql = "DELETE FROM facts WHERE actor = $1 AND bucket = $2 AND context = $3 AND shard = $4 \
-               AND events = 0";
-    tx.execute(sql, &key.map(Value::Int)).map(drop)
+    let empty: Vec<String> = COLUMNS[KEY..].iter().map(|name| format!("{name} = 0")).collect();
+    let sql = format!(
+        "DELETE FROM facts WHERE actor = $1 AND bucket = $2 AND context = $3 AND shard = $4 AND {}",
+        empty.join(" AND ")
+    );
+    tx.execute(&sql, &key.map(Value::Int)).map(drop)
 }
 
 /// Removes the rows of the actors behind `after` up to `last`.

@@ -11,7 +11,8 @@ use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::kit::{
-    LATER, SENT, Said, active, both, empty, iri, range, rebuild, rows, school, send, student, total,
+    LATER, SENT, Said, active, both, empty, iri, migrations, range, rebuild, rows, school, send,
+    student, total,
 };
 
 const QUARTER: i64 = 15 * 60 * 1000;
@@ -230,6 +231,28 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
             rebuild(db);
             assert_eq!(rows(db), wanted, "rebuilt");
             empty(db);
+        }
+    });
+}
+
+/// On PostgreSQL connections count apart; what one counted another takes back.
+#[test]
+fn a_correction_through_another_connection_takes_back_what_was_counted() {
+    let migrations = migrations();
+    lyceum_testkit::both_stores(&migrations, |target| {
+        let [one, other] = [(); 2].map(|()| Db::open(target, &migrations).unwrap());
+        school(&one);
+        student(&one, "ann", "ann@example.org");
+        let time = "2026-03-19T12:00:00.000Z";
+        let (from, zone) =
+            (time.parse::<Timestamp>().unwrap().milliseconds(), Zone::named("UTC").unwrap());
+        send(&one, &[Said::activity(1, "ann", time).sent(SENT)]);
+        let nothing =
+            Said::activity(1, "ann", time).with_items(json!([{"type": "xpEarned", "value": 0}]));
+        send(&other, &[nothing.sent(LATER)]);
+        for db in [&one, &other] {
+            let report = active(db, "ann", range(from - QUARTER, from + QUARTER), &zone);
+            assert_eq!(total(&report, Measure::Xp), 0);
         }
     });
 }
