@@ -362,7 +362,7 @@ pub fn reset_course(
             repository::update(tx, &attempt)?;
         }
     }
-    repository::retire(tx, student, course)?;
+    repository::retire(tx, student, ("course", course))?;
     lyceum_bridge::progress::reset(tx, desk.now, student, course)
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::attempt::{Desk, Entry, bank_of, current};
 use crate::bank::Bank;
 use crate::repository::{attempts as repository, log};
-use crate::{LessonType, credit, engine, gradebook};
+use crate::{LessonType, credit, engine, gradebook, placement};
 
 /// The questions without an answer that a refusal names at most.
 const UNANSWERED_SHOWN: usize = 5;
@@ -66,7 +66,8 @@ pub fn finalize(
         .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
         .collect();
     gradebook::write_answers(tx, desk, &lesson, &attempt, &answers)?;
-    gradebook::write_attempt(tx, desk, &lesson, &attempt, &[])?;
+    let settled = placement::settle(tx, desk.now, student, &lesson, score)?;
+    gradebook::write_attempt(tx, desk, &lesson, &attempt, settled.told())?;
     Ok(done)
 }
 

@@ -62,23 +62,8 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
     let component = fields::reference(&record, "courseComponent");
     let component = fields::in_use(tx, &COURSE_COMPONENT, component)?;
     let course = fields::in_use(tx, &COURSE, fields::reference(&component, "course"))?;
-    let (own, of_resource) = (fields::metadata(&record), fields::metadata(&resource));
-    let named =
-        [&record, &own, &of_resource].into_iter().map(|from| fields::text(from, "lessonType"));
-    let name = named.into_iter().find(|name| !name.is_empty());
-    let Some(lesson_type) = name.and_then(lesson_type) else {
-        return Err(Problem::invalid(
-            "lesson",
-            match name {
-                None => format!(
-                    "the component resource '{id}' is no lesson: neither it nor its resource has a lessonType"
-                ),
-                Some(name) => format!(
-                    "'{name}', the lessonType of '{id}', is none that can be worked through"
-                ),
-            },
-        ));
-    };
+    let of_resource = fields::metadata(&resource);
+    let lesson_type = sort_of(&record, &of_resource)?;
     let first = |list: Vec<String>| list.into_iter().next();
     let subject = fields::opt_text(&of_resource, "subject");
     let subject = subject.or_else(|| first(fields::texts(&course, "subjects")));
@@ -86,7 +71,7 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
         id: id.to_owned(),
         title: fields::text(&record, "title").to_owned(),
         lesson_type,
-        base_xp: number(of_resource.get("xp")).or(number(own.get("xp"))).unwrap_or(0.0),
+        base_xp: base_xp(&record, &of_resource),
         source: source(&resource, &of_resource),
         course: Course {
             id: fields::text(&course, "sourcedId").to_owned(),
@@ -96,6 +81,33 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
         grade: of_resource.get("grades").and_then(|grades| grade(grades.get(0)?)),
         course_on_fail: fields::opt_text(&of_resource, "courseIdOnFail"),
     })
+}
+
+/// What sort of lesson a component resource is, by itself or by the metadata of its resource.
+///
+/// Errors: `Invalid` for one that is no lesson.
+pub(crate) fn sort_of(record: &Object, of_resource: &Object) -> Result<LessonType> {
+    let own = fields::metadata(record);
+    let named = [record, &own, of_resource].map(|from| fields::text(from, "lessonType"));
+    let name = named.into_iter().find(|name| !name.is_empty());
+    name.and_then(lesson_type).ok_or_else(|| {
+        let id = fields::text(record, "sourcedId");
+        let message = match name {
+            None => format!(
+                "the component resource '{id}' is no lesson: neither it nor its resource has a lessonType"
+            ),
+            Some(name) => {
+                format!("'{name}', the lessonType of '{id}', is none that can be worked through")
+            }
+        };
+        Problem::invalid("lesson", message)
+    })
+}
+
+/// The XP that a lesson is worth.
+pub(crate) fn base_xp(record: &Object, of_resource: &Object) -> f64 {
+    let own = fields::metadata(record);
+    number(of_resource.get("xp")).or(number(own.get("xp"))).unwrap_or(0.0)
 }
 
 /// The record in use, told by the name that callers know it by.
@@ -125,7 +137,8 @@ fn number(value: Option<&Value>) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-fn grade(value: &Value) -> Option<String> {
+/// A grade as text.
+pub(crate) fn grade(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|grade| grade.to_string()))
 }
 

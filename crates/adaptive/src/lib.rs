@@ -7,18 +7,30 @@
 pub mod answer;
 pub mod attempt;
 mod bank;
+pub mod course_progress;
 mod credit;
 pub mod engine;
+pub mod external;
 pub mod finalize;
 pub mod gradebook;
+mod input;
 pub mod lesson;
+pub mod lesson_plans;
 mod lesson_type;
 pub mod past;
+mod listed;
+pub mod new_test;
+pub mod placement;
 pub mod policies;
 mod policy;
 pub mod progress;
 pub mod question;
+pub mod render_config;
 pub mod repository;
+pub mod screening;
+pub mod subject_progress;
+pub mod test_assignments;
+pub mod test_out;
 
 use lyceum_store::Migration;
 
@@ -27,8 +39,11 @@ pub use lesson_type::{ByDifficulty, Difficulty, LessonType};
 pub use policy::{Band, Gate, Policy, Scoring, Shipped, Step, Strategy};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 8,
-    name: "adaptive",
-    sql: include_str!("../migrations/V8__adaptive.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 8, name: "adaptive", sql: include_str!("../migrations/V8__adaptive.sql") },
+    Migration {
+        version: 9,
+        name: "around_lessons",
+        sql: include_str!("../migrations/V9__around_lessons.sql"),
+    },
+];

@@ -163,6 +163,13 @@ pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Resu
     Ok(places.iter().any(|place| place.role == "student"))
 }
 
+/// The courses that a user is a student of.
+pub fn learned(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<String>> {
+    let mut places = places::of_users(tx, now, &[user])?;
+    places.retain(|place| place.role == "student");
+    Ok(places.into_iter().map(|place| place.course).collect())
+}
+
 fn of_course(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -52,11 +52,7 @@ pub struct MapTest {
 ///
 /// Errors: `NotFound`.
 pub fn map_profile(tx: &mut Tx<'_>, user: &str) -> Result<MapProfile> {
-    fields::in_use(tx, &USER, user)?;
-    let results = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
-    let results = results.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
-    let mut tests: Vec<MapTest> = results.iter().filter_map(map_test).collect();
-    tests.sort_by(|a, b| b.test_date.cmp(&a.test_date));
+    let tests = map_tests(tx, user)?;
     let latest = tests.first().cloned();
     let mut metadata = Map::new();
     if latest.is_none() {
@@ -66,6 +62,16 @@ pub fn map_profile(tx: &mut Tx<'_>, user: &str) -> Result<MapProfile> {
     }
     metadata.insert("tests".into(), json!(tests));
     Ok(MapProfile { user_id: user.to_owned(), latest, metadata })
+}
+
+/// The student's MAP tests, the latest first. Errors: `NotFound`.
+pub fn map_tests(tx: &mut Tx<'_>, user: &str) -> Result<Vec<MapTest>> {
+    fields::in_use(tx, &USER, user)?;
+    let results = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
+    let results = results.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    let mut tests: Vec<MapTest> = results.iter().filter_map(map_test).collect();
+    tests.sort_by(|a, b| b.test_date.cmp(&a.test_date));
+    Ok(tests)
 }
 
 fn map_test(result: &Object) -> Option<MapTest> {

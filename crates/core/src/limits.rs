@@ -239,3 +239,13 @@ pub const LESSON_BANK_CACHE_BYTES: u64 = 64 * 1024 * 1024;
 pub const LESSON_ATTEMPT_MAX_COUNT: u32 = 1000;
 /// Answers in one attempt of a lesson that is shown whole at most, changed ones included.
 pub const LESSON_ANSWERS_MAX_COUNT: i64 = 10_000;
+/// Bytes of a text in a request about lessons at most, such as an id or a title.
+pub const INPUT_TEXT_MAX_BYTES: usize = 2048;
+/// Operations in the log of a lesson plan at most.
+pub const LESSON_PLAN_OPERATIONS_MAX_COUNT: i64 = 10_000;
+/// Courses whose render configuration one request sets at most.
+pub const RENDER_CONFIG_COURSES_MAX_COUNT: usize = 1000;
+/// Test assignments that one request makes at most.
+pub const TEST_ASSIGNMENTS_BULK_MAX_RECORDS: usize = 1000;
+/// Courses of a subject of which progress is told at most.
+pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;

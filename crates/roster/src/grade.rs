@@ -18,6 +18,17 @@ pub fn comparable(grade: &str) -> String {
     }
 }
 
+/// The number that a grade stands for: a kindergarten is 0, what comes before it -1, advanced placement
+/// 13.
+pub fn value(grade: &str) -> Option<i64> {
+    match grade.trim().to_ascii_uppercase().as_str() {
+        "K" | "KG" | "TK" => Some(0),
+        "PK" | "PR" | "IT" => Some(-1),
+        "AP" => Some(13),
+        digits => digits.parse().ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::comparable;

@@ -128,8 +128,10 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
     tx.execute(sql, &values).map(drop)
 }
 
-/// Takes the attempts of a student in a course out of those that count.
-pub(crate) fn retire(tx: &mut Tx<'_>, student: &str, course: &str) -> Result<u64> {
-    let sql = "UPDATE lesson_attempt SET era = id WHERE student = $1 AND course = $2 AND era = 0";
-    tx.execute(sql, &[student.into(), course.into()])
+/// Takes the attempts of a student in a course, or of a lesson, out of those that count.
+pub(crate) fn retire(tx: &mut Tx<'_>, student: &str, (column, id): (&str, &str)) -> Result<u64> {
+    let sql = format!(
+        "UPDATE lesson_attempt SET era = id WHERE student = $1 AND {column} = $2 AND era = 0"
+    );
+    tx.execute(&sql, &[student.into(), id.into()])
 }

@@ -101,21 +101,14 @@ fn source(text: &str) -> Option<usize> {
     }
 }
 
-/// A grade's value and its text: `3`, `"3"` and `"03"` are one; a kindergarten is 0, what comes
-/// before it -1.
+/// A grade's value and its text: `3`, `"3"` and `"03"` are one.
 fn grade(value: &Value) -> Option<(i64, String)> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
         _ => return None,
     };
-    let number = match text.trim().to_ascii_uppercase().as_str() {
-        "K" | "KG" | "TK" => 0,
-        "PK" | "PR" | "IT" => -1,
-        "AP" => 13,
-        text => text.parse().ok()?,
-    };
-    Some((number, text))
+    Some((lyceum_roster::grade::value(&text)?, text))
 }
 
 fn is_about(tx: &mut Tx<'_>, result: &Object, metadata: &Object, subject: &str) -> Result<bool> {

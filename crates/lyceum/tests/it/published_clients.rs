@@ -11,6 +11,7 @@ on_both_stores!(
     the_published_bridge_client_enrolls_leads_and_reports,
     the_published_qti_client_stores_scores_and_checks,
     the_published_qti_client_edits_tests,
+    the_published_powerpath_client_uses_every_operation,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
@@ -35,6 +36,10 @@ fn the_published_qti_client_stores_scores_and_checks(store: Store) {
 
 fn the_published_qti_client_edits_tests(store: Store) {
     twice(store, "qti_tests.py");
+}
+
+fn the_published_powerpath_client_uses_every_operation(store: Store) {
+    twice(store, "powerpath_client.py");
 }
 
 /// Writes and reads, then reads again from a server that was restarted on the same data.

@@ -3,6 +3,7 @@
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::{Tx, Value, dialect};
 
+use super::read::Stored;
 use crate::record::Status;
 
 /// A record as stored: its canonical JSON and its platform members.
@@ -81,6 +82,60 @@ pub fn test_outs(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<(String, Strin
     let mut found = Vec::new();
     tx.query(&sql, &[list.as_str().into()], |row| {
         found.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// A component resource in use, with its course and its resource.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The course's sourcedId.
+    pub course: String,
+    /// The component resource.
+    pub lesson: Stored,
+    /// Its resource.
+    pub resource: Stored,
+}
+
+/// What is placed in the courses, in the order of its making.
+pub fn placed_in(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Placed>> {
+    let courses = serde_json::to_string(courses).map_err(Problem::internal)?;
+    let condition = dialect::is_one_of(tx.dialect(), "c.course_id", "$1");
+    placed(tx, &condition, &courses)
+}
+
+/// What holds the word as a text somewhere in it or in its resource, in the order of its making. Reads
+/// through all of them.
+pub fn placed_with_word(tx: &mut Tx<'_>, word: &str) -> Result<Vec<Placed>> {
+    placed(tx, "(t.body LIKE $1 OR r.body LIKE $1)", &format!("%\"{word}\"%"))
+}
+
+fn placed(tx: &mut Tx<'_>, condition: &str, value: &str) -> Result<Vec<Placed>> {
+    let columns = |table: &str| {
+        ["seq", "version", "body", "extra"].map(|column| format!("{table}.{column}")).join(", ")
+    };
+    let sql = format!(
+        "SELECT {}, {}, c.course_id FROM course_components c \
+         JOIN component_resources t ON t.course_component_id = c.sourced_id \
+         JOIN resources r ON r.sourced_id = t.resource_id \
+         WHERE {condition} AND c.status = 'active' AND t.status = 'active' \
+         AND r.status = 'active' ORDER BY t.seq",
+        columns("t"),
+        columns("r"),
+    );
+    let mut found = Vec::new();
+    tx.query(&sql, &[value.into()], |row| {
+        let stored = |from: usize| {
+            Ok::<_, Problem>(Stored {
+                seq: row.int(from)?,
+                version: row.int(from + 1)?,
+                body: row.text(from + 2)?.to_owned(),
+                extra: row.opt_text(from + 3)?.map(str::to_owned),
+            })
+        };
+        let course = row.text(8)?.to_owned();
+        found.push(Placed { course, lesson: stored(0)?, resource: stored(4)? });
         Ok(true)
     })?;
     Ok(found)

@@ -16,7 +16,10 @@ mod references;
 
 pub use belongs::Scope;
 pub use check::{Checked, check};
-pub use course::{Texts, component_resources, components, resources, test_outs};
+pub use course::{
+    Placed, Texts, component_resources, components, placed_in, placed_with_word, resources,
+    test_outs,
+};
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::{Purged, delete, purge};
 pub use list::{Listed, Query, is_cheap, list};
@@ -26,4 +29,4 @@ pub use put::{Outcome, Put, create, create_all, present, put_all, replace, upser
 pub(crate) use read::is_empty;
 pub use read::{Stored, each, find, find_in, first_user_with_email, page};
 pub(crate) use references::check_all;
-pub use references::{linked, missing, referring_to, require};
+pub use references::{linked, missing, referring_to, referring_to_both, require};

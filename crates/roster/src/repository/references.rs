@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lyceum_core::{Detail, Problem, Result};
-use lyceum_store::{Tx, dialect};
+use lyceum_store::{Tx, Value, dialect};
 
 use super::read::Stored;
 use crate::kind::{Field, Kind};
@@ -112,17 +112,34 @@ pub fn referring_to(
     reference: &str,
     ids: &[&str],
 ) -> Result<Vec<Stored>> {
-    let column = kind.field(reference).and_then(Field::column_name);
-    let column = column.expect("single references have columns");
-    let sql = format!(
-        "SELECT {} FROM {} t WHERE {} AND t.status = 'active' ORDER BY t.seq",
-        Stored::COLUMNS,
-        kind.table,
-        dialect::is_one_of(tx.dialect(), &format!("t.{column}"), "$1")
-    );
-    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    referring(tx, kind, &[(reference, ids)])
+}
+
+/// As [`referring_to`], with two references that must both point to one of their ids.
+pub fn referring_to_both(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    one: (&str, &[&str]),
+    other: (&str, &[&str]),
+) -> Result<Vec<Stored>> {
+    referring(tx, kind, &[one, other])
+}
+
+fn referring(tx: &mut Tx<'_>, kind: &Kind, wanted: &[(&str, &[&str])]) -> Result<Vec<Stored>> {
+    let mut sql = format!("SELECT {} FROM {} t WHERE ", Stored::COLUMNS, kind.table);
+    let mut lists = Vec::with_capacity(wanted.len());
+    for (reference, ids) in wanted {
+        lists.push(serde_json::to_string(ids).map_err(Problem::internal)?);
+        let column = kind.field(reference).and_then(Field::column_name);
+        let column = format!("t.{}", column.expect("single references have columns"));
+        let placeholder = format!("${}", lists.len());
+        sql += &dialect::is_one_of(tx.dialect(), &column, &placeholder);
+        sql += " AND ";
+    }
+    sql += "t.status = 'active' ORDER BY t.seq";
+    let values: Vec<Value<'_>> = lists.iter().map(Value::from).collect();
     let mut found = Vec::new();
-    tx.query(&sql, &[list.as_str().into()], |row| {
+    tx.query(&sql, &values, |row| {
         found.push(Stored::read(row)?);
         Ok(true)
     })?;

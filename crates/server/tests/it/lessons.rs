@@ -28,6 +28,11 @@ fn question(client: &TestClient, name: &str, difficulty: &str) {
     client.post("/assessment-items").json(&body).expect(201);
 }
 
+/// Stores an easy question whose right answer is A.
+pub(crate) fn stored_question(client: &TestClient, name: &str) {
+    question(client, name, "easy");
+}
+
 /// A lesson of the course `math` whose test has these questions.
 pub(crate) fn lesson(
     client: &TestClient,

@@ -1,0 +1,185 @@
+//! A student's results in a course, and results that clients write.
+
+use std::collections::HashMap;
+
+use lyceum_bridge::enroll;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Dialect, Problem, Result};
+use lyceum_roster::collections::at;
+use lyceum_roster::course_tree;
+use lyceum_roster::fields;
+use lyceum_roster::kinds::{
+    ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, USER,
+};
+use lyceum_roster::record::{Object, Status, members};
+use lyceum_roster::render::View;
+use lyceum_roster::repository;
+use lyceum_roster::write::{self, Rules};
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::input::Input;
+use crate::listed::shown;
+use crate::{gradebook, lesson, test_out};
+
+/// A student's results in a course.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CourseProgress {
+    /// `{type: component or resource, assessmentLineItemSourcedId, courseComponentSourcedId or
+    /// courseComponentResourceSourcedId, title, results}`, in the order of the course.
+    pub line_items: Vec<Value>,
+    /// `{status, assignmentId?, lessonId?}`
+    pub test_out: Value,
+}
+
+/// The line items of a course's components and lessons with the student's results; of one lesson,
+/// where it is named. Errors: `NotFound`.
+pub fn of(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (course, student): (&str, &str),
+    lesson: Option<&str>,
+    view: &View<'_>,
+) -> Result<CourseProgress> {
+    lesson::in_use(tx, &USER, student, "student")?;
+    lesson::in_use(tx, &COURSE, course, "course")?;
+    let tree = course_tree::read(tx, course, Status::Active)?;
+    let mut nodes: Vec<(&'static str, String)> = Vec::new();
+    for component in &tree.components {
+        nodes.push(("component", id(&component.record)?));
+        for link in &component.links {
+            nodes.push(("componentResource", id(&link.record)?));
+        }
+    }
+    nodes.retain(|(_, id)| lesson.is_none_or(|lesson| id == lesson));
+    let mut items = Vec::new();
+    for field in ["component", "componentResource"] {
+        let own = nodes.iter().filter(|(of, _)| *of == field).map(|(_, id)| id.as_str());
+        let own: Vec<&str> = own.collect();
+        for stored in repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, field, &own)? {
+            let item = fields::of(&stored)?;
+            let node = (field, fields::reference(&item, field).to_owned());
+            items.push((node, item));
+        }
+    }
+    let places: HashMap<&(&str, String), usize> = nodes.iter().zip(0..).collect();
+    items.sort_by_key(|(node, _)| places.get(node).copied());
+    let ids: Vec<&str> = items.iter().map(|(_, item)| fields::text(item, "sourcedId")).collect();
+    let mut results: HashMap<String, Vec<Value>> = HashMap::new();
+    let students = [student];
+    let (of_student, of_items) = (("student", &students[..]), ("assessmentLineItem", &ids[..]));
+    for stored in repository::referring_to_both(tx, &ASSESSMENT_RESULT, of_student, of_items)? {
+        let item = fields::reference(&fields::of(&stored)?, "assessmentLineItem").to_owned();
+        results.entry(item).or_default().push(shown(&stored, view)?);
+    }
+    let line_items = items.iter().map(|((field, node), item)| {
+        let id = fields::text(item, "sourcedId");
+        let (sort, name) = match *field {
+            "component" => ("component", "courseComponentSourcedId"),
+            _ => ("resource", "courseComponentResourceSourcedId"),
+        };
+        json!({
+            "type": sort, "assessmentLineItemSourcedId": id, name: node,
+            "title": fields::text(item, "title"),
+            "results": results.get(id).cloned().unwrap_or_default(),
+        })
+    });
+    let line_items = line_items.collect();
+    let learns = enroll::learns(tx, now, student, course)?;
+    Ok(CourseProgress { line_items, test_out: test_out::status(tx, student, course, learns)? })
+}
+
+fn id((body, extra): &(String, Option<String>)) -> Result<String> {
+    Ok(fields::text(&members(body, extra.as_deref())?, "sourcedId").to_owned())
+}
+
+/// Writes a student's result in a lesson or a component, over the one that it has of the same
+/// `metadata.attempt`. Reads `{studentId, componentResourceId or componentId, result}`, the result an
+/// assessment result without its references. Answers its sourcedId.
+///
+/// Errors: `Invalid`, with every fault and its path; `NotFound`.
+pub fn update(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<String> {
+    let mut input = Input::of(body);
+    let student = input.text("studentId");
+    let (lesson, component) =
+        (input.opt_text("componentResourceId"), input.opt_text("componentId"));
+    if lesson.is_some() == component.is_some() {
+        input.fault("componentResourceId", "send either componentResourceId or componentId");
+    }
+    let result = input.object("result").cloned().unwrap_or_default();
+    input.done(())?;
+    lesson::in_use(tx, &USER, &student, "student")?;
+    let (field, about) = match (lesson, component) {
+        (Some(lesson), _) => ("componentResource", lesson),
+        (None, component) => ("component", component.unwrap_or_default()),
+    };
+    let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
+    let item = line_item(tx, &rules, field, &about)?;
+    let attempt = |record: &Object| fields::metadata(record).get("attempt").cloned();
+    let wanted = attempt(&result);
+    let (students, items) = ([student.as_str()], [item.as_str()]);
+    let (of_student, of_item) =
+        (("student", students.as_slice()), ("assessmentLineItem", items.as_slice()));
+    let mut known = None;
+    for stored in repository::referring_to_both(tx, &ASSESSMENT_RESULT, of_student, of_item)? {
+        let record = fields::of(&stored)?;
+        if attempt(&record) == wanted {
+            known = Some(fields::text(&record, "sourcedId").to_owned());
+        }
+    }
+    let id = known.unwrap_or_else(|| Uuid::now_v7().to_string());
+    let mut record = result;
+    record.insert("sourcedId".into(), id.as_str().into());
+    record.insert("student".into(), json!({ "sourcedId": student }));
+    record.insert("assessmentLineItem".into(), json!({ "sourcedId": item }));
+    let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
+    write::put(tx, results, &id, record, None, true, &rules).map_err(as_sent)?;
+    Ok(id)
+}
+
+/// The line item of a lesson or a component, which is made if it is not there.
+fn line_item(tx: &mut Tx<'_>, rules: &Rules, field: &str, about: &str) -> Result<String> {
+    let (kind, called) = match field {
+        "component" => (&COURSE_COMPONENT, "component"),
+        _ => (&COMPONENT_RESOURCE, "lesson"),
+    };
+    let record = lesson::in_use(tx, kind, about, called)?;
+    for stored in repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, field, &[about])? {
+        let item = fields::of(&stored)?;
+        if fields::reference(&item, "parentAssessmentLineItem").is_empty() {
+            return Ok(fields::text(&item, "sourcedId").to_owned());
+        }
+    }
+    let component = match field {
+        "component" => record.clone(),
+        _ => fields::in_use(tx, &COURSE_COMPONENT, fields::reference(&record, "courseComponent"))?,
+    };
+    let id = gradebook::lesson_item(about);
+    let Value::Object(item) = json!({
+        "sourcedId": id,
+        "title": fields::text(&record, "title"),
+        field: { "sourcedId": about },
+        "course": { "sourcedId": fields::reference(&component, "course") },
+        "resultValueMin": 0,
+        "resultValueMax": 100,
+    }) else {
+        return Err(Problem::internal("a record is an object"));
+    };
+    let items = at(ASSESSMENT_LINE_ITEM.path).expect("every kind has a collection");
+    write::put(tx, items, &id, item, None, true, rules)?;
+    Ok(id)
+}
+
+/// Faults under the paths of the request.
+fn as_sent(problem: Problem) -> Problem {
+    if problem.details.is_empty() {
+        return problem;
+    }
+    let path = |path: &str| path.replacen("assessmentResult", "result", 1);
+    let sent = problem.details.into_iter();
+    let sent = sent.map(|Detail { path: at, message }| Detail { path: path(&at), message });
+    Problem::invalid_all(sent.collect())
+}

@@ -1,0 +1,221 @@
+//! Plans as clients see them. Written as text, level by level: nesting has no bound.
+
+use std::collections::HashMap;
+
+use lyceum_core::{Problem, Result};
+use lyceum_roster::fields;
+use lyceum_roster::kind::Kind;
+use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
+use lyceum_roster::record::Object;
+use lyceum_roster::render::View;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use super::operation::Sort;
+use super::tree::{Item, Tree};
+use super::{Plan, get};
+
+/// A plan as JSON text.
+pub type Shown = String;
+
+/// What the student sees of a plan: `{id, courseId, userId, classId?, course, subComponents: [{…component,
+/// skipped, componentResources: [{…component resource, skipped, resource}], subComponents}]}`.
+pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
+    let items = seen(&plan.tree);
+    let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
+    let known = Known::of(tx, &items, view)?;
+    let mut head = head(plan);
+    head.insert("userId".into(), plan.user.as_str().into());
+    if let Some(class) = &plan.class {
+        head.insert("classId".into(), class.as_str().into());
+    }
+    head.insert("course".into(), course.get(&plan.course).cloned().unwrap_or_default().into());
+    Ok(nested(head, "subComponents", &items, |item, _| known.shown(item)))
+}
+
+/// Everything that a plan holds, hidden items too: `{id, courseId, courseTitle, structure: [{type,
+/// title, order, skipped, itemId, componentId or componentResourceId or resourceId,
+/// componentResources, subComponents}]}`. Errors: `NotFound`.
+pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<Shown> {
+    let plan = get(tx, id)?;
+    let items: Vec<&Item> = plan.tree.0.iter().collect();
+    let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
+    let title = course.get(&plan.course).map(|course| fields::text(course, "title").to_owned());
+    let known = Known::of(tx, &items, view)?;
+    let mut head = head(&plan);
+    head.insert("courseTitle".into(), title.unwrap_or_default().into());
+    Ok(nested(head, "structure", &items, |item, order| {
+        let record = known.record(item)?;
+        let mut node = Object::new();
+        node.insert("type".into(), item.sort.name().into());
+        node.insert("title".into(), fields::text(record, "title").into());
+        node.insert("order".into(), order.to_string().into());
+        node.insert("skipped".into(), item.skipped.into());
+        node.insert("itemId".into(), item.id.as_str().into());
+        let name = match (item.sort, item.is_custom) {
+            (Sort::Component, _) => "componentId",
+            (Sort::Resource, false) => "componentResourceId",
+            (Sort::Resource, true) => "resourceId",
+        };
+        node.insert(name.into(), item.id.as_str().into());
+        Some(node)
+    }))
+}
+
+fn head(plan: &Plan) -> Object {
+    let mut head = Object::new();
+    head.insert("id".into(), plan.id.as_str().into());
+    head.insert("courseId".into(), plan.course.as_str().into());
+    head
+}
+
+/// The items that are not skipped, nor lie below one that is.
+fn seen(tree: &Tree) -> Vec<&Item> {
+    let mut hidden = None;
+    let is_seen = |item: &&Item| {
+        if hidden.is_some_and(|depth| item.depth > depth) {
+            return false;
+        }
+        hidden = item.skipped.then_some(item.depth);
+        !item.skipped
+    };
+    tree.0.iter().filter(is_seen).collect()
+}
+
+/// The records that items stand for, as shown.
+struct Known {
+    components: HashMap<String, Object>,
+    links: HashMap<String, Object>,
+    resources: HashMap<String, Object>,
+}
+
+impl Known {
+    /// Three statements.
+    fn of(tx: &mut Tx<'_>, items: &[&Item], view: &View<'_>) -> Result<Self> {
+        let ids = |sort: Sort, is_custom: bool| {
+            let meant = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
+            meant.map(|item| item.id.as_str())
+        };
+        let components = records(tx, &COURSE_COMPONENT, ids(Sort::Component, false), view)?;
+        let links = records(tx, &COMPONENT_RESOURCE, ids(Sort::Resource, false), view)?;
+        let used = links.values().map(|link| fields::reference(link, "resource"));
+        let used = used.chain(ids(Sort::Resource, true)).collect::<Vec<_>>();
+        let resources = records(tx, &RESOURCE, used.into_iter(), view)?;
+        Ok(Self { components, links, resources })
+    }
+
+    fn record(&self, item: &Item) -> Option<&Object> {
+        match (item.sort, item.is_custom) {
+            (Sort::Component, _) => self.components.get(&item.id),
+            (Sort::Resource, false) => self.links.get(&item.id),
+            (Sort::Resource, true) => self.resources.get(&item.id),
+        }
+    }
+
+    fn shown(&self, item: &Item) -> Option<Object> {
+        let mut shown = self.record(item)?.clone();
+        if item.sort == Sort::Resource {
+            let resource = match item.is_custom {
+                true => &item.id,
+                false => fields::reference(&shown, "resource"),
+            };
+            let resource = self.resources.get(resource)?.clone();
+            shown.insert("resource".into(), resource.into());
+        }
+        shown.insert("skipped".into(), item.skipped.into());
+        Some(shown)
+    }
+}
+
+fn records<'a>(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    ids: impl Iterator<Item = &'a str>,
+    view: &View<'_>,
+) -> Result<HashMap<String, Object>> {
+    let ids: Vec<&str> = ids.collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let stored = repository::present(tx, kind, &ids)?;
+    let shown = stored.into_iter().map(|(id, stored)| {
+        let mut text = String::new();
+        view.render(&stored.body, stored.extra.as_deref(), &mut text)?;
+        Ok((id, serde_json::from_str(&text).map_err(Problem::internal)?))
+    });
+    shown.collect()
+}
+
+/// Writes the items below the head. What has no record any more is left out with what lies below.
+fn nested(
+    head: Object,
+    name: &str,
+    items: &[&Item],
+    shown: impl Fn(&Item, usize) -> Option<Object>,
+) -> Shown {
+    let mut out = String::new();
+    open(head, name, &mut out);
+    // For each open list how many items it has, and whether it is one of resources.
+    let mut lists = vec![(0, Sort::Component)];
+    let mut lost = None;
+    for item in items {
+        if lost.is_some_and(|depth| item.depth > depth) {
+            continue;
+        }
+        // A component opens the list of its resources; its parts follow behind them.
+        while lists.len() > item.depth + 1 {
+            close(&mut lists, &mut out);
+        }
+        if item.sort == Sort::Component
+            && let Some((count, sort @ Sort::Resource)) = lists.last_mut()
+        {
+            out.push_str("],\"subComponents\":[");
+            (*count, *sort) = (0, Sort::Component);
+        }
+        let order = lists.last().map_or(0, |(count, _)| *count) + 1;
+        let Some(node) = shown(item, order) else {
+            lost = Some(item.depth);
+            continue;
+        };
+        lost = None;
+        if let Some((count, _)) = lists.last_mut() {
+            if *count > 0 {
+                out.push(',');
+            }
+            *count += 1;
+        }
+        match item.sort {
+            Sort::Resource => out.push_str(&Value::Object(node).to_string()),
+            Sort::Component => {
+                open(node, "componentResources", &mut out);
+                lists.push((0, Sort::Resource));
+            }
+        }
+    }
+    while lists.len() > 1 {
+        close(&mut lists, &mut out);
+    }
+    out.push_str("]}");
+    out
+}
+
+/// Ends the component whose list is the innermost.
+fn close(lists: &mut Vec<(usize, Sort)>, out: &mut String) {
+    match lists.pop() {
+        Some((_, Sort::Resource)) => out.push_str("],\"subComponents\":[]}"),
+        _ => out.push_str("]}"),
+    }
+}
+
+/// Appends the object up to the open list of that name.
+fn open(mut node: Object, name: &str, out: &mut String) {
+    for list in ["componentResources", "subComponents"] {
+        node.shift_remove(list);
+    }
+    let text = Value::Object(node).to_string();
+    out.push_str(&text[..text.len() - 1]);
+    out.push_str(",\"");
+    out.push_str(name);
+    out.push_str("\":[");
+}

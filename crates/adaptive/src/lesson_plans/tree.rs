@@ -1,0 +1,188 @@
+//! A plan's tree, and the operations that change it. Pure: the same course and the same operations
+//! give the same tree.
+//!
+//! The tree is a list of items in the order of reading, each with its depth, so that whatever lies
+//! below an item is the range that follows it. Resources of a component stand before its parts.
+
+use lyceum_core::{Problem, Result};
+use lyceum_roster::course_tree::CourseTree;
+use lyceum_roster::fields;
+use lyceum_roster::record::members;
+use serde::{Deserialize, Serialize};
+
+use super::operation::{Operation, Sort, Target, Where};
+
+/// A component or a resource in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// 0 at the top of the course.
+    pub depth: usize,
+    /// What it is.
+    pub sort: Sort,
+    /// The sourcedId of the component or component resource; of the resource, where it was added.
+    pub id: String,
+    /// Whether it was added to this plan, and is not the course's.
+    pub is_custom: bool,
+    /// Whether the student does not see it.
+    pub skipped: bool,
+}
+
+/// A plan's items.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tree(pub Vec<Item>);
+
+impl Tree {
+    /// The tree as the course has it.
+    pub fn of(course: &CourseTree) -> Result<Self> {
+        let mut items = Vec::new();
+        let mut push = |depth, sort, (body, extra): &(String, Option<String>)| {
+            let record = members(body, extra.as_deref())?;
+            let id = fields::text(&record, "sourcedId").to_owned();
+            items.push(Item { depth, sort, id, is_custom: false, skipped: false });
+            Ok::<_, Problem>(())
+        };
+        for component in &course.components {
+            push(component.depth, Sort::Component, &component.record)?;
+            for link in &component.links {
+                push(component.depth + 1, Sort::Resource, &link.record)?;
+            }
+        }
+        Ok(Self(items))
+    }
+
+    /// Does what the operation asks. The error says why it cannot be done; then nothing changed.
+    pub fn apply(&mut self, operation: &Operation) -> Result<(), String> {
+        match operation {
+            Operation::SetSkipped { target, value } => {
+                let at = self.place(target)?;
+                self.0[at].skipped = *value;
+                Ok(())
+            }
+            Operation::AddCustomResource { resource, parent, skipped } => {
+                let target = Target { sort: Sort::Resource, id: resource.clone() };
+                if self.place(&target).is_ok() {
+                    return Err(format!("the resource '{resource}' is in the plan already"));
+                }
+                let parent = self.component(parent)?;
+                let item = Item {
+                    depth: self.0[parent].depth + 1,
+                    sort: Sort::Resource,
+                    id: resource.clone(),
+                    is_custom: true,
+                    skipped: *skipped,
+                };
+                let at = self.end_of(Sort::Resource, Some(parent));
+                self.0.insert(at, item);
+                Ok(())
+            }
+            Operation::MoveBeside { target, reference, place } => {
+                self.move_beside(target, reference, *place)
+            }
+            Operation::MoveWithin { target, place } => {
+                let at = self.place(target)?;
+                let parent = self.parent(at);
+                self.move_into(at, parent, *place);
+                Ok(())
+            }
+            Operation::ChangeParent { target, parent, place } => {
+                let at = self.place(target)?;
+                let parent = self.component(parent)?;
+                if self.below(at).contains(&parent) {
+                    return Err(format!("'{}' cannot be put below itself", target.id));
+                }
+                self.move_into(at, Some(parent), *place);
+                Ok(())
+            }
+        }
+    }
+
+    fn move_beside(
+        &mut self,
+        target: &Target,
+        reference: &str,
+        place: Where,
+    ) -> Result<(), String> {
+        let at = self.place(target)?;
+        let beside = self.place(&Target { sort: target.sort, id: reference.to_owned() })?;
+        if at == beside {
+            return Err(format!("'{reference}' cannot be moved beside itself"));
+        }
+        if self.below(at).contains(&beside) {
+            return Err(format!("'{reference}' lies below '{}'", target.id));
+        }
+        let to = match place {
+            Where::Start => beside,
+            Where::End => self.below(beside).end,
+        };
+        let depth = self.0[beside].depth;
+        self.relocate(at, to, depth);
+        Ok(())
+    }
+
+    fn move_into(&mut self, at: usize, parent: Option<usize>, place: Where) {
+        let sort = self.0[at].sort;
+        let to = match place {
+            Where::Start => self.start_of(sort, parent),
+            Where::End => self.end_of(sort, parent),
+        };
+        let depth = parent.map_or(0, |parent| self.0[parent].depth + 1);
+        self.relocate(at, to, depth);
+    }
+
+    /// Moves an item and what lies below it to the place before the item `to`.
+    fn relocate(&mut self, at: usize, to: usize, depth: usize) {
+        let range = self.below(at);
+        let count = range.len();
+        let former = self.0[at].depth;
+        let mut moved: Vec<Item> = self.0.drain(range).collect();
+        for item in &mut moved {
+            item.depth = item.depth - former + depth;
+        }
+        let to = if to > at { to - count } else { to };
+        self.0.splice(to..to, moved);
+    }
+
+    fn place(&self, target: &Target) -> Result<usize, String> {
+        let at = self.0.iter().position(|item| item.sort == target.sort && item.id == target.id);
+        at.ok_or_else(|| format!("no {} '{}' is in the plan", target.sort.name(), target.id))
+    }
+
+    fn component(&self, id: &str) -> Result<usize, String> {
+        self.place(&Target { sort: Sort::Component, id: id.to_owned() })
+    }
+
+    /// The item and what lies below it.
+    fn below(&self, at: usize) -> std::ops::Range<usize> {
+        let depth = self.0[at].depth;
+        let count = self.0[at + 1..].iter().take_while(|item| item.depth > depth).count();
+        at..at + 1 + count
+    }
+
+    fn parent(&self, at: usize) -> Option<usize> {
+        let depth = self.0[at].depth;
+        self.0[..at].iter().rposition(|item| item.depth < depth)
+    }
+
+    /// What lies below the parent, or the whole tree.
+    fn within(&self, parent: Option<usize>) -> std::ops::Range<usize> {
+        parent.map_or(0..self.0.len(), |parent| parent + 1..self.below(parent).end)
+    }
+
+    fn start_of(&self, sort: Sort, parent: Option<usize>) -> usize {
+        match sort {
+            Sort::Resource => self.within(parent).start,
+            Sort::Component => self.end_of(Sort::Resource, parent),
+        }
+    }
+
+    fn end_of(&self, sort: Sort, parent: Option<usize>) -> usize {
+        let within = self.within(parent);
+        match sort {
+            Sort::Component => within.end,
+            Sort::Resource => {
+                let items = &self.0[within.clone()];
+                within.start + items.iter().take_while(|item| item.sort == Sort::Resource).count()
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Lessons in lists, and what is in the gradebook of them.
+
+use std::collections::HashMap;
+
+use lyceum_core::Result;
+use lyceum_roster::fields;
+use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
+use lyceum_roster::record::Object;
+use lyceum_roster::render::View;
+use lyceum_roster::repository::{self, Placed, Stored};
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use crate::LessonType;
+use crate::lesson;
+
+/// A lesson as lists of them need it.
+pub(crate) struct Listed {
+    /// The course's sourcedId.
+    pub(crate) course: String,
+    /// The component resource's sourcedId.
+    pub(crate) id: String,
+    /// What sort of lesson it is; none where it is none.
+    pub(crate) lesson_type: Option<LessonType>,
+    /// The XP that it is worth.
+    pub(crate) base_xp: f64,
+    /// The subject of its resource.
+    pub(crate) subject: String,
+    /// The grades of its resource.
+    pub(crate) grades: Vec<String>,
+    /// Its records.
+    pub(crate) records: Placed,
+}
+
+impl Listed {
+    fn of(records: Placed) -> Result<Self> {
+        let (own, resource) = (fields::of(&records.lesson)?, fields::of(&records.resource)?);
+        let metadata = fields::metadata(&resource);
+        Ok(Self {
+            course: records.course.clone(),
+            id: fields::text(&own, "sourcedId").to_owned(),
+            lesson_type: lesson::sort_of(&own, &metadata).ok(),
+            base_xp: lesson::base_xp(&own, &metadata),
+            subject: fields::text(&metadata, "subject").to_owned(),
+            grades: grades(&metadata),
+            records,
+        })
+    }
+}
+
+/// The grades that metadata name, as texts.
+fn grades(metadata: &Object) -> Vec<String> {
+    let list = metadata.get("grades").and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(lesson::grade).collect()
+}
+
+/// The lessons of one sort, in every course, in the order of their making. Reads through all component
+/// resources.
+pub(crate) fn of_type(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Listed>> {
+    let placed = repository::placed_with_word(tx, lesson_type.name())?;
+    let listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
+    Ok(listed.into_iter().filter(|listed| listed.lesson_type == Some(lesson_type)).collect())
+}
+
+/// The lessons of the courses, in the order of their making.
+pub(crate) fn of_courses(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Listed>> {
+    let placed = repository::placed_in(tx, courses)?;
+    let listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
+    Ok(listed.into_iter().filter(|listed| listed.lesson_type.is_some()).collect())
+}
+
+/// A student's result in a lesson.
+pub(crate) struct Mark {
+    /// The record.
+    pub(crate) stored: Stored,
+    /// Its members.
+    pub(crate) fields: Object,
+}
+
+impl Mark {
+    /// The score, where grading is over.
+    pub(crate) fn graded(&self) -> Option<f64> {
+        let is_graded = fields::text(&self.fields, "scoreStatus") == "fully graded";
+        self.fields.get("score").and_then(Value::as_f64).filter(|_| is_graded)
+    }
+
+    /// The attempt that it is of, where it says so.
+    pub(crate) fn attempt(&self) -> Option<i64> {
+        self.metadata().get("attempt").and_then(Value::as_i64)
+    }
+
+    /// The XP that it says were earned.
+    pub(crate) fn xp(&self) -> f64 {
+        self.metadata().get("xp").and_then(Value::as_f64).unwrap_or(0.0)
+    }
+
+    fn metadata(&self) -> Object {
+        fields::metadata(&self.fields)
+    }
+}
+
+/// A student's results in lessons.
+pub(crate) struct Marks {
+    /// The lessons' line items, by lesson.
+    pub(crate) items: HashMap<String, Vec<Stored>>,
+    /// The results by lesson, in the order of attempts.
+    pub(crate) results: HashMap<String, Vec<Mark>>,
+}
+
+impl Marks {
+    /// The active results under line items of the lessons themselves, not of their questions. Two
+    /// statements.
+    pub(crate) fn of(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result<Self> {
+        let field = "componentResource";
+        let stored = repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, field, lessons)?;
+        let mut lesson_of = HashMap::new();
+        let mut items: HashMap<String, Vec<Stored>> = HashMap::new();
+        for item in stored {
+            let record = fields::of(&item)?;
+            if !fields::reference(&record, "parentAssessmentLineItem").is_empty() {
+                continue;
+            }
+            let lesson = fields::reference(&record, field).to_owned();
+            lesson_of.insert(fields::text(&record, "sourcedId").to_owned(), lesson.clone());
+            items.entry(lesson).or_default().push(item);
+        }
+        let mut results: HashMap<String, Vec<Mark>> = HashMap::new();
+        let ids: Vec<&str> = lesson_of.keys().map(String::as_str).collect();
+        let students = [student];
+        let (of_student, of_items) = (("student", &students[..]), ("assessmentLineItem", &ids[..]));
+        let marks = match ids.is_empty() {
+            true => Vec::new(),
+            false => repository::referring_to_both(tx, &ASSESSMENT_RESULT, of_student, of_items)?,
+        };
+        for stored in marks {
+            let fields = fields::of(&stored)?;
+            let item = lyceum_roster::fields::reference(&fields, "assessmentLineItem");
+            if let Some(lesson) = lesson_of.get(item) {
+                results.entry(lesson.clone()).or_default().push(Mark { stored, fields });
+            }
+        }
+        for marks in results.values_mut() {
+            marks.sort_by_key(Mark::attempt);
+        }
+        Ok(Self { items, results })
+    }
+
+    /// The results in a lesson.
+    pub(crate) fn in_lesson(&self, lesson: &str) -> &[Mark] {
+        self.results.get(lesson).map_or(&[], Vec::as_slice)
+    }
+
+    /// The score of the last graded attempt of a lesson.
+    pub(crate) fn last_score(&self, lesson: &str) -> Option<f64> {
+        self.in_lesson(lesson).iter().rev().find_map(Mark::graded)
+    }
+}
+
+/// A record as it is shown.
+pub(crate) fn shown(stored: &Stored, view: &View<'_>) -> Result<Value> {
+    let mut text = String::new();
+    view.render(&stored.body, stored.extra.as_deref(), &mut text)?;
+    serde_json::from_str(&text).map_err(lyceum_core::Problem::internal)
+}

@@ -1,0 +1,265 @@
+//! Placement: tests of rising grades that find where a student begins in a subject
+//! (docs/decisions/025).
+//!
+//! Where a student stands follows from the gradebook alone: the tests are taken in order, one that is
+//! passed leads to the next, one that is not ends it.
+
+use lyceum_bridge::enroll::{self, Wish};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::collections::at;
+use lyceum_roster::fields;
+use lyceum_roster::grade;
+use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
+use lyceum_roster::record::Object;
+use lyceum_roster::render::View;
+use lyceum_roster::write;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::input::Input;
+use crate::lesson::{self, Lesson};
+use crate::listed::{Listed, Marks, of_type, shown};
+use crate::repository::{attempts, external};
+use crate::{LessonType, policies};
+
+/// Whom and what a request asks about: `student` and `subject`.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    student: String,
+    subject: String,
+}
+
+impl Asked {
+    /// Reads `{student, subject}`. Errors: `Invalid`, with every fault and its path.
+    pub fn read(body: &Object) -> Result<Self> {
+        let mut input = Input::of(body);
+        let asked = Self { student: input.text("student"), subject: input.text("subject") };
+        input.done(asked)
+    }
+}
+
+/// Where a student stands in the placement tests of a subject.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Standing {
+    /// Whether all tests are passed.
+    pub exhausted_tests: bool,
+    /// The grade of the next test; null where there is none.
+    pub grade_level: Option<String>,
+    /// The next test; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lesson: Option<String>,
+    /// Whether placement is over: all tests passed, or one that was not.
+    pub onboarded: bool,
+    /// How many tests the subject has.
+    pub available_tests: usize,
+    /// The grade of the last test that was taken; of the first, before any.
+    #[serde(skip)]
+    pub reached: String,
+}
+
+/// The student's grade in a subject.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Level {
+    /// The grade of the last test that was taken; of the first, before any.
+    pub grade_level: String,
+    /// Whether placement is over.
+    pub onboarded: bool,
+    /// How many tests the subject has.
+    pub available_tests: usize,
+}
+
+/// What came of setting placement back.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reset {
+    /// True.
+    pub success: bool,
+    /// How many results were marked `tobedeleted`.
+    pub placement_results_deleted: usize,
+    /// Whether placement had been over.
+    pub onboarding_reset: bool,
+}
+
+/// What finishing a placement test led to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Whether the student should have been enrolled and could not be.
+    pub enrollment_failed: bool,
+}
+
+impl Settled {
+    /// What of it stands in the metadata of the attempt's result.
+    pub(crate) fn told(self) -> &'static [(&'static str, Value)] {
+        const FAILED: &[(&str, Value)] = &[("enrollmentFailed", Value::Bool(true))];
+        if self.enrollment_failed { FAILED } else { &[] }
+    }
+}
+
+/// The next placement test of a student in a subject.
+///
+/// Errors: `NotFound` for the student, and for a subject without placement tests.
+pub fn next(tx: &mut Tx<'_>, asked: &Asked) -> Result<Standing> {
+    let tests = tests(tx, asked)?;
+    standing(tx, &asked.student, &tests)
+}
+
+/// The grade of a student in a subject. Errors: as [`next`].
+pub fn level(tx: &mut Tx<'_>, asked: &Asked) -> Result<Level> {
+    let Standing { reached, onboarded, available_tests, .. } = next(tx, asked)?;
+    Ok(Level { grade_level: reached, onboarded, available_tests })
+}
+
+/// Where a student stands in each subject that has placement tests: `[{subject, currentLevel,
+/// exhaustedTests, gradeLevel, lesson?, onboarded, availableTests}]`. Errors: `NotFound`.
+pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Value> {
+    fields::in_use(tx, &USER, student)?;
+    let all = sorted(of_type(tx, LessonType::Placement)?);
+    let mut subjects: Vec<String> = all.iter().map(|test| test.subject.clone()).collect();
+    subjects.sort_by_key(|subject| subject.to_ascii_lowercase());
+    subjects.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
+    let mut standings = Vec::new();
+    for subject in subjects.iter().filter(|subject| !subject.is_empty()) {
+        let of_subject = |test: &&Listed| test.subject.eq_ignore_ascii_case(subject);
+        let tests: Vec<&Listed> = all.iter().filter(of_subject).collect();
+        let standing = standing(tx, student, &tests)?;
+        let mut told = json!(standing);
+        told["subject"] = subject.as_str().into();
+        told["currentLevel"] = standing.reached.into();
+        standings.push(told);
+    }
+    Ok(json!({ "student": student, "placements": standings }))
+}
+
+/// The tests of a subject with the student's results in them: `[{component_resources, resources,
+/// resources_metadata, assessment_line_items, assessment_results}]`. Errors: as [`next`].
+pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<Value>> {
+    let tests = tests(tx, asked)?;
+    let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
+    let marks = Marks::of(tx, &asked.student, &ids)?;
+    let told = tests.iter().map(|test| {
+        let resource = shown(&test.records.resource, view)?;
+        let item = marks.items.get(&test.id).and_then(|items| items.first());
+        let results = marks.in_lesson(&test.id).iter().map(|mark| shown(&mark.stored, view));
+        Ok(json!({
+            "component_resources": shown(&test.records.lesson, view)?,
+            "resources_metadata": resource["metadata"],
+            "resources": resource,
+            "assessment_line_items": item.map(|item| shown(item, view)).transpose()?,
+            "assessment_results": results.collect::<Result<Vec<_>>>()?,
+        }))
+    });
+    told.collect()
+}
+
+/// Sets a student's placement in a subject back: results of its tests are marked `tobedeleted`, and
+/// their attempts no longer count. XP that were earned stay earned. Errors: as [`next`].
+pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &Asked) -> Result<Reset> {
+    let tests = tests(tx, asked)?;
+    let was_over = standing(tx, &asked.student, &tests)?.onboarded;
+    let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
+    let marks = Marks::of(tx, &asked.student, &ids)?;
+    let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
+    let mut deleted = 0;
+    for mark in marks.results.values().flatten() {
+        write::delete(tx, results, fields::text(&mark.fields, "sourcedId"), now, false)?;
+        deleted += 1;
+    }
+    for lesson in ids {
+        attempts::retire(tx, &asked.student, ("lesson", lesson))?;
+        external::forget(tx, &asked.student, lesson)?;
+    }
+    Ok(Reset { success: true, placement_results_deleted: deleted, onboarding_reset: was_over })
+}
+
+/// Does what finishing a lesson leads to. A placement test that is not passed enrolls the student in
+/// the course that its resource names as `courseIdOnFail`; where that cannot be, the result stands
+/// all the same. Other lessons lead to nothing.
+pub fn settle(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    student: &str,
+    lesson: &Lesson,
+    score: f64,
+) -> Result<Settled> {
+    let Some(course) = &lesson.course_on_fail else { return Ok(Settled::default()) };
+    if lesson.lesson_type != LessonType::Placement || score >= pass_mark(tx)? {
+        return Ok(Settled::default());
+    }
+    match enroll::enroll(tx, now, student, course, None, &Wish::default()) {
+        Ok(_) => Ok(Settled::default()),
+        Err(problem) if is_refusal(problem.kind) => Ok(Settled { enrollment_failed: true }),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Whether a problem is about what was asked, so that the transaction can go on.
+pub(crate) fn is_refusal(kind: ProblemKind) -> bool {
+    matches!(kind, ProblemKind::NotFound | ProblemKind::Invalid | ProblemKind::Conflict)
+}
+
+/// The score from which a placement test is passed.
+fn pass_mark(tx: &mut Tx<'_>) -> Result<f64> {
+    Ok(f64::from(policies::current(tx, LessonType::Placement)?.policy.mastery))
+}
+
+fn tests(tx: &mut Tx<'_>, asked: &Asked) -> Result<Vec<Listed>> {
+    lesson::in_use(tx, &USER, &asked.student, "student")?;
+    let mut tests = of_type(tx, LessonType::Placement)?;
+    tests.retain(|test| test.subject.eq_ignore_ascii_case(&asked.subject));
+    if tests.is_empty() {
+        let message = format!(
+            "the subject '{}' has no placement tests; make one with createInternalTest",
+            asked.subject
+        );
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    }
+    Ok(sorted(tests))
+}
+
+fn sorted(mut tests: Vec<Listed>) -> Vec<Listed> {
+    tests.sort_by_key(|test| grade_of(test).unwrap_or(i64::MAX));
+    tests
+}
+
+/// The first grade of a test.
+fn grade_of(test: &Listed) -> Option<i64> {
+    test.grades.first().and_then(|grade| grade::value(grade))
+}
+
+/// Goes through the tests, which stand by grade.
+fn standing<T: std::borrow::Borrow<Listed>>(
+    tx: &mut Tx<'_>,
+    student: &str,
+    tests: &[T],
+) -> Result<Standing> {
+    let ids: Vec<&str> = tests.iter().map(|test| test.borrow().id.as_str()).collect();
+    let marks = Marks::of(tx, student, &ids)?;
+    let pass_mark = pass_mark(tx)?;
+    let told = |test: &T| grade_of(test.borrow()).map(|grade| grade.to_string());
+    let mut reached = tests.first().and_then(told).unwrap_or_default();
+    let (mut next, mut failed) = (None, false);
+    for test in tests {
+        match marks.last_score(&test.borrow().id) {
+            None => next = Some(test),
+            Some(score) => {
+                reached = told(test).unwrap_or(reached);
+                failed = score < pass_mark;
+            }
+        }
+        if next.is_some() || failed {
+            break;
+        }
+    }
+    Ok(Standing {
+        exhausted_tests: next.is_none() && !failed,
+        grade_level: next.and_then(told),
+        lesson: next.map(|test| test.borrow().id.clone()),
+        onboarded: next.is_none(),
+        available_tests: tests.len(),
+        reached,
+    })
+}

@@ -1,0 +1,64 @@
+//! Tests at outside tools, a row an attempt.
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+
+use crate::external::{Assignment, Terms};
+
+/// The last assignment of a student in a lesson.
+pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<Assignment>> {
+    let sql = "SELECT id, attempt, application, test_id, skip_enrollment, assigned_at, finalized \
+               FROM external_assignment WHERE student_id = $1 AND lesson_id = $2 \
+               ORDER BY attempt DESC LIMIT 1";
+    tx.query_one(sql, &[student.into(), lesson.into()], |row| {
+        Ok(Assignment {
+            id: row.text(0)?.to_owned(),
+            student: student.to_owned(),
+            lesson: lesson.to_owned(),
+            attempt: u32::try_from(row.int(1)?).map_err(Problem::internal)?,
+            terms: Terms {
+                application: row.opt_text(2)?.map(str::to_owned),
+                test_id: row.opt_text(3)?.map(str::to_owned),
+                skip_enrollment: row.int(4)? != 0,
+            },
+            assigned_at: row.text(5)?.to_owned(),
+            finalized: row.int(6)? != 0,
+        })
+    })
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
+    let Assignment { id, student, lesson, attempt, terms, assigned_at, finalized } = assignment;
+    tx.execute(
+        "INSERT INTO external_assignment (student_id, lesson_id, attempt, id, application, test_id, \
+         skip_enrollment, assigned_at, finalized) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        &[
+            student.into(),
+            lesson.into(),
+            i64::from(*attempt).into(),
+            id.into(),
+            terms.application.as_ref().into(),
+            terms.test_id.as_ref().into(),
+            i64::from(terms.skip_enrollment).into(),
+            assigned_at.into(),
+            i64::from(*finalized).into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Notes that the assignment's result counted.
+pub(crate) fn finalize(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
+    let sql = "UPDATE external_assignment SET finalized = 1 \
+               WHERE student_id = $1 AND lesson_id = $2 AND attempt = $3";
+    let Assignment { student, lesson, attempt, .. } = assignment;
+    tx.execute(sql, &[student.into(), lesson.into(), i64::from(*attempt).into()])?;
+    Ok(())
+}
+
+/// Removes a student's assignments of a lesson.
+pub(crate) fn forget(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<()> {
+    let sql = "DELETE FROM external_assignment WHERE student_id = $1 AND lesson_id = $2";
+    tx.execute(sql, &[student.into(), lesson.into()])?;
+    Ok(())
+}

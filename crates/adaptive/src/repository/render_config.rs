@@ -1,0 +1,58 @@
+//! Render configurations, a row a course.
+
+use lyceum_core::Result;
+use lyceum_store::{Tx, Value};
+
+use crate::render_config::RenderConfig;
+
+const COLUMNS: [&str; 6] = [
+    "course_id",
+    "renderer_id",
+    "renderer_url",
+    "renderer_version",
+    "suppress_feedback",
+    "suppress_correct_response",
+];
+
+/// Writes the configurations over those of the same courses.
+pub(crate) fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(configs.len() * COLUMNS.len());
+    for config in configs {
+        values.extend([
+            Value::from(&config.course_id),
+            (&config.renderer_id).into(),
+            (&config.renderer_url).into(),
+            config.renderer_version.as_ref().into(),
+            i64::from(config.suppress_feedback).into(),
+            i64::from(config.suppress_correct_response).into(),
+        ]);
+    }
+    let conflict = "ON CONFLICT (course_id) DO UPDATE SET renderer_id = excluded.renderer_id, \
+                    renderer_url = excluded.renderer_url, \
+                    renderer_version = excluded.renderer_version, \
+                    suppress_feedback = excluded.suppress_feedback, \
+                    suppress_correct_response = excluded.suppress_correct_response";
+    tx.insert_rows("render_config", &COLUMNS, &values, conflict)?;
+    Ok(())
+}
+
+pub(crate) fn get(tx: &mut Tx<'_>, course: &str) -> Result<Option<RenderConfig>> {
+    let sql = format!("SELECT {} FROM render_config WHERE course_id = $1", COLUMNS.join(", "));
+    tx.query_one(&sql, &[course.into()], |row| {
+        let text = |column| row.text(column).map(str::to_owned);
+        Ok(RenderConfig {
+            course_id: text(0)?,
+            renderer_id: text(1)?,
+            renderer_url: text(2)?,
+            renderer_version: row.opt_text(3)?.map(str::to_owned),
+            suppress_feedback: row.int(4)? != 0,
+            suppress_correct_response: row.int(5)? != 0,
+        })
+    })
+}
+
+/// False if there is none.
+pub(crate) fn delete(tx: &mut Tx<'_>, course: &str) -> Result<bool> {
+    let sql = "DELETE FROM render_config WHERE course_id = $1";
+    Ok(tx.execute(sql, &[course.into()])? > 0)
+}

@@ -1,0 +1,43 @@
+//! Screenings, one a student.
+
+use lyceum_core::Result;
+use lyceum_store::Tx;
+
+/// Id and beginning of the student's screening.
+pub(crate) fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<(String, String)>> {
+    let sql = "SELECT id, started_at FROM screening_session WHERE user_id = $1";
+    tx.query_one(sql, &[user.into()], |row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
+}
+
+/// Subjects of the assigned tests, and when they were assigned.
+pub(crate) fn tests(tx: &mut Tx<'_>, user: &str) -> Result<Vec<(String, String)>> {
+    let sql = "SELECT subject, assigned_at FROM screening_test WHERE user_id = $1 ORDER BY subject";
+    let mut tests = Vec::new();
+    tx.query(sql, &[user.into()], |row| {
+        tests.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
+        Ok(true)
+    })?;
+    Ok(tests)
+}
+
+/// Begins a screening, unless one is under way.
+pub(crate) fn begin(tx: &mut Tx<'_>, user: &str, id: &str, now: &str) -> Result<()> {
+    let sql = "INSERT INTO screening_session (user_id, id, started_at) VALUES ($1, $2, $3) \
+               ON CONFLICT DO NOTHING";
+    tx.execute(sql, &[user.into(), id.into(), now.into()])?;
+    Ok(())
+}
+
+/// Assigns a test, unless it is.
+pub(crate) fn assign(tx: &mut Tx<'_>, user: &str, subject: &str, now: &str) -> Result<()> {
+    let sql = "INSERT INTO screening_test (user_id, subject, assigned_at) VALUES ($1, $2, $3) \
+               ON CONFLICT DO NOTHING";
+    tx.execute(sql, &[user.into(), subject.into(), now.into()])?;
+    Ok(())
+}
+
+/// Removes the student's screening; false if there is none.
+pub(crate) fn forget(tx: &mut Tx<'_>, user: &str) -> Result<bool> {
+    tx.execute("DELETE FROM screening_test WHERE user_id = $1", &[user.into()])?;
+    Ok(tx.execute("DELETE FROM screening_session WHERE user_id = $1", &[user.into()])? > 0)
+}

@@ -1,0 +1,113 @@
+//! Test assignments. How far one is is read from the attempts of its lesson.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_roster::grade::comparable;
+use lyceum_store::{Param, Sql, Tx};
+
+use crate::test_assignments::{Assignment, Made, Which};
+
+/// What is stored of an assignment beside its ids.
+pub(crate) struct Row<'a> {
+    pub(crate) student: &'a str,
+    pub(crate) subject: &'a str,
+    pub(crate) grade: &'a str,
+    pub(crate) test_name: Option<&'a str>,
+    pub(crate) assigned_at: &'a str,
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, made: &Made, row: &Row<'_>) -> Result<()> {
+    let assigned_ms = row.assigned_at.parse::<Timestamp>().map_or(0, Timestamp::milliseconds);
+    tx.execute(
+        "INSERT INTO test_assignment (id, student_id, subject, subject_value, grade, grade_value, \
+         test_name, lesson_id, resource_id, assigned_at, assigned_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        &[
+            (&made.assignment_id).into(),
+            row.student.into(),
+            row.subject.into(),
+            (&row.subject.to_ascii_lowercase()).into(),
+            row.grade.into(),
+            (&comparable(row.grade)).into(),
+            row.test_name.into(),
+            (&made.lesson_id).into(),
+            (&made.resource_id).into(),
+            row.assigned_at.into(),
+            assigned_ms.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Each assignment with the last attempt of its lesson that was under way after it was assigned.
+const SELECT: &str = "SELECT * FROM (SELECT a.seq, a.id, a.student_id, a.subject, a.subject_value, \
+    a.grade, a.grade_value, a.test_name, a.lesson_id, a.resource_id, a.assigned_at, l.completed_ms, \
+    CASE WHEN l.completed_ms IS NOT NULL AND l.mastered = 1 THEN 'completed' \
+    WHEN l.completed_ms IS NOT NULL THEN 'failed' \
+    WHEN l.id IS NOT NULL THEN 'in_progress' ELSE 'assigned' END AS assignment_status \
+    FROM test_assignment a LEFT JOIN lesson_attempt l ON l.id = (SELECT MAX(m.id) \
+    FROM lesson_attempt m WHERE m.student = a.student_id AND m.lesson = a.lesson_id AND m.era = 0 \
+    AND COALESCE(m.completed_ms, a.assigned_ms) >= a.assigned_ms)) AS t";
+
+fn read(row: &lyceum_store::Row<'_>) -> Result<Assignment> {
+    let text = |column| row.text(column).map(str::to_owned);
+    let completed = row.opt_int(11)?.map(Timestamp::from_milliseconds);
+    Ok(Assignment {
+        sourced_id: text(1)?,
+        student_sourced_id: text(2)?,
+        student_email: String::new(),
+        assigned_by_user_sourced_id: None,
+        subject: text(3)?,
+        grade: text(5)?,
+        assignment_status: text(12)?,
+        test_name: row.opt_text(7)?.map(str::to_owned),
+        assigned_at: text(10)?,
+        completed_at: completed.map(|instant| instant.to_string()),
+        resource_sourced_id: text(9)?,
+        component_resource_sourced_id: text(8)?,
+    })
+}
+
+pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<Option<Assignment>> {
+    tx.query_one(&format!("{SELECT} WHERE t.id = $1"), &[id.into()], read)
+}
+
+/// A page, and how many there are on all.
+pub(crate) fn list(tx: &mut Tx<'_>, which: &Which) -> Result<(Vec<Assignment>, u64)> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(" WHERE TRUE");
+    let wanted = [
+        ("student_id", which.student.as_deref()),
+        ("assignment_status", which.status),
+        ("subject_value", which.subject.as_deref()),
+        ("grade_value", which.grade.as_deref()),
+    ];
+    for (column, value) in wanted {
+        if let Some(value) = value {
+            sql.push(&format!(" AND t.{column} = ")).bind(value);
+        }
+    }
+    let count = format!("SELECT COUNT(*) FROM ({SELECT}{}) AS n", sql.text);
+    let total = tx.query_one(&count, &sql.values(), |row| row.int(0))?.unwrap_or(0);
+    let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
+    sql.text = format!("{SELECT}{} ORDER BY t.seq LIMIT ", sql.text);
+    sql.bind(number(which.limit.min(limits::PAGE_MAX_RECORDS)));
+    sql.push(" OFFSET ").bind(number(which.offset));
+    let mut found = Vec::new();
+    tx.query(&sql.text.clone(), &sql.values(), |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok((found, u64::try_from(total).unwrap_or(0)))
+}
+
+/// False if there is none.
+pub(crate) fn rename(tx: &mut Tx<'_>, id: &str, name: &str) -> Result<bool> {
+    let sql = "UPDATE test_assignment SET test_name = $1 WHERE id = $2";
+    Ok(tx.execute(sql, &[name.into(), id.into()])? > 0)
+}
+
+/// False if there is none.
+pub(crate) fn delete(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
+    Ok(tx.execute("DELETE FROM test_assignment WHERE id = $1", &[id.into()])? > 0)
+}

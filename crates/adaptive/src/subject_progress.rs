@@ -1,0 +1,100 @@
+//! How far a student is in the courses of a subject.
+
+use std::collections::HashSet;
+
+use lyceum_bridge::enroll;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::{COURSE, USER};
+use lyceum_roster::record::Object;
+use lyceum_roster::render::View;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::LessonType;
+use crate::gradebook::number;
+use crate::input::Input;
+use crate::lesson;
+use crate::listed::{Listed, Mark, Marks, of_courses, shown};
+
+/// How far a student is in a course.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CourseProgress {
+    /// The course's record.
+    pub course: Value,
+    /// Whether the student is enrolled in it.
+    pub in_enrolled: bool,
+    /// Whether the student has a graded result in its test-out lesson.
+    pub has_used_test_out: bool,
+    /// Its test-out lesson.
+    pub test_out_lesson_id: Option<String>,
+    /// The lessons in which the student has a graded result.
+    pub completed_lessons: usize,
+    /// Its lessons.
+    pub total_lessons: usize,
+    /// The XP of all of its lessons.
+    pub total_attainable_xp: Value,
+    /// The XP of the best attempt of each lesson; multipliers may raise them above the attainable.
+    pub total_xp_earned: Value,
+}
+
+/// How far a student is in each course of a subject, in the order of their making. Reads `{student,
+/// subject}`. Errors: `Invalid`, `NotFound`.
+pub fn of(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    asked: &Object,
+    view: &View<'_>,
+) -> Result<Vec<CourseProgress>> {
+    let mut input = Input::of(asked);
+    let (student, subject) = (input.text("student"), input.text("subject"));
+    input.done(())?;
+    lesson::in_use(tx, &USER, &student, "student")?;
+    let subject = subject.to_ascii_lowercase();
+    let courses = repository::linked(
+        tx,
+        &COURSE,
+        "course.subjects",
+        &subject,
+        0,
+        limits::SUBJECT_COURSES_MAX_COUNT,
+    )?;
+    let mut ids = Vec::with_capacity(courses.len());
+    for course in &courses {
+        ids.push(fields::text(&fields::of(course)?, "sourcedId").to_owned());
+    }
+    let known: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let lessons = of_courses(tx, &known)?;
+    let lesson_ids: Vec<&str> = lessons.iter().map(|lesson| lesson.id.as_str()).collect();
+    let marks = Marks::of(tx, &student, &lesson_ids)?;
+    let enrolled: HashSet<String> = enroll::learned(tx, now, &student)?.into_iter().collect();
+    let told = courses.iter().zip(&ids).map(|(course, id)| {
+        let own: Vec<&Listed> = lessons.iter().filter(|lesson| lesson.course == *id).collect();
+        Ok(counted(shown(course, view)?, enrolled.contains(id), &own, &marks))
+    });
+    told.collect()
+}
+
+fn counted(course: Value, in_enrolled: bool, lessons: &[&Listed], marks: &Marks) -> CourseProgress {
+    let is_done = |lesson: &&&Listed| marks.last_score(&lesson.id).is_some();
+    let best = |lesson: &&Listed| {
+        let earned = marks.in_lesson(&lesson.id).iter().map(Mark::xp);
+        earned.fold(0.0, f64::max)
+    };
+    let is_test_out = |lesson: &&&Listed| lesson.lesson_type == Some(LessonType::TestOut);
+    let test_out = lessons.iter().find(is_test_out);
+    CourseProgress {
+        course,
+        in_enrolled,
+        has_used_test_out: test_out.is_some_and(|lesson| is_done(&lesson)),
+        test_out_lesson_id: test_out.map(|lesson| lesson.id.clone()),
+        completed_lessons: lessons.iter().filter(is_done).count(),
+        total_lessons: lessons.len(),
+        total_attainable_xp: number(lessons.iter().map(|lesson| lesson.base_xp).sum()),
+        total_xp_earned: number(lessons.iter().map(best).sum()),
+    }
+}

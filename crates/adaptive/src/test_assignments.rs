@@ -1,0 +1,384 @@
+//! Tests that students were told to take. How far one is follows from the attempts of its lesson.
+
+use lyceum_bridge::enroll;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_roster::fields;
+use lyceum_roster::grade::comparable;
+use lyceum_roster::kinds::{COMPONENT_RESOURCE, USER};
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::LessonType;
+use crate::input::Input;
+use crate::lesson::{self, Lesson};
+use crate::listed::{Listed, of_type};
+use crate::placement::is_refusal;
+use crate::repository::test_assignments as repository;
+
+/// How far a test is; the last two stand for what other servers know.
+pub const STATUSES: [&str; 6] =
+    ["assigned", "in_progress", "completed", "failed", "expired", "cancelled"];
+
+/// The lessons that can be assigned, those that are preferred first.
+const ASSIGNABLE: [LessonType; 3] =
+    [LessonType::TestOut, LessonType::Placement, LessonType::UnitTest];
+
+/// A test that a student was told to take.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Assignment {
+    /// Its id.
+    pub sourced_id: String,
+    /// The student's sourcedId.
+    pub student_sourced_id: String,
+    /// The student's e-mail address; empty where there is none.
+    pub student_email: String,
+    /// Null: clients assign, not users.
+    pub assigned_by_user_sourced_id: Option<String>,
+    /// The subject, as sent.
+    pub subject: String,
+    /// The grade.
+    pub grade: String,
+    /// One of [`STATUSES`].
+    pub assignment_status: String,
+    /// What whoever assigned it calls it.
+    pub test_name: Option<String>,
+    /// When it was assigned.
+    pub assigned_at: String,
+    /// When the attempt that decides was complete.
+    pub completed_at: Option<String>,
+    /// The resource of the lesson.
+    pub resource_sourced_id: String,
+    /// The lesson.
+    pub component_resource_sourced_id: String,
+}
+
+/// What was assigned.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Made {
+    /// The assignment's id.
+    pub assignment_id: String,
+    /// The lesson.
+    pub lesson_id: String,
+    /// Its resource.
+    pub resource_id: String,
+}
+
+/// What came of many.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bulk {
+    /// Whether all were assigned.
+    pub success: bool,
+    /// Those that were.
+    pub results: Vec<Made>,
+    /// Why others were not.
+    pub errors: Vec<RowError>,
+}
+
+/// Why a row was not assigned.
+#[derive(Clone, Debug, Serialize)]
+pub struct RowError {
+    /// Which, from 1.
+    pub row: usize,
+    /// In words.
+    pub message: String,
+}
+
+/// A test as a request wants it assigned.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    student: String,
+    subject: String,
+    grade: String,
+    test_name: Option<String>,
+}
+
+impl Wish {
+    /// Reads `{student, subject, grade, testName?}`. Errors: `Invalid`, with every fault and its path.
+    pub fn read(body: &Object) -> Result<Self> {
+        let mut input = Input::of(body);
+        let wish = Self {
+            student: input.text("student"),
+            subject: input.text("subject"),
+            grade: input.grade("grade"),
+            test_name: input.opt_text("testName"),
+        };
+        input.done(wish)
+    }
+}
+
+/// Assigns a student a test of a subject and grade: of those whose title is the wished name, else of
+/// all, the test-out lesson of a course that the student learns in, then another test-out lesson, a
+/// placement test, a unit test.
+///
+/// Errors: `NotFound` for the student, and where there is no such test.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
+    lesson::in_use(tx, &USER, &wish.student, "student")?;
+    let Some(id) = fitting(tx, now, wish)? else {
+        let message = format!(
+            "there is no test of the subject '{}' in grade {}; make one with createInternalTest",
+            wish.subject, wish.grade
+        );
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    };
+    note(tx, now, wish, &id)
+}
+
+/// Assigns a lesson that was found already.
+pub(crate) fn assign_lesson(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    student: &str,
+    subject: &str,
+    lesson: &Lesson,
+) -> Result<Made> {
+    let wish = Wish {
+        student: student.to_owned(),
+        subject: subject.to_owned(),
+        grade: lesson.grade.clone().unwrap_or_default(),
+        test_name: None,
+    };
+    note(tx, now, &wish, &lesson.id)
+}
+
+fn note(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish, lesson: &str) -> Result<Made> {
+    let record = fields::in_use(tx, &COMPONENT_RESOURCE, lesson)?;
+    let made = Made {
+        assignment_id: Uuid::now_v7().to_string(),
+        lesson_id: lesson.to_owned(),
+        resource_id: fields::reference(&record, "resource").to_owned(),
+    };
+    let row = repository::Row {
+        student: &wish.student,
+        subject: &wish.subject,
+        grade: &wish.grade,
+        test_name: wish.test_name.as_deref(),
+        assigned_at: &now.to_string(),
+    };
+    repository::insert(tx, &made, &row)?;
+    Ok(made)
+}
+
+/// The lesson that fits a wish best.
+fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Option<String>> {
+    let courses = enroll::learned(tx, now, &wish.student)?;
+    let grade = comparable(&wish.grade);
+    let mut fitting: Vec<(bool, bool, Listed)> = Vec::new();
+    for lesson_type in ASSIGNABLE {
+        for test in of_type(tx, lesson_type)? {
+            let fits = test.subject.eq_ignore_ascii_case(&wish.subject)
+                && test.grades.iter().any(|known| comparable(known) == grade);
+            if fits {
+                let record = fields::of(&test.records.lesson)?;
+                let is_named = wish.test_name.as_deref() == Some(fields::text(&record, "title"));
+                fitting.push((!is_named, !courses.contains(&test.course), test));
+            }
+        }
+    }
+    // Sorting is stable: the order of the sorts of lessons stays within equal ranks.
+    fitting.sort_by_key(|(unnamed, elsewhere, test)| {
+        let is_test_out = test.lesson_type == Some(LessonType::TestOut);
+        (*unnamed, is_test_out && *elsewhere)
+    });
+    Ok(fitting.into_iter().next().map(|(_, _, test)| test.id))
+}
+
+/// Which assignments a list shows.
+#[derive(Clone, Debug)]
+pub struct Which {
+    /// Of this student.
+    pub student: Option<String>,
+    /// Of this status.
+    pub status: Option<&'static str>,
+    /// Of this subject, in small letters.
+    pub subject: Option<String>,
+    /// Of this grade, as grades compare.
+    pub grade: Option<String>,
+    /// How many at most.
+    pub limit: u64,
+    /// Behind how many.
+    pub offset: u64,
+}
+
+/// A page of assignments, and how many there are on all.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page {
+    /// The assignments, the first assigned first.
+    pub test_assignments: Vec<Assignment>,
+    /// How many there are.
+    pub total_count: u64,
+    /// On how many pages.
+    pub page_count: u64,
+    /// Which page this is, from 1.
+    pub page_number: u64,
+    /// Behind how many it begins.
+    pub offset: u64,
+    /// How many it has at most.
+    pub limit: u64,
+}
+
+impl Which {
+    /// Reads `{student?, status?, subject?, grade?, limit?, offset?}` from a query, whose values are
+    /// all texts. Errors: `Invalid`, with every fault and its path.
+    pub fn read(query: &Object, needs_student: bool) -> Result<Self> {
+        let mut input = Input::of(query);
+        let mut number = |name: &str, usual: u64, least: u64| {
+            let Some(text) = input.opt_text(name) else { return usual };
+            match text.parse::<u32>().map(u64::from) {
+                Ok(number) if number >= least => number,
+                _ => {
+                    input.fault(name, format!("must be a whole number from {least}"));
+                    usual
+                }
+            }
+        };
+        let limit = number("limit", limits::PAGE_DEFAULT_RECORDS, 1);
+        let offset = number("offset", 0, 0);
+        let student = match needs_student {
+            true => Some(input.text("student")),
+            false => input.opt_text("student"),
+        };
+        let which = Self {
+            student,
+            status: input.opt_word("status", &STATUSES),
+            subject: input.opt_text("subject").map(|subject| subject.to_ascii_lowercase()),
+            grade: input.opt_text("grade").map(|grade| comparable(&grade)),
+            limit: limit.min(limits::PAGE_MAX_RECORDS),
+            offset,
+        };
+        input.done(which)
+    }
+}
+
+/// A page of assignments. Errors: `NotFound` for a student.
+pub fn list(tx: &mut Tx<'_>, which: &Which) -> Result<Page> {
+    if let Some(student) = &which.student {
+        lesson::in_use(tx, &USER, student, "student")?;
+    }
+    let (mut test_assignments, total_count) = repository::list(tx, which)?;
+    with_addresses(tx, &mut test_assignments)?;
+    Ok(Page {
+        test_assignments,
+        total_count,
+        page_count: total_count.div_ceil(which.limit),
+        page_number: which.offset / which.limit + 1,
+        offset: which.offset,
+        limit: which.limit,
+    })
+}
+
+fn with_addresses(tx: &mut Tx<'_>, assignments: &mut [Assignment]) -> Result<()> {
+    let students = assignments.iter().map(|assignment| assignment.student_sourced_id.as_str());
+    let students = fields::of_all(tx, &USER, students)?;
+    for assignment in assignments {
+        if let Some(student) = students.get(&assignment.student_sourced_id) {
+            assignment.student_email = fields::text(student, "email").to_owned();
+        }
+    }
+    Ok(())
+}
+
+/// An assignment. Errors: `NotFound`.
+pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<Assignment> {
+    let mut found = repository::get(tx, id)?.ok_or_else(|| missing(id))?;
+    with_addresses(tx, std::slice::from_mut(&mut found))?;
+    Ok(found)
+}
+
+/// Names an assignment anew. Reads `{testName}`. Errors: `Invalid`, `NotFound`.
+pub fn update(tx: &mut Tx<'_>, id: &str, body: &Object) -> Result<Assignment> {
+    let mut input = Input::of(body);
+    let name = input.text("testName");
+    let name = input.done(name)?;
+    if !repository::rename(tx, id, &name)? {
+        return Err(missing(id));
+    }
+    get(tx, id)
+}
+
+/// Takes an assignment back; attempts of its lesson stay. Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    if repository::delete(tx, id)? { Ok(()) } else { Err(missing(id)) }
+}
+
+fn missing(id: &str) -> Problem {
+    Problem::new(ProblemKind::NotFound, format!("there is no test assignment '{id}'"))
+}
+
+/// Assigns many, each by itself. Reads `{items: [{student, subject, grade, testName?}]}`. Errors:
+/// `Invalid` where there is no such list.
+pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
+    let mut input = Input::of(body);
+    let items = input.list("items", limits::TEST_ASSIGNMENTS_BULK_MAX_RECORDS);
+    let items = input.done(items)?;
+    let mut bulk = Bulk { success: true, results: Vec::new(), errors: Vec::new() };
+    for (at, item) in items.iter().enumerate() {
+        let made = match item {
+            Value::Object(item) => Wish::read(item).and_then(|wish| create(tx, now, &wish)),
+            _ => Err(Problem::invalid(format!("items[{at}]"), "must be an object")),
+        };
+        match made {
+            Ok(made) => bulk.results.push(made),
+            Err(problem) if is_refusal(problem.kind) => {
+                bulk.errors.push(RowError { row: at + 1, message: said(&problem) });
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
+    bulk.success = bulk.errors.is_empty();
+    Ok(bulk)
+}
+
+/// Every fault of a row in one text.
+fn said(problem: &Problem) -> String {
+    let all = |Detail { path, message }: &Detail| format!("{path}: {message}");
+    match problem.details.is_empty() {
+        true => problem.message.clone(),
+        false => problem.details.iter().map(all).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// Assigns the rows of a table. Reads `{spreadsheetUrl, sheet}` or `{csv}`, whose first line names
+/// the columns `student`, `subject`, `grade` and, if wished, `testName`. No request makes the server
+/// open an address, so that a spreadsheet elsewhere is told as one row that cannot be read.
+///
+/// Errors: `Invalid`.
+pub fn import(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
+    let mut input = Input::of(body);
+    let csv = body.get("csv").and_then(Value::as_str);
+    if csv.is_none() {
+        input.text("spreadsheetUrl");
+        input.text("sheet");
+        input.done(())?;
+        let message = "this server opens no addresses that a request names; send the sheet's rows as \
+                       'csv', or as 'items' to /test-assignments/bulk";
+        let errors = vec![RowError { row: 0, message: message.into() }];
+        return Ok(Bulk { success: false, results: Vec::new(), errors });
+    }
+    input.done(())?;
+    let items = rows(csv.unwrap_or_default())?;
+    let mut body = Object::new();
+    body.insert("items".into(), items.into());
+    bulk(tx, now, &body)
+}
+
+/// The lines of a CSV text as objects, by the names of the first line.
+fn rows(csv: &str) -> Result<Vec<Value>> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(csv.as_bytes());
+    let broken = |fault: csv::Error| Problem::invalid("csv", format!("is no table: {fault}"));
+    let names = reader.headers().map_err(broken)?.clone();
+    let mut rows = Vec::new();
+    for line in reader.records() {
+        let line = line.map_err(broken)?;
+        let cells = names.iter().zip(line.iter()).filter(|(_, cell)| !cell.trim().is_empty());
+        let cells = cells.map(|(name, cell)| (name.trim().to_owned(), cell.trim().into()));
+        rows.push(Value::Object(cells.collect()));
+    }
+    Ok(rows)
+}

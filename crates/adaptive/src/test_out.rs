@@ -1,0 +1,178 @@
+//! Testing out of courses: the lesson, and who may take it.
+
+use lyceum_bridge::enrollments::Enrollment;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::kinds::{COURSE, USER};
+use lyceum_roster::record::Object;
+use lyceum_roster::repository as roster;
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::external::{self, Assignment, Outside};
+use crate::input::Input;
+use crate::lesson;
+use crate::listed::Marks;
+use crate::repository::attempts;
+use crate::test_assignments;
+use crate::{LessonType, policies};
+
+/// The test-out lesson of a course, for a student.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestOut {
+    /// `test-out`
+    pub lesson_type: LessonType,
+    /// The lesson; null where the course has none.
+    pub lesson_id: Option<String>,
+    /// Whether the student's last attempt is finished.
+    pub finalized: bool,
+    /// The outside tool that it is taken in.
+    pub tool_provider: Option<String>,
+    /// The attempt that the student is at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// What was assigned at the outside tool.
+    #[serde(flatten)]
+    pub outside: Option<Outside>,
+}
+
+/// The test-out lesson of a course. Reads `{student, course}`. Errors: `Invalid`, `NotFound`.
+pub fn of(tx: &mut Tx<'_>, asked: &Object) -> Result<TestOut> {
+    let mut input = Input::of(asked);
+    let (student, course) = (input.text("student"), input.text("course"));
+    input.done(())?;
+    lesson::in_use(tx, &USER, &student, "student")?;
+    lesson::in_use(tx, &COURSE, &course, "course")?;
+    let lesson_type = LessonType::TestOut;
+    let Some(id) = lesson_of(tx, &course)? else {
+        let (lesson_id, tool_provider, attempt, outside) = (None, None, None, None);
+        return Ok(TestOut {
+            lesson_type,
+            lesson_id,
+            finalized: false,
+            tool_provider,
+            attempt,
+            outside,
+        });
+    };
+    let lesson = lesson::find(tx, &id)?;
+    let last = attempts::last(tx, &student, &id)?;
+    let assigned = external::last(tx, &student, &id)?;
+    let attempt = match (&last, &assigned) {
+        (_, Some(assigned)) => Some(assigned.attempt),
+        (Some(attempt), None) => Some(attempt.number),
+        (None, None) => None,
+    };
+    let graded = Marks::of(tx, &student, &[&id])?.last_score(&id).is_some();
+    let outside = assigned.map(|assigned| external::outside(tx, &lesson, &assigned)).transpose()?;
+    Ok(TestOut {
+        lesson_type,
+        finalized: graded,
+        tool_provider: lesson.tool_provider().map(str::to_owned),
+        lesson_id: Some(id),
+        attempt,
+        outside,
+    })
+}
+
+/// The test-out lesson of a course.
+pub(crate) fn lesson_of(tx: &mut Tx<'_>, course: &str) -> Result<Option<String>> {
+    let lessons = roster::test_outs(tx, &[course])?;
+    Ok(lessons.into_iter().next().map(|(_, lesson)| lesson))
+}
+
+/// How far a student is with testing out of a course: `{status, assignmentId?, lessonId?}` with
+/// `not_eligible`, `available`, `in_progress`, `completed` or `failed`.
+pub(crate) fn status(tx: &mut Tx<'_>, student: &str, course: &str, learns: bool) -> Result<Value> {
+    let Some(id) = lesson_of(tx, course)? else { return Ok(json!({ "status": "not_eligible" })) };
+    let score = Marks::of(tx, student, &[&id])?.last_score(&id);
+    let assigned = external::last(tx, student, &id)?;
+    let has_begun = assigned.is_some() || attempts::last(tx, student, &id)?.is_some();
+    let mastery = f64::from(policies::current(tx, LessonType::TestOut)?.policy.mastery);
+    let status = match score {
+        Some(score) if score >= mastery => "completed",
+        Some(_) => "failed",
+        None if has_begun => "in_progress",
+        None if learns => "available",
+        None => return Ok(json!({ "status": "not_eligible" })),
+    };
+    let mut told = json!({ "status": status });
+    if status != "available" {
+        let own = |Assignment { id, .. }| id;
+        told["assignmentId"] = assigned.map_or_else(|| id.clone(), own).into();
+        told["lessonId"] = id.into();
+    }
+    Ok(told)
+}
+
+/// Whether a student may ask for a test-out in a subject.
+#[derive(Clone, Debug, Serialize)]
+pub struct Eligibility {
+    /// Whether.
+    pub eligible: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Whether a student with these enrollments may ask for a test-out in a subject.
+pub fn eligibility(enrollments: &[Enrollment], subject: &str) -> Eligibility {
+    match course(enrollments, subject) {
+        Ok(_) => Eligibility { eligible: true, reason: None },
+        Err(reason) => Eligibility { eligible: false, reason: Some(reason) },
+    }
+}
+
+/// The course of the subject that the student may test out of. The error is why there is none.
+fn course<'a>(enrollments: &'a [Enrollment], subject: &str) -> Result<&'a str, String> {
+    let is_about = |enrollment: &&Enrollment| {
+        enrollment.role == "student"
+            && enrollment.course.subjects.iter().any(|known| known.eq_ignore_ascii_case(subject))
+    };
+    let mut learned = enrollments.iter().filter(is_about).peekable();
+    if learned.peek().is_none() {
+        return Err(format!("the student is not enrolled in a course of the subject '{subject}'"));
+    }
+    let mut with_test = learned.filter(|enrollment| enrollment.test_out_supported).peekable();
+    if with_test.peek().is_none() {
+        return Err(format!("no course of the subject '{subject}' has a test-out lesson"));
+    }
+    let open = with_test.find(|enrollment| enrollment.test_out_eligible);
+    let open = open.map(|enrollment| enrollment.course.id.as_str());
+    open.ok_or_else(|| format!("the test-out lesson of the subject '{subject}' is graded already"))
+}
+
+/// Assigns a student the test-out of a course of the subject. Reads `{oneRosterSourcedId, subject}`
+/// and answers `{assignmentId, lessonId, resourceId, courseId, toolProvider?, attempt?, testUrl?,
+/// testId?}`.
+///
+/// Errors: `Invalid`, `NotFound`; `Conflict` where the student may not.
+pub fn assign(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Value> {
+    let mut input = Input::of(body);
+    let (student, subject) = (input.text("oneRosterSourcedId"), input.text("subject"));
+    input.done(())?;
+    let enrollments = lyceum_bridge::enrollments::settled_of_user(tx, now, &student)?;
+    let refused = |reason| Problem::new(ProblemKind::Conflict, reason);
+    let course = course(&enrollments, &subject).map_err(refused)?;
+    let gone = || Problem::internal("a test-out lesson vanished");
+    let lesson = lesson_of(tx, course)?.ok_or_else(gone)?;
+    let lesson = lesson::find(tx, &lesson)?;
+    let made = test_assignments::assign_lesson(tx, now, &student, &subject, &lesson)?;
+    let mut told = json!(made);
+    told["courseId"] = course.into();
+    if lesson.tool_provider().is_some() {
+        let assigned = external::assign(tx, now, &student, &lesson, &external::Terms::default())?;
+        told["toolProvider"] = lesson.tool_provider().into();
+        told["attempt"] = assigned.attempt.into();
+        if let (Some(told), Value::Object(outside)) =
+            (told.as_object_mut(), json!(external::outside(tx, &lesson, &assigned)?))
+        {
+            let assignment = told.get("assignmentId").cloned().unwrap_or_default();
+            told.extend(outside);
+            told.insert("assignmentId".into(), assignment);
+        }
+    }
+    Ok(told)
+}
