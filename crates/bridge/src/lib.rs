@@ -7,9 +7,7 @@ pub mod analytics;
 pub mod applications;
 pub mod enroll;
 pub mod enrollments;
-pub mod facts;
 pub mod goals;
-mod intake;
 mod places;
 pub mod progress;
 pub mod reports;
@@ -22,10 +20,15 @@ pub mod zone;
 
 use lyceum_store::Migration;
 
-pub use intake::intake;
+pub use lyceum_events::{append as intake, facts};
 
 /// The schema of this crate.
 pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 5, name: "facts", sql: include_str!("../migrations/V5__facts.sql") },
     Migration { version: 6, name: "tracks", sql: include_str!("../migrations/V6__tracks.sql") },
+    Migration {
+        version: 11,
+        name: "facts_of_events",
+        sql: include_str!("../migrations/V11__facts_of_events.sql"),
+    },
 ];

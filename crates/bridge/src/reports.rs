@@ -165,7 +165,7 @@ fn sums(tx: &mut Tx<'_>, person: &Object, from: Timestamp, to: Timestamp) -> Res
     let (from, to) = (from.milliseconds(), to.milliseconds() + facts::BUCKET_MS);
     let mut sums = Sums::default();
     for actor in actors(tx, person)? {
-        facts::sql::read(tx, actor, from, to, |_, _, more| sums.add(more, 1))?;
+        facts::read(tx, actor, from..to, |_, _, more| sums.add(more, 1))?;
     }
     Ok(sums)
 }

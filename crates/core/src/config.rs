@@ -87,6 +87,7 @@ pub struct Limits {
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
 pub struct Roster {
     pub allocate_missing_ids: bool,
+    pub settle_interval_s: u64,
 }
 
 /// Keys that operators hold.

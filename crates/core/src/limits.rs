@@ -114,8 +114,8 @@ pub const STORE_STATEMENT_CACHE_ENTRIES: usize = 256;
 pub const SQLITE_MMAP_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 /// Bytes of page cache of one SQLite connection.
 pub const SQLITE_CACHE_BYTES: u64 = 8 * 1024 * 1024;
-/// Bytes of page cache of the connection of a long write (an import).
-pub const SQLITE_BULK_CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes of page cache of an SQLite connection that writes.
+pub const SQLITE_WRITE_CACHE_BYTES: u64 = 32 * 1024 * 1024;
 /// Bytes of page cache of the temporary file in which an import remembers rows.
 pub const SPOOL_CACHE_BYTES: u64 = 4 * 1024 * 1024;
 /// Bytes to which the SQLite write-ahead log is cut back after a long write.
@@ -141,6 +141,8 @@ pub const TIME_SPENT_REACH_MAX_H: i64 = 7 * 24;
 pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
 /// Actors whose facts are computed anew in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
+/// Events whose places are noted anew in one transaction.
+pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
 /// Bytes of one QTI document at most.
 pub const QTI_DOCUMENT_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Elements of a QTI document that are nested in one another at most.
@@ -182,6 +184,10 @@ pub const FEEDBACK_MAX_BYTES: usize = 64 * 1024;
 pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 /// Events and entities in one Caliper envelope at most.
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
+/// Events after which no further envelope joins a transaction.
+pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
+/// Transactions of a server that keep envelopes at one time.
+pub const EVENT_GROUPS_MAX_COUNT: usize = 2;
 /// Faults of one Caliper envelope that are told in full; the rest is counted.
 pub const EVENT_MAX_REPORTED_FAULTS: usize = 100;
 /// Bytes of the IRI of an event, entity or sensor at most.
@@ -212,8 +218,6 @@ pub const EVENT_STREAM_GAP_MAX_MS: i64 = 60_000;
 pub const SUBJECT_TRACKS_MAX_RECORDS: usize = 10_000;
 /// Users for whom what is due (a new school year, subject tracks) is done in one transaction.
 pub const SETTLE_PAGE_RECORDS: i64 = 500;
-/// Seconds between two looks for users for whom something is due.
-pub const SETTLE_INTERVAL_S: u64 = 600;
 /// Enrollments of a course whose goals are reset at once at most.
 pub const RESET_MAX_RECORDS: usize = 100_000;
 /// Days without an event after which a user of an application no longer counts as active.

@@ -8,6 +8,7 @@ mod check;
 mod custom;
 mod envelope;
 mod event;
+pub mod facts;
 mod faults;
 mod profiles;
 pub mod repository;
@@ -19,13 +20,19 @@ use lyceum_store::Migration;
 pub use envelope::{Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{
-    Actor, Actors, Appended, Logged, actors_behind, actors_called, append, last_actor, of_actor,
-    scan,
+    Actor, Appended, Logged, Prepared, Sent, actors_behind, actors_called, append, append_all,
+    last_actor, of_actor, scan,
 };
 
 /// The context of Caliper 1.2, which is the version of an envelope, too.
 pub const CONTEXT: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 4, name: "events", sql: include_str!("../migrations/V4__events.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 4, name: "events", sql: include_str!("../migrations/V4__events.sql") },
+    Migration {
+        version: 10,
+        name: "event_facts",
+        sql: include_str!("../migrations/V10__event_facts.sql"),
+    },
+];

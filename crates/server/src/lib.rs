@@ -14,6 +14,7 @@ pub mod context;
 mod cors;
 mod dispatch;
 mod etag;
+mod intake;
 mod listen;
 pub mod metrics;
 pub mod openapi;

@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::auth::Gate;
 use crate::dispatch::Dispatch;
+use crate::intake::Intake;
 use crate::metrics::Metrics;
 use crate::route::Area;
 use crate::state::{App, State};
@@ -57,6 +58,7 @@ impl Server {
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
+            intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
             banks: lyceum_adaptive::Banks::default(),
             gate: Gate::new(keyring),

@@ -10,6 +10,7 @@ use lyceum_core::time::Clock;
 use lyceum_store::Db;
 
 use crate::auth::Gate;
+use crate::intake::Intake;
 use crate::metrics::Metrics;
 
 /// The server's state: cheap to clone.
@@ -25,6 +26,8 @@ pub struct State {
     pub config: Config,
     /// The address that callers reach the server by, without a slash at its end.
     pub base_url: String,
+    /// Envelopes that wait to be kept.
+    pub(crate) intake: Intake,
     /// Assessment items that were parsed lately.
     pub(crate) items: lyceum_assessment::Items,
     /// Questions of lessons that were read lately.

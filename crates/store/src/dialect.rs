@@ -161,9 +161,11 @@ pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> Strin
             "SELECT last + 1, last + $1 FROM (SELECT COALESCE(MAX({column}), 0) AS last FROM {table})"
         ),
         Dialect::Postgres => format!(
-            "SELECT n, n FROM (SELECT nextval(pg_get_serial_sequence('{table}', '{column}')) AS n \
-             FROM generate_series(1, $1) WHERE pg_current_xact_id() IS NOT NULL) AS numbers \
-             ORDER BY n"
+            "WITH sequence AS MATERIALIZED \
+             (SELECT CAST(pg_get_serial_sequence('{table}', '{column}') AS regclass) AS name) \
+             SELECT n, n FROM (SELECT nextval(sequence.name) AS n \
+             FROM sequence, generate_series(1, $1) WHERE pg_current_xact_id() IS NOT NULL) \
+             AS numbers ORDER BY n"
         ),
     }
 }
@@ -189,5 +191,14 @@ pub fn is_one_of(dialect: Dialect, expression: &str, placeholder: &str) -> Strin
             "{expression} = ANY(ARRAY(\
              SELECT json_array_elements_text(CAST({placeholder} AS TEXT)::json)))"
         ),
+    }
+}
+
+/// Whether an expression is one of the numbers that a query finds. On PostgreSQL they are an array, as
+/// in [`is_one_of`].
+pub fn is_among(dialect: Dialect, expression: &str, query: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("{expression} IN ({query})"),
+        Dialect::Postgres => format!("{expression} = ANY(ARRAY({query}))"),
     }
 }

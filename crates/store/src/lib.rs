@@ -11,6 +11,7 @@
 //! with its own tools (`pg_dump -Fc`, `pg_restore`), which the command line runs.
 
 mod backup;
+mod checkpoint;
 mod db;
 pub mod dialect;
 pub mod jobs;

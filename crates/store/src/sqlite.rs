@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{
-    SQLITE_BULK_CACHE_BYTES, SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
+    SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS, SQLITE_WRITE_CACHE_BYTES,
     STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES, STORE_WRITE_BATCH_MAX_ENTRIES,
 };
 use lyceum_core::{Problem, Result};
@@ -17,15 +17,16 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 use thread_local::ThreadLocal;
 
+use crate::checkpoint::Checkpoints;
 use crate::problem::{self, Nul, unavailable};
 use crate::tally::Deltas;
 use crate::task::{self, Task};
 use crate::tx::{Cells, Row, Session, Tx};
 use crate::{Options, Value};
 
-/// Pages of the write-ahead log after which it is carried over into the file: a page that many
-/// commits touch is then written once, and short commits seldom wait for it.
-const CHECKPOINT_PAGES: u32 = 4000;
+/// Pages of the write-ahead log from which on the writer itself carries over what is left of it and
+/// begins the log anew (64 MiB); until then [`Checkpoints`] does that beside it.
+const LOG_PAGES: u32 = 16_000;
 
 /// An open SQLite file with its threads. Dropping it ends them once their queues are empty.
 pub(crate) struct Sqlite {
@@ -55,6 +56,8 @@ pub(crate) enum Use {
     Scan,
     /// One write of any length: an import.
     Bulk,
+    /// Carrying the log over.
+    Checkpoint,
 }
 
 impl File {
@@ -68,9 +71,12 @@ impl File {
             Use::Read | Use::Scan => OpenFlags::SQLITE_OPEN_READ_ONLY,
             _ => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         };
-        let cache = if purpose == Use::Bulk { SQLITE_BULK_CACHE_BYTES } else { SQLITE_CACHE_BYTES };
+        let cache = match purpose {
+            Use::Bulk | Use::Write => SQLITE_WRITE_CACHE_BYTES,
+            _ => SQLITE_CACHE_BYTES,
+        };
         // What goes through the whole file once would have all of it resident for no gain.
-        let is_once = matches!(purpose, Use::Scan | Use::Bulk);
+        let is_once = matches!(purpose, Use::Scan | Use::Bulk | Use::Checkpoint);
         let mmap = if is_once { 0 } else { self.options.mmap_bytes };
         let failed = |error: rusqlite::Error| {
             let path = self.path.display();
@@ -87,7 +93,7 @@ impl File {
                 .execute_batch(&format!(
                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
                      PRAGMA journal_size_limit = {SQLITE_LOG_KEPT_BYTES};
-                     PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}"
+                     PRAGMA wal_autocheckpoint = {LOG_PAGES}"
                 ))
                 .map_err(failed)?;
         }
@@ -144,7 +150,8 @@ impl Sqlite {
     pub(crate) fn start(file: Arc<File>) -> Result<Self> {
         let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let connection = file.connect(Use::Write)?;
-        spawn("store-writer", move || write_batches(&connection, &waiting_writes))?;
+        let checkpoints = Checkpoints::start(&file)?;
+        spawn("store-writer", move || write_batches(&connection, &waiting_writes, checkpoints))?;
         let (scans, waiting_scans) = bounded(STORE_QUEUE_MAX_ENTRIES);
         for _ in 0..SQLITE_SCAN_THREADS {
             let (file, waiting) = (file.clone(), waiting_scans.clone());
@@ -169,7 +176,7 @@ impl Sqlite {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
     let started = thread::Builder::new().name(name.to_owned()).spawn(work);
     started.map(drop).map_err(Problem::internal)
 }
@@ -207,7 +214,11 @@ fn read<T>(connection: &Connection, work: impl FnOnce(&mut Tx<'_>) -> Result<T>)
     Ok(result)
 }
 
-fn write_batches(connection: &Connection, queue: &Receiver<Box<dyn Task>>) {
+fn write_batches(
+    connection: &Connection,
+    queue: &Receiver<Box<dyn Task>>,
+    mut checkpoints: Checkpoints,
+) {
     while let Ok(first) = queue.recv() {
         let mut done = Vec::new();
         let outcome = write_batch(connection, first, queue, &mut done);
@@ -219,6 +230,7 @@ fn write_batches(connection: &Connection, queue: &Receiver<Box<dyn Task>>) {
         for task in done {
             task.answer(outcome.as_ref().copied().map_err(problem::copy));
         }
+        checkpoints.committed(connection);
     }
 }
 
@@ -349,7 +361,7 @@ impl rusqlite::ToSql for Value<'_> {
             Value::Null => ValueRef::Null,
             Value::Int(number) => ValueRef::Integer(number),
             Value::Real(number) => ValueRef::Real(number),
-            Value::Text(text) if text.as_bytes().contains(&0) => {
+            Value::Text(text) if memchr::memchr(0, text.as_bytes()).is_some() => {
                 return Err(rusqlite::Error::ToSqlConversionFailure(Nul.into()));
             }
             Value::Text(text) => ValueRef::Text(text.as_bytes()),

@@ -20,7 +20,7 @@ pub use student::Who;
 pub(crate) use student::actors;
 pub use weekly::{WeeklyFact, weekly_facts};
 
-use crate::facts::{BUCKET_MS, Context, Pieces, REACH_MS, Sums, sql};
+use crate::facts::{self, BUCKET_MS, Context, Pieces, REACH_MS, Sums};
 use crate::zone::{Range, Zone};
 use enrolled::Enrolled;
 
@@ -72,7 +72,7 @@ fn entries(
     let last = to.div_euclid(BUCKET_MS) * BUCKET_MS;
     for &actor in actors {
         if first < last {
-            sql::read(tx, actor, first, last, |at, context, sums| {
+            facts::read(tx, actor, first..last, |at, context, sums| {
                 each(Timestamp::from_milliseconds(at), context, sums);
             })?;
         }
@@ -83,7 +83,7 @@ fn entries(
                     to: Timestamp::from_milliseconds(to),
                 };
                 events_near(tx, actor, cut, |logged, pieces| {
-                    if let Some(sums) = pieces.within(cut) {
+                    if let Some(sums) = pieces.within(from..to) {
                         each(cut.from, &Context::of(&logged.event), &sums);
                     }
                     Ok(())

@@ -89,7 +89,7 @@ fn by_day(pieces: &Pieces, week: Range, zone: &Zone) -> Vec<(Timestamp, Date, Su
     while at <= last && at < week.to {
         let day = zone.day_of(at);
         let behind = day.tomorrow().map_or(week.to, |next| zone.start_of(next)).min(week.to);
-        if let Some(sums) = pieces.within(Range { from: at, to: behind }) {
+        if let Some(sums) = pieces.within(at.milliseconds()..behind.milliseconds()) {
             days.push((at, day, sums));
         }
         at = behind;

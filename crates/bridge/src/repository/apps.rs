@@ -10,7 +10,7 @@ const BUCKET_MS: i64 = 15 * 60 * 1000;
 /// The names of all apps.
 pub(crate) fn app_names(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    tx.query("SELECT DISTINCT app FROM fact_contexts WHERE app <> ''", &[], |row| {
+    tx.query("SELECT DISTINCT app FROM event_contexts WHERE app <> ''", &[], |row| {
         names.push(row.text(0)?.to_owned());
         Ok(true)
     })?;
@@ -21,8 +21,8 @@ pub(crate) fn app_names(tx: &mut Tx<'_>) -> Result<Vec<String>> {
 /// the app.
 pub(crate) fn app_users(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<(i64, i64)> {
     let sql = "SELECT count(DISTINCT f.actor), \
-               count(DISTINCT CASE WHEN f.bucket >= $1 THEN f.actor END) FROM facts f \
-               WHERE f.context IN (SELECT c.id FROM fact_contexts c WHERE c.app = $2)";
+               count(DISTINCT CASE WHEN f.bucket >= $1 THEN f.actor END) FROM event_facts f \
+               WHERE f.context IN (SELECT c.id FROM event_contexts c WHERE c.app = $2)";
     let since = since.milliseconds() / BUCKET_MS;
     let counts =
         tx.query_one(sql, &[since.into(), app.into()], |row| Ok((row.int(0)?, row.int(1)?)))?;

@@ -273,9 +273,9 @@ fn a_rebuild_mends_what_is_wrong() {
 
 fn spoil(db: &Db) {
     db.write_blocking(|tx| {
-        tx.execute("UPDATE facts SET xp = xp + 1 WHERE bucket % 3 = 0", &[])?;
-        tx.execute("UPDATE facts SET bucket = bucket + 1000000 WHERE bucket % 3 = 1", &[])?;
-        tx.execute("DELETE FROM facts WHERE bucket % 3 = 2", &[])
+        tx.execute("UPDATE event_facts SET xp = xp + 1 WHERE bucket % 3 = 0", &[])?;
+        tx.execute("UPDATE event_facts SET bucket = bucket + 1000000 WHERE bucket % 3 = 1", &[])?;
+        tx.execute("DELETE FROM event_facts WHERE bucket % 3 = 2", &[])
     })
     .unwrap();
 }

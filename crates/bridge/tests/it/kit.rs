@@ -144,8 +144,8 @@ pub(crate) fn rows(db: &Db) -> Vec<String> {
                CAST(sum(f.correct_questions) AS BIGINT), CAST(sum(f.mastered_units) AS BIGINT), \
                CAST(sum(f.active) AS BIGINT), CAST(sum(f.inactive) AS BIGINT), \
                CAST(sum(f.waste) AS BIGINT), CAST(sum(f.unknown) AS BIGINT), \
-               CAST(sum(f.anti_pattern) AS BIGINT) FROM facts f JOIN event_actors a ON a.id = \
-               f.actor JOIN fact_contexts c ON c.id = f.context GROUP BY a.iri, a.email, \
+               CAST(sum(f.anti_pattern) AS BIGINT) FROM event_facts f JOIN event_actors a ON a.id = \
+               f.actor JOIN event_contexts c ON c.id = f.context GROUP BY a.iri, a.email, \
                f.bucket, c.course, c.subject, c.app HAVING sum(f.events) <> 0 ORDER BY a.iri, \
                a.email, f.bucket, c.course, c.subject, c.app";
     let mut rows = Vec::new();
@@ -164,6 +164,10 @@ pub(crate) fn rows(db: &Db) -> Vec<String> {
 
 pub(crate) fn rebuild(db: &Db) {
     let mut last = 0;
+    while let Some(done) = db.write_blocking(|tx| facts::locate(tx, last)).unwrap() {
+        last = done;
+    }
+    let mut last = 0;
     while let Some(done) = db.write_blocking(|tx| facts::rebuild(tx, last)).unwrap() {
         last = done.last;
     }
@@ -171,8 +175,14 @@ pub(crate) fn rebuild(db: &Db) {
 
 /// Empties the log and the facts.
 pub(crate) fn empty(db: &Db) {
-    let tables =
-        ["event_log", "event_ids", "event_versions", "event_actors", "facts", "fact_contexts"];
+    let tables = [
+        "event_log",
+        "event_ids",
+        "event_versions",
+        "event_actors",
+        "event_facts",
+        "event_contexts",
+    ];
     db.write_blocking(|tx| {
         tables
             .iter()

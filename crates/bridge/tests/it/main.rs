@@ -6,6 +6,7 @@ mod attribution;
 mod facts;
 mod kit;
 mod mastered;
+mod migrating;
 mod settling;
 mod weekly;
 mod zones;

@@ -7,25 +7,32 @@ use lyceum_store::{Tx, Value};
 use super::append::Appended;
 use crate::envelope::Envelope;
 
-/// Notes an accepted envelope, whose events were appended: keeps its entities and answers the
-/// number of its job. Of an entity the latest description that a client sent is kept.
-pub fn accept(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    client: &str,
-    envelope: &Envelope,
-    appended: &[Appended],
-) -> Result<i64> {
+/// An envelope whose events were appended.
+#[derive(Clone, Copy, Debug)]
+pub struct Accepted<'a> {
+    /// The client that sent it.
+    pub client: &'a str,
+    /// The envelope.
+    pub envelope: &'a Envelope,
+    /// What became of its events.
+    pub appended: &'a [Appended],
+}
+
+/// Notes accepted envelopes: keeps their entities and answers the numbers of their jobs. Of an entity
+/// the latest description that a client sent is kept.
+pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Result<Vec<i64>> {
     let at = now.milliseconds();
     let mut rows: Vec<Value<'_>> = Vec::new();
-    for entity in &envelope.entities {
-        rows.extend([
-            Value::Text(&entity.id),
-            client.into(),
-            envelope.send_time.milliseconds().into(),
-            at.into(),
-            Value::Text(&entity.body),
-        ]);
+    for Accepted { client, envelope, .. } in accepted {
+        for entity in &envelope.entities {
+            rows.extend([
+                Value::Text(&entity.id),
+                (*client).into(),
+                envelope.send_time.milliseconds().into(),
+                at.into(),
+                Value::Text(&entity.body),
+            ]);
+        }
     }
     for row in rows.chunks_exact(5) {
         // One by one: a statement of PostgreSQL cannot change a row twice.
@@ -39,16 +46,21 @@ pub fn accept(
              (excluded.send_ms = event_entities.send_ms AND excluded.body > event_entities.body)",
         )?;
     }
-    let seqs: Vec<i64> = appended.iter().map(Appended::seq).collect();
-    let seqs = runs(&seqs);
-    let job = tx.query_one(
-        "INSERT INTO event_batches (received_ms, seqs) VALUES ($1, $2) RETURNING id",
-        &[at.into(), (&seqs).into()],
-        |row| row.int(0),
-    )?;
-    let job = job.ok_or_else(|| Problem::internal("a job was not noted"))?;
-    forget(tx, now, job)?;
-    Ok(job)
+    let jobs = tx.take_numbers("event_batches", "id", accepted.len())?;
+    let seqs: Vec<String> = accepted
+        .iter()
+        .map(|one| runs(&one.appended.iter().map(Appended::seq).collect::<Vec<_>>()))
+        .collect();
+    let rows: Vec<Value<'_>> = jobs
+        .iter()
+        .zip(&seqs)
+        .flat_map(|(job, seqs)| [(*job).into(), at.into(), Value::Text(seqs)])
+        .collect();
+    tx.insert_rows("event_batches", &["id", "received_ms", "seqs"], &rows, "")?;
+    for &job in &jobs {
+        forget(tx, now, job)?;
+    }
+    Ok(jobs)
 }
 
 /// The state of an accepted envelope's job: its work was done before the envelope was answered.

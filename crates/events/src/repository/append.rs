@@ -7,10 +7,11 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
-use super::names::{self, Actors};
+use super::names::{self, Sources};
 use super::read::{COLUMNS, Logged, logged};
-use super::{COLLECTION, lists, marks};
+use super::{COLLECTION, facts, lists, marks};
 use crate::event::Event;
+use crate::facts::Facts;
 
 /// What became of an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,12 +52,48 @@ impl Appended {
     }
 }
 
+/// What follows from events alone, so that it is worked out before a transaction begins.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    hashes: Vec<i64>,
+    facts: Vec<Facts>,
+}
+
+impl Prepared {
+    /// That of the events.
+    pub fn of(events: &[Event]) -> Self {
+        Self {
+            hashes: events.iter().map(|event| hash(&event.id)).collect(),
+            facts: events.iter().map(Facts::of).collect(),
+        }
+    }
+}
+
+/// Events of one client.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// The client that sent them.
+    pub client: &'a str,
+    /// The events.
+    pub events: &'a [Event],
+    /// That of the events.
+    pub prepared: &'a Prepared,
+}
+
 /// What all rows of one call share.
 struct Batch<'a> {
     now: Timestamp,
+    sources: Sources<'a>,
+}
+
+/// An event on its way into the log.
+#[derive(Clone, Copy)]
+struct Item<'a> {
     client: &'a str,
-    sources: BTreeMap<&'a str, i64>,
-    actors: &'a Actors<'a>,
+    event: &'a Event,
+    actor: i64,
+    hash: i64,
+    facts: &'a Facts,
 }
 
 /// Appends events of a client, and tells for each what became of it.
@@ -64,31 +101,47 @@ struct Batch<'a> {
 /// An id that is new is one event. The same id with the same content is the same event. The same
 /// id with other content from the same client is a version of it: the one in the envelope with the
 /// latest `sendTime` counts, of several at one time the one whose content has the greatest hash, so
-/// that the order of arrival does not matter. `actors` are those of the events.
+/// that the order of arrival does not matter. The facts of what counts are written with it.
 pub fn append(
     tx: &mut Tx<'_>,
     now: Timestamp,
     client: &str,
     events: &[Event],
-    actors: &Actors<'_>,
 ) -> Result<Vec<Appended>> {
-    let batch = Batch { now, client, sources: names::sources(tx, client, events)?, actors };
-    let hashes: Vec<i64> = events.iter().map(|event| hash(&event.id)).collect();
-    let seqs = tx.take_numbers("event_log", "seq", events.len())?;
-    let holders_of_taken = claim(tx, &hashes, &seqs)?;
-    let is_new =
-        |at: usize| holders_of_taken.get(&hashes[at]).is_none_or(|holder| *holder == seqs[at]);
-    let (new, open): (Vec<usize>, Vec<usize>) = (0..events.len()).partition(|at| is_new(*at));
-    let rows: Vec<(&Event, i64)> = new.into_iter().map(|at| (&events[at], seqs[at])).collect();
+    append_all(tx, now, &[Sent { client, events, prepared: &Prepared::of(events) }])
+}
+
+/// [`append`] of what several clients sent: one answer an event, in their order.
+pub fn append_all(tx: &mut Tx<'_>, now: Timestamp, sent: &[Sent<'_>]) -> Result<Vec<Appended>> {
+    let mut actors = names::actors(tx, sent.iter().flat_map(|one| one.events))?.into_iter();
+    let mut items: Vec<Item<'_>> = Vec::with_capacity(actors.len());
+    for &Sent { client, events, prepared: Prepared { hashes, facts } } in sent {
+        let parts = events.iter().zip(actors.by_ref()).zip(hashes).zip(facts);
+        items.extend(parts.map(|(((event, actor), &hash), facts)| Item {
+            client,
+            event,
+            actor,
+            hash,
+            facts,
+        }));
+    }
+    let sources = items.iter().map(|item| (item.event.sensor.as_str(), item.client));
+    let batch = Batch { now, sources: names::sources(tx, sources)? };
+    let seqs = tx.take_numbers("event_log", "seq", items.len())?;
+    let taken = claim(tx, &items, &seqs)?;
+    let is_new = |at: usize| taken.get(&items[at].hash).is_none_or(|holder| *holder == seqs[at]);
+    let (new, open): (Vec<usize>, Vec<usize>) = (0..items.len()).partition(|at| is_new(*at));
+    let rows: Vec<(Item<'_>, i64)> = new.into_iter().map(|at| (items[at], seqs[at])).collect();
     insert(tx, &batch, &rows)?;
-    let open: Vec<i64> = open.into_iter().map(|at| hashes[at]).collect();
+    count(tx, &rows)?;
+    let open: Vec<i64> = open.into_iter().map(|at| items[at].hash).collect();
     let known = holders(tx, &open)?;
-    let mut answers = Vec::with_capacity(events.len());
-    for (at, event) in events.iter().enumerate() {
-        answers.push(match known.get(&hashes[at]) {
+    let mut answers = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        answers.push(match known.get(&item.hash) {
             _ if is_new(at) => Appended::New { seq: seqs[at] },
-            Some(holder) if is_same(holder, event, client) => Appended::Same { seq: holder.seq },
-            _ => version(tx, &batch, event)?,
+            Some(holder) if is_same(holder, item) => Appended::Same { seq: holder.seq },
+            _ => version(tx, &batch, *item)?,
         });
     }
     Ok(answers)
@@ -102,8 +155,9 @@ fn hash(id: &str) -> i64 {
 
 /// Claims hashes for numbers. Answers who holds them where not all were free; nothing otherwise,
 /// which is the rule and costs no look-up. Sorted, so that two transactions never wait in a ring.
-fn claim(tx: &mut Tx<'_>, hashes: &[i64], seqs: &[i64]) -> Result<BTreeMap<i64, i64>> {
-    let mut keys: Vec<(i64, i64)> = hashes.iter().copied().zip(seqs.iter().copied()).collect();
+fn claim(tx: &mut Tx<'_>, items: &[Item<'_>], seqs: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    let hashes = items.iter().map(|item| item.hash);
+    let mut keys: Vec<(i64, i64)> = hashes.clone().zip(seqs.iter().copied()).collect();
     keys.sort_unstable();
     let values: Vec<Value<'_>> =
         keys.iter().flat_map(|&(hash, seq)| [hash.into(), seq.into()]).collect();
@@ -112,7 +166,7 @@ fn claim(tx: &mut Tx<'_>, hashes: &[i64], seqs: &[i64]) -> Result<BTreeMap<i64, 
     let mut taken = BTreeMap::new();
     if claimed < keys.len() as u64 {
         let sql = format!("SELECT hash, seq FROM event_ids WHERE hash IN ({})", marks(1));
-        for list in lists(hashes) {
+        for list in lists(&hashes.collect::<Vec<i64>>()) {
             let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
             tx.query(&sql, &values, |row| {
                 taken.insert(row.int(0)?, row.int(1)?);
@@ -123,14 +177,15 @@ fn claim(tx: &mut Tx<'_>, hashes: &[i64], seqs: &[i64]) -> Result<BTreeMap<i64, 
     Ok(taken)
 }
 
-fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(&Event, i64)]) -> Result<()> {
+/// Inserts rows of the log.
+fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
     let now = batch.now.milliseconds();
     let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 8);
-    for (event, seq) in rows {
+    for (Item { client, event, actor, .. }, seq) in rows {
         values.extend([
             Value::Int(*seq),
-            batch.sources[event.sensor.as_str()].into(),
-            batch.actors.number(event).into(),
+            batch.sources[&(event.sensor.as_str(), *client)].into(),
+            (*actor).into(),
             event.time.milliseconds().into(),
             event.send_time.milliseconds().into(),
             now.into(),
@@ -144,6 +199,15 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(&Event, i64)]) -> Result<
     tx.insert_rows("event_log", &columns, &values, "").map(drop)
 }
 
+/// Writes the facts of events that count.
+fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
+    let mut facts = facts::Rows::default();
+    for (item, seq) in rows {
+        facts.add(item.actor, *seq, item.facts);
+    }
+    facts.write(tx)
+}
+
 /// The events that hold the hashes.
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     let sql = format!(
@@ -155,7 +219,7 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     for list in lists(hashes) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
-            found.insert(row.int(8)?, logged(row)?);
+            found.insert(row.int(9)?, logged(row)?);
             Ok(true)
         })?;
     }
@@ -163,14 +227,15 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
 }
 
 /// Whether the event changes nothing: it was there, or its id is another client's.
-fn is_same(holder: &Logged, event: &Event, client: &str) -> bool {
+fn is_same(holder: &Logged, &Item { client, event, .. }: &Item<'_>) -> bool {
     holder.event.id == event.id
         && (holder.client != client
             || holder.event.send_time >= event.send_time && holder.event.tree == event.tree)
 }
 
 /// Appends one event whose id, or its hash, may be taken.
-fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, event: &Event) -> Result<Appended> {
+fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appended> {
+    let event = item.event;
     let (hash, holder) = find(tx, &event.id)?;
     let Some(holder) = holder else {
         let seq = tx.take_numbers("event_log", "seq", 1)?[0];
@@ -178,10 +243,11 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, event: &Event) -> Result<Appended
             "INSERT INTO event_ids (hash, seq) VALUES ($1, $2)",
             &[hash.into(), seq.into()],
         )?;
-        insert(tx, batch, &[(event, seq)])?;
+        insert(tx, batch, &[(item, seq)])?;
+        count(tx, &[(item, seq)])?;
         return Ok(Appended::New { seq });
     };
-    if is_same(&holder, event, batch.client) {
+    if is_same(&holder, &item) {
         return Ok(Appended::Same { seq: holder.seq });
     }
     if holder.event.tree == event.tree {
@@ -203,7 +269,7 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, event: &Event) -> Result<Appended
         _ => {}
     }
     let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-    insert(tx, batch, &[(event, seq)])?;
+    insert(tx, batch, &[(item, seq)])?;
     if !wins {
         tx.tally(COLLECTION, seq, -1);
         supersede(tx, batch.now, hash, seq, holder.seq)?;
@@ -211,6 +277,8 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, event: &Event) -> Result<Appended
     }
     tx.tally(COLLECTION, holder.seq, -1);
     supersede(tx, batch.now, hash, holder.seq, seq)?;
+    facts::take_away(tx, holder.actor, holder.seq, &Facts::of(&holder.event))?;
+    count(tx, &[(item, seq)])?;
     hold(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }

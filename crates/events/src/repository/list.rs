@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Tx, Value};
+use lyceum_store::dialect::is_among;
+use lyceum_store::{Dialect, Tx, Value};
 
 use super::COLLECTION;
 use super::append::find;
@@ -36,6 +37,8 @@ pub struct Page {
 
 const FROM: &str = "event_log l JOIN event_sources s ON s.id = l.source";
 
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
 /// What a condition compares with.
 enum Wanted {
     Text(String),
@@ -44,26 +47,41 @@ enum Wanted {
 
 impl Filter {
     /// The conditions beside that of the version that counts, and what they compare with.
-    fn conditions(&self) -> (String, Vec<Wanted>) {
+    fn conditions(&self, dialect: Dialect) -> (String, Vec<Wanted>) {
         let text = |text: &Option<String>| text.clone().map(Wanted::Text);
         let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
         let number = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds()));
+        let day = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds() / DAY_MS));
+        // `?` stands for what is compared with.
         let all = [
-            ("s.sensor =", "", text(&self.sensor)),
-            ("l.actor IN (SELECT id FROM event_actors WHERE iri =", ")", text(&self.actor_id)),
-            ("l.actor IN (SELECT id FROM event_actors WHERE lower(email) =", ")", text(&email)),
-            ("l.event_ms >=", "", number(self.start)),
-            ("l.event_ms <=", "", number(self.end)),
+            ("s.sensor = ?".to_owned(), text(&self.sensor)),
+            (of_actors(dialect, "iri = ?"), text(&self.actor_id)),
+            (of_actors(dialect, "lower(email) = ?"), text(&email)),
+            // The index knows days.
+            (format!("l.event_ms / {DAY_MS} >= ?"), day(self.start)),
+            (format!("l.event_ms / {DAY_MS} <= ?"), day(self.end)),
+            ("l.event_ms >= ?".to_owned(), number(self.start)),
+            ("l.event_ms <= ?".to_owned(), number(self.end)),
         ];
         let (mut sql, mut wanted) = (String::from("l.superseded_by IS NULL"), Vec::new());
-        for (before, behind, value) in all {
+        for (condition, value) in all {
             if let Some(value) = value {
                 wanted.push(value);
-                let _ = write!(sql, " AND {before} ${}{behind}", wanted.len());
+                let placeholder = format!("${}", wanted.len());
+                let _ = write!(sql, " AND {}", condition.replace('?', &placeholder));
             }
         }
         (sql, wanted)
     }
+}
+
+/// That an event is of one of the actors, for whom there is a condition.
+fn of_actors(dialect: Dialect, which: &str) -> String {
+    let seqs = format!(
+        "SELECT f.seq FROM event_facts f \
+         WHERE f.actor IN (SELECT id FROM event_actors WHERE {which})"
+    );
+    is_among(dialect, "l.seq", &seqs)
 }
 
 impl Filter {
@@ -91,7 +109,7 @@ fn values(wanted: &[Wanted]) -> Vec<Value<'_>> {
 
 /// Lists a page of events in the order of their arrival, which is a stable one.
 pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Page> {
-    let (mut conditions, mut wanted) = filter.conditions();
+    let (mut conditions, mut wanted) = filter.conditions(tx.dialect());
     let everything = *filter == Filter::default();
     let total = if everything {
         tx.tally_total(COLLECTION)?

@@ -2,17 +2,18 @@
 
 mod accepted;
 mod append;
+pub(crate) mod facts;
 mod follow;
 mod list;
 mod names;
 mod read;
 mod refusals;
 
-pub use accepted::{Done, accept, done};
-pub use append::{Appended, append};
+pub use accepted::{Accepted, Done, accept, done};
+pub use append::{Appended, Prepared, Sent, append, append_all};
 pub use follow::Follow;
 pub use list::{Filter, Page, list, newest, read};
-pub use names::{Actor, Actors, actors_behind, actors_called, last_actor};
+pub use names::{Actor, actors_behind, actors_called, last_actor};
 pub use read::{Logged, of_actor, scan};
 pub use refusals::{Refusal, refuse, refused, refused_one, replayed};
 

@@ -3,31 +3,32 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lyceum_core::{Problem, Result};
+use lyceum_store::dialect::is_one_of;
 use lyceum_store::{Tx, Value};
 
-use super::{lists, marks};
 use crate::event::{Event, local_id};
 
-/// The numbers of the sources of events of one client, by sensor.
+/// The numbers of sources, by sensor and client.
+pub(super) type Sources<'a> = BTreeMap<(&'a str, &'a str), i64>;
+
+/// Those of the sensors and clients; new ones get their numbers.
 pub(super) fn sources<'a>(
     tx: &mut Tx<'_>,
-    client: &str,
-    events: &'a [Event],
-) -> Result<BTreeMap<&'a str, i64>> {
-    let mut found: BTreeMap<&str, Option<i64>> =
-        events.iter().map(|event| (event.sensor.as_str(), None)).collect();
-    for (sensor, number) in &mut found {
-        let names = [(*sensor).into(), client.into()];
-        *number = Some(match source(tx, &names)? {
+    names: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<Sources<'a>> {
+    let mut found: Sources<'a> = names.map(|name| (name, 0)).collect();
+    for ((sensor, client), number) in &mut found {
+        let names = [(*sensor).into(), (*client).into()];
+        *number = match source(tx, &names)? {
             Some(number) => number,
             None => {
                 let columns = ["sensor", "client"];
                 tx.insert_rows("event_sources", &columns, &names, "ON CONFLICT DO NOTHING")?;
                 source(tx, &names)?.ok_or_else(|| Problem::internal("a source was not kept"))?
             }
-        });
+        };
     }
-    Ok(found.into_iter().filter_map(|(name, number)| Some((name, number?))).collect())
+    Ok(found)
 }
 
 fn source(tx: &mut Tx<'_>, names: &[Value<'_>]) -> Result<Option<i64>> {
@@ -42,37 +43,57 @@ fn names(event: &Event) -> Names<'_> {
     (event.actor_id(), event.actor_email().unwrap_or_default())
 }
 
-/// The numbers by which the log knows the actors of some events.
-pub struct Actors<'a>(BTreeMap<Names<'a>, i64>);
-
-impl<'a> Actors<'a> {
-    /// Those of the events; new actors get their numbers.
-    pub fn of(tx: &mut Tx<'_>, events: impl IntoIterator<Item = &'a Event>) -> Result<Self> {
-        let mut found = events.into_iter().map(|event| (names(event), None)).collect();
-        look_up(tx, &mut found)?;
-        let persons: Vec<(Names<'_>, String)> = found
-            .iter()
-            .filter(|(_, number)| number.is_none())
-            .map(|(names, _)| (*names, local_id(names.0, "/users/")))
-            .collect();
-        if !persons.is_empty() {
-            let mut values: Vec<Value<'_>> = Vec::with_capacity(persons.len() * 3);
-            for ((iri, email), person) in &persons {
-                values.extend([(*iri).into(), (*email).into(), Value::Text(person)]);
-            }
-            let columns = ["iri", "email", "person"];
-            tx.insert_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
-            look_up(tx, &mut found)?;
+/// The number of each event's actor; new actors get theirs.
+pub(super) fn actors<'a>(
+    tx: &mut Tx<'_>,
+    events: impl Iterator<Item = &'a Event>,
+) -> Result<Vec<i64>> {
+    let mut places: HashMap<Names<'a>, usize> = HashMap::new();
+    let mut of_events = Vec::new();
+    for event in events {
+        let next = places.len();
+        of_events.push(*places.entry(names(event)).or_insert(next));
+    }
+    let mut numbers = vec![None; places.len()];
+    look_up(tx, &places, &mut numbers)?;
+    let mut new: Vec<(Names<'_>, String)> = places
+        .iter()
+        .filter(|(_, place)| numbers[**place].is_none())
+        .map(|(names, _)| (*names, local_id(names.0, "/users/")))
+        .collect();
+    if !new.is_empty() {
+        // Sorted, so that two transactions never wait in a ring.
+        new.sort_unstable();
+        let mut values: Vec<Value<'_>> = Vec::with_capacity(new.len() * 3);
+        for ((iri, email), person) in &new {
+            values.extend([(*iri).into(), (*email).into(), Value::Text(person)]);
         }
-        let missing = || Problem::internal("an actor was not kept");
-        let found = found.into_iter().map(|(name, number)| Ok((name, number.ok_or_else(missing)?)));
-        found.collect::<Result<_>>().map(Self)
+        let columns = ["iri", "email", "person"];
+        tx.insert_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
+        look_up(tx, &places, &mut numbers)?;
     }
+    let missing = || Problem::internal("an actor was not kept");
+    of_events.into_iter().map(|place| numbers[place].ok_or_else(missing)).collect()
+}
 
-    /// The number of an event's actor. Panics for an event of others.
-    pub fn number(&self, event: &Event) -> i64 {
-        self.0[&names(event)]
-    }
+fn look_up(
+    tx: &mut Tx<'_>,
+    places: &HashMap<Names<'_>, usize>,
+    numbers: &mut [Option<i64>],
+) -> Result<()> {
+    let wanted = places.iter().filter(|(_, place)| numbers[**place].is_none());
+    let iris: Vec<&str> = wanted.map(|((iri, _), _)| *iri).collect();
+    let sql = format!(
+        "SELECT id, iri, email FROM event_actors WHERE {}",
+        is_one_of(tx.dialect(), "iri", "$1")
+    );
+    let iris = serde_json::to_string(&iris).map_err(Problem::internal)?;
+    tx.query(&sql, &[(&iris).into()], |row| {
+        if let Some(place) = places.get(&(row.text(1)?, row.text(2)?)) {
+            numbers[*place] = Some(row.int(0)?);
+        }
+        Ok(true)
+    })
 }
 
 /// An actor of the log.
@@ -114,24 +135,4 @@ pub fn actors_behind(tx: &mut Tx<'_>, after: i64, most: i64) -> Result<Vec<i64>>
         Ok(true)
     })?;
     Ok(found)
-}
-
-fn look_up(tx: &mut Tx<'_>, found: &mut BTreeMap<Names<'_>, Option<i64>>) -> Result<()> {
-    let wanted = found.iter().filter(|(_, number)| number.is_none());
-    let mut iris: Vec<&str> = wanted.map(|((iri, _), _)| *iri).collect();
-    iris.dedup();
-    let sql = format!("SELECT id, iri, email FROM event_actors WHERE iri IN ({})", marks(1));
-    let mut known = HashMap::new();
-    for list in lists(&iris) {
-        let values: Vec<Value<'_>> = list.into_iter().map(Value::Text).collect();
-        tx.query(&sql, &values, |row| {
-            known.insert((row.text(1)?.to_owned(), row.text(2)?.to_owned()), row.int(0)?);
-            Ok(true)
-        })?;
-    }
-    for ((iri, email), number) in found {
-        let named = known.get(&((*iri).to_owned(), (*email).to_owned()));
-        *number = number.or_else(|| named.copied());
-    }
-    Ok(())
 }

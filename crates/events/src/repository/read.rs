@@ -4,15 +4,19 @@ use std::ops::Range;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx};
+use lyceum_store::dialect::is_among;
+use lyceum_store::{Row, Tx, Value};
 
 use crate::event::Event;
+use crate::facts::BUCKET_MS;
 
 /// An event of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logged {
     /// Its number: the order of arrival.
     pub seq: i64,
+    /// The number of its actor.
+    pub actor: i64,
     /// The client that sent it.
     pub client: String,
     /// When it arrived.
@@ -24,8 +28,7 @@ pub struct Logged {
 }
 
 /// The columns of a [`Logged`], from `event_log l` and `event_sources s`.
-pub(super) const COLUMNS: &str =
-    "l.seq, s.client, s.sensor, l.event_ms, l.send_ms, l.received_ms, l.changed_ms, l.body";
+pub(super) const COLUMNS: &str = "l.seq, s.client, s.sensor, l.event_ms, l.send_ms, l.received_ms, l.changed_ms, l.body, l.actor";
 
 /// Reads [`COLUMNS`].
 pub(super) fn logged(row: &Row<'_>) -> Result<Logged> {
@@ -34,6 +37,7 @@ pub(super) fn logged(row: &Row<'_>) -> Result<Logged> {
     let at = |column| row.int(column).map(Timestamp::from_milliseconds);
     Ok(Logged {
         seq: row.int(0)?,
+        actor: row.int(8)?,
         client: row.text(1)?.to_owned(),
         received: at(5)?,
         changed: at(6)?,
@@ -79,12 +83,17 @@ pub fn of_actor(
     times: Range<i64>,
     mut each: impl FnMut(Logged) -> Result<()>,
 ) -> Result<()> {
+    let bucket = |at: i64| at.div_euclid(BUCKET_MS);
+    let of_actor = "SELECT f.seq FROM event_facts f WHERE f.actor = $1 AND f.bucket >= $2 \
+                    AND f.bucket <= $3";
     let sql = format!(
-        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source \
-         WHERE l.actor = $1 AND l.event_ms >= $2 AND l.event_ms < $3 AND l.superseded_by IS NULL \
-         ORDER BY l.event_ms"
+        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE {} \
+         AND l.event_ms >= $4 AND l.event_ms < $5 AND l.superseded_by IS NULL ORDER BY l.event_ms",
+        is_among(tx.dialect(), "l.seq", of_actor)
     );
-    tx.query(&sql, &[actor.into(), times.start.into(), times.end.into()], |row| {
+    let Range { start, end } = times;
+    let values = [actor, bucket(start), bucket(end), start, end].map(Value::Int);
+    tx.query(&sql, &values, |row| {
         each(logged(row)?)?;
         Ok(true)
     })

@@ -5,7 +5,7 @@ use std::thread;
 
 use lyceum_core::time::Timestamp;
 use lyceum_events::repository::Follow;
-use lyceum_events::{Actors, MIGRATIONS, append};
+use lyceum_events::{MIGRATIONS, append};
 use lyceum_store::Db;
 use lyceum_testkit::postgres::fresh_database;
 
@@ -72,8 +72,7 @@ fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
         let slow = scope.spawn(|| {
             db.write_blocking(move |tx| {
                 let events = [event(1, "slow", EARLY)];
-                let actors = Actors::of(tx, &events)?;
-                append(tx, noon(), "app", &events, &actors)?;
+                append(tx, noon(), "app", &events)?;
                 begun.send(()).unwrap();
                 may_end.recv().unwrap();
                 Ok(())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::random::Stream;
 use lyceum_core::time::Timestamp;
-use lyceum_events::{Actors, Appended, Event, MIGRATIONS, append, parse, scan};
+use lyceum_events::{Appended, Event, MIGRATIONS, append, parse, scan};
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
@@ -36,11 +36,7 @@ pub(crate) fn event(number: u32, name: &str, send_time: &str) -> Event {
 
 pub(crate) fn send(db: &Db, client: &str, events: &[Event]) -> Vec<Appended> {
     let now = Timestamp::from_milliseconds(1_768_464_000_000);
-    db.write_blocking(|tx| {
-        let actors = Actors::of(tx, events)?;
-        append(tx, now, client, events, &actors)
-    })
-    .unwrap()
+    db.write_blocking(|tx| append(tx, now, client, events)).unwrap()
 }
 
 /// What counts: number and name of every event.
@@ -58,7 +54,7 @@ fn current(db: &Db) -> Vec<(String, Value)> {
 }
 
 fn empty(db: &Db) {
-    let tables = ["event_log", "event_ids", "event_versions"];
+    let tables = ["event_log", "event_ids", "event_versions", "event_facts"];
     let emptied = db.write_blocking(|tx| {
         tables
             .iter()

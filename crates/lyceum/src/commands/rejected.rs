@@ -3,6 +3,7 @@
 use clap::Args;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_core::{Problem, ProblemKind};
+use lyceum_events::repository::Accepted;
 use lyceum_events::{parse, repository};
 use serde_json::{Value, json};
 
@@ -104,8 +105,9 @@ fn replay(
         Problem::new(ProblemKind::NotFound, format!("there is no refused envelope {id}"))
     })?;
     let envelope = parse(&refusal.body)?;
-    let appended = lyceum_bridge::intake(tx, now, &refusal.client, &envelope.events)?;
-    repository::accept(tx, now, &refusal.client, &envelope, &appended)?;
+    let (client, envelope) = (refusal.client.as_str(), &envelope);
+    let appended = &lyceum_bridge::intake(tx, now, client, &envelope.events)?;
+    repository::accept(tx, now, &[Accepted { client, envelope, appended }])?;
     repository::replayed(tx, now, id)
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::thread;
 use std::time::Duration;
 
 use lyceum_access::Scope;
@@ -140,6 +141,32 @@ fn a_batch_is_kept_whole_or_not_at_all() {
         assert_eq!(total(&client, ""), 0, "checking keeps nothing");
         let refused = server.db().read_blocking(|tx| lyceum_events::repository::refused(tx, 10));
         assert_eq!(refused.unwrap().len(), 1);
+    });
+}
+
+/// Envelopes that arrive together share a transaction, and one that the store refuses is alone in it.
+#[test]
+fn an_envelope_that_the_store_refuses_takes_no_other_along() {
+    both(|server| {
+        let clients: Vec<TestClient> = (0..16).map(|_| server.client()).collect();
+        let take = |sender: u32, client: &TestClient| {
+            for number in 0..10 {
+                let mut event = event(sender * 10 + number);
+                let is_bad = sender.is_multiple_of(4);
+                if is_bad {
+                    event["object"]["subject"] = "a\u{0}b".into();
+                }
+                let reply = send(client, PLATFORM, &[event]);
+                let wanted = if is_bad { 422 } else { 200 };
+                assert_eq!(reply.status, wanted, "{}", reply.text());
+            }
+        };
+        thread::scope(|scope| {
+            for (sender, client) in (0..).zip(&clients) {
+                scope.spawn(move || take(sender, client));
+            }
+        });
+        assert_eq!(total(&clients[0], ""), 120);
     });
 }
 

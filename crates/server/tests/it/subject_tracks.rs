@@ -1,7 +1,10 @@
 //! Subject tracks over HTTP: whom they lead, when, and whom not.
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testkit::server::{Setup, both, both_as};
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, courses, enrollments, get, post, schools, user};
@@ -112,6 +115,26 @@ fn tracks_enroll_by_subject_and_grade() {
         put(&client, &json!({"subject": "Math", "grade": "3", "courseId": "art"}), 200);
         assert_eq!(courses(&client, "ann"), ["art"]);
         assert_eq!(courses(&client, "cat"), ["math", "art"]);
+    });
+}
+
+/// Nobody reads or changes the student's enrollments through the bridge here.
+#[test]
+fn what_is_due_is_done_though_nobody_asks() {
+    let mut setup = Setup::default();
+    setup.config.roster.settle_interval_s = 1;
+    both_as(&setup, |server| {
+        let client = server.client();
+        schools(&client);
+        put(&client, &json!({"subject": "Math", "grade": "3", "courseId": "math"}), 201);
+        user(&client, "ann", "student", &["3"], "s");
+        let due = format!("{ROSTERING}/enrollments?filter=user.sourcedId='ann'");
+        let since = Instant::now();
+        while get(&client, &due)["totalCount"] != 1 {
+            assert!(since.elapsed() < Duration::from_mins(1), "ann was never enrolled");
+            sleep(Duration::from_millis(50));
+        }
+        assert_eq!(courses(&client, "ann"), ["math"]);
     });
 }
 

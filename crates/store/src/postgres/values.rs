@@ -22,7 +22,9 @@ impl ToSql for Value<'_> {
             #[expect(clippy::cast_precision_loss, reason = "the statement wants floating point")]
             (Value::Int(number), &Type::FLOAT8) => out.put_f64(number as f64),
             (Value::Real(number), &Type::FLOAT8) => out.put_f64(number),
-            (Value::Text(text), _) if text.as_bytes().contains(&0) => return Err(Nul.into()),
+            (Value::Text(text), _) if memchr::memchr(0, text.as_bytes()).is_some() => {
+                return Err(Nul.into());
+            }
             (Value::Text(text), wanted) if is_text(wanted) => out.put_slice(text.as_bytes()),
             (Value::Blob(bytes), &Type::BYTEA) => out.put_slice(bytes),
             (value, wanted) => {

@@ -86,8 +86,9 @@ async fn settled(app: &App, who: &Who) -> Result<()> {
 
 /// Looks from time to time for users for whom something is due and whom nobody asked about.
 pub(crate) async fn keep_settled(app: App) {
+    let pause = Duration::from_secs(app.config.roster.settle_interval_s.max(1));
     loop {
-        tokio::time::sleep(Duration::from_secs(limits::SETTLE_INTERVAL_S)).await;
+        tokio::time::sleep(pause).await;
         if let Err(problem) = settled(&app, &Who::Everybody).await {
             tracing::warn!(%problem, "enrollments that are due were not all made; they are tried again");
         }

@@ -10,6 +10,7 @@ use super::schema;
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
+use crate::intake;
 use crate::route::{Route, get, post};
 
 /// `POST /ims/caliper/v1p2/events`
@@ -70,12 +71,7 @@ async fn take(context: Context) -> Result<Answer> {
         Err(problem) => return Err(refused(&context, problem).await),
     };
     let message = told(&envelope, "kept");
-    let (now, client) = (context.app.clock.now(), client(&context));
-    let write = context.app.db.write(move |tx| {
-        let appended = lyceum_bridge::intake(tx, now, &client, &envelope.events)?;
-        repository::accept(tx, now, &client, &envelope, &appended)
-    });
-    let job = write.await?;
+    let job = intake::take(&context.app, client(&context), envelope).await?;
     Ok(match context.dialect {
         Dialect::Standard => Answer::empty(StatusCode::OK),
         Dialect::Platform => Answer::of(&json!({

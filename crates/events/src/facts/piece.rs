@@ -1,18 +1,18 @@
 //! What one event adds, and when.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use lyceum_core::limits::{FACT_VALUE_MAX_COUNT, TIME_SPENT_REACH_MAX_H, TIME_SPENT_SPAN_MAX_H};
 use lyceum_core::time::Timestamp;
-use lyceum_events::Event;
 use serde_json::Value;
 
 use super::{BUCKET_MS, Measure, Sums};
-use crate::zone::Range;
+use crate::event::Event;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 /// Milliseconds from the time of an event within which all that it adds lies.
-pub(crate) const REACH_MS: i64 = TIME_SPENT_REACH_MAX_H * HOUR_MS;
+pub const REACH_MS: i64 = TIME_SPENT_REACH_MAX_H * HOUR_MS;
 const SPAN_MS: i64 = TIME_SPENT_SPAN_MAX_H * HOUR_MS;
 
 /// What one event adds: amounts at an instant or evenly over a time.
@@ -46,22 +46,21 @@ impl Pieces {
     }
 
     /// The sums by bucket, which is the number of the quarter hour since 1970-01-01T00:00:00Z.
-    pub(super) fn by_bucket(&self) -> BTreeMap<i64, Sums> {
-        let mut buckets = BTreeMap::new();
+    pub(super) fn by_bucket(&self) -> Vec<(i64, Sums)> {
+        let mut buckets: BTreeMap<i64, Sums> = BTreeMap::new();
         for piece in &self.pieces {
             let last = piece.from.max(piece.to - 1).div_euclid(BUCKET_MS);
             for bucket in piece.from.div_euclid(BUCKET_MS)..=last {
-                let sums: &mut Sums = buckets.entry(bucket).or_default();
+                let sums = buckets.entry(bucket).or_default();
                 sums.events = 1;
                 piece.add_within(bucket * BUCKET_MS, (bucket + 1) * BUCKET_MS, sums);
             }
         }
-        buckets
+        buckets.into_iter().collect()
     }
 
-    /// What falls into the range; none where no part of the event does.
-    pub fn within(&self, range: Range) -> Option<Sums> {
-        let (from, to) = (range.from.milliseconds(), range.to.milliseconds());
+    /// What falls into the range of milliseconds; none where no part of the event does.
+    pub fn within(&self, Range { start: from, end: to }: Range<i64>) -> Option<Sums> {
         let mut sums = Sums::default();
         for piece in &self.pieces {
             if piece.from < to && piece.from.max(piece.to - 1) >= from {
@@ -73,7 +72,7 @@ impl Pieces {
     }
 
     /// The first and the last instant that the event has a part in.
-    pub(crate) fn extent(&self) -> (Timestamp, Timestamp) {
+    pub fn extent(&self) -> (Timestamp, Timestamp) {
         let first = self.pieces.iter().map(|piece| piece.from).min();
         let last = self.pieces.iter().map(|piece| piece.from.max(piece.to - 1)).max();
         let instant = |at: Option<i64>| {

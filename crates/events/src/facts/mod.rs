@@ -1,21 +1,21 @@
-//! Facts: what students did, summed in quarter hours of UTC (docs/decisions/FACTS).
+//! Facts: what students did, in quarter hours of UTC (docs/decisions/017).
 //!
 //! Every zone's offset is a multiple of a quarter hour, so that any day of any zone is an exact sum
-//! of whole buckets. A fact row follows from the events of one actor alone, whatever their order.
+//! of whole buckets. The rows of an event follow from the event alone.
 
 mod piece;
-pub(crate) mod sql;
-
-use std::collections::BTreeMap;
 
 use lyceum_core::Result;
 use lyceum_core::limits::FACT_REBUILD_CHUNK_COUNT;
-use lyceum_events::Event;
 use lyceum_store::Tx;
 use sha2::{Digest as _, Sha256};
 
-pub use piece::Pieces;
-pub(crate) use piece::REACH_MS;
+use crate::event::{Event, local_id};
+use crate::repository;
+use crate::repository::facts::Rows;
+
+pub use crate::repository::facts::{locate, read};
+pub use piece::{Pieces, REACH_MS};
 
 /// Milliseconds of a bucket.
 pub const BUCKET_MS: i64 = 15 * 60 * 1000;
@@ -99,24 +99,22 @@ pub struct Context {
 }
 
 impl Context {
-    pub(crate) fn of(event: &Event) -> Self {
+    /// What an event says was worked on.
+    pub fn of(event: &Event) -> Self {
         let object = &event.tree["object"];
         let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
         let app = &object["app"];
         let sender = &event.tree["edApp"];
         let names = [&app["name"], &app["id"], app, &sender["name"], &sender["id"], sender];
         Self {
-            course: event
-                .course()
-                .map(|iri| lyceum_events::local_id(iri, "/courses/"))
-                .unwrap_or_default(),
+            course: event.course().map(|iri| local_id(iri, "/courses/")).unwrap_or_default(),
             subject: text(&object["subject"]).unwrap_or_default(),
             app: names.into_iter().find_map(text).unwrap_or_default(),
         }
     }
 
     /// Its number: 64 bits of a hash, so that a rebuild gives the same one and nobody looks it up.
-    fn number(&self) -> i64 {
+    pub(crate) fn number(&self) -> i64 {
         let mut hash = Sha256::new();
         for part in [&self.course, &self.subject, &self.app] {
             hash.update((part.len() as u64).to_be_bytes());
@@ -127,43 +125,23 @@ impl Context {
     }
 }
 
-/// Where a row of the table stands: actor, bucket, number of the context.
-type Key = (i64, i64, i64);
-
-/// Changes of rows, summed in memory and written at once.
-#[derive(Default)]
-pub struct Changes {
-    rows: BTreeMap<Key, Sums>,
-    contexts: BTreeMap<i64, Context>,
-    /// A row may be left with no event.
-    takes_away: bool,
+/// What an event adds: the sums of each quarter hour that it has a part in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Facts {
+    /// The quarter hour of its time.
+    pub(crate) own: i64,
+    /// Number and sums, ascending; empty for an event that adds nothing.
+    pub(crate) buckets: Vec<(i64, Sums)>,
+    /// Of what, with its number; `None` where there are no sums.
+    pub(crate) context: Option<(i64, Context)>,
 }
 
-impl Changes {
-    /// Counts an event of an actor.
-    pub fn add(&mut self, actor: i64, event: &Event) {
-        self.apply(actor, event, 1);
-    }
-
-    /// Takes back an event that was counted.
-    pub fn take_away(&mut self, actor: i64, event: &Event) {
-        self.takes_away = true;
-        self.apply(actor, event, -1);
-    }
-
-    fn apply(&mut self, actor: i64, event: &Event, times: i64) {
-        let Some(pieces) = Pieces::of(event) else { return };
+impl Facts {
+    pub(crate) fn of(event: &Event) -> Self {
+        let own = event.time.milliseconds().div_euclid(BUCKET_MS);
+        let Some(pieces) = Pieces::of(event) else { return Self { own, ..Self::default() } };
         let context = Context::of(event);
-        let number = context.number();
-        for (bucket, sums) in pieces.by_bucket() {
-            self.rows.entry((actor, bucket, number)).or_default().add(&sums, times);
-        }
-        self.contexts.entry(number).or_insert(context);
-    }
-
-    /// Writes them.
-    pub fn write(self, tx: &mut Tx<'_>) -> Result<()> {
-        sql::write(tx, &self)
+        Self { own, buckets: pieces.by_bucket(), context: Some((context.number(), context)) }
     }
 }
 
@@ -178,22 +156,23 @@ pub struct Rebuilt {
     pub events: u64,
 }
 
-/// Computes the facts of the next actors behind `after` anew from the log; none when all are done.
-/// Each actor's change in one piece, and others may append meanwhile. Run to its end this leaves the
-/// rows that intake left; broken off, it may be run again from the first.
+/// Computes the facts of the next actors behind `after` anew from their events; none when all are
+/// done. Each actor's change in one piece, and others may append meanwhile. Run to its end, after
+/// [`locate`] was, this leaves the rows that appending left; broken off, it may be run again from the
+/// first.
 pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
-    let actors = lyceum_events::actors_behind(tx, after, FACT_REBUILD_CHUNK_COUNT)?;
+    let actors = repository::actors_behind(tx, after, FACT_REBUILD_CHUNK_COUNT)?;
     let Some(&last) = actors.last() else { return Ok(None) };
-    sql::clear(tx, after, last)?;
-    let mut changes = Changes::default();
+    let mut rows = Rows::default();
     let mut events = 0;
     for &actor in &actors {
-        lyceum_events::of_actor(tx, actor, i64::MIN..i64::MAX, |logged| {
+        repository::of_actor(tx, actor, i64::MIN..i64::MAX, |logged| {
             events += 1;
-            changes.add(actor, &logged.event);
+            rows.add(actor, logged.seq, &Facts::of(&logged.event));
             Ok(())
         })?;
     }
-    changes.write(tx)?;
+    repository::facts::clear(tx, after, last)?;
+    rows.write(tx)?;
     Ok(Some(Rebuilt { last, actors: actors.len() as u64, events }))
 }

@@ -1,0 +1,184 @@
+//! The rows of facts: the only SQL about them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use lyceum_core::Result;
+use lyceum_core::limits::FACT_LOCATE_CHUNK_COUNT;
+use lyceum_store::{Row, Tx, Value};
+
+use crate::facts::{BUCKET_MS, Context, Facts, Sums};
+
+const COLUMNS: [&str; 14] = [
+    "actor",
+    "bucket",
+    "seq",
+    "context",
+    "events",
+    "xp",
+    "total_questions",
+    "correct_questions",
+    "mastered_units",
+    "active",
+    "inactive",
+    "waste",
+    "unknown",
+    "anti_pattern",
+];
+/// The columns in front of the sums: the key.
+const KEY: usize = 4;
+/// The number under which sums stand that are not one event's.
+const SHARED: i64 = -1;
+
+/// Rows that are written together.
+#[derive(Default)]
+pub(crate) struct Rows {
+    rows: Vec<([i64; KEY], Sums)>,
+    contexts: BTreeMap<i64, Context>,
+}
+
+impl Rows {
+    /// Adds the rows of an event that counts.
+    pub(crate) fn add(&mut self, actor: i64, seq: i64, facts: &Facts) {
+        if let Some((number, context)) = &facts.context {
+            self.rows.extend(
+                facts.buckets.iter().map(|(bucket, sums)| ([actor, *bucket, seq, *number], *sums)),
+            );
+            if !self.contexts.contains_key(number) {
+                self.contexts.insert(*number, context.clone());
+            }
+        }
+        if facts.buckets.iter().all(|(bucket, _)| *bucket != facts.own) {
+            self.rows.push(([actor, facts.own, seq, 0], Sums::default()));
+        }
+    }
+
+    /// Writes them, in the order of their keys: neighbours are written one after the other.
+    pub(crate) fn write(mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let contexts: Vec<Value<'_>> = self
+            .contexts
+            .iter()
+            .flat_map(|(number, Context { course, subject, app })| {
+                [(*number).into(), course.into(), subject.into(), app.into()]
+            })
+            .collect();
+        let columns = ["id", "course", "subject", "app"];
+        tx.insert_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")?;
+        self.rows.sort_unstable_by_key(|(key, _)| *key);
+        insert(tx, &self.rows, "")
+    }
+}
+
+fn insert(tx: &mut Tx<'_>, rows: &[([i64; KEY], Sums)], conflict: &str) -> Result<()> {
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * COLUMNS.len());
+    for (key, sums) in rows {
+        values.extend(key.map(Value::Int));
+        values.push(sums.events.into());
+        values.extend(sums.measures.map(Value::Int));
+    }
+    tx.insert_rows("event_facts", &COLUMNS, &values, conflict).map(drop)
+}
+
+/// Removes the rows of an event that counts no longer. Where it was summed with others, its part is
+/// taken away from them.
+pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
+    let mut rows = Rows::default();
+    rows.add(actor, seq, facts);
+    let mut shared = Vec::new();
+    for (key, sums) in rows.rows {
+        let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3 \
+                   AND context = $4";
+        if tx.execute(sql, &key.map(Value::Int))? == 0 && sums.events > 0 {
+            let mut taken = Sums::default();
+            taken.add(&sums, -1);
+            shared.push(([key[0], key[1], SHARED, key[3]], taken));
+        }
+    }
+    if shared.is_empty() {
+        return Ok(());
+    }
+    let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3";
+    tx.execute(sql, &[actor, facts.own, seq].map(Value::Int))?;
+    let sums: Vec<String> = COLUMNS[KEY..]
+        .iter()
+        .map(|name| format!("{name} = event_facts.{name} + excluded.{name}"))
+        .collect();
+    let conflict =
+        format!("ON CONFLICT (actor, bucket, seq, context) DO UPDATE SET {}", sums.join(", "));
+    insert(tx, &shared, &conflict)
+}
+
+/// Notes the place of the next events behind the number `after` that have none, so that their actor
+/// finds them. Answers the number to go on from; none when there are no more.
+pub fn locate(tx: &mut Tx<'_>, after: i64) -> Result<Option<i64>> {
+    let last = after + FACT_LOCATE_CHUNK_COUNT;
+    let sql = format!(
+        "INSERT INTO event_facts ({}) SELECT actor, \
+         (event_ms - ((event_ms % {BUCKET_MS}) + {BUCKET_MS}) % {BUCKET_MS}) / {BUCKET_MS}, seq, \
+         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+         FROM event_log WHERE seq > $1 AND seq <= $2 AND superseded_by IS NULL \
+         ON CONFLICT DO NOTHING",
+        COLUMNS.join(", ")
+    );
+    tx.execute(&sql, &[after.into(), last.into()])?;
+    Ok((last < super::newest(tx)?).then_some(last))
+}
+
+/// Removes the rows of the actors behind `after` up to `last`.
+pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
+    let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
+    tx.execute(sql, &[after.into(), last.into()]).map(drop)
+}
+
+/// Hands the facts of an actor in whole buckets of the instants to `each`: the first instant of the
+/// bucket, the context, the sums of all events. In the order of their time.
+pub fn read(
+    tx: &mut Tx<'_>,
+    actor: i64,
+    instants: Range<i64>,
+    mut each: impl FnMut(i64, &Context, &Sums),
+) -> Result<()> {
+    let sql = "SELECT f.bucket, f.context, c.course, c.subject, c.app, f.events, f.xp, \
+               f.total_questions, f.correct_questions, f.mastered_units, f.active, f.inactive, \
+               f.waste, f.unknown, f.anti_pattern FROM event_facts f \
+               JOIN event_contexts c ON c.id = f.context \
+               WHERE f.actor = $1 AND f.bucket >= $2 AND f.bucket < $3 ORDER BY f.bucket";
+    let bounds = [instants.start / BUCKET_MS, instants.end / BUCKET_MS];
+    let mut bucket = i64::MIN;
+    let mut contexts: BTreeMap<i64, (Context, Sums)> = BTreeMap::new();
+    let mut hand = |bucket: i64, contexts: &mut BTreeMap<i64, (Context, Sums)>| {
+        for (context, sums) in std::mem::take(contexts).values() {
+            // What was taken away from shared sums stands beside them.
+            if sums.events != 0 {
+                each(bucket * BUCKET_MS, context, sums);
+            }
+        }
+    };
+    tx.query(sql, &[actor.into(), bounds[0].into(), bounds[1].into()], |row| {
+        let at = row.int(0)?;
+        if at != bucket {
+            hand(bucket, &mut contexts);
+            bucket = at;
+        }
+        let more = sums(row, 5)?;
+        match contexts.get_mut(&row.int(1)?) {
+            Some((_, sums)) => sums.add(&more, 1),
+            None => {
+                let text = |column| row.text(column).map(str::to_owned);
+                let named = Context { course: text(2)?, subject: text(3)?, app: text(4)? };
+                contexts.insert(row.int(1)?, (named, more));
+            }
+        }
+        Ok(true)
+    })?;
+    hand(bucket, &mut contexts);
+    Ok(())
+}
+
+fn sums(row: &Row<'_>, first: usize) -> Result<Sums> {
+    let mut sums = Sums { events: row.int(first)?, ..Sums::default() };
+    for (at, measure) in sums.measures.iter_mut().enumerate() {
+        *measure = row.int(first + 1 + at)?;
+    }
+    Ok(sums)
+}
