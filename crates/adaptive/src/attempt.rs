@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::bank::{Bank, Banks};
 use crate::engine::{Log, Reason};
 use crate::lesson::{self, Lesson};
-use crate::repository::{attempts as repository, log};
+use crate::repository::{attempts as repository, external, log};
 use crate::{LessonType, Policy, credit, gradebook, policies};
 
 /// What lessons need beside a transaction.
@@ -356,6 +356,7 @@ pub fn reset_course(
     course: &str,
 ) -> Result<usize> {
     for mut attempt in repository::of(tx, student, ("course", course))? {
+        external::forget(tx, student, &attempt.lesson)?;
         if attempt.event_ms.is_some() {
             let lesson = lesson::find(tx, &attempt.lesson)?;
             credit::take_back(tx, desk, &mut attempt, &lesson)?;

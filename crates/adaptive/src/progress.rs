@@ -33,6 +33,8 @@ struct Head {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    enrollment_failed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     test_result_id: Option<String>,
     xp: Option<f64>,
     multiplier: Option<f64>,
@@ -129,6 +131,7 @@ fn head(attempt: &Attempt) -> Head {
         remaining_questions_per_difficulty: None,
         finalized: None,
         tool_provider: None,
+        enrollment_failed: None,
         test_result_id: (attempt.completed.is_some() || attempt.total > 0).then_some(result),
         xp: attempt.xp,
         multiplier: attempt.multiplier,
@@ -188,8 +191,18 @@ fn whole(
         finalized: Some(is_complete),
         score: is_complete.then_some(attempt.score),
         tool_provider: lesson.tool_provider().map(str::to_owned),
+        enrollment_failed: enrollment_failed(tx, attempt)?,
         total_questions: if is_complete { attempt.total } else { total },
         ..head(attempt)
     };
     Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })
+}
+
+/// Told where a placement test should have led to a course and could not.
+fn enrollment_failed(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Option<bool>> {
+    if attempt.lesson_type != LessonType::Placement || attempt.completed.is_none() {
+        return Ok(None);
+    }
+    let result = gradebook::attempt_result(&attempt.student, &attempt.lesson, attempt.number);
+    Ok(gradebook::read(tx, &result)?["metadata"]["enrollmentFailed"].as_bool())
 }

@@ -86,6 +86,12 @@ fn a_test_elsewhere_is_finished_with_the_result_of_the_gradebook() {
             2
         );
         assert_eq!(import(&client, "amy", &lesson)["finalized"], false);
+        // Progress that is set back forgets what was assigned.
+        client.delete("/bridge/enrollments/resetProgress/amy/math").expect(200);
+        let path = "/adaptive/importExternalTestAssignmentResults";
+        client.get(&format!("{path}?student=amy&lesson={lesson}")).expect(404);
+        let found = get(&client, "/adaptive/testOut?student=amy&course=math");
+        assert_eq!((&found["finalized"], found.get("attempt")), (&json!(false), None));
     });
 }
 

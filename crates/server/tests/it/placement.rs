@@ -117,6 +117,9 @@ fn a_course_that_cannot_be_entered_leaves_the_result() {
         client.delete("/ims/oneroster/rostering/v1p2/courses/art").expect(204);
         take(&client, &made[0], "B");
         assert_eq!(asked(&client, "getCurrentLevel")["onboarded"], true);
+        let at = format!("student=bob&lesson={}", made[0]);
+        let progress = get(&client, &format!("/adaptive/getAssessmentProgress?{at}"));
+        assert_eq!(progress["enrollmentFailed"], true, "{progress}");
         let all = asked(&client, "getAllPlacementTests")["placementTests"].clone();
         assert_eq!(all[0]["assessment_results"][0]["metadata"]["enrollmentFailed"], true, "{all}");
         assert_eq!(courses(&client, "bob"), Vec::<String>::new());

@@ -138,6 +138,7 @@ pub(super) fn progress() -> Value {
             ),
             "finalized": { "type": "boolean" },
             "toolProvider": text(),
+            "enrollmentFailed": { "type": "boolean" },
             "testResultId": text(),
             "xp": or_null(number()),
             "multiplier": or_null(number()),
