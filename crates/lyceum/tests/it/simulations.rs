@@ -1,6 +1,8 @@
 //! Attempts of a served school, replayed and simulated.
 
-use lyceum_adaptive::engine::{Answer, Bank, Log, Past, Question, Replay, replay};
+use lyceum_adaptive::engine::{
+    Answer, Bank, Log, Past, Question, Replay, replay, score_after, score_of,
+};
 use lyceum_adaptive::{Difficulty, LessonType, Policy};
 use lyceum_testkit::client::TestClient;
 use serde_json::{Value, json};
@@ -123,11 +125,9 @@ fn agrees(replayed: &Replay, entries: &[Value]) {
 
 fn a_change_of_policy_is_tried_on_the_past(store: Store) {
     let served = Served::start(store);
-    let key = served.client("platform", &[]);
-    let http = Http::sign_in(&served.base, &key, None);
-    let client = TestClient::new(&served.base).with_token(http.token());
+    let client = signed_in(&served);
     school(&client);
-    // Complete after 11 right answers, or 13 with two wrong ones among them; the third one goes on.
+    // Complete after 11 right answers; after a wrong one and 11 right ones; the third one goes on.
     assert_eq!(json!(work(&client, &[true; 11])), 100.0);
     let again = json!({"student": "amy", "lesson": "lesson"});
     client.post("/adaptive/createNewAttempt").json(&again).expect(201);
@@ -187,10 +187,37 @@ fn a_change_of_policy_is_tried_on_the_past(store: Store) {
         .collect();
     assert_eq!(changed["changes"], json!(expected));
     assert_eq!(changed["changes"][0]["new"]["questions"], 6, "28, 52, 70, 84, 96, 100");
+
     assert_eq!(simulate(&double, &["--student", "bob"])["attempts"], 0);
     let other = Policy::shipped(LessonType::Quiz);
     assert_eq!(simulate(&json!(other), &[])["attempts"], 0, "a policy is tried on its own type");
     let text =
         served.run(&["lesson", "policy", "simulate", served.file("policy.json").to_str().unwrap()]);
     assert!(text.starts_with("attempts"), "{text}");
+    running_attempts_keep_their_policy(served, &client, &double);
+}
+
+/// The third attempt runs; the next one begins under the new policy.
+fn running_attempts_keep_their_policy(served: Served, client: &TestClient, new: &Value) {
+    let file = served.file("new.json");
+    std::fs::write(&file, new.to_string()).unwrap();
+    served.run(&["lesson", "policy", "set", file.to_str().unwrap(), "--quiet"]);
+    let policy = Policy::shipped(LessonType::Powerpath100);
+    let (third, _) = told(client, 3, Vec::new());
+    let before = score_of(&policy, &third.log.answers);
+    let after = f64::from(score_after(&policy, before, true));
+    assert_eq!(json!(work(client, &[true])), json!(after));
+    while work(client, &[true]) < 100.0 {}
+    let again = json!({"student": "amy", "lesson": "lesson"});
+    client.post("/adaptive/createNewAttempt").json(&again).expect(201);
+    assert_eq!(json!(work(client, &[true])), 28.0);
+    let served = served.restart();
+    let client = signed_in(&served);
+    assert_eq!(json!(work(&client, &[true])), 52.0);
+}
+
+fn signed_in(served: &Served) -> TestClient {
+    let key = served.client("platform", &[]);
+    let http = Http::sign_in(&served.base, &key, None);
+    TestClient::new(&served.base).with_token(http.token())
 }
