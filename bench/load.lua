@@ -5,7 +5,8 @@
 --   LOAD_TARGETS a file of request targets, one a line, used in place of LOAD_PATH, uniformly
 --   LOAD_HEADERS lines "Name: value"
 --   LOAD_BODY    body of a POST; in it become, each time anew, {id} a random id, {uuid} a UUID,
---                {number} eight digits below LOAD_NUMBERS, {time} an instant of 2026's second quarter
+--                {number} eight digits below LOAD_NUMBERS, {again} the number before it once more,
+--                {time} an instant of 2026's second quarter
 --   LOAD_SEED    seed; two runs with different seeds never make the same ids
 -- Prints one line of JSON.
 
@@ -32,8 +33,15 @@ function fill.uuid()
     math.random(0, 0xfff), math.random(0, 0xfff), math.random(0, 0xffffff), math.random(0, 0xffffff))
 end
 
+local drawn
+
 function fill.number()
-  return string.format("%08d", math.random(0, numbers - 1))
+  drawn = string.format("%08d", math.random(0, numbers - 1))
+  return drawn
+end
+
+function fill.again()
+  return drawn
 end
 
 function fill.time()

@@ -24,7 +24,7 @@ const ONE_CLIENTS: u32 = 64;
 pub(super) const EVENT: &str = concat!(
     r#"{"@context":"http://purl.imsglobal.org/ctx/caliper/v1p2","id":"urn:uuid:{uuid}","#,
     r#""type":"ActivityEvent","profile":"ServiceProfile","action":"Completed","eventTime":"{time}","#,
-    r#""actor":{"id":"https://lyceum.example/ims/oneroster/rostering/v1p2/users/user-{number}","type":"ServiceUser","email":"user-{number}@example.org"},"#,
+    r#""actor":{"id":"https://lyceum.example/ims/oneroster/rostering/v1p2/users/user-{number}","type":"ServiceUser","email":"user-{again}@example.org"},"#,
     r#""object":{"id":"https://app.example/activities/fractions","type":"ServiceActivityContext","subject":"Math","app":{"name":"Fractions"},"#,
     r#""course":{"id":"https://lyceum.example/ims/oneroster/rostering/v1p2/courses/course-0","name":"Course 0"},"activity":{"name":"Fractions 1"}},"#,
     r#""generated":{"id":"https://app.example/metrics/1","type":"ServiceActivityMetricsCollection","attempt":1,"#,

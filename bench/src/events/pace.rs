@@ -89,6 +89,7 @@ fn event(student: u64, time: &str, subject: &str) -> String {
         .replace("{uuid}", &uuid)
         .replace("{time}", time)
         .replace("{number}", &format!("{student:08}"))
+        .replace("{again}", &format!("{student:08}"))
         .replace("\"Math\"", &format!("\"{subject}\""))
 }
 
