@@ -96,8 +96,9 @@ fn tree(
         format!("{}/ims/oneroster/rostering/v1p2/{collection}/{id}", desk.base_url)
     };
     let named = |what: &str| {
-        let name =
-            [what, &attempt.student, &attempt.lesson, &attempt.number.to_string()].join("\n");
+        // With its beginning: after the course was set back there is another attempt of that number.
+        let (number, began) = (attempt.number.to_string(), attempt.started.to_string());
+        let name = [what, &attempt.student, &attempt.lesson, &number, &began].join("\n");
         Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
     };
     let item = |name: &str, value: Value| json!({ "type": name, "value": value });

@@ -8,6 +8,7 @@
 )]
 
 mod admin;
+mod classroom;
 mod clients;
 mod config;
 mod consumer;

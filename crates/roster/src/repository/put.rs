@@ -284,7 +284,12 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Resu
         owners.push((seq, record.links.as_slice()));
         tally(tx, record, seq, 1);
     }
-    tx.insert_rows(kind.table, &columns, &values, "")?;
+    // Where another transaction inserted one of them meanwhile, the store runs this one again.
+    let conflict = "ON CONFLICT (sourced_id) DO NOTHING";
+    let inserted = tx.insert_rows(kind.table, &columns, &values, conflict)?;
+    if inserted < records.len() as u64 {
+        return Err(Problem::internal("a record that is there was taken for a new one"));
+    }
     insert_links(tx, &owners)
 }
 
