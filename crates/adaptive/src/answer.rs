@@ -9,7 +9,7 @@ use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::attempt::{Answered, Attempt, Desk, Entry, bank_of, current};
+use crate::attempt::{Answered, Attempt, Desk, Entry, at, bank_of};
 use crate::bank::Bank;
 use crate::engine::{self, Reason, stream};
 use crate::lesson::Lesson;
@@ -72,24 +72,25 @@ pub enum Reply {
     Taken(Taken),
 }
 
-/// A student at an attempt.
-struct Sitting {
-    lesson: Lesson,
+/// An answer that was taken: what [`reply`] is made of.
+#[derive(Clone, Debug)]
+pub struct Told {
     attempt: Attempt,
-    bank: Arc<Bank>,
-    entries: Vec<Entry>,
+    entry: Entry,
 }
 
-impl Sitting {
-    fn of(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Self> {
-        let (lesson, attempt) = current(tx, desk, student, lesson)?;
-        let (bank, entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
-        Ok(Self { lesson, attempt, bank, entries })
-    }
+/// A student at an attempt.
+struct Sitting<'a> {
+    lesson: &'a Lesson,
+    attempt: Attempt,
+    bank: Arc<Bank>,
+}
 
-    /// The question that was served and not answered.
-    fn open(&self) -> Option<&Entry> {
-        self.entries.last().filter(|entry| entry.answered.is_none())
+impl<'a> Sitting<'a> {
+    fn of(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &'a Lesson) -> Result<Self> {
+        let attempt = at(tx, desk, student, lesson)?;
+        let bank = bank_of(tx, desk, &attempt)?;
+        Ok(Self { lesson, attempt, bank })
     }
 
     fn title(&self, question: u32) -> &str {
@@ -97,80 +98,66 @@ impl Sitting {
     }
 }
 
-/// The question that the student is asked next: the one that was served and not answered, or one that
-/// is chosen now. Whoever asks twice gets the same.
+/// The question that was served and not answered.
+fn open_of(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Option<Entry>> {
+    let last = log::last(tx, attempt, 1)?.pop();
+    Ok(last.filter(|entry| entry.answered.is_none()))
+}
+
+/// Serves the student a question, unless one is served and not answered; [`open`] reads it.
 ///
-/// Errors: as [`crate::attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no
-/// questions; `Conflict` when the attempt is complete.
-pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Served> {
-    let mut sitting = Sitting::of(tx, desk, student, lesson)?;
-    if sitting.attempt.lesson_type != LessonType::Powerpath100 {
-        return Err(Problem::invalid(
-            "lesson",
-            format!(
-                "a lesson of type {} is shown whole; read its questions with getAssessmentProgress",
-                sitting.attempt.lesson_type
-            ),
-        ));
+/// `Invalid` for a lesson that is shown whole, or has no questions; `Conflict` when the attempt is
+/// complete.
+pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &Lesson) -> Result<()> {
+    let Sitting { mut attempt, bank, .. } = Sitting::of(tx, desk, student, lesson)?;
+    if attempt.lesson_type != LessonType::Powerpath100 {
+        let message = format!(
+            "a lesson of type {} is shown whole; read its questions with getAssessmentProgress",
+            attempt.lesson_type
+        );
+        return Err(Problem::invalid("lesson", message));
     }
-    sitting.attempt.running()?;
-    if let Some(open) = sitting.open() {
-        return served(tx, desk, &sitting, open.question as usize, open.number);
+    attempt.running()?;
+    if open_of(tx, &attempt)?.is_some() {
+        return Ok(());
     }
-    let Sitting { attempt, bank, entries, .. } = &mut sitting;
-    let (policy, log_of) = (attempt.policy(tx)?, attempt.log(tx, bank, entries)?);
+    let (policy, log_of) = (attempt.policy(tx)?, attempt.log(tx, &bank)?);
     let mut lots = stream(attempt.seed, log_of.answers.len());
     let Some(choice) = engine::next(&policy, &bank.questions, &log_of, &mut lots) else {
         let message = format!("the test of the lesson '{}' has no questions", attempt.lesson);
         return Err(Problem::invalid("lesson", message));
     };
-    let (place, number) = (choice.question as usize, attempt.served);
     let entry = Entry {
-        number,
+        number: attempt.served,
         question: choice.question,
-        item: bank.questions.questions[place].id.clone(),
+        item: bank.questions.questions[choice.question as usize].id.clone(),
         served: desk.now,
         reason: choice.reason,
         answered: None,
     };
     attempt.served += 1;
-    repository::update(tx, attempt)?;
-    log::append(tx, attempt, &entry)?;
-    served(tx, desk, &sitting, place, number)
+    repository::update(tx, &attempt)?;
+    log::append(tx, &attempt, &entry)
 }
 
-/// As [`next`] where nothing has to be written: the question that was served and not answered. None
-/// where one has to be chosen, or the attempt to be begun.
+/// The question that the student is asked: the one that was served and not answered. Whoever asks
+/// twice gets the same. None where [`next`] has to serve one.
 pub fn open(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     student: &str,
-    lesson: &str,
+    lesson: &Lesson,
 ) -> Result<Option<Served>> {
-    let (lesson, attempt) = crate::attempt::last(tx, desk, student, lesson)?;
-    let Some(attempt) = attempt.filter(|attempt| attempt.served > attempt.answered) else {
-        return Ok(None);
-    };
-    if attempt.lesson_type != LessonType::Powerpath100 || attempt.completed.is_some() {
+    let Some(attempt) = repository::last(tx, student, &lesson.id)? else { return Ok(None) };
+    let is_open = attempt.served > attempt.answered && attempt.completed.is_none();
+    if !is_open || attempt.lesson_type != LessonType::Powerpath100 {
         return Ok(None);
     }
-    let (bank, entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
-    let sitting = Sitting { lesson, attempt, bank, entries };
-    let Some(open) = sitting.open() else { return Ok(None) };
-    served(tx, desk, &sitting, open.question as usize, open.number).map(Some)
-}
-
-fn served(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    sitting: &Sitting,
-    place: usize,
-    number: i64,
-) -> Result<Served> {
-    let seed = variant_seed(&sitting.attempt, number);
-    let wanted = [Wanted { place, seed, answered: None, is_told: false }];
-    let mut drafts = drafts(tx, desk, &sitting.attempt, &sitting.bank, &wanted)?;
-    Ok(Served { score: sitting.attempt.score, question: drafts.remove(0) })
+    let Some(open) = open_of(tx, &attempt)? else { return Ok(None) };
+    let (bank, seed) = (bank_of(tx, desk, &attempt)?, variant_seed(&attempt, open.number));
+    let wanted = [Wanted { place: open.question as usize, seed, answered: None, is_told: false }];
+    let mut drafts = drafts(tx, desk, &attempt, &bank, &wanted)?;
+    Ok(Some(Served { score: attempt.score, question: drafts.remove(0) }))
 }
 
 /// The seed of a question's variant: by its number in the log where questions come one by one, by its
@@ -182,17 +169,16 @@ pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
 /// Takes a student's answer to a question: `{response}` or `{responses: {variable: value}}`. The same
 /// answer sent again changes nothing and is answered alike.
 ///
-/// Errors: as [`crate::attempt::lesson_for`]; `Invalid` for a question of another lesson and for
-/// answers that do not fit the item; `Conflict` when the attempt is complete, or another question was
-/// served.
+/// Errors: `Invalid` for a question of another lesson and for answers that do not fit the item;
+/// `Conflict` when the attempt is complete, or another question was served.
 pub fn answer(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     student: &str,
     question: &str,
-    lesson: &str,
+    lesson: &Lesson,
     body: &Object,
-) -> Result<Reply> {
+) -> Result<Told> {
     let sitting = Sitting::of(tx, desk, student, lesson)?;
     if let Some(tool) = sitting.lesson.tool_provider() {
         let message = format!("the lesson is taken at '{tool}'; its answers are not taken here");
@@ -207,36 +193,30 @@ pub fn answer(
     };
     match sitting.attempt.lesson_type {
         LessonType::Powerpath100 => stepped(tx, desk, sitting, question, body),
-        _ => whole(tx, desk, sitting, place, body).map(Reply::Taken),
+        _ => whole(tx, desk, sitting, place, body),
     }
 }
 
 fn stepped(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
-    mut sitting: Sitting,
+    mut sitting: Sitting<'_>,
     question: &str,
     body: &Object,
-) -> Result<Reply> {
-    let open = sitting.open().filter(|open| open.item == question).cloned();
-    let Some(mut entry) = open else {
-        let last = sitting.entries.iter().rev().find(|entry| entry.answered.is_some());
-        if let Some(entry) =
-            last.filter(|last| last.item == question && is_same(last, body)).cloned()
-        {
-            return reply(tx, &sitting, &entry);
-        }
-        sitting.attempt.running()?;
-        let message = match sitting.open() {
-            Some(open) => format!(
-                "the question '{question}' is not the one that was asked; answer '{}'",
-                open.item
-            ),
-            None => {
-                format!("the question '{question}' was not asked; ask for one with getNextQuestion")
+) -> Result<Told> {
+    let (open, answered): (Vec<Entry>, Vec<Entry>) =
+        log::last(tx, &sitting.attempt, 2)?.into_iter().partition(|last| last.answered.is_none());
+    let asked = open.into_iter().next();
+    let mut entry = match asked {
+        Some(asked) if asked.item == question => asked,
+        asked => {
+            let is_repeated = |last: &Entry| last.item == question && is_same(last, body);
+            if let Some(entry) = answered.into_iter().next_back().filter(is_repeated) {
+                return Ok(Told { attempt: sitting.attempt, entry });
             }
-        };
-        return Err(Problem::new(ProblemKind::Conflict, message));
+            sitting.attempt.running()?;
+            return Err(not_asked(question, asked.as_ref()));
+        }
     };
     let seed = variant_seed(&sitting.attempt, entry.number);
     let mut answered = scored(tx, desk, &sitting, entry.question as usize, seed, body)?;
@@ -252,14 +232,28 @@ fn stepped(
     log::answer(tx, attempt, entry.number, &answered)?;
     if answered.points == 100 {
         let counts = (attempt.score, attempt.correct, attempt.total);
-        credit::complete(tx, desk, &sitting.lesson, attempt, counts)?;
+        credit::complete(tx, desk, sitting.lesson, attempt, counts)?;
     }
     repository::update(tx, attempt)?;
     entry.answered = Some(answered);
     let title = sitting.title(entry.question);
-    gradebook::write_answers(tx, desk, &sitting.lesson, &sitting.attempt, &[(&entry, title)])?;
-    gradebook::write_attempt(tx, desk, &sitting.lesson, &sitting.attempt, &[])?;
-    reply(tx, &sitting, &entry)
+    gradebook::write(tx, desk, sitting.lesson, &sitting.attempt, &[(&entry, title)], &[])?;
+    Ok(Told { attempt: sitting.attempt, entry })
+}
+
+fn not_asked(question: &str, open: Option<&Entry>) -> Problem {
+    let message = match open {
+        Some(open) => {
+            format!(
+                "the question '{question}' is not the one that was asked; answer '{}'",
+                open.item
+            )
+        }
+        None => {
+            format!("the question '{question}' was not asked; ask for one with getNextQuestion")
+        }
+    };
+    Problem::new(ProblemKind::Conflict, message)
 }
 
 /// Whether the answer is the one that was given before.
@@ -280,7 +274,7 @@ fn given(body: &Object) -> Value {
 fn scored(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
-    sitting: &Sitting,
+    sitting: &Sitting<'_>,
     place: usize,
     seed: u64,
     body: &Object,
@@ -305,11 +299,22 @@ fn scored(
     })
 }
 
-fn reply(tx: &mut Tx<'_>, sitting: &Sitting, entry: &Entry) -> Result<Reply> {
-    let Sitting { attempt, .. } = sitting;
+/// What is answered to an answer that was taken.
+pub fn reply(tx: &mut Tx<'_>, told: &Told) -> Result<Reply> {
+    let Told { attempt, entry } = told;
     let Some(answered) = &entry.answered else {
         return Err(Problem::internal("an answer was not found again"));
     };
+    if attempt.lesson_type != LessonType::Powerpath100 {
+        return Ok(Reply::Taken(Taken {
+            lesson_type: attempt.lesson_type,
+            question_result: json!({
+                "question": entry.item,
+                "attempt": attempt.number,
+                "answeredAt": answered.at.to_string(),
+            }),
+        }));
+    }
     let mut response_result = question::result(&answered.result);
     response_result["isCorrect"] = answered.correct.into();
     if !response_result["feedback"].is_object()
@@ -339,15 +344,15 @@ fn reply(tx: &mut Tx<'_>, sitting: &Sitting, entry: &Entry) -> Result<Reply> {
 fn whole(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
-    mut sitting: Sitting,
+    sitting: Sitting<'_>,
     place: usize,
     body: &Object,
-) -> Result<Taken> {
+) -> Result<Told> {
     sitting.attempt.running()?;
-    let id = &sitting.bank.questions.questions[place].id;
-    let former = sitting.entries.iter().rev().find(|entry| entry.item == *id);
-    if let Some(former) = former.filter(|former| is_same(former, body)) {
-        return Ok(taken(&sitting.attempt, former));
+    let id = sitting.bank.questions.questions[place].id.clone();
+    if let Some(entry) = log::last_of(tx, &sitting.attempt, &id)?.filter(|last| is_same(last, body))
+    {
+        return Ok(Told { attempt: sitting.attempt, entry });
     }
     if sitting.attempt.served >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;
@@ -361,25 +366,15 @@ fn whole(
     let entry = Entry {
         number: sitting.attempt.served,
         question,
-        item: id.clone(),
+        item: id,
         served: desk.now,
         reason: Reason::InOrder { place: question },
         answered: Some(answered),
     };
-    let attempt = &mut sitting.attempt;
+    let mut attempt = sitting.attempt;
     attempt.served += 1;
     attempt.answered += 1;
-    repository::update(tx, attempt)?;
-    log::append(tx, attempt, &entry)?;
-    Ok(taken(attempt, &entry))
-}
-
-fn taken(attempt: &Attempt, entry: &Entry) -> Taken {
-    let at = entry.answered.as_ref().map(|answered| answered.at.to_string());
-    Taken {
-        lesson_type: attempt.lesson_type,
-        question_result: json!({
-            "question": entry.item, "attempt": attempt.number, "answeredAt": at,
-        }),
-    }
+    repository::update(tx, &attempt)?;
+    log::append(tx, &attempt, &entry)?;
+    Ok(Told { attempt, entry })
 }

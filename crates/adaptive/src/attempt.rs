@@ -159,20 +159,15 @@ impl Attempt {
         Ok(policies::version(tx, self.lesson_type, self.policy)?.policy)
     }
 
-    /// Its log as the engine reads it, from the entries of its round.
-    pub fn log(&self, tx: &mut Tx<'_>, bank: &Bank, entries: &[Entry]) -> Result<Log> {
+    /// Its log as the engine reads it.
+    pub fn log(&self, tx: &mut Tx<'_>, bank: &Bank) -> Result<Log> {
         let counts = log::earlier(tx, self)?;
         let questions = bank.questions.questions.iter();
         let earlier = match counts.is_empty() {
             true => Vec::new(),
             false => questions.map(|q| counts.get(&q.id).copied().unwrap_or(0)).collect(),
         };
-        let answers = entries.iter().filter_map(|entry| {
-            let answered = entry.answered.as_ref()?;
-            let (question, correct, score) = (entry.question, answered.correct, answered.score);
-            Some(crate::engine::Answer { question, correct, score })
-        });
-        Ok(Log { earlier, answers: answers.collect() })
+        Ok(Log { earlier, answers: log::answers(tx, self)? })
     }
 
     /// Refuses to go on with an attempt that is complete.
@@ -210,9 +205,7 @@ pub fn lesson_for(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, id: &str) -> 
     ))
 }
 
-/// The attempt that the student is at: the last; the first one begins if there is none.
-///
-/// Errors: as [`lesson_for`].
+/// The lesson and the attempt that the student is at. Errors: as [`lesson_for`].
 pub fn current(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -220,11 +213,21 @@ pub fn current(
     lesson: &str,
 ) -> Result<(Lesson, Attempt)> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
-    let attempt = match repository::last(tx, student, &lesson.id)? {
-        Some(attempt) => attempt,
-        None => begin(tx, desk, student, &lesson, 1)?,
-    };
+    let attempt = at(tx, desk, student, &lesson)?;
     Ok((lesson, attempt))
+}
+
+/// The attempt that the student is at: the last; the first one begins if there is none.
+pub(crate) fn at(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &Lesson,
+) -> Result<Attempt> {
+    match repository::last(tx, student, &lesson.id)? {
+        Some(attempt) => Ok(attempt),
+        None => begin(tx, desk, student, lesson, 1),
+    }
 }
 
 /// As [`current`], without beginning one: none before the first.
@@ -306,7 +309,7 @@ pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> 
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let attempt = begin(tx, desk, student, &lesson, number)?;
-    gradebook::write_attempt(tx, desk, &lesson, &attempt, &[])?;
+    gradebook::write(tx, desk, &lesson, &attempt, &[], &[])?;
     Ok(attempt)
 }
 
@@ -342,7 +345,7 @@ pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> R
         ..attempt
     };
     repository::update(tx, &attempt)?;
-    gradebook::write_attempt(tx, desk, &lesson, &attempt, &[]).map(drop)
+    gradebook::write(tx, desk, &lesson, &attempt, &[], &[])
 }
 
 /// Sets a student's progress in a course back: attempts no longer count and what they earned is taken

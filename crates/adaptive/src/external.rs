@@ -216,7 +216,7 @@ fn finish(
         true => placement::Settled::default(),
         false => placement::settle(tx, desk.now, &assigned.student, lesson, score)?,
     };
-    gradebook::write_attempt(tx, desk, lesson, &attempt, settled.told()).map(drop)
+    gradebook::write(tx, desk, lesson, &attempt, &[], settled.told())
 }
 
 fn told(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Told> {

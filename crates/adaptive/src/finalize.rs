@@ -65,9 +65,8 @@ pub fn finalize(
         .values()
         .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
         .collect();
-    gradebook::write_answers(tx, desk, &lesson, &attempt, &answers)?;
     let settled = placement::settle(tx, desk.now, student, &lesson, score)?;
-    gradebook::write_attempt(tx, desk, &lesson, &attempt, settled.told())?;
+    gradebook::write(tx, desk, &lesson, &attempt, &answers, settled.told())?;
     Ok(done)
 }
 

@@ -50,17 +50,43 @@ pub(crate) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }
 
-/// Writes what an attempt stands at, under the line item of its lesson. `also` stands in the result's
-/// metadata beside the usual.
-pub(crate) fn write_attempt(
+/// Writes what an attempt stands at, under the line item of its lesson, and what came of answers, each
+/// with the title of its question, under the line items of the questions. `also` stands in the
+/// metadata of the attempt's result beside the usual.
+pub(crate) fn write(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
+    answers: &[(&Entry, &str)],
     also: &[(&str, Value)],
-) -> Result<Object> {
-    let item = lesson_item(&lesson.id);
-    ensure_items(tx, desk, vec![item_of_lesson(lesson, &item)])?;
+) -> Result<()> {
+    let parent = lesson_item(&lesson.id);
+    let mut items = vec![item_of_lesson(lesson, &parent)];
+    let mut results = vec![of_attempt(desk, lesson, attempt, &parent, also)];
+    for (entry, title) in answers {
+        let Some(answered) = &entry.answered else { continue };
+        let item = question_item(&lesson.id, &entry.item);
+        let metadata = object(json!({
+            "attempt": attempt.number, "question": entry.item, "correct": answered.correct,
+        }));
+        let score = json!(u8::from(answered.correct));
+        let id = answer_result(attempt, &entry.item);
+        let said = (attempt.student.as_str(), score, "fully graded");
+        results.push(result(desk, &id, &item, said, &metadata));
+        items.push(item_of_question(lesson, &item, &parent, entry, title));
+    }
+    ensure_items(tx, desk, items)?;
+    put(tx, desk, &ASSESSMENT_RESULT, &results)
+}
+
+fn of_attempt(
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    attempt: &Attempt,
+    item: &str,
+    also: &[(&str, Value)],
+) -> Object {
     let mut metadata: Map<String, Value> = [
         ("attempt", json!(attempt.number)),
         ("lessonType", attempt.lesson_type.name().into()),
@@ -76,15 +102,9 @@ pub(crate) fn write_attempt(
     .collect();
     metadata.extend(grade_reached(lesson, attempt));
     metadata.extend(also.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    let result = result(
-        desk,
-        &attempt_result(&attempt.student, &lesson.id, attempt.number),
-        &item,
-        (&attempt.student, number(attempt.score), attempt.score_status()),
-        &metadata,
-    );
-    put(tx, desk, &ASSESSMENT_RESULT, std::slice::from_ref(&result))?;
-    Ok(result)
+    let id = attempt_result(&attempt.student, &lesson.id, attempt.number);
+    let said = (attempt.student.as_str(), number(attempt.score), attempt.score_status());
+    result(desk, &id, item, said, &metadata)
 }
 
 /// What the bridge reads the highest grade mastered from.
@@ -102,43 +122,6 @@ fn grade_reached(lesson: &Lesson, attempt: &Attempt) -> Vec<(String, Value)> {
         ],
         _ => Vec::new(),
     }
-}
-
-/// Writes what came of answers, each under the line item of its question.
-pub(crate) fn write_answers(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    lesson: &Lesson,
-    attempt: &Attempt,
-    answers: &[(&Entry, &str)],
-) -> Result<Vec<Object>> {
-    let parent = lesson_item(&lesson.id);
-    let mut items = vec![item_of_lesson(lesson, &parent)];
-    let mut results = Vec::with_capacity(answers.len());
-    for (entry, title) in answers {
-        let Some(answered) = &entry.answered else { continue };
-        let item = question_item(&lesson.id, &entry.item);
-        items.push(object(json!({
-            "sourcedId": item,
-            "status": "active",
-            "title": if title.is_empty() { &entry.item } else { *title },
-            "parentAssessmentLineItem": { "sourcedId": parent },
-            "course": { "sourcedId": lesson.course.id },
-            "resultValueMin": 0,
-            "resultValueMax": 1,
-            "metadata": { "lesson": lesson.id, "question": entry.item },
-        })));
-        let metadata = object(json!({
-            "attempt": attempt.number, "question": entry.item, "correct": answered.correct,
-        }));
-        let score = json!(u8::from(answered.correct));
-        let id = answer_result(attempt, &entry.item);
-        let said = (attempt.student.as_str(), score, "fully graded");
-        results.push(result(desk, &id, &item, said, &metadata));
-    }
-    ensure_items(tx, desk, items)?;
-    put(tx, desk, &ASSESSMENT_RESULT, &results)?;
-    Ok(results)
 }
 
 /// A result as it is stored; null where there is none.
@@ -176,6 +159,19 @@ fn item_of_lesson(lesson: &Lesson, id: &str) -> Object {
         "resultValueMin": 0,
         "resultValueMax": 100,
         "metadata": { "lessonType": lesson.lesson_type.name() },
+    }))
+}
+
+fn item_of_question(lesson: &Lesson, id: &str, parent: &str, entry: &Entry, title: &str) -> Object {
+    object(json!({
+        "sourcedId": id,
+        "status": "active",
+        "title": if title.is_empty() { &entry.item } else { title },
+        "parentAssessmentLineItem": { "sourcedId": parent },
+        "course": { "sourcedId": lesson.course.id },
+        "resultValueMin": 0,
+        "resultValueMax": 1,
+        "metadata": { "lesson": lesson.id, "question": entry.item },
     }))
 }
 

@@ -5,18 +5,16 @@ use lyceum_store::Tx;
 
 use crate::attempt::Attempt;
 use crate::engine::Past;
-use crate::repository::log;
 use crate::{Banks, Policy, lesson};
 
 /// What decided about an attempt's present round, and the policy that it began under.
 pub fn of(tx: &mut Tx<'_>, banks: &Banks, attempt: &Attempt) -> Result<(Policy, Past)> {
     let bank = banks.get(tx, &attempt.bank)?;
-    let entries = log::entries(tx, attempt)?;
     let past = Past {
         seed: attempt.seed,
         attempt: attempt.number,
         base_xp: base_xp(tx, attempt)?,
-        log: attempt.log(tx, &bank, &entries)?,
+        log: attempt.log(tx, &bank)?,
         bank: bank.questions.clone(),
     };
     Ok((attempt.policy(tx)?, past))

@@ -148,7 +148,7 @@ fn stepped(
     entries: &[Entry],
 ) -> Result<Progress> {
     let bank = bank_of(tx, desk, attempt)?;
-    let log_of = attempt.log(tx, &bank, entries)?;
+    let log_of = attempt.log(tx, &bank)?;
     let last = latest(entries);
     let wanted: Vec<Wanted<'_>> = last
         .values()

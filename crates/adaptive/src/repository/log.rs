@@ -7,6 +7,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::attempt::{Answered, Attempt, Entry};
+use crate::engine::Answer;
 
 const COLUMNS: &str = "number, question, item, served_ms, reason, answered_ms, responses, result, \
                        correct, score, points";
@@ -45,6 +46,43 @@ pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
         Ok(true)
     })?;
     Ok(entries)
+}
+
+/// The last entries of the attempt's present round, at most so many, in their order.
+pub(crate) fn last(tx: &mut Tx<'_>, attempt: &Attempt, most: i64) -> Result<Vec<Entry>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 \
+         ORDER BY number DESC LIMIT $3"
+    );
+    let mut entries = Vec::new();
+    tx.query(&sql, &[attempt.id.into(), attempt.round.into(), most.into()], |row| {
+        entries.push(read(row)?);
+        Ok(true)
+    })?;
+    entries.reverse();
+    Ok(entries)
+}
+
+/// The last entry of an item in the attempt's present round.
+pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<Option<Entry>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 AND item = $3 \
+         ORDER BY number DESC LIMIT 1"
+    );
+    tx.query_one(&sql, &[attempt.id.into(), attempt.round.into(), item.into()], read)
+}
+
+/// The answers of the attempt's present round as the engine reads them, in their order.
+pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Answer>> {
+    let sql = "SELECT question, correct, score FROM lesson_question \
+               WHERE attempt = $1 AND round = $2 AND answered_ms IS NOT NULL ORDER BY number";
+    let mut answers = Vec::new();
+    tx.query(sql, &[attempt.id.into(), attempt.round.into()], |row| {
+        let question = u32::try_from(row.int(0)?).map_err(Problem::internal)?;
+        answers.push(Answer { question, correct: row.int(1)? == 1, score: row.real(2)? });
+        Ok(true)
+    })?;
+    Ok(answers)
 }
 
 /// How often the student answered each item of the lesson before the attempt's present round.

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
 use lyceum_adaptive::attempt::{self, Desk};
+use lyceum_adaptive::lesson::Lesson;
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{answer, finalize, progress};
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
@@ -155,15 +156,26 @@ fn sent<const N: usize>(context: &Context, names: [&str; N]) -> Result<(Object, 
 
 async fn next(context: Context) -> Result<Answer> {
     let [student, lesson] = asked(&context)?;
-    let (s, l) = (student.clone(), lesson.clone());
-    let open = read(&context, move |tx, desk| answer::open(tx, desk, &s, &l)).await?;
-    let served = match open {
-        Some(open) => open,
-        None => write(&context, move |tx, desk| answer::next(tx, desk, &student, &lesson)).await?,
+    let lesson = for_student(&context, &student, lesson).await?;
+    let served = loop {
+        let (s, l) = (student.clone(), lesson.clone());
+        let open = read(&context, move |tx, desk| answer::open(tx, desk, &s, &l)).await?;
+        if let Some(open) = open {
+            break open;
+        }
+        let (s, l) = (student.clone(), lesson.clone());
+        write(&context, move |tx, desk| answer::next(tx, desk, &s, &l)).await?;
     };
     let score = served.score;
     let question = apart(move || served.question.shown()).await?;
     Ok(Answer::of(&json!({ "score": score, "question": question })))
+}
+
+/// The lesson, for a student who may work on it; read before the transaction that writes, so that
+/// writers wait for nothing that readers can do.
+async fn for_student(context: &Context, student: &str, lesson: String) -> Result<Lesson> {
+    let student = student.to_owned();
+    read(context, move |tx, desk| attempt::lesson_for(tx, desk, &student, &lesson)).await
 }
 
 async fn answered(context: Context) -> Result<Answer> {
@@ -172,10 +184,12 @@ async fn answered(context: Context) -> Result<Answer> {
         let message = "is required: an object of response variables and their answers";
         return Err(Problem::invalid("responses", message));
     }
-    let reply = write(&context, move |tx, desk| {
+    let lesson = for_student(&context, &student, lesson).await?;
+    let told = write(&context, move |tx, desk| {
         answer::answer(tx, desk, &student, &question, &lesson, &body)
     });
-    Ok(Answer::of(&reply.await?))
+    let told = told.await?;
+    Ok(Answer::of(&read(&context, move |tx, _| answer::reply(tx, &told)).await?))
 }
 
 async fn finalized(context: Context) -> Result<Answer> {
