@@ -13,7 +13,7 @@ on_both_stores!(
 fn examples() -> &'static str {
     match variable("LYCEUM_TEST_SIZE").as_deref() {
         Some("full") => "12",
-        _ => "4",
+        _ => "2",
     }
 }
 
