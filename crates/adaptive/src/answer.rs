@@ -106,7 +106,7 @@ fn open_of(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Option<Entry>> {
 
 /// Serves the student a question, unless one is served and not answered; [`open`] reads it.
 ///
-/// `Invalid` for a lesson that is shown whole, or has no questions; `Conflict` when the attempt is
+/// Errors: `Invalid` for a lesson that is shown whole, or has no questions; `Conflict` when the attempt is
 /// complete.
 pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &Lesson) -> Result<()> {
     let Sitting { mut attempt, bank, .. } = Sitting::of(tx, desk, student, lesson)?;

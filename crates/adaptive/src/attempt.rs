@@ -74,8 +74,6 @@ pub struct Attempt {
     pub started: Timestamp,
     /// When it was complete.
     pub completed: Option<Timestamp>,
-    /// The sendTime of the event that tells of its credit, in milliseconds.
-    pub event_ms: Option<i64>,
 }
 
 /// An entry of the log: a question that was served.
@@ -274,7 +272,6 @@ fn begin(
         mastered: false,
         started: desk.now,
         completed: None,
-        event_ms: None,
     };
     repository::insert(tx, &attempt)?;
     repository::last(tx, student, &lesson.id)?
@@ -330,7 +327,7 @@ pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> R
     }
     let former = log::entries(tx, &attempt)?;
     gradebook::take_back_answers(tx, desk, &attempt, &former)?;
-    credit::take_back(tx, desk, &mut attempt, &lesson)?;
+    credit::take_back(tx, desk, &attempt)?;
     attempt = Attempt {
         round: attempt.round + 1,
         served: 0,
@@ -358,13 +355,9 @@ pub fn reset_course(
     student: &str,
     course: &str,
 ) -> Result<usize> {
-    for mut attempt in repository::of(tx, student, ("course", course))? {
+    for attempt in repository::of(tx, student, ("course", course))? {
         external::forget(tx, student, &attempt.lesson)?;
-        if attempt.event_ms.is_some() {
-            let lesson = lesson::find(tx, &attempt.lesson)?;
-            credit::take_back(tx, desk, &mut attempt, &lesson)?;
-            repository::update(tx, &attempt)?;
-        }
+        credit::take_back(tx, desk, &attempt)?;
     }
     repository::retire(tx, student, ("course", course))?;
     lyceum_bridge::progress::reset(tx, desk.now, student, course)

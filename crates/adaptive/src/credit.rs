@@ -42,45 +42,61 @@ pub(crate) fn complete(
     tell(tx, desk, lesson, attempt, u8::from(attempt.mastered && is_first))
 }
 
-/// Takes back what an attempt earned, where it was told.
-pub(crate) fn take_back(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    attempt: &mut Attempt,
-    lesson: &Lesson,
-) -> Result<()> {
-    if attempt.event_ms.is_none() {
+/// Takes back what an attempt earned, where it was told: its event is told again, earning nothing. The
+/// lesson may be gone by now.
+pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
+    let Some(former) = lyceum_events::repository::read(tx, &name(attempt, "event"))? else {
         return Ok(());
+    };
+    let mut tree = former.event.tree.clone();
+    for item in tree["generated"]["items"].as_array_mut().into_iter().flatten() {
+        item["value"] = json!(0);
     }
-    attempt.xp = Some(0.0);
-    attempt.correct = 0;
-    attempt.total = 0;
-    tell(tx, desk, lesson, attempt, 0)
+    append(tx, desk, tree, former.event.time, Some(former.event.send_time))
 }
 
 /// Puts the event of an attempt into the log and counts it. Told again it is a correction of the
-/// event that was there: its sendTime is always the later one.
+/// event that was there.
 fn tell(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     lesson: &Lesson,
-    attempt: &mut Attempt,
+    attempt: &Attempt,
     mastered_units: u8,
 ) -> Result<()> {
-    let former = attempt.event_ms.map_or(i64::MIN, |sent| sent + 1);
-    let sent = desk.now.milliseconds().max(former);
-    attempt.event_ms = Some(sent);
     let student = fields::in_use(tx, &USER, &attempt.student)?;
     let tree = tree(desk, lesson, attempt, fields::text(&student, "email"), mastered_units);
+    let former = lyceum_events::repository::read(tx, &name(attempt, "event"))?;
+    append(tx, desk, tree, desk.now, former.map(|former| former.event.send_time))
+}
+
+/// Appends an event; its `sendTime` is later than that of its former version.
+fn append(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    tree: Value,
+    time: Timestamp,
+    former: Option<Timestamp>,
+) -> Result<()> {
+    let least = former.map_or(i64::MIN, |sent| sent.milliseconds() + 1);
+    let sent = desk.now.milliseconds().max(least);
     let event = Event {
         id: tree["id"].as_str().unwrap_or_default().to_owned(),
-        time: attempt.completed.unwrap_or(desk.now),
+        time,
         send_time: Timestamp::from_milliseconds(sent),
         sensor: desk.base_url.to_owned(),
         body: serde_json::to_string(&tree).map_err(Problem::internal)?,
         tree,
     };
-    lyceum_bridge::intake(tx, desk.now, CLIENT, &[event]).map(drop)
+    lyceum_events::append(tx, desk.now, CLIENT, &[event]).map(drop)
+}
+
+/// The name of an attempt's event, or of a part of it. With the beginning of the attempt: after the
+/// course was set back there is another of that number.
+fn name(attempt: &Attempt, what: &str) -> String {
+    let (number, began) = (attempt.number.to_string(), attempt.started.to_string());
+    let name = [what, &attempt.student, &attempt.lesson, &number, &began].join("\n");
+    Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
 }
 
 /// An `ActivityEvent` of the custom profile.
@@ -95,12 +111,6 @@ fn tree(
         let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
         format!("{}/ims/oneroster/rostering/v1p2/{collection}/{id}", desk.base_url)
     };
-    let named = |what: &str| {
-        // With its beginning: after the course was set back there is another attempt of that number.
-        let (number, began) = (attempt.number.to_string(), attempt.started.to_string());
-        let name = [what, &attempt.student, &attempt.lesson, &number, &began].join("\n");
-        Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
-    };
     let item = |name: &str, value: Value| json!({ "type": name, "value": value });
     let mut actor = json!({ "id": iri("users", &attempt.student), "type": "ServiceUser" });
     if email.contains('@') {
@@ -108,11 +118,11 @@ fn tree(
     }
     json!({
         "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2",
-        "id": named("event"),
+        "id": name(attempt, "event"),
         "type": "ActivityEvent",
         "action": "Completed",
         "profile": "ServiceProfile",
-        "eventTime": attempt.completed.unwrap_or(desk.now).to_string(),
+        "eventTime": desk.now.to_string(),
         "actor": actor,
         "object": {
             "id": iri("courses/component-resources", &lesson.id),
@@ -123,7 +133,7 @@ fn tree(
             "activity": { "id": lesson.id, "name": lesson.title },
         },
         "generated": {
-            "id": named("metrics"),
+            "id": name(attempt, "metrics"),
             "type": "ServiceActivityMetricsCollection",
             "attempt": attempt.number,
             "items": [

@@ -46,4 +46,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "around_lessons",
         sql: include_str!("../migrations/V9__around_lessons.sql"),
     },
+    Migration {
+        version: 12,
+        name: "attempts_without_event_time",
+        sql: include_str!("../migrations/V12__attempts_without_event_time.sql"),
+    },
 ];

@@ -20,8 +20,6 @@ pub mod zone;
 
 use lyceum_store::Migration;
 
-pub use lyceum_events::{append as intake, facts};
-
 /// The schema of this crate.
 pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 5, name: "facts", sql: include_str!("../migrations/V5__facts.sql") },

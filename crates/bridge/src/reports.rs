@@ -2,6 +2,7 @@
 
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
+use lyceum_events::facts::{self, Measure, Sums};
 use lyceum_roster::default_class::SchoolYear;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
@@ -12,7 +13,6 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::analytics::actors;
-use crate::facts::{self, Measure, Sums};
 use crate::places;
 
 /// A student's MAP tests (Measures of Academic Progress): the latest one, and all in `metadata`.

@@ -4,8 +4,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
-
-use crate::facts::BUCKET_MS;
+use lyceum_events::facts::BUCKET_MS;
 
 /// A zone of the database that is compiled into the program, so that every process of one release
 /// means the same days.

@@ -9,7 +9,7 @@ use crate::attempt::Attempt;
 
 const COLUMNS: &str = "id, student, lesson, attempt, course, lesson_type, policy, bank, seed, round, \
                        served, answered, score, correct, total, xp, multiplier, mastered, \
-                       started_ms, completed_ms, event_ms";
+                       started_ms, completed_ms";
 
 fn read(row: &Row<'_>) -> Result<Attempt> {
     let text = |column| row.text(column).map(str::to_owned);
@@ -37,7 +37,6 @@ fn read(row: &Row<'_>) -> Result<Attempt> {
         mastered: row.int(17)? == 1,
         started: Timestamp::from_milliseconds(row.int(18)?),
         completed: row.opt_int(19)?.map(Timestamp::from_milliseconds),
-        event_ms: row.opt_int(20)?,
     })
 }
 
@@ -110,8 +109,8 @@ pub(crate) fn insert(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
 pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
     let sql = "UPDATE lesson_attempt SET round = $1, served = $2, answered = $3, score = $4, \
                correct = $5, total = $6, xp = $7, multiplier = $8, mastered = $9, \
-               completed_ms = $10, event_ms = $11 WHERE id = $12";
-    let values: [Value<'_>; 12] = [
+               completed_ms = $10 WHERE id = $11";
+    let values: [Value<'_>; 11] = [
         attempt.round.into(),
         attempt.served.into(),
         attempt.answered.into(),
@@ -122,7 +121,6 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
         attempt.multiplier.into(),
         i64::from(attempt.mastered).into(),
         attempt.completed.map(Timestamp::milliseconds).into(),
-        attempt.event_ms.into(),
         attempt.id.into(),
     ];
     tx.execute(sql, &values).map(drop)

@@ -2,12 +2,12 @@
 
 use jiff::civil::Date;
 use lyceum_core::Result;
+use lyceum_events::facts::Context;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::repository::{self, Stored};
 use lyceum_store::Tx;
 
-use crate::facts::Context;
 /// A student's enrollments, as far as facts are concerned, in the order of their creation.
 pub(super) struct Enrolled(Vec<Place>);
 

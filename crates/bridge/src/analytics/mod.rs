@@ -9,6 +9,7 @@ mod weekly;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_events::facts::{self, BUCKET_MS, Context, Pieces, REACH_MS, Sums};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ENROLLMENT;
 use lyceum_roster::repository;
@@ -20,7 +21,6 @@ pub use student::Who;
 pub(crate) use student::actors;
 pub use weekly::{WeeklyFact, weekly_facts};
 
-use crate::facts::{self, BUCKET_MS, Context, Pieces, REACH_MS, Sums};
 use crate::zone::{Range, Zone};
 use enrolled::Enrolled;
 

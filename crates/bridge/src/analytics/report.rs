@@ -1,12 +1,12 @@
 //! Sums by day, subject and app, in the shape that clients read.
 
+use lyceum_events::facts::{Context, Measure, Sums};
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use lyceum_core::time::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::facts::{Context, Measure, Sums};
 use crate::zone::Zone;
 
 /// What stands for the subject of events that name none, and for their app.

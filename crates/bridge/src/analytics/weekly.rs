@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::Logged;
+use lyceum_events::facts::{Context, Measure, Pieces, Sums};
 use lyceum_roster::fields;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -12,7 +13,6 @@ use serde::Serialize;
 use super::enrolled::Enrolled;
 use super::report::{Day, Thousandths};
 use super::{Who, events_near, student};
-use crate::facts::{Context, Measure, Pieces, Sums};
 use crate::zone::{Range, Zone};
 
 /// What an event adds to a day: the record that clients of weekly facts read.

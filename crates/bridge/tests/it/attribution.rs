@@ -1,9 +1,9 @@
 //! Whose an event is, and which enrollment it belongs to.
 
 use lyceum_bridge::analytics::{Who, activity, enrollment};
-use lyceum_bridge::facts::Measure;
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::ProblemKind;
+use lyceum_events::facts::Measure;
 use lyceum_store::Db;
 use serde_json::Value;
 

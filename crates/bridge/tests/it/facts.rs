@@ -2,10 +2,10 @@
 //! exact sums of them for any range in any zone.
 
 use lyceum_bridge::analytics::Report;
-use lyceum_bridge::facts::Measure;
 use lyceum_bridge::zone::Zone;
 use lyceum_core::random::Stream;
 use lyceum_core::time::Timestamp;
+use lyceum_events::facts::Measure;
 use lyceum_events::{Appended, Event};
 use lyceum_store::Db;
 use serde_json::{Value, json};

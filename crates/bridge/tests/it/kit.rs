@@ -1,12 +1,12 @@
 //! What the tests of this crate share: databases, events, people.
 
 use lyceum_bridge::analytics::{Report, Who, activity};
-use lyceum_bridge::facts::Measure;
 use lyceum_bridge::zone::{Range, Zone};
-use lyceum_bridge::{facts, intake};
 use lyceum_core::Dialect;
 use lyceum_core::time::Timestamp;
+use lyceum_events::facts::Measure;
 use lyceum_events::{Appended, Event, parse};
+use lyceum_events::{append, facts};
 use lyceum_roster::collections::at;
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::{Db, Migration};
@@ -134,7 +134,7 @@ pub(crate) fn iri(collection: &str, id: &str) -> String {
 }
 
 pub(crate) fn send(db: &Db, events: &[Event]) -> Vec<Appended> {
-    db.write_blocking(|tx| intake(tx, now(), "app", events)).unwrap()
+    db.write_blocking(|tx| append(tx, now(), "app", events)).unwrap()
 }
 
 /// The facts over all shards by the actors' names, which stay the same where numbers change.

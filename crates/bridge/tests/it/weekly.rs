@@ -1,8 +1,8 @@
 //! Weekly facts: a week's events one by one.
 
 use lyceum_bridge::analytics::{Who, weekly_facts};
-use lyceum_bridge::facts::Measure;
 use lyceum_bridge::zone::{Range, Zone};
+use lyceum_events::facts::Measure;
 use serde_json::{Value, json};
 
 use crate::kit::{SENT, Said, active, both, course, enroll, school, send, student, total};

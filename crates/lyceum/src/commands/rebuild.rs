@@ -1,7 +1,7 @@
 //! `lyceum events rebuild`
 
 use clap::Args;
-use lyceum_bridge::facts;
+use lyceum_events::facts;
 use lyceum_events::last_actor;
 use serde_json::json;
 

@@ -106,7 +106,7 @@ fn replay(
     })?;
     let envelope = parse(&refusal.body)?;
     let (client, envelope) = (refusal.client.as_str(), &envelope);
-    let appended = &lyceum_bridge::intake(tx, now, client, &envelope.events)?;
+    let appended = &lyceum_events::append(tx, now, client, &envelope.events)?;
     repository::accept(tx, now, &[Accepted { client, envelope, appended }])?;
     repository::replayed(tx, now, id)
 }

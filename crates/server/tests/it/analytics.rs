@@ -60,7 +60,7 @@ fn prepare(server: &TestServer) {
     });
     let events = lyceum_events::parse(&envelope.to_string()).unwrap().events;
     let now: Timestamp = "2026-03-12T12:00:00Z".parse().unwrap();
-    let taken = server.db().write_blocking(|tx| lyceum_bridge::intake(tx, now, "app", &events));
+    let taken = server.db().write_blocking(|tx| lyceum_events::append(tx, now, "app", &events));
     assert_eq!(taken.unwrap().len(), 1);
 }
 

@@ -317,6 +317,10 @@ fn a_quiz_tells_what_was_right_when_it_is_finished() {
         at(&client, "finalStudentAssessmentResponse", "quiz", 200);
         assert_eq!(attempts(&client, "quiz")[0]["xp"], 10.0, "it is the first attempt again");
         agree(&client, 10.0);
+        // Also when the lesson has gone.
+        client.delete(&format!("{ROSTERING}/courses/component-resources/quiz")).expect(204);
+        client.delete("/edubridge/enrollments/resetProgress/amy/math").expect(200);
+        agree(&client, 0.0);
     });
 }
 

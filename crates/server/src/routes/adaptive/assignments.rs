@@ -119,19 +119,19 @@ async fn listed(context: Context, needs_student: bool) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (wish, now) = (Wish::read(&super::body(&context)?)?, context.app.clock.now());
+    let (wish, now) = (Wish::read(&super::object(&context)?)?, context.app.clock.now());
     let made = context.app.db.write(move |tx| assignments::create(tx, now, &wish)).await?;
     Ok(Answer::of(&made).status(StatusCode::CREATED))
 }
 
 async fn bulk(context: Context) -> Result<Answer> {
-    let (body, now) = (super::body(&context)?, context.app.clock.now());
+    let (body, now) = (super::object(&context)?, context.app.clock.now());
     let made = context.app.db.write(move |tx| assignments::bulk(tx, now, &body)).await?;
     Ok(Answer::of(&made))
 }
 
 async fn imported(context: Context) -> Result<Answer> {
-    let (body, now) = (super::body(&context)?, context.app.clock.now());
+    let (body, now) = (super::object(&context)?, context.app.clock.now());
     let made = context.app.db.write(move |tx| assignments::import(tx, now, &body)).await?;
     Ok(Answer::of(&made))
 }
@@ -143,7 +143,7 @@ async fn shown(context: Context) -> Result<Answer> {
 }
 
 async fn updated(context: Context) -> Result<Answer> {
-    let (id, body) = (context.param("id").to_owned(), super::body(&context)?);
+    let (id, body) = (context.param("id").to_owned(), super::object(&context)?);
     let assignment = context.app.db.write(move |tx| assignments::update(tx, &id, &body)).await?;
     Ok(Answer::of(&assignment))
 }

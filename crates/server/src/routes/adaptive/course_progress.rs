@@ -65,7 +65,7 @@ async fn of_course(context: Context) -> Result<Answer> {
 }
 
 async fn updated(context: Context) -> Result<Answer> {
-    let (body, now) = (super::body(&context)?, context.app.clock.now());
+    let (body, now) = (super::object(&context)?, context.app.clock.now());
     let id = context.app.db.write(move |tx| course_progress::update(tx, now, &body)).await?;
     Ok(Answer::of(&json!({ "success": true, "resultSourcedId": id })))
 }

@@ -73,7 +73,7 @@ fn test_out_lesson() -> Value {
 }
 
 async fn made(context: Context) -> Result<Answer> {
-    let body = super::body(&context)?;
+    let body = super::object(&context)?;
     let assignment = write(&context, move |tx, desk| external::make(tx, desk, &body)).await?;
     Ok(Answer::of(&assignment))
 }
@@ -102,7 +102,7 @@ async fn eligible(context: Context) -> Result<Answer> {
 }
 
 async fn elected(context: Context) -> Result<Answer> {
-    let (body, now) = (super::body(&context)?, context.app.clock.now());
+    let (body, now) = (super::object(&context)?, context.app.clock.now());
     let data = context.app.db.write(move |tx| test_out::assign(tx, now, &body)).await?;
     Ok(Answer::of(&json!({ "success": true, "data": data })))
 }

@@ -68,7 +68,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (body, now) = (super::body(&context)?, context.app.clock.now());
+    let (body, now) = (super::object(&context)?, context.app.clock.now());
     let (id, is_new) = context.app.db.write(move |tx| plans::create(tx, now, &body)).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&json!({ "lessonPlanId": id })).status(status))
@@ -123,7 +123,7 @@ async fn operations(context: Context) -> Result<Answer> {
 }
 
 async fn asked(context: Context) -> Result<Answer> {
-    let (body, now) = (super::body(&context)?, context.app.clock.now());
+    let (body, now) = (super::object(&context)?, context.app.clock.now());
     let id = context.param("lessonPlanId").to_owned();
     let by = context.grant.as_ref().map(|grant| grant.client_id().to_owned());
     let operation =

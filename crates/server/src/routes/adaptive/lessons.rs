@@ -83,27 +83,28 @@ fn of_query(route: Route) -> Route {
 /// Runs work on lessons in a write transaction.
 pub(crate) async fn write<T: Send + 'static>(
     context: &Context,
-    mut work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+    work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let (app, now) = (context.app.clone(), context.app.clock.now());
-    let work = move |tx: &mut Tx<'_>| {
-        let (items, banks) = (&app.items, &app.banks);
-        work(tx, &Desk { now, base_url: &app.base_url, items, banks })
-    };
-    context.app.db.write(work).await
+    context.app.db.write(at_desk(context, work)).await
 }
 
 /// Runs work on lessons in a read transaction.
 async fn read<T: Send + 'static>(
     context: &Context,
-    mut work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+    work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
+    context.app.db.read(at_desk(context, work)).await
+}
+
+fn at_desk<T>(
+    context: &Context,
+    mut work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
     let (app, now) = (context.app.clone(), context.app.clock.now());
-    let work = move |tx: &mut Tx<'_>| {
+    move |tx| {
         let (items, banks) = (&app.items, &app.banks);
         work(tx, &Desk { now, base_url: &app.base_url, items, banks })
-    };
-    context.app.db.read(work).await
+    }
 }
 
 /// Making questions what learners see is work of its own; it is done apart from the threads that

@@ -23,7 +23,7 @@ use lyceum_store::Tx;
 
 pub(super) use lessons::write;
 
-use super::oneroster;
+use super::oneroster::{self, object};
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::Area;
@@ -46,11 +46,6 @@ pub(super) fn area() -> Area {
         says: "What a learner works through.",
         routes,
     }
-}
-
-/// The body as a JSON object; without one, an empty object.
-fn body(context: &Context) -> Result<Object> {
-    if context.body.is_empty() { Ok(Object::new()) } else { oneroster::parse(&context.body) }
 }
 
 /// The query's pairs as an object of texts.

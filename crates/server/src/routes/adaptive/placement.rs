@@ -132,7 +132,7 @@ async fn progress(context: Context) -> Result<Answer> {
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let (asked, now) = (Asked::read(&super::body(&context)?)?, context.app.clock.now());
+    let (asked, now) = (Asked::read(&super::object(&context)?)?, context.app.clock.now());
     let reset = context.app.db.write(move |tx| placement::reset(tx, now, &asked)).await?;
     Ok(Answer::of(&reset))
 }

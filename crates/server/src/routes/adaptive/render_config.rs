@@ -57,7 +57,7 @@ fn output() -> Value {
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let configs = render_config::read(&super::body(&context)?)?;
+    let configs = render_config::read(&super::object(&context)?)?;
     let updated: Vec<String> = configs.iter().map(|config| config.course_id.clone()).collect();
     context.app.db.write(move |tx| render_config::put(tx, &configs)).await?;
     Ok(Answer::of(&json!({ "updated": updated })))

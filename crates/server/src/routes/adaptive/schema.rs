@@ -2,31 +2,7 @@
 
 use serde_json::{Value, json};
 
-fn object(required: &[&str], properties: Value) -> Value {
-    let mut schema = json!({ "type": "object", "required": required });
-    schema["properties"] = properties;
-    schema
-}
-
-fn text() -> Value {
-    json!({ "type": "string" })
-}
-
-fn whole() -> Value {
-    json!({ "type": "integer", "minimum": 0 })
-}
-
-fn number() -> Value {
-    json!({ "type": "number" })
-}
-
-fn or_null(schema: Value) -> Value {
-    Value::from_iter([("anyOf", Value::from(vec![schema, json!({ "type": "null" })]))])
-}
-
-fn id() -> Value {
-    json!({ "type": "string", "minLength": 1 })
-}
+use super::shape::{number, object, or_null, some_text, text, whole};
 
 fn lesson_type() -> Value {
     json!({
@@ -36,7 +12,7 @@ fn lesson_type() -> Value {
 }
 
 pub(super) fn student_and_lesson() -> Value {
-    object(&["student", "lesson"], json!({ "student": id(), "lesson": id() }))
+    object(&["student", "lesson"], json!({ "student": some_text(), "lesson": some_text() }))
 }
 
 fn responses() -> Value {
@@ -50,7 +26,7 @@ fn responses() -> Value {
 pub(super) fn answer() -> Value {
     let mut schema = object(
         &["student", "question", "lesson"],
-        json!({ "student": id(), "question": id(), "lesson": id(), "responses": responses(), "response": {} }),
+        json!({ "student": some_text(), "question": some_text(), "lesson": some_text(), "responses": responses(), "response": {} }),
     );
     schema["anyOf"] = json!([{ "required": ["responses"] }, { "required": ["response"] }]);
     schema

@@ -78,13 +78,13 @@ async fn session_of(context: Context) -> Result<Answer> {
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let body = super::body(&context)?;
+    let body = super::object(&context)?;
     let reset = context.app.db.write(move |tx| screening::reset(tx, &body)).await?;
     Ok(Answer::of(&json!({ "success": true, "reset": reset })))
 }
 
 async fn assign(context: Context) -> Result<Answer> {
-    let (body, now) = (super::body(&context)?, context.app.clock.now());
+    let (body, now) = (super::object(&context)?, context.app.clock.now());
     let session = context.app.db.write(move |tx| screening::assign(tx, now, &body)).await?;
     Ok(Answer::of(&json!({ "success": true, "session": session })))
 }

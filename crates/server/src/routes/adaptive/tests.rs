@@ -99,12 +99,12 @@ fn made(also: &[&str]) -> Value {
 }
 
 async fn internal(context: Context) -> Result<Answer> {
-    let wish = Wish::internal(&super::body(&context)?)?;
+    let wish = Wish::internal(&super::object(&context)?)?;
     created(context, wish).await
 }
 
 async fn external(context: Context, lesson_type: LessonType) -> Result<Answer> {
-    let wish = Wish::external(&super::body(&context)?, lesson_type)?;
+    let wish = Wish::external(&super::object(&context)?, lesson_type)?;
     created(context, wish).await
 }
 

@@ -14,6 +14,7 @@ use super::schema;
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
 use crate::route::{Route, delete, get, post};
+use crate::routes::oneroster;
 
 pub(super) fn routes() -> Vec<Route> {
     let with_school = |path: &str| [path.to_owned(), format!("{path}/{{schoolId}}")];
@@ -71,7 +72,7 @@ fn school(context: &Context) -> Option<String> {
 }
 
 async fn enrolled(context: Context) -> Result<Answer> {
-    let wish = Wish::read(&super::object(&context)?)?;
+    let wish = Wish::read(&oneroster::object(&context)?)?;
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let (school, now) = (school(&context), context.app.clock.now());
     let (enrollment, is_new) = context

@@ -9,11 +9,6 @@ mod users;
 
 pub(crate) use tracks::keep_settled;
 
-use lyceum_core::Result;
-use lyceum_roster::record::Object;
-
-use super::oneroster;
-use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::Area;
 
@@ -31,9 +26,4 @@ pub(super) fn area() -> Area {
         says: "Enrolling by course, subject tracks, and what students did, added up.",
         routes,
     }
-}
-
-/// The body as a JSON object; without one, an empty object.
-fn object(context: &Context) -> Result<Object> {
-    if context.body.is_empty() { Ok(Object::new()) } else { oneroster::parse(&context.body) }
 }

@@ -13,6 +13,7 @@ use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Route, delete, get, put};
+use crate::routes::oneroster;
 use crate::state::App;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -50,7 +51,7 @@ async fn grouped(context: Context) -> Result<Answer> {
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let track = Track::read(&super::object(&context)?)?;
+    let track = Track::read(&oneroster::object(&context)?)?;
     let who = Who::Grade(track.grade_value.clone());
     let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track)).await?;
     settled(&context.app, &who).await?;

@@ -133,6 +133,11 @@ pub(super) fn body(context: &Context) -> Result<Object> {
     parse(&context.body)
 }
 
+/// The body as a JSON object; without one, an empty object. Errors: as [`parse`].
+pub(crate) fn object(context: &Context) -> Result<Object> {
+    if context.body.is_empty() { Ok(Object::new()) } else { parse(&context.body) }
+}
+
 /// JSON text as an object. Errors: `Malformed` with line and column.
 pub(crate) fn parse(text: &[u8]) -> Result<Object> {
     match serde_json::from_slice(text) {
