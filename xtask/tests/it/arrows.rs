@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-events", &["lyceum-store", "lyceum-core"]),
     ("lyceum-bridge", &["lyceum-roster", "lyceum-events", "lyceum-store", "lyceum-core"]),
     ("lyceum-assessment", &["lyceum-qti", "lyceum-store", "lyceum-core"]),
+    ("lyceum-credentials", &["lyceum-access", "lyceum-roster", "lyceum-store", "lyceum-core"]),
     (
         "lyceum-adaptive",
         &[
@@ -31,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lyceum-server",
         &[
+            "lyceum-credentials",
             "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-bridge",
@@ -46,6 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum",
         &[
             "lyceum-server",
+            "lyceum-credentials",
             "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-bridge",
@@ -61,6 +64,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum-testkit",
         &[
             "lyceum-server",
+            "lyceum-credentials",
             "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-roster",
@@ -80,6 +84,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "lyceum-testkit",
             "lyceum-server",
+            "lyceum-credentials",
             "lyceum-adaptive",
             "lyceum-qti",
             "lyceum-access",
