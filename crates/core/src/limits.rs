@@ -186,8 +186,6 @@ pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
-/// Transactions of a server that keep envelopes at one time.
-pub const EVENT_GROUPS_MAX_COUNT: usize = 2;
 /// Faults of one Caliper envelope that are told in full; the rest is counted.
 pub const EVENT_MAX_REPORTED_FAULTS: usize = 100;
 /// Bytes of the IRI of an event, entity or sensor at most.

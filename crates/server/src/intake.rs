@@ -1,13 +1,12 @@
 //! Envelopes that wait together share a transaction: its statements cost as much for a thousand
-//! events as for one. Each envelope is answered for itself; none waits for another to arrive.
+//! events as for one, and one transaction at a time runs into no other. Each envelope is answered for
+//! itself; none waits for another to arrive.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lyceum_core::limits::{
-    EVENT_GROUP_MAX_RECORDS, EVENT_GROUPS_MAX_COUNT, STORE_QUEUE_MAX_ENTRIES,
-};
+use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept};
 use lyceum_events::{Envelope, Prepared, Sent, append_all};
@@ -23,8 +22,8 @@ pub(crate) struct Intake(Mutex<Queue>);
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Groups under way.
-    groups: usize,
+    /// Whether a group is under way.
+    busy: bool,
 }
 
 struct Waiting {
@@ -46,7 +45,7 @@ struct Taken {
 pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<i64> {
     let prepared = Prepared::of(&envelope.events);
     let (reply, answer) = oneshot::channel();
-    let is_first = {
+    let was_busy = {
         let mut queue = app.intake.queue();
         if queue.waiting.len() >= STORE_QUEUE_MAX_ENTRIES {
             return Err(Problem {
@@ -58,11 +57,9 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
             });
         }
         queue.waiting.push_back(Waiting { taken: Taken { client, envelope, prepared }, reply });
-        let is_first = queue.groups < EVENT_GROUPS_MAX_COUNT;
-        queue.groups += usize::from(is_first);
-        is_first
+        std::mem::replace(&mut queue.busy, true)
     };
-    if is_first {
+    if !was_busy {
         // A task of its own: a sender that goes away takes nobody else's envelope along.
         tokio::spawn(keep_groups(Arc::clone(app)));
     }
@@ -124,7 +121,7 @@ async fn keep(app: &App, taken: &Arc<Vec<Taken>>, which: Range<usize>) -> Result
 }
 
 impl Intake {
-    /// The next envelopes, whose senders still wait; ends a group where there are none.
+    /// The next envelopes, whose senders still wait; nothing is under way where there are none.
     fn next(&self) -> Option<(Vec<Taken>, Vec<Reply>)> {
         let mut queue = self.queue();
         let (mut taken, mut replies, mut events) = (Vec::new(), Vec::new(), 0);
@@ -140,7 +137,7 @@ impl Intake {
             }
         }
         if taken.is_empty() {
-            queue.groups -= 1;
+            queue.busy = false;
             return None;
         }
         Some((taken, replies))

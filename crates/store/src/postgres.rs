@@ -24,8 +24,11 @@ use crate::{Options, Value};
 const SHARD_LOCK: i32 = 0x7461_6c79;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// Repeatable read turns a lost update into a serialization failure, which is run again.
-const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE";
+/// Repeatable read turns a lost update into a serialization failure, which is run again. Without an
+/// index is for tables where none fits: a plan that was made while a table was small is kept while it
+/// grows, and reads all of it each time.
+const BEGIN_WRITE: &str =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; SET LOCAL enable_seqscan = off";
 
 /// A connection with its prepared statements.
 pub(crate) struct Session {
