@@ -251,3 +251,9 @@ pub const RENDER_CONFIG_COURSES_MAX_COUNT: usize = 1000;
 pub const TEST_ASSIGNMENTS_BULK_MAX_RECORDS: usize = 1000;
 /// Courses of a subject of which progress is told at most.
 pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;
+/// Steps that RDFC-1.0 may take to tell the blank nodes of one document apart.
+pub const CANONIZE_MAX_COUNT: usize = 20_000;
+/// JSON-LD contexts that were laid over each other and are remembered at most.
+pub const CONTEXT_CACHE_ENTRIES: usize = 1024;
+/// Bytes of a credential as JWT at most.
+pub const JWT_MAX_BYTES: usize = 4 * 1024 * 1024;

@@ -3,5 +3,22 @@
 //! What signs, checks, bakes and reads is pure: no file, no network, no clock. What a check needs
 //! from elsewhere, a key document or a status list, is named first and passed in.
 
+mod canonize;
 pub mod did;
+pub mod json;
+mod jsonld;
+pub mod jwt;
 pub mod key;
+pub mod proof;
+mod rdf;
+
+pub use canonize::canonize;
+
+/// An instant in whole seconds, as credentials write it: `2026-01-15T08:00:00Z`.
+pub fn seconds(instant: lyceum_core::time::Timestamp) -> String {
+    let text = instant.to_string();
+    match text.split_once('.') {
+        Some((whole, _)) => format!("{whole}Z"),
+        None => text,
+    }
+}

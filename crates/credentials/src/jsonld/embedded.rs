@@ -1,0 +1,87 @@
+//! The contexts that credentials may name, and what they say. See `contexts/NOTICE.md`.
+
+use std::sync::{Arc, OnceLock};
+
+use super::local::Local;
+
+/// A context that is compiled in.
+pub(crate) struct Embedded {
+    /// The address that documents name it by.
+    pub(crate) url: &'static str,
+    text: &'static str,
+    read: OnceLock<Arc<Local>>,
+}
+
+impl Embedded {
+    const fn new(url: &'static str, text: &'static str) -> Self {
+        Self { url, text, read: OnceLock::new() }
+    }
+
+    /// What the context says; read when it is first asked for.
+    pub(crate) fn local(&self) -> &Arc<Local> {
+        self.read.get_or_init(|| {
+            let file: serde_json::Value =
+                serde_json::from_str(self.text).expect("embedded contexts are JSON");
+            let read = Local::read(&file["@context"]);
+            Arc::new(read.expect("a test reads each of the embedded contexts"))
+        })
+    }
+}
+
+/// The context of that address.
+pub(crate) fn find(url: &str) -> Option<&'static Embedded> {
+    ALL.iter().find(|embedded| embedded.url == url)
+}
+
+/// All contexts that documents may name.
+pub(crate) static ALL: [Embedded; 13] = [
+    Embedded::new(
+        "https://www.w3.org/ns/credentials/v2",
+        include_str!("../../contexts/credentials-v2.jsonld"),
+    ),
+    Embedded::new(
+        "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
+        include_str!("../../contexts/ob-v3p0-context-3.0.3.json"),
+    ),
+    Embedded::new(
+        "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.2.json",
+        include_str!("../../contexts/ob-v3p0-context-3.0.2.json"),
+    ),
+    Embedded::new(
+        "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.1.json",
+        include_str!("../../contexts/ob-v3p0-context-3.0.1.json"),
+    ),
+    Embedded::new(
+        "https://purl.imsglobal.org/spec/ob/v3p0/context.json",
+        include_str!("../../contexts/ob-v3p0-context.json"),
+    ),
+    Embedded::new(
+        "https://purl.imsglobal.org/spec/ob/v3p0/extensions.json",
+        include_str!("../../contexts/ob-v3p0-extensions.json"),
+    ),
+    Embedded::new(
+        "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
+        include_str!("../../contexts/clr-v2p0-context-2.0.1.json"),
+    ),
+    Embedded::new(
+        "https://purl.imsglobal.org/spec/clr/v2p0/context.json",
+        include_str!("../../contexts/clr-v2p0-context.json"),
+    ),
+    Embedded::new(
+        "https://www.w3.org/2018/credentials/v1",
+        include_str!("../../contexts/credentials-v1.jsonld"),
+    ),
+    Embedded::new(
+        "https://w3id.org/security/data-integrity/v1",
+        include_str!("../../contexts/data-integrity-v1.jsonld"),
+    ),
+    Embedded::new(
+        "https://w3id.org/security/suites/ed25519-2020/v1",
+        include_str!("../../contexts/suites-ed25519-2020-v1.jsonld"),
+    ),
+    Embedded::new(
+        "https://w3id.org/security/suites/jws-2020/v1",
+        include_str!("../../contexts/suites-jws-2020-v1.jsonld"),
+    ),
+    Embedded::new("https://www.w3.org/ns/did/v1", include_str!("../../contexts/did-v1.jsonld")),
+];

@@ -1,0 +1,135 @@
+//! A context as it is written: the part of JSON-LD 1.1 that the embedded contexts use, read once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Map, Value};
+
+/// A context as it is written. Compared by what is written.
+#[derive(Debug)]
+pub(crate) struct Local {
+    /// Tells it from all others: what is made from it is remembered under this number.
+    pub(crate) id: u64,
+    /// `null`, which forgets everything before it; or definitions of terms.
+    pub(crate) body: Option<Definitions>,
+    source: Value,
+}
+
+impl PartialEq for Local {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+/// What a context defines, in the order of the file.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions(pub(crate) Vec<(Arc<str>, Definition)>);
+
+/// A term as a context defines it.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    /// What it stands for, not expanded.
+    pub(crate) id: String,
+    /// The type of its values, not expanded.
+    pub(crate) kind: Option<String>,
+    /// How its values are held.
+    pub(crate) container: Container,
+    /// The context of its values, or of nodes of this type.
+    pub(crate) scoped: Option<Arc<Local>>,
+    /// Whether a later context may not say otherwise.
+    pub(crate) protected: bool,
+    /// Written as a string alone: such a term may be the prefix of compact IRIs.
+    pub(crate) simple: bool,
+}
+
+/// How the values of a term are held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Container {
+    /// In no order, which is also what `@set` says.
+    #[default]
+    Set,
+    /// In order.
+    List,
+    /// Each in a graph of its own.
+    Graph,
+}
+
+impl Local {
+    /// Reads what a context says. Errors: what is written in a way that no embedded context is.
+    pub(crate) fn read(source: &Value) -> Result<Self, String> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let body = match source {
+            Value::Null => None,
+            Value::Object(object) => Some(Definitions::read(object)?),
+            _ => return Err(format!("a context is an object or null, not {source}")),
+        };
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { id, body, source: source.clone() })
+    }
+}
+
+impl Definitions {
+    fn read(object: &Map<String, Value>) -> Result<Self, String> {
+        let protected = object.get("@protected") == Some(&Value::Bool(true));
+        let mut definitions = Vec::new();
+        for (term, value) in object {
+            match (term.as_str(), value) {
+                ("@protected", Value::Bool(_)) => {}
+                ("@version", version) if version.as_f64() == Some(1.1) => {}
+                (keyword, _) if keyword.starts_with('@') => {
+                    return Err(format!("contexts with '{keyword}' are not supported"));
+                }
+                (term, value) => {
+                    let definition = Definition::read(term, value, protected)?;
+                    definitions.push((Arc::from(term), definition));
+                }
+            }
+        }
+        Ok(Self(definitions))
+    }
+}
+
+impl Definition {
+    fn read(term: &str, value: &Value, protected: bool) -> Result<Self, String> {
+        let mut definition = Self {
+            id: String::new(),
+            kind: None,
+            container: Container::Set,
+            scoped: None,
+            protected,
+            simple: value.is_string(),
+        };
+        match value {
+            Value::String(id) => definition.id.clone_from(id),
+            Value::Object(object) => {
+                for (key, value) in object {
+                    definition.member(key, value).map_err(|fault| format!("{term}: {fault}"))?;
+                }
+            }
+            _ => return Err(format!("{term}: a definition is a string or an object")),
+        }
+        match definition.id.is_empty() {
+            true => Err(format!("{term}: a definition without '@id' is not supported")),
+            false => Ok(definition),
+        }
+    }
+
+    fn member(&mut self, key: &str, value: &Value) -> Result<(), String> {
+        match (key, value) {
+            ("@id", Value::String(id)) => self.id.clone_from(id),
+            ("@type", Value::String(kind)) => self.kind = Some(kind.clone()),
+            ("@protected", Value::Bool(protected)) => self.protected = *protected,
+            ("@context", context) => self.scoped = Some(Arc::new(Local::read(context)?)),
+            ("@container", Value::String(container)) => {
+                self.container = match container.as_str() {
+                    "@set" => Container::Set,
+                    "@list" => Container::List,
+                    "@graph" => Container::Graph,
+                    other => return Err(format!("the container '{other}' is not supported")),
+                }
+            }
+            _ => return Err(format!("'{key}': {value} is not supported")),
+        }
+        Ok(())
+    }
+}

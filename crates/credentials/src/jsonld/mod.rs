@@ -1,0 +1,59 @@
+//! JSON-LD 1.1 for the contexts that credentials use: from a document straight to its quads, in safe
+//! mode. What the graph would lose is an error that names its path.
+
+mod context;
+pub(crate) mod embedded;
+mod literal;
+mod local;
+mod node;
+
+use context::Context;
+use lyceum_core::problem::{Problem, Result};
+use node::{At, Expander};
+use serde_json::Value;
+
+use crate::rdf::Dataset;
+
+/// The quads that the document means. Errors: it is no object, or it has something that the quads
+/// would not hold.
+pub(crate) fn quads(document: &Value) -> Result<Dataset> {
+    let Value::Object(object) = document else {
+        return Err(Problem::invalid("", "the document is not a JSON object"));
+    };
+    let mut dataset = Dataset::default();
+    let at = At { context: &Context::empty(), term: None, graph: None };
+    Expander { data: &mut dataset }.node(object, at, &Path::Root)?;
+    match dataset.is_empty() {
+        true => Err(Problem::invalid("", "the document says nothing")),
+        false => Ok(dataset),
+    }
+}
+
+/// A place in a document.
+#[derive(Clone, Copy)]
+pub(crate) enum Path<'a> {
+    /// The whole document.
+    Root,
+    /// A member of an object.
+    Key(&'a Path<'a>, &'a str),
+    /// A member of an array.
+    Index(&'a Path<'a>, usize),
+}
+
+impl Path<'_> {
+    /// A fault at this place.
+    fn fault(&self, message: impl Into<String>) -> Problem {
+        Problem::invalid(self.to_string(), message)
+    }
+}
+
+impl std::fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(Self::Root, key) => f.write_str(key),
+            Self::Key(above, key) => write!(f, "{above}.{key}"),
+            Self::Index(above, index) => write!(f, "{above}[{index}]"),
+        }
+    }
+}

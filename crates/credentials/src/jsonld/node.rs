@@ -1,0 +1,368 @@
+//! Node objects to quads: expansion (JSON-LD 1.1 API, 5.1), node map generation (7.2) and
+//! deserialization to RDF (8.1) in one pass.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use lyceum_core::problem::Result;
+use serde_json::{Map, Value};
+
+use super::context::{Coercion, Context, Iri, Scope, Term};
+use super::local::Container;
+use super::{Path, embedded, literal};
+use crate::rdf::{Dataset, Literal, Node, Quad, Text};
+
+const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const FIRST: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
+const REST: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
+const NIL: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
+
+type Object = Map<String, Value>;
+
+/// Writes what a document says into a dataset.
+pub(super) struct Expander<'a> {
+    pub(super) data: &'a mut Dataset,
+}
+
+/// Where a value stands: the context that it is read in, the term that it is a value of, the graph
+/// that it speaks in.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) context: &'a Arc<Context>,
+    pub(super) term: Option<&'a Term>,
+    pub(super) graph: Option<Node>,
+}
+
+impl Expander<'_> {
+    /// Says what a node object says. Answers its IRI or blank node.
+    pub(super) fn node(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Node> {
+        let before = context_of(object, at, path)?;
+        let context = typed(object, &before, path)?;
+        let subject = self.subject(object, &context, path)?;
+        let graph = at.graph;
+        for (key, value) in object.iter().filter(|(key, _)| *key != "@context") {
+            let path = &Path::Key(path, key);
+            match context.expand(key) {
+                Some(Iri::Whole("@id")) => {}
+                Some(Iri::Whole("@type")) => {
+                    for kind in strings(value, path)? {
+                        let object = self.reference(before.expand(kind), kind, path)?;
+                        let predicate = self.data.iri(TYPE);
+                        self.data.add(Quad { subject, predicate, object, graph });
+                    }
+                }
+                Some(iri) => {
+                    let Node::Text(predicate) = self.reference(Some(iri), key, path)? else {
+                        return Err(path.fault("a blank node cannot be a property"));
+                    };
+                    let term = context.term(key).map(|term| &**term);
+                    let at = At { context: &context, term, graph };
+                    self.property((subject, predicate), value, at, path)?;
+                }
+                None => {
+                    return Err(path.fault(format!(
+                        "the term '{key}' is defined by none of the contexts, so a signature \
+                         would not cover it; remove it or name a context that defines it"
+                    )));
+                }
+            }
+        }
+        Ok(subject)
+    }
+
+    fn subject(&mut self, object: &Object, context: &Context, path: &Path<'_>) -> Result<Node> {
+        let mut ids = object.iter().filter(|(key, _)| stands_for(context, key, "@id"));
+        let Some((key, value)) = ids.next() else { return Ok(self.data.blank()) };
+        let path = &Path::Key(path, key);
+        match (value, ids.next()) {
+            (Value::String(id), None) => self.reference(context.expand_iri(id), id, path),
+            (_, None) => Err(path.fault("an id is a string")),
+            (_, Some(_)) => Err(path.fault("the node has two ids")),
+        }
+    }
+
+    /// A node by its IRI or label. Errors: the name is not absolute, or holds characters that no
+    /// IRI has.
+    fn reference(&mut self, iri: Option<Iri<'_>>, name: &str, path: &Path<'_>) -> Result<Node> {
+        let iri = match iri {
+            Some(Iri::Whole(iri)) if !iri.starts_with('@') => Cow::Borrowed(iri),
+            Some(Iri::Compact(prefix, suffix)) => Cow::Owned([prefix, suffix].concat()),
+            _ => {
+                return Err(path.fault(format!(
+                    "'{name}' is neither a term of the contexts nor an absolute IRI"
+                )));
+            }
+        };
+        match iri.strip_prefix("_:") {
+            Some(label) if is_label(label) => Ok(self.data.labelled(label)),
+            None if is_iri(&iri) => Ok(Node::Text(self.data.iri(&iri))),
+            _ => Err(path.fault(format!("'{name}' holds characters that no IRI has"))),
+        }
+    }
+
+    /// The statements of one key: subject and predicate are given.
+    fn property(
+        &mut self,
+        (subject, predicate): (Node, Text),
+        value: &Value,
+        at: At<'_>,
+        path: &Path<'_>,
+    ) -> Result<()> {
+        let quad = |object| Quad { subject, predicate, object, graph: at.graph };
+        if at.term.is_some_and(|term| term.coercion == Coercion::Json) {
+            let object = self.json(value, path)?;
+            self.data.add(quad(object));
+            return Ok(());
+        }
+        let container = at.term.map(|term| term.container).unwrap_or_default();
+        if container == Container::List && !value.is_null() && list_of(value, path)?.is_none() {
+            let object = self.list(value, at, path)?;
+            self.data.add(quad(object));
+            return Ok(());
+        }
+        each(value, path, &mut |value, path| {
+            let object = match container {
+                Container::Graph => self.named_graph(value, at, path)?,
+                Container::List | Container::Set => self.value(value, at, path)?,
+            };
+            if let Some(object) = object {
+                self.data.add(quad(object));
+            }
+            Ok(())
+        })
+    }
+
+    /// A value that speaks in a graph of its own: the graph's blank node.
+    fn named_graph(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<Node>> {
+        match value {
+            Value::Null => Ok(None),
+            Value::Object(object)
+                if !object.is_empty()
+                    && !is_reference(object, at.context)
+                    && !object.contains_key("@value") =>
+            {
+                let graph = self.data.blank();
+                self.node(object, At { graph: Some(graph), ..at }, path)?;
+                Ok(Some(graph))
+            }
+            _ => Err(path.fault("an object that says something of itself is expected here")),
+        }
+    }
+
+    /// One value that is no array. None: it is null, which says nothing.
+    fn value(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<Node>> {
+        let coercion = at.term.map_or(&Coercion::None, |term| &term.coercion);
+        match (value, coercion) {
+            (Value::Null, _) => Ok(None),
+            (Value::Object(object), _) => match list_of(value, path)? {
+                Some(list) => self.list(list, at, path).map(Some),
+                None if object.contains_key("@value") => {
+                    self.value_object(object, at, path).map(Some)
+                }
+                None => self.node(object, at, path).map(Some),
+            },
+            (Value::String(text), Coercion::Id) => {
+                self.reference(scoped(at, path)?.expand_iri(text), text, path).map(Some)
+            }
+            (Value::String(text), Coercion::Vocab) => {
+                self.reference(scoped(at, path)?.expand(text), text, path).map(Some)
+            }
+            (value, Coercion::Datatype(datatype)) => {
+                self.literal(value, Some(datatype), path).map(Some)
+            }
+            (value, _) => self.literal(value, None, path).map(Some),
+        }
+    }
+
+    /// `{"@value": …}` with `@type` or `@language`.
+    fn value_object(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Node> {
+        let context = scoped(at, path)?;
+        let (mut kind, mut language) = (None, None);
+        for (key, value) in object.iter().filter(|(key, _)| *key != "@value") {
+            let path = &Path::Key(path, key);
+            let place = match key.as_str() {
+                "@language" => &mut language,
+                key if stands_for(&context, key, "@type") => &mut kind,
+                _ => {
+                    return Err(path.fault("a value has @type or @language beside @value, no more"));
+                }
+            };
+            match value {
+                Value::String(text) if place.is_none() => *place = Some(text.as_str()),
+                _ => return Err(path.fault("one string is expected")),
+            }
+        }
+        let value = &object["@value"];
+        let path = &Path::Key(path, "@value");
+        match (kind, language, value) {
+            (Some("@json"), None, value) => self.json(value, path),
+            (Some(kind), None, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
+                let Node::Text(_) = self.reference(context.expand(kind), kind, path)? else {
+                    return Err(path.fault("a blank node cannot be a datatype"));
+                };
+                let datatype = match context.expand(kind) {
+                    Some(Iri::Compact(prefix, suffix)) => [prefix, suffix].concat(),
+                    Some(Iri::Whole(iri)) => iri.to_owned(),
+                    None => kind.to_owned(),
+                };
+                self.literal(value, Some(&datatype), path)
+            }
+            (None, Some(tag), Value::String(text)) => {
+                let tag = tag.to_ascii_lowercase();
+                match literal::is_language(&tag) {
+                    true => Ok(Node::Text(self.data.literal(text, Literal::Language(&tag)))),
+                    false => Err(path.fault(format!("'{tag}' is not a language tag"))),
+                }
+            }
+            (None, None, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
+                self.literal(value, None, path)
+            }
+            _ => Err(path.fault("the value does not fit its @type or @language")),
+        }
+    }
+
+    fn list(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Node> {
+        let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        let mut members = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let path = &Path::Index(path, index);
+            match item {
+                Value::Array(_) => members.push(self.list(item, at, path)?),
+                Value::Object(set) if set.contains_key("@set") => {
+                    return Err(path.fault("a set cannot be a member of a list"));
+                }
+                item => members.extend(self.value(item, at, path)?),
+            }
+        }
+        let (first, rest) = (self.data.iri(FIRST), self.data.iri(REST));
+        let nil = Node::Text(self.data.iri(NIL));
+        Ok(members.into_iter().rev().fold(nil, |tail, member| {
+            let subject = self.data.blank();
+            let graph = at.graph;
+            self.data.add(Quad { subject, predicate: first, object: member, graph });
+            self.data.add(Quad { subject, predicate: rest, object: tail, graph });
+            subject
+        }))
+    }
+
+    fn literal(&mut self, value: &Value, datatype: Option<&str>, path: &Path<'_>) -> Result<Node> {
+        let (text, own) = literal::lexical(value, datatype).map_err(|fault| path.fault(fault))?;
+        let kind = datatype.or(own).map_or(Literal::Text, Literal::Typed);
+        Ok(Node::Text(self.data.literal(&text, kind)))
+    }
+
+    fn json(&mut self, value: &Value, path: &Path<'_>) -> Result<Node> {
+        let text = literal::canonical_json(value).map_err(|fault| path.fault(fault))?;
+        Ok(Node::Text(self.data.literal(&text, Literal::Typed(literal::JSON))))
+    }
+}
+
+/// The context that the object's keys are read in, before its types add to it (5.1.2, 7 to 9).
+fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
+    let above = match is_reference(object, at.context) {
+        true => at.context.clone(),
+        false => at.context.reverted(),
+    };
+    let mut context = scoped(At { context: &above, ..at }, path)?;
+    let Some(written) = object.get("@context") else { return Ok(context) };
+    let path = &Path::Key(path, "@context");
+    let urls = strings(written, path).map_err(|_| {
+        path.fault("a context is named by its address; one that is written here is not read")
+    })?;
+    for url in urls {
+        let found = embedded::find(url).ok_or_else(|| {
+            let known = embedded::ALL.each_ref().map(|context| context.url).join(", ");
+            path.fault(format!(
+                "the context '{url}' is not one of those that are read here, which are {known}"
+            ))
+        })?;
+        context = context
+            .with(found.local(), Scope::Document)
+            .map_err(|fault| path.fault(format!("'{url}': {fault}")))?;
+    }
+    Ok(context)
+}
+
+/// The context of the term's values.
+fn scoped(at: At<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
+    match at.term.and_then(|term| term.scoped.as_ref()) {
+        Some(local) => at.context.with(local, Scope::Property).map_err(|fault| path.fault(fault)),
+        None => Ok(at.context.clone()),
+    }
+}
+
+/// The context with those of the object's types, in the order of their names (5.1.2, 11).
+fn typed(object: &Object, before: &Arc<Context>, path: &Path<'_>) -> Result<Arc<Context>> {
+    let mut written = object.iter().filter(|(key, _)| stands_for(before, key, "@type"));
+    let Some((key, value)) = written.next() else { return Ok(before.clone()) };
+    let path = &Path::Key(path, key);
+    if written.next().is_some() {
+        return Err(path.fault("the node has two lists of types"));
+    }
+    let mut types = strings(value, path)?;
+    types.sort_unstable();
+    let mut context = before.clone();
+    for kind in types {
+        if let Some(local) = before.term(kind).and_then(|term| term.scoped.as_ref()) {
+            context = context.with(local, Scope::Type).map_err(|fault| path.fault(fault))?;
+        }
+    }
+    Ok(context)
+}
+
+/// Calls for each member of what may be one value, an array, or a set.
+fn each(
+    value: &Value,
+    path: &Path<'_>,
+    call: &mut impl FnMut(&Value, &Path<'_>) -> Result<()>,
+) -> Result<()> {
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, item)| each(item, &Path::Index(path, index), call)),
+        Value::Object(set) if set.contains_key("@set") => match set.len() {
+            1 => each(&set["@set"], path, call),
+            _ => Err(path.fault("a set has no other members")),
+        },
+        value => call(value, path),
+    }
+}
+
+/// What is in a list object.
+fn list_of<'a>(value: &'a Value, path: &Path<'_>) -> Result<Option<&'a Value>> {
+    match value.as_object().map(|object| (object.get("@list"), object.len())) {
+        Some((Some(list), 1)) if !list.is_null() => Ok(Some(list)),
+        Some((Some(_), _)) => Err(path.fault("a list has its members and nothing else")),
+        _ => Ok(None),
+    }
+}
+
+/// Whether the object names a node and says nothing of it.
+fn is_reference(object: &Object, context: &Context) -> bool {
+    object.len() == 1 && object.keys().all(|key| stands_for(context, key, "@id"))
+        || object.contains_key("@value")
+}
+
+fn stands_for(context: &Context, key: &str, keyword: &str) -> bool {
+    context.expand(key) == Some(Iri::Whole(keyword))
+}
+
+fn strings<'a>(value: &'a Value, path: &Path<'_>) -> Result<Vec<&'a str>> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let strings: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    strings.ok_or_else(|| path.fault("a string or a list of strings is expected"))
+}
+
+fn is_iri(text: &str) -> bool {
+    !text.bytes().any(|byte| byte <= b' ' || b"<>\"{}|^`\\".contains(&byte))
+        && !text.contains(char::is_whitespace)
+}
+
+fn is_label(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+}

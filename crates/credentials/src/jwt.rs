@@ -1,0 +1,208 @@
+//! Credentials as JSON Web Tokens: the credential is the payload, its registered claims stand beside
+//! its members (Open Badges 3.0, 8.2; RFC 7515, RFC 7519).
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ed25519_dalek::{Signer, SigningKey};
+use lyceum_core::limits::JWT_MAX_BYTES;
+use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::time::Timestamp;
+use ring::rand::SystemRandom;
+use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
+use serde_json::{Map, Value, json};
+
+use crate::key::PublicKey;
+
+/// A key that signs tokens.
+#[derive(Clone, Copy, Debug)]
+pub enum Key<'a> {
+    /// `EdDSA` with Ed25519.
+    EdDsa(&'a SigningKey),
+    /// `RS256`.
+    Rs256(&'a RsaKeyPair),
+}
+
+/// The claims that a credential repeats.
+const CLAIMS: [&str; 7] = ["iss", "jti", "nbf", "exp", "sub", "iat", "aud"];
+
+/// A token that was read. Nothing of it is verified yet.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// The protected header.
+    pub header: Map<String, Value>,
+    /// The credential: the payload without the claims, or its member `vc` in tokens of VC 1.1.
+    pub credential: Value,
+    /// The registered claims: `iss`, `jti`, `nbf`, `exp`, `sub`, `iat`, `aud`.
+    pub claims: Map<String, Value>,
+    signed: String,
+    signature: Vec<u8>,
+}
+
+/// Signs a credential as a compact JWS. `kid` is the address of the key in its controller's
+/// document. Errors: `issuer`, `id`, `validFrom` or the subject's id is missing, or a date is none.
+pub fn sign(credential: &Value, key: Key<'_>, kid: &str) -> Result<String> {
+    let mut payload = credential
+        .as_object()
+        .cloned()
+        .ok_or_else(|| Problem::invalid("", "the credential is not a JSON object"))?;
+    for claim in CLAIMS {
+        payload.shift_remove(claim);
+    }
+    payload.extend(claims(credential)?);
+    let algorithm = match key {
+        Key::EdDsa(_) => "EdDSA",
+        Key::Rs256(_) => "RS256",
+    };
+    let header = json!({"alg": algorithm, "typ": "JWT", "kid": kid});
+    let mut token = BASE64_URL_SAFE_NO_PAD.encode(header.to_string());
+    token.push('.');
+    BASE64_URL_SAFE_NO_PAD.encode_string(Value::Object(payload).to_string(), &mut token);
+    let signature = match key {
+        Key::EdDsa(key) => key.sign(token.as_bytes()).to_bytes().to_vec(),
+        Key::Rs256(key) => {
+            let mut signature = vec![0; key.public().modulus_len()];
+            key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), token.as_bytes(), &mut signature)
+                .map_err(|_| Problem::internal("the RSA key does not sign"))?;
+            signature
+        }
+    };
+    token.push('.');
+    BASE64_URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+    Ok(token)
+}
+
+/// The claims that repeat what the credential says: `iss`, `jti`, `nbf`, `sub`, and `exp` where it
+/// ends. A subject without an id, which is named by `identifier` alone, has no `sub`.
+fn claims(credential: &Value) -> Result<Map<String, Value>> {
+    let mut claims = Map::new();
+    let issuer = id_of(&credential["issuer"]);
+    claims.insert("iss".to_owned(), issuer.ok_or_else(|| missing("issuer"))?.into());
+    let id = credential["id"].as_str();
+    claims.insert("jti".to_owned(), id.ok_or_else(|| missing("id"))?.into());
+    let from = instant(credential, "validFrom")?.ok_or_else(|| missing("validFrom"))?;
+    claims.insert("nbf".to_owned(), from.seconds().into());
+    if let Some(until) = instant(credential, "validUntil")? {
+        claims.insert("exp".to_owned(), until.seconds().into());
+    }
+    if let Some(subject) = id_of(&credential["credentialSubject"]) {
+        claims.insert("sub".to_owned(), subject.into());
+    }
+    Ok(claims)
+}
+
+/// Reads a compact JWS that holds a credential. Errors: it is none, or longer than the limit.
+pub fn read(token: &str) -> Result<Token> {
+    if token.len() > JWT_MAX_BYTES {
+        return Err(Problem::new(
+            Kind::TooLarge,
+            format!("a credential as JWT has at most {JWT_MAX_BYTES} bytes"),
+        ));
+    }
+    let mut parts = token.split('.');
+    let (Some(header), Some(payload), Some(signature), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(malformed("a compact JWS has three parts with a full stop between them"));
+    };
+    let (Value::Object(header), Value::Object(mut payload)) = (part(header)?, part(payload)?)
+    else {
+        return Err(malformed("header and payload of the JWS are JSON objects"));
+    };
+    let signature = BASE64_URL_SAFE_NO_PAD
+        .decode(signature)
+        .map_err(|_| malformed("the signature of the JWS is not base64url"))?;
+    let signed = token[..token.rfind('.').expect("it has three parts")].to_owned();
+    let mut claims = Map::new();
+    for claim in CLAIMS {
+        if let Some(value) = payload.shift_remove(claim) {
+            claims.insert(claim.to_owned(), value);
+        }
+    }
+    let credential = payload.shift_remove("vc").unwrap_or(Value::Object(payload));
+    Ok(Token { header, credential, claims, signed, signature })
+}
+
+fn part(text: &str) -> Result<Value> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text);
+    let bytes = bytes.map_err(|_| malformed("header and payload of the JWS are base64url"))?;
+    crate::json::read(&bytes)
+}
+
+impl Token {
+    /// The algorithm that the header names.
+    pub fn algorithm(&self) -> &str {
+        self.header.get("alg").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether the key signed the token, in the algorithm that the header names. The key decides
+    /// which algorithms there can be: a token cannot choose one for it.
+    pub fn is_signed_by(&self, key: &PublicKey) -> bool {
+        self.algorithm() == key.algorithm()
+            && !self.header.contains_key("crit")
+            && key.verifies(self.signed.as_bytes(), &self.signature)
+    }
+
+    /// Where the claims differ from what the credential says; each as `claim: fault`. `iss` must
+    /// be there; others that are missing say nothing that could differ.
+    pub fn differences(&self) -> Vec<String> {
+        let credential = &self.credential;
+        let mut faults = Vec::new();
+        let texts = [
+            ("iss", "issuer", id_of(&credential["issuer"])),
+            ("jti", "id", credential["id"].as_str()),
+            ("sub", "credentialSubject.id", id_of(&credential["credentialSubject"])),
+        ];
+        for (claim, member, said) in texts {
+            match self.claims.get(claim) {
+                None if claim == "iss" => faults.push("iss: the claim is missing".to_owned()),
+                Some(value) if value.as_str() != said || said.is_none() => {
+                    faults.push(format!("{claim}: {value} is not the credential's {member}"));
+                }
+                _ => {}
+            }
+        }
+        // VC 1.1 calls them issuanceDate and expirationDate.
+        for (claim, member, former) in
+            [("nbf", "validFrom", "issuanceDate"), ("exp", "validUntil", "expirationDate")]
+        {
+            let said = [member, former].map(|member| instant(credential, member));
+            let said: Vec<i64> = said
+                .into_iter()
+                .filter_map(|at| at.ok().flatten())
+                .map(Timestamp::seconds)
+                .collect();
+            if let Some(value) = self.claims.get(claim)
+                && !value.as_i64().is_some_and(|value| said.contains(&value))
+            {
+                faults.push(format!("{claim}: {value} is not the credential's {member}"));
+            }
+        }
+        faults
+    }
+}
+
+/// The id of something that is written as an id or as an object with one.
+pub(crate) fn id_of(value: &Value) -> Option<&str> {
+    value.as_str().or_else(|| value["id"].as_str())
+}
+
+fn instant(credential: &Value, member: &str) -> Result<Option<Timestamp>> {
+    match credential.get(member) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {
+            Some(instant) => Ok(Some(instant)),
+            None => Err(Problem::invalid(
+                member,
+                format!("{value} is not an instant such as 2026-01-15T08:00:00Z"),
+            )),
+        },
+    }
+}
+
+fn missing(member: &str) -> Problem {
+    Problem::invalid(member, "a credential that becomes a JWT has it")
+}
+
+fn malformed(message: &str) -> Problem {
+    Problem::new(Kind::Malformed, message)
+}

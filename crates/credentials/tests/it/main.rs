@@ -1,0 +1,13 @@
+//! What the crate promises, against the standards' own files and independent implementations.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a failed unwrap is a failed test; what is left out is told"
+)]
+
+mod contexts;
+mod samples;
+mod signing;
+mod standards;
+mod vectors;
