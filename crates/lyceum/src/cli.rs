@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, client, completions, config, demo, events, export, import, lesson, listen, openapi, qti,
-    serve, trigger,
+    admin, client, completions, config, demo, doctor, events, export, import, lesson, listen,
+    openapi, qti, serve, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -61,6 +61,8 @@ pub(crate) enum Command {
     /// Make demo data
     #[command(subcommand)]
     Demo(demo::Demo),
+    /// Look whether clock, disk, port, database and time zones are as the server needs them
+    Doctor(doctor::Doctor),
     /// Print the settings in force and where each came from
     Config(config::Config),
     /// Print the OpenAPI document of the API

@@ -12,7 +12,7 @@ use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, Config, NoTls, Statement};
 
-pub(crate) use pool::{Mode, Postgres};
+pub(crate) use pool::{Mode, Postgres, address, reach};
 pub(crate) use values::cell;
 
 use crate::problem::{self, is_lost, is_retryable, unavailable};

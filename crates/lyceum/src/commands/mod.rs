@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),
         Command::Demo(demo) => demo.run(printer),
+        Command::Doctor(doctor) => doctor.run(printer),
         Command::Config(config) => config.run(printer),
         Command::OpenApi(openapi) => openapi.run(printer),
         Command::Completions(completions) => {

@@ -12,6 +12,7 @@ mod classroom;
 mod clients;
 mod config;
 mod consumer;
+mod doctor;
 mod durability;
 mod events;
 mod facts;

@@ -53,6 +53,7 @@ fn every_command_explains_itself() {
         "lesson policy show",
         "lesson policy set",
         "lesson policy simulate",
+        "doctor",
         "config",
         "completions",
     ] {

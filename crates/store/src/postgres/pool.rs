@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{POSTGRES_SCAN_CONNECTIONS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
-use postgres::Config;
+use postgres::{Client, Config};
 
 use super::{Fault, Session, connect};
 use crate::problem::{self, unavailable};
@@ -47,18 +47,8 @@ struct Request {
 impl Postgres {
     /// Migrates the database; its connections are made when they are needed.
     pub(crate) fn open(url: &str, migrations: &[Migration], options: Options) -> Result<Self> {
-        let config: Config = url.parse().map_err(|error: postgres::Error| {
-            let cause = std::error::Error::source(&error).map(ToString::to_string);
-            let cause = cause.unwrap_or_else(|| error.to_string());
-            Problem::new(ProblemKind::Invalid, format!("The database's address is none: {cause}"))
-        })?;
-        let migrate = || {
-            let mut client = connect(&config).map_err(|error| {
-                let cause = problem::describe(&error);
-                unavailable(format!("The database cannot be opened: {cause}"), 2)
-            })?;
-            migrate::postgres(&mut client, migrations)
-        };
+        let config = address(url)?;
+        let migrate = || migrate::postgres(&mut reach(&config)?, migrations);
         // The client brings a runtime of its own, so a thread of the caller's will not do.
         thread::scope(|scope| scope.spawn(migrate).join())
             .unwrap_or_else(|_| Err(Problem::internal("migrating panicked")))?;
@@ -88,6 +78,23 @@ impl Postgres {
     ) -> Result<T> {
         Session::connect(&self.config, self.options)?.write_once(work)
     }
+}
+
+/// Reads a `postgres://…` address.
+pub(crate) fn address(url: &str) -> Result<Config> {
+    url.parse().map_err(|error: postgres::Error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        let cause = cause.unwrap_or_else(|| error.to_string());
+        Problem::new(ProblemKind::Invalid, format!("The database's address is none: {cause}"))
+    })
+}
+
+/// The first connection to a database. Errors: `Unavailable`, with what is in the way.
+pub(crate) fn reach(config: &Config) -> Result<Client> {
+    connect(config).map_err(|error| {
+        let cause = problem::describe(&error);
+        unavailable(format!("The database cannot be opened: {cause}"), 2)
+    })
 }
 
 /// Threads with one connection each, started one by one as the queue demands.

@@ -1,0 +1,125 @@
+//! `lyceum doctor`: each finding with its mend.
+
+use std::net::TcpListener;
+
+use lyceum_store::{Db, Target};
+use lyceum_testkit::both_stores;
+use serde_json::Value;
+
+use crate::served::{Served, Store};
+use crate::transcript::Place;
+
+const ANYWHERE: &str = "--listen 127.0.0.1:0";
+
+/// What the doctor finds, and whether all is well.
+fn findings(place: &Place, flags: &str) -> (i32, Vec<Value>) {
+    let (code, stdout, _) = place.run(&format!("doctor --json {flags}"));
+    (code, serde_json::from_str(&stdout).unwrap())
+}
+
+/// The finding of a check that is not well alone.
+fn only_ill(place: &Place, flags: &str, check: &str) -> (String, String) {
+    let (code, findings) = findings(place, flags);
+    assert_eq!(code, 1, "{findings:?}");
+    for finding in &findings {
+        assert_eq!(finding["state"] == "ok", finding["check"] != check, "{finding}");
+        assert_eq!(finding["mend"].is_null(), finding["check"] != check, "{finding}");
+    }
+    let ill = findings.iter().find(|finding| finding["check"] == check).unwrap();
+    let text = |name: &str| ill[name].as_str().unwrap().to_owned();
+    (text("found"), text("mend"))
+}
+
+#[test]
+fn a_fresh_machine_is_well_and_stays_untouched() {
+    let place = Place::new();
+    let (code, findings) = findings(&place, ANYWHERE);
+    let checks: Vec<_> = findings.iter().map(|finding| finding["check"].clone()).collect();
+    assert_eq!(checks, ["clock", "disk", "port", "database", "time zones"]);
+    assert!(findings.iter().all(|finding| finding["state"] == "ok"), "{findings:?}");
+    assert_eq!(code, 0);
+    assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
+}
+
+#[test]
+fn a_busy_port_is_named() {
+    let place = Place::new();
+    let holder = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = holder.local_addr().unwrap();
+    let (found, mend) = only_ill(&place, &format!("--listen {address}"), "port");
+    assert!(found.contains(&address.to_string()) && found.contains("in use"), "{found}");
+    assert!(mend.contains("--listen"), "{mend}");
+}
+
+#[test]
+fn a_running_server_is_no_fault() {
+    let served = Served::start(Store::Sqlite);
+    let address = served.base.trim_start_matches("http://").to_owned();
+    let (code, findings) = findings(&Place::new(), &format!("--listen {address}"));
+    assert_eq!(code, 0, "{findings:?}");
+    assert!(findings[2]["found"].as_str().unwrap().contains("a server answers"), "{findings:?}");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_data_is_named() {
+    let place = Place::new();
+    place.write("notes.txt", "not a folder");
+    let (found, mend) = only_ill(&place, &format!("{ANYWHERE} --data notes.txt/data"), "disk");
+    assert!(found.contains("notes.txt") && mend.contains("--data"), "{found}; {mend}");
+}
+
+#[test]
+fn a_database_of_a_newer_program_is_named_and_not_changed() {
+    both_stores(&[], |target| {
+        let place = Place::new();
+        let (target, flags) = match target {
+            Target::Sqlite(_) => {
+                std::fs::create_dir(place.path().join("data")).unwrap();
+                (Target::Sqlite(place.path().join("data/lyceum.db")), "--data data".to_owned())
+            }
+            Target::Postgres(url) => (target.clone(), format!("--data data --database {url}")),
+        };
+        let flags = format!("{ANYWHERE} {flags}");
+        let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+        let (code, found) = findings(&place, &flags);
+        assert_eq!(code, 0, "{found:?}");
+        assert!(found[3]["found"].as_str().unwrap().contains("schema"), "{found:?}");
+
+        let later = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum)
+                     VALUES (9999, 'later', '2026-01-01T00:00:00Z', '0')";
+        db.write_blocking(|tx| tx.execute(later, &[]).map(drop)).unwrap();
+        let (found, mend) = only_ill(&place, &flags, "database");
+        assert!(found.contains("9999") && mend.contains("newer lyceum"), "{found}; {mend}");
+    });
+}
+
+#[test]
+fn a_database_that_cannot_be_reached_is_named() {
+    let place = Place::new();
+    let flags = format!("{ANYWHERE} --database postgres://nobody:secret-word@127.0.0.1:1/none");
+    let (found, mend) = only_ill(&place, &flags, "database");
+    assert!(found.contains("cannot be opened") && !found.contains("secret-word"), "{found}");
+    assert!(mend.contains("address"), "{mend}");
+}
+
+#[test]
+fn old_time_zone_data_is_named() {
+    let place = Place::new();
+    // A zone of one type, UTC, in the first version of the format (RFC 8536 3).
+    let mut utc = b"TZif".to_vec();
+    utc.extend([0; 16]);
+    for count in [0_u32, 0, 0, 0, 1, 4] {
+        utc.extend(count.to_be_bytes());
+    }
+    utc.extend([0; 6]);
+    utc.extend(b"UTC\0");
+    for zone in ["Asia/Almaty", "America/Asuncion"] {
+        let file = place.path().join("zones").join(zone);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, &utc).unwrap();
+    }
+    let folder = place.path().join("zones").to_string_lossy().into_owned();
+    let place = place.with("TZDIR", &folder);
+    let (found, mend) = only_ill(&place, ANYWHERE, "time zones");
+    assert!(found.contains("Asia/Almaty") && mend.contains("tzdata"), "{found}; {mend}");
+}

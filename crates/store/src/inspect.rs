@@ -1,0 +1,66 @@
+//! A look at a database that changes nothing in it.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use rusqlite::OptionalExtension;
+
+use crate::postgres::{address, reach};
+use crate::sqlite::{File, Use};
+use crate::{Options, Target, problem};
+
+/// What a database says of itself.
+#[derive(Clone, Debug)]
+pub struct Inspection {
+    /// The version of the program that keeps it: `(3, 50)` for SQLite, `(15, 6)` for PostgreSQL.
+    pub engine: (u32, u32),
+    /// The newest migration that it has; none before the first start.
+    pub schema: Option<i32>,
+    /// The clock of its server; SQLite has none of its own.
+    pub clock: Option<Timestamp>,
+}
+
+/// Inspects a database without migrating it. Errors: `Unavailable` when it cannot be reached.
+pub fn inspect(target: &Target) -> Result<Inspection> {
+    match target {
+        Target::Sqlite(path) => sqlite(&File::new(path, Options::default())),
+        Target::Postgres(url) => server(url),
+    }
+}
+
+/// Whether the table of migrations is there, as each store tells it.
+const HAS_SCHEMA: &str = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
+const SERVER: &str = "SELECT current_setting('server_version_num')::bigint,
+    (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+    to_regclass('refinery_schema_history') IS NOT NULL";
+const SCHEMA: &str = "SELECT max(version) FROM refinery_schema_history";
+
+fn sqlite(file: &File) -> Result<Inspection> {
+    let connection = file.connect(Use::Scan)?;
+    let failed = |error| problem::sqlite(&error, SCHEMA);
+    let has_schema = connection.query_row(HAS_SCHEMA, [], |_| Ok(())).optional().map_err(failed)?;
+    let schema = match has_schema {
+        Some(()) => connection.query_row(SCHEMA, [], |row| row.get(0)).map_err(failed)?,
+        None => None,
+    };
+    let version = u32::try_from(rusqlite::version_number()).map_err(Problem::internal)?;
+    Ok(Inspection { engine: (version / 1_000_000, version / 1_000 % 1_000), schema, clock: None })
+}
+
+fn server(url: &str) -> Result<Inspection> {
+    let mut client = reach(&address(url)?)?;
+    let row = client.query_one(SERVER, &[]).map_err(|error| problem::postgres(&error, SERVER))?;
+    let (version, clock, has_schema): (i64, i64, bool) = (row.get(0), row.get(1), row.get(2));
+    let schema = if has_schema {
+        let row =
+            client.query_one(SCHEMA, &[]).map_err(|error| problem::postgres(&error, SCHEMA))?;
+        row.get(0)
+    } else {
+        None
+    };
+    let version = u32::try_from(version).map_err(Problem::internal)?;
+    Ok(Inspection {
+        engine: (version / 10_000, version % 10_000),
+        schema,
+        clock: Some(Timestamp::from_milliseconds(clock)),
+    })
+}
