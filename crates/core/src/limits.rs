@@ -257,3 +257,11 @@ pub const CANONIZE_MAX_COUNT: usize = 20_000;
 pub const CONTEXT_CACHE_ENTRIES: usize = 1024;
 /// Bytes of a credential as JWT at most.
 pub const JWT_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of an image of a badge at most.
+pub const BAKED_IMAGE_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Elements, attributes and texts of an SVG image of a badge at most.
+pub const BAKED_SVG_MAX_NODES: u32 = 100_000;
+/// Bytes of an unpacked status list at least: what hides which bit somebody asks for.
+pub const STATUS_LIST_MIN_BYTES: usize = 16 * 1024;
+/// Bytes of an unpacked status list at most.
+pub const STATUS_LIST_MAX_BYTES: usize = 4 * 1024 * 1024;

@@ -3,6 +3,8 @@
 //! What signs, checks, bakes and reads is pure: no file, no network, no clock. What a check needs
 //! from elsewhere, a key document or a status list, is named first and passed in.
 
+pub mod badge_image;
+pub mod baking;
 mod canonize;
 pub mod did;
 pub mod json;
@@ -11,6 +13,7 @@ pub mod jwt;
 pub mod key;
 pub mod proof;
 mod rdf;
+pub mod status_list;
 
 pub use canonize::canonize;
 

@@ -6,6 +6,7 @@
     reason = "a failed unwrap is a failed test; what is left out is told"
 )]
 
+mod baking;
 mod contexts;
 mod samples;
 mod signing;

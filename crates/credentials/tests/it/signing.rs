@@ -37,21 +37,20 @@ fn every_byte_of_a_signed_badge_counts() {
     let (mut unread, mut refused) = (0, 0);
     let mut accepted = Vec::new();
     for at in 0..text.len() {
-        for change in [1, 0x20] {
-            let mut bytes = text.clone().into_bytes();
-            bytes[at] ^= change;
-            match json::read(&bytes) {
-                Err(_) => unread += 1,
-                Ok(changed) if check_any(&changed).is_err() => refused += 1,
-                Ok(changed) => accepted.push(changed),
-            }
+        let mut bytes = text.clone().into_bytes();
+        // Another letter case; of what is no letter another character.
+        bytes[at] ^= if bytes[at].is_ascii_alphabetic() { 0x20 } else { 1 };
+        match json::read(&bytes) {
+            Err(_) => unread += 1,
+            Ok(changed) if check_any(&changed).is_err() => refused += 1,
+            Ok(changed) => accepted.push(changed),
         }
     }
     // The context gives the class Criteria and the property criteria one IRI. The verifier misses
     // the property.
     let [turned] = &accepted[..] else { panic!("{accepted:#?}") };
     assert!(turned["credentialSubject"]["achievement"]["Criteria"].is_object());
-    assert!(refused > 3000, "{refused} changes were read and refused, {unread} were no JSON");
+    assert!(refused > 1500, "{refused} changes were read and refused, {unread} were no JSON");
 }
 
 /// Checks what may have lost its proof.

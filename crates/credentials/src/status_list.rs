@@ -1,0 +1,167 @@
+//! Lists that say which credentials are revoked: Bitstring Status List 1.0, and the revocation list
+//! of 1EdTech (`1EdTechRevocationList`).
+
+use std::io::{Read, Write};
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use lyceum_core::limits::{STATUS_LIST_MAX_BYTES, STATUS_LIST_MIN_BYTES};
+use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::time::Timestamp;
+use serde_json::{Value, json};
+
+/// One bit a credential; the first is the leftmost. Never shorter than what hides whose bit
+/// somebody asks for (131 072 bits, 6.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bits(Vec<u8>);
+
+impl Default for Bits {
+    fn default() -> Self {
+        Self(vec![0; STATUS_LIST_MIN_BYTES])
+    }
+}
+
+impl Bits {
+    /// How many credentials the list has room for.
+    pub fn count(&self) -> usize {
+        self.0.len() * 8
+    }
+
+    /// Whether the bit is set. None: the list is not that long.
+    pub fn get(&self, index: usize) -> Option<bool> {
+        self.0.get(index / 8).map(|byte| byte & mask(index) != 0)
+    }
+
+    /// Sets the bit, or clears it. The list grows where it is too short. Errors: the index is
+    /// above the limit.
+    pub fn set(&mut self, index: usize, value: bool) -> Result<()> {
+        if index / 8 >= STATUS_LIST_MAX_BYTES {
+            let most = STATUS_LIST_MAX_BYTES * 8;
+            return Err(Problem::invalid("statusListIndex", format!("a list has {most} bits")));
+        }
+        if index / 8 >= self.0.len() {
+            self.0.resize(index / 8 + 1, 0);
+        }
+        let byte = &mut self.0[index / 8];
+        *byte = if value { *byte | mask(index) } else { *byte & !mask(index) };
+        Ok(())
+    }
+
+    /// The list as credentials hold it: `u`, then base64url of its gzip.
+    pub fn encode(&self) -> String {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(&self.0).expect("a vector takes everything");
+        let packed = gzip.finish().expect("a vector takes everything");
+        format!("u{}", BASE64_URL_SAFE_NO_PAD.encode(packed))
+    }
+
+    /// Reads a list. Errors: another encoding, or a list that unpacks to more than the limit.
+    pub fn decode(text: &str) -> Result<Self> {
+        let malformed = |what| Problem::new(Kind::Malformed, format!("the encodedList {what}"));
+        // Lists of before the recommendation have no multibase prefix.
+        let packed = BASE64_URL_SAFE_NO_PAD
+            .decode(text.strip_prefix('u').unwrap_or(text).trim_end_matches('='))
+            .map_err(|_| malformed("is not base64url"))?;
+        let mut bytes = Vec::new();
+        GzDecoder::new(&packed[..])
+            .take(STATUS_LIST_MAX_BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|_| malformed("is not gzip"))?;
+        match bytes.len() <= STATUS_LIST_MAX_BYTES {
+            true => Ok(Self(bytes)),
+            false => Err(malformed(&format!("unpacks to more than {STATUS_LIST_MAX_BYTES} bytes"))),
+        }
+    }
+}
+
+fn mask(index: usize) -> u8 {
+    0x80 >> (index % 8)
+}
+
+/// The `credentialStatus` of a credential: bit `index` of the revocation list at `list`.
+pub fn entry(list: &str, index: usize) -> Value {
+    json!({
+        "id": format!("{list}#{index}"),
+        "type": "BitstringStatusListEntry",
+        "statusPurpose": "revocation",
+        "statusListIndex": index.to_string(),
+        "statusListCredential": list,
+    })
+}
+
+/// A revocation list as a credential, to be signed: `id` is the address that it is served at, and
+/// readers may keep it for `ttl_ms` milliseconds.
+pub fn credential(
+    id: &str,
+    issuer: &str,
+    bits: &Bits,
+    valid_from: Timestamp,
+    ttl_ms: u64,
+) -> Value {
+    json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        "id": id,
+        "type": ["VerifiableCredential", "BitstringStatusListCredential"],
+        "issuer": issuer,
+        "validFrom": crate::seconds(valid_from),
+        "credentialSubject": {
+            "id": format!("{id}#list"),
+            "type": "BitstringStatusList",
+            "statusPurpose": "revocation",
+            "ttl": ttl_ms,
+            "encodedList": bits.encode(),
+        },
+    })
+}
+
+/// The list of 1EdTech: `id` is the address that it is served at, `revoked` the ids of credentials
+/// with the reason, where one was given.
+pub fn revocation_list<'a>(
+    id: &str,
+    issuer: &str,
+    revoked: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+) -> Value {
+    let revoked = revoked.into_iter().map(|(credential, reason)| {
+        let mut entry = json!({"id": credential, "revoked": true});
+        if let Some(reason) = reason {
+            entry["revocationReason"] = reason.into();
+        }
+        entry
+    });
+    json!({"id": id, "issuer": issuer, "revokedCredential": revoked.collect::<Vec<_>>()})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_back() {
+        let mut bits = Bits::default();
+        assert_eq!(bits.count(), 131_072);
+        for index in [0, 7, 8, 131_071, 200_000] {
+            bits.set(index, true).unwrap();
+        }
+        bits.set(7, false).unwrap();
+        let read = Bits::decode(&bits.encode()).unwrap();
+        assert_eq!(read, bits);
+        let set: Vec<usize> = (0..read.count()).filter(|at| read.get(*at) == Some(true)).collect();
+        assert_eq!(set, [0, 8, 131_071, 200_000]);
+        assert_eq!(read.get(read.count()), None);
+        assert!(bits.set(usize::MAX, true).is_err());
+    }
+
+    #[test]
+    fn a_list_that_unpacks_to_too_much_is_refused() {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(&vec![0; STATUS_LIST_MAX_BYTES + 1]).unwrap();
+        let bomb = format!("u{}", BASE64_URL_SAFE_NO_PAD.encode(gzip.finish().unwrap()));
+        assert_eq!(Bits::decode(&bomb).unwrap_err().kind, Kind::Malformed);
+        for text in ["", "u", "u!", "uAAAA"] {
+            assert!(Bits::decode(text).is_err(), "{text}");
+        }
+    }
+}
