@@ -1,4 +1,4 @@
-//! `cargo xtask build`: the console's assets and the release binary.
+//! `cargo xtask build`: the console's assets, the npm packages and the release binary.
 
 use std::fs;
 use std::path::Path;
@@ -28,12 +28,26 @@ pub(crate) fn assets() -> Result<()> {
     if is_fresh(&folder) {
         return Ok(());
     }
-    for arguments in [&["ci", "--no-audit", "--no-fund"][..], &["run", "build"]] {
-        let mut npm = command("npm", arguments);
-        npm.current_dir(&folder);
-        run(npm).context("the console's assets were not built")?;
+    npm(&folder, INSTALL).context("the console's assets were not built")?;
+    npm(&folder, &["run", "build"]).context("the console's assets were not built")
+}
+
+/// Compiles the npm packages for app developers; what they need is installed unless it is there.
+pub(crate) fn packages() -> Result<()> {
+    let folder = root().join("web");
+    let time = |name| times(&folder.join(name)).max();
+    if time("node_modules/.package-lock.json") < time("package-lock.json") {
+        npm(&folder, INSTALL).context("what the npm packages need was not installed")?;
     }
-    Ok(())
+    npm(&folder, &["run", "build"]).context("the npm packages were not compiled")
+}
+
+const INSTALL: &[&str] = &["ci", "--no-audit", "--no-fund"];
+
+fn npm(folder: &Path, arguments: &[&str]) -> Result<()> {
+    let mut npm = command("npm", arguments);
+    npm.current_dir(folder);
+    run(npm)
 }
 
 fn is_fresh(folder: &Path) -> bool {

@@ -6,6 +6,10 @@ use anyhow::{Result, bail};
 
 use crate::run::{command, output, run, works};
 
+/// Programs that tests run, with their packages in Debian.
+const PROGRAMS: [(&str, &str); 3] =
+    [("xmllint", "libxml2-utils"), ("strace", "strace"), ("chromium", "chromium")];
+
 /// Installs what is missing, or says what to install.
 pub(crate) fn install() -> Result<()> {
     for component in ["fmt", "clippy"] {
@@ -21,13 +25,13 @@ pub(crate) fn install() -> Result<()> {
     if !works("python3", &["-c", "import venv, ensurepip"]) {
         packages.extend(["python3", "python3-venv"]);
     }
-    for (program, package) in [("xmllint", "libxml2-utils"), ("strace", "strace")] {
+    for (program, package) in PROGRAMS {
         if !works(program, &["--version"]) {
             packages.push(package);
         }
     }
     if packages.is_empty() {
-        println!("PostgreSQL, Python, xmllint and strace are installed");
+        println!("PostgreSQL, Python, xmllint, strace and Chromium are installed");
         return Ok(());
     }
     install_packages(&packages)

@@ -33,6 +33,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     let mut steps = Steps::start();
     steps.take("prerequisites", prerequisites::install);
     steps.take("assets", build::assets);
+    steps.take("npm packages", build::packages);
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
         steps.take("lints", || {

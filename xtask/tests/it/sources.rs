@@ -23,7 +23,7 @@ const MAX_SCRIPT_LINE: usize = 200;
 fn files_are_short() {
     let breaches: Vec<String> = sources()
         .iter()
-        .filter(|source| source.has_extension("rs") || source.has_extension("py"))
+        .filter(|source| ["rs", "py", "ts", "js", "mjs"].iter().any(|it| source.has_extension(it)))
         .filter(|source| !source.path.contains("/migrations/"))
         .filter(|source| source.text.lines().count() > MAX_LINES)
         .map(|source| format!("{}: {} lines", source.path, source.text.lines().count()))

@@ -32,3 +32,4 @@ mod simulations;
 mod standards;
 mod transcript;
 mod usage;
+mod web;

@@ -1,0 +1,30 @@
+//! The npm packages in Node and in Chromium, run as app developers run them.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::served::{binary, root, wait};
+
+const TESTS_MAX: Duration = Duration::from_mins(5);
+
+#[test]
+fn the_npm_packages_pass_their_tests() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let mut tests = Command::new("npm")
+        .arg("test")
+        .current_dir(root().join("web"))
+        .env("LYCEUM_BIN", binary())
+        .stdin(Stdio::null())
+        .stdout(log.reopen().unwrap())
+        .stderr(log.reopen().unwrap())
+        .spawn()
+        .expect("npm is installed (https://nodejs.org)");
+    let status = wait(&mut tests, TESTS_MAX);
+    if status.is_none() {
+        tests.kill().unwrap();
+        tests.wait().unwrap();
+    }
+    let said = std::fs::read_to_string(log.path()).unwrap();
+    assert!(status.is_some_and(|status| status.success()), "npm test: {status:?}\n{said}");
+    println!("{}", said.lines().filter(|line| line.starts_with("# pass")).collect::<String>());
+}

@@ -1,0 +1,18 @@
+export { Client, init } from "./client.js";
+export type { ClientOptions, InitOptions } from "./client.js";
+export { PING_INTERVAL_MS, PINGS_UNTIL_OFFLINE } from "./connection.js";
+export type { ConnectionMonitor, ConnectionState } from "./connection.js";
+export { INIT_TIMEOUT_MS } from "./embedding.js";
+export type { Connection, EmbeddingEvents, GameMessages } from "./embedding.js";
+export { ApiError, ConnectionError, QueueFullError, SetupError, isRetryable } from "./errors.js";
+export type { Achievement, Game, LeaderboardLine, Page, SavedState, Score, Session, Timeframe } from "./games.js";
+export { CREDITS } from "./inventory.js";
+export type { Held, Item } from "./inventory.js";
+export { HEARTBEAT_SECONDS, IDLE_AFTER_SECONDS } from "./learning.js";
+export type { Activity, ActivityResult, EndedActivity, LearningContext, TrackingOptions } from "./learning.js";
+export type { Level, LevelProgress, Notification, Player } from "./players.js";
+export { QUEUE_MAX_CHARACTERS, QUEUE_MAX_WRITES } from "./queue.js";
+export type { Queue, QueuedWrite, RefusedWrite, Written } from "./queue.js";
+export { memoryStorage } from "./storage.js";
+export type { QueueStorage } from "./storage.js";
+export type { DayXp } from "./xp.js";

@@ -1,0 +1,76 @@
+import type { Http } from "./http.js";
+import { part } from "./http.js";
+import type { Queue, Written } from "./queue.js";
+
+/** The slug of the item that credits are. */
+export const CREDITS = "LYCEUM_CREDITS";
+
+/** Something that players can have. */
+export interface Item {
+  id: string;
+  slug: string;
+  gameId: string | null;
+  displayName: string;
+  description: string | null;
+  type: "currency" | "badge" | "trophy" | "collectible" | "upgrade" | "other";
+  metadata: Record<string, unknown>;
+}
+
+/** How many of an item the player has. */
+export interface Held {
+  id: string;
+  quantity: number;
+  item: Item;
+  updatedAt: string;
+}
+
+/** What the player has. Items are named by id or slug. */
+export class Inventory {
+  constructor(
+    private readonly http: Http,
+    private readonly queue: Queue,
+  ) {}
+
+  /** Everything, the credits first. */
+  list(): Promise<Held[]> {
+    return this.http.send({ method: "GET", path: "/inventory" });
+  }
+
+  /** An item, whether the player has it or not. */
+  item(item: string): Promise<Item> {
+    return this.http.send({ method: "GET", path: `/items/${part(item)}` });
+  }
+
+  /** How many of an item the player has. */
+  async quantity(item: string): Promise<number> {
+    const held = (await this.list()).find(({ item: { id, slug } }) => id === item || slug === item);
+    return held?.quantity ?? 0;
+  }
+
+  /** Puts some in. */
+  add(item: string, qty = 1): Promise<Written<{ newTotal: number }>> {
+    return this.queue.push("POST", "/inventory/add", { itemId: item, qty });
+  }
+
+  /** Takes some out; an `ApiError` of status 409 where there are fewer. */
+  remove(item: string, qty = 1): Promise<Written<{ newTotal: number }>> {
+    return this.queue.push("POST", "/inventory/remove", { itemId: item, qty });
+  }
+}
+
+/** What players earn and spend. */
+export class Credits {
+  constructor(private readonly inventory: Inventory) {}
+
+  balance(): Promise<number> {
+    return this.inventory.quantity(CREDITS);
+  }
+
+  add(amount: number): Promise<Written<{ newTotal: number }>> {
+    return this.inventory.add(CREDITS, amount);
+  }
+
+  spend(amount: number): Promise<Written<{ newTotal: number }>> {
+    return this.inventory.remove(CREDITS, amount);
+  }
+}

@@ -1,0 +1,225 @@
+import { AttentionClock } from "./attention.js";
+import type { CurrentGame } from "./games.js";
+import type { Http } from "./http.js";
+import type { PageEnvironment } from "./page.js";
+import type { QueuedWrite, Written } from "./queue.js";
+import { Xp } from "./xp.js";
+
+/** What is learned. */
+export interface Activity {
+  /** The app's own name for it: letters, digits, dashes. */
+  activityId: string;
+  /** What people call it; made from the id unless said. */
+  activityName?: string;
+  /** Of the project's courses: `Math`, `Reading`, … */
+  subject: string;
+  /** From -1 (before kindergarten) to 13. */
+  grade: number;
+}
+
+/** What came of an activity. */
+export interface ActivityResult extends Partial<Activity> {
+  correctQuestions: number;
+  totalQuestions: number;
+  /** In place of the XP that the server would reckon from active minutes and accuracy. */
+  xpEarned?: number;
+  /** How many units of the course this has mastered. */
+  masteredUnits?: number;
+  /** Active time in seconds, where the client did not measure it. */
+  durationSeconds?: number;
+}
+
+/** What an ended activity has earned. */
+export interface EndedActivity {
+  xpAwarded: number;
+  [more: string]: unknown;
+}
+
+/** How time is measured. */
+export interface TrackingOptions {
+  /** How often time is told to the server, in seconds. */
+  heartbeatSeconds?: number;
+  /** For how long a learner who touches nothing counts as active, in seconds: longer where much is read or watched. */
+  idleAfterSeconds?: number;
+}
+
+export const HEARTBEAT_SECONDS = 15;
+export const IDLE_AFTER_SECONDS = 60;
+/** Browsers wake hidden pages once a minute; what is longer was sleep. */
+const SLEEP_AFTER_MS = 130_000;
+
+/** What learning needs of the queue. */
+export interface LearningQueue {
+  push<T extends object>(method: QueuedWrite["method"], path: string, body: unknown): Promise<Written<T>>;
+  /** Sends a write in such a way that it outlives the page. */
+  beacon(method: QueuedWrite["method"], path: string, body: unknown): void;
+}
+
+/** Who learns, in which role, where. */
+export interface LearningContext {
+  id: string;
+  role: string;
+  enrollments: { subject: string; grade: number; courseId: string }[];
+  organizations: { id: string; name: string; type: string; isPrimary: boolean }[];
+}
+
+interface Running {
+  activity: Activity;
+  clock: AttentionClock;
+  /** When the window began that the next heartbeat tells. */
+  since: number;
+  activeMs: number;
+  stop: () => void;
+}
+
+/**
+ * Learning: activities with their time, what they earn, who learns.
+ *
+ * `start` begins to measure; from then on active and inactive time is told to the server every
+ * {@link HEARTBEAT_SECONDS}, and once more when the page is left. `endActivity` tells the result.
+ */
+export class Learning {
+  readonly xp: Xp;
+  #running: Running | undefined;
+
+  constructor(
+    private readonly http: Http,
+    private readonly queue: LearningQueue,
+    private readonly game: CurrentGame,
+    private readonly page: PageEnvironment,
+    private readonly options: TrackingOptions = {},
+  ) {
+    this.xp = new Xp(http);
+  }
+
+  /** The activity whose time is measured. */
+  get current(): Activity | undefined {
+    return this.#running?.activity;
+  }
+
+  /** Begins an activity and measures its time; one that runs is left with the time it has. */
+  start(activity: Activity): void {
+    check(activity);
+    this.leave();
+    const clock = new AttentionClock(this.page.elapsed(), (this.options.idleAfterSeconds ?? IDLE_AFTER_SECONDS) * 1000, SLEEP_AFTER_MS);
+    const elapsed = () => this.page.elapsed();
+    const stops = [
+      this.page.every((this.options.heartbeatSeconds ?? HEARTBEAT_SECONDS) * 1000, () => this.#beat(false)),
+      this.page.watch({
+        input: () => clock.input(elapsed()),
+        seen: (visible) => clock.see(elapsed(), visible),
+        left: () => this.#beat(true),
+      }),
+    ];
+    const stop = () => stops.forEach((each) => each());
+    this.#running = { activity, clock, since: this.page.now(), activeMs: 0, stop };
+  }
+
+  /** The clock stands: a dialogue, an overlay, a break. */
+  pause(): void {
+    this.#running?.clock.pause(this.page.elapsed());
+  }
+
+  /** The clock goes on. */
+  resume(): void {
+    this.#running?.clock.resume(this.page.elapsed());
+  }
+
+  /** The learner does something that the page cannot see, such as watching a film or speaking. */
+  touch(): void {
+    this.#running?.clock.input(this.page.elapsed());
+  }
+
+  /** Leaves the activity without a result; its time counts. */
+  leave(): void {
+    const running = this.#running;
+    if (!running) return;
+    this.#beat(false);
+    running.stop();
+    this.#running = undefined;
+  }
+
+  /**
+   * Ends the activity and tells its result; what {@link start} was told need not be said again.
+   * Answers the XP that it earned, or that it waits in the queue.
+   *
+   * Throws `RangeError` for numbers that cannot be, `ApiError` where the server refuses.
+   */
+  async endActivity(result: ActivityResult): Promise<Written<EndedActivity>> {
+    const running = this.#running;
+    const activity = check({ ...running?.activity, ...said(result, ["activityId", "activityName", "subject", "grade"]) });
+    checkNumbers(result);
+    this.#beat(false);
+    const measured = running && running.activity.activityId === activity.activityId ? running.activeMs / 1000 : 0;
+    const body = {
+      gameId: this.game(),
+      activityData: activity,
+      scoreData: said(result, ["correctQuestions", "totalQuestions"]),
+      timingData: { durationSeconds: result.durationSeconds ?? measured, endedAt: new Date(this.page.now()).toISOString() },
+      ...said(result, ["xpEarned", "masteredUnits"]),
+    };
+    running?.stop();
+    this.#running = undefined;
+    return this.queue.push<EndedActivity>("POST", "/lms/end-activity", body);
+  }
+
+  /** Who learns: role, enrollments, organizations; null where the integration is switched off. */
+  async context(): Promise<LearningContext | null> {
+    const { lms } = await this.http.send<{ lms?: LearningContext | null }>({ method: "GET", path: "/users/me" });
+    return lms ?? null;
+  }
+
+  /** Tells the time since the last beat. */
+  #beat(last: boolean): void {
+    const running = this.#running;
+    if (!running) return;
+    const spent = running.clock.take(this.page.elapsed());
+    const startedAt = new Date(running.since).toISOString();
+    const now = this.page.now();
+    running.since = now;
+    running.activeMs += spent.activeMs;
+    if (spent.activeMs + spent.inactiveMs < 1) return;
+    const body = {
+      gameId: this.game(),
+      activityData: running.activity,
+      timingData: {
+        startedAt,
+        endedAt: new Date(now).toISOString(),
+        activeSeconds: seconds(spent.activeMs),
+        inactiveSeconds: seconds(spent.inactiveMs),
+      },
+    };
+    if (last) return this.queue.beacon("POST", "/lms/time-spent", body);
+    this.queue.push("POST", "/lms/time-spent", body).catch((error: Error) => {
+      console.warn(`Lyceum: the time of '${running.activity.activityId}' was not counted: ${error.message}`);
+    });
+  }
+}
+
+const seconds = (ms: number): number => Math.round(ms) / 1000;
+
+/** The members of those names that are there. */
+function said<T extends object, K extends keyof T>(value: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]])) as Pick<T, K>;
+}
+
+function check(activity: Partial<Activity>): Activity {
+  for (const name of ["activityId", "subject", "grade"] as const) {
+    if (activity[name] === undefined || activity[name] === "") {
+      throw new RangeError(`'${name}' is missing; pass activityId, subject and grade to start or to endActivity`);
+    }
+  }
+  return activity as Activity;
+}
+
+function checkNumbers(result: ActivityResult): void {
+  const { correctQuestions, totalQuestions } = result;
+  const whole = (number: number) => Number.isInteger(number) && number >= 0;
+  if (!whole(correctQuestions) || !whole(totalQuestions) || correctQuestions > totalQuestions) {
+    throw new RangeError(`correctQuestions (${correctQuestions}) and totalQuestions (${totalQuestions}) must be whole numbers from 0, the first not above the second`);
+  }
+  for (const name of ["xpEarned", "masteredUnits", "durationSeconds"] as const) {
+    const number = result[name];
+    if (number !== undefined && !(Number.isFinite(number) && number >= 0)) throw new RangeError(`${name} (${number}) must be a number from 0`);
+  }
+}
