@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
-use crate::run::{cargo, command, lyceum, root, run};
+use crate::run::{cargo, command, lyceum, root, run, target};
 
 /// Builds the assets, then the binary that embeds them.
 pub(crate) fn all() -> Result<()> {
@@ -40,6 +40,14 @@ pub(crate) fn packages() -> Result<()> {
         npm(&folder, INSTALL).context("what the npm packages need was not installed")?;
     }
     npm(&folder, &["run", "build"]).context("the npm packages were not compiled")
+}
+
+/// Packs the release binary and the npm packages as tarballs that npm installs.
+pub(crate) fn pack() -> Result<()> {
+    all()?;
+    packages()?;
+    let (program, folder) = (lyceum(), target().join("npm"));
+    run(command("node", ["web/pack.js".as_ref(), program.as_os_str(), folder.as_os_str()]))
 }
 
 const INSTALL: &[&str] = &["ci", "--no-audit", "--no-fund"];

@@ -20,6 +20,7 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   build                               make the release binary target/release/lyceum
+  pack                                make npm tarballs of it, the SDK and the Vite plugin in target/npm
   demo [--listen HOST:PORT]           make a demo school network and serve it
        [--students N]
   test [ARGS]                         check format and lints, build, run all tests;
@@ -44,6 +45,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     };
     match command.as_str() {
         "build" => build::all(),
+        "pack" => build::pack(),
         "demo" => demo::demo(&demo::Options::parse(rest)?),
         "demo-announce" => demo::announce(rest),
         "test" => test::test(test::Size::Small, rest),

@@ -113,6 +113,11 @@ export class Client {
   }
 }
 
+/** What the Vite plugin tells pages in development. */
+interface Injected extends Connection {
+  mode?: "platform" | "standalone";
+}
+
 /**
  * Makes a client of what is known: the options, what the Vite plugin tells in development, or what
  * the page that embeds the game tells.
@@ -120,8 +125,10 @@ export class Client {
  * Throws {@link SetupError} where none of them says where the server is, after 5 s.
  */
 export async function init(options: InitOptions = {}): Promise<Client> {
-  const injected = (globalThis as { __LYCEUM__?: Connection }).__LYCEUM__;
-  const known = { ...injected, ...options };
+  const injected = (globalThis as { __LYCEUM__?: Injected }).__LYCEUM__;
+  // Where the plugin shows the game on a platform, its page greets the game as a platform does.
+  const greets = injected?.mode === "platform" && Embedding.isFramed;
+  const known = { ...(greets ? {} : injected), ...options };
   const { baseUrl, token } = known;
   if (baseUrl && token) return new Client({ ...known, baseUrl, token });
   if (!Embedding.isFramed) {

@@ -1,0 +1,36 @@
+// Packs the SDK, the Vite plugin and the program as npm tarballs: node pack.js PROGRAM FOLDER
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const [program, folder] = process.argv.slice(2).map((path) => resolve(path));
+if (!folder) throw new Error("usage: node pack.js PROGRAM FOLDER");
+
+const web = (path) => fileURLToPath(new URL(path, import.meta.url));
+const { version } = JSON.parse(readFileSync(web("sdk/package.json"), "utf8"));
+const staged = mkdtempSync(join(tmpdir(), "lyceum-cli-"));
+try {
+  mkdirSync(join(staged, "bin"));
+  copyFileSync(program, join(staged, "bin/lyceum"));
+  chmodSync(join(staged, "bin/lyceum"), 0o755);
+  copyFileSync(web("cli/README.md"), join(staged, "README.md"));
+  const manifest = {
+    name: "@lyceum/cli",
+    version,
+    description: "The program lyceum: an education platform in one binary, with a sandbox for app developers",
+    license: "MIT OR Apache-2.0",
+    bin: { lyceum: "bin/lyceum" },
+    // npm refuses to install it where it does not run.
+    os: [process.platform],
+    cpu: [process.arch],
+  };
+  writeFileSync(join(staged, "package.json"), JSON.stringify(manifest, undefined, 2));
+  mkdirSync(folder, { recursive: true });
+  const options = ["pack", "--silent", "--pack-destination", folder];
+  const packed = execFileSync("npm", [...options, staged, web("sdk"), web("vite")], { encoding: "utf8" });
+  for (const name of packed.trim().split("\n")) console.log(join(folder, name));
+} finally {
+  rmSync(staged, { recursive: true });
+}

@@ -1,0 +1,111 @@
+import { LEARNING_ROLES, flags } from "./options.js";
+import type { LearningRole, Mode, Options } from "./options.js";
+import type { Project } from "./project.js";
+import { MOCK_TOKEN, connect, startSandbox } from "./sandbox.js";
+import type { Sandbox } from "./sandbox.js";
+
+/** What pages in development are told. */
+export interface Injected {
+  baseUrl: string;
+  token: string;
+  gameId: string;
+  mode: Mode;
+}
+
+/**
+ * The sandbox of one project in this process, with what the hot keys have changed. It outlives
+ * restarts of the development server: the new server takes it over before the old one lets go.
+ */
+export class Development {
+  mode: Mode = "platform";
+  project: Project = { name: "", slug: "" };
+  #options: Options = {};
+  #role: LearningRole | undefined;
+  #started = "";
+  #sandbox: Sandbox | undefined;
+  #holders = 0;
+  #says: (line: string) => void = () => {};
+
+  /** That of a folder. */
+  static of(root: string): Development {
+    const all = globalThis as { [DEVELOPMENTS]?: Map<string, Development> };
+    const map = (all[DEVELOPMENTS] ??= new Map());
+    const known = map.get(root) ?? new Development(root);
+    map.set(root, known);
+    return known;
+  }
+
+  private constructor(private readonly root: string) {}
+
+  /** Where the sandbox is; none while there is none. */
+  get sandbox(): Sandbox | undefined {
+    return this.#sandbox;
+  }
+
+  /** The role of the learner. */
+  get role(): LearningRole {
+    return this.#role ?? this.#options.learning?.role ?? "student";
+  }
+
+  get injected(): Injected | undefined {
+    if (!this.#sandbox) return undefined;
+    const { baseUrl, gameId } = this.#sandbox;
+    return { baseUrl, token: MOCK_TOKEN, gameId, mode: this.mode };
+  }
+
+  /** A development server begins: the sandbox runs when this resolves, with these options. */
+  async hold(options: Options, project: Project, says: (line: string) => void): Promise<void> {
+    const first = this.#holders === 0;
+    this.#holders += 1;
+    this.#says = says;
+    if (first) this.mode = options.mode ?? "platform";
+    this.#options = options;
+    this.project = project;
+    if (JSON.stringify([options.sandbox, options.learning, project]) === this.#started) return;
+    this.#role = undefined;
+    await this.#start(options.sandbox?.recreateDb ? ["--recreate-db"] : []);
+  }
+
+  /** A development server has ended; with the last one the sandbox ends. */
+  async release(): Promise<void> {
+    this.#holders -= 1;
+    if (this.#holders === 0) await this.#stop();
+  }
+
+  /** Makes the database anew. */
+  recreate(): Promise<void> {
+    return this.#start(["--recreate-db"]);
+  }
+
+  /** The learner takes the next role. */
+  async nextRole(): Promise<LearningRole> {
+    const next = (LEARNING_ROLES.indexOf(this.role) + 1) % LEARNING_ROLES.length;
+    this.#role = LEARNING_ROLES[next]!;
+    await this.#start([]);
+    return this.#role;
+  }
+
+  async #start(more: string[]): Promise<void> {
+    await this.#stop();
+    const { sandbox = {}, learning } = this.#options;
+    if (sandbox.url) {
+      this.#sandbox = { ...(await connect(sandbox.url, this.project)), stop: async () => {} };
+    } else if (sandbox.autoStart !== false) {
+      const options = this.#role ? { ...this.#options, learning: { ...learning, role: this.#role } } : this.#options;
+      const { root, project } = this;
+      const says = (line: string) => this.#says(line);
+      this.#sandbox = await startSandbox({ root, project, flags: [...flags(options), ...more], logLevel: sandbox.logLevel, says });
+    }
+    this.#started = JSON.stringify([this.#options.sandbox, this.#options.learning, this.project]);
+  }
+
+  async #stop(): Promise<void> {
+    const running = this.#sandbox;
+    this.#sandbox = undefined;
+    this.#started = "";
+    await running?.stop();
+  }
+}
+
+/** A restarted Vite loads this module again; what runs is found under this name. */
+const DEVELOPMENTS: unique symbol = Symbol.for("lyceum.developments") as never;

@@ -1,0 +1,99 @@
+import { join, resolve } from "node:path";
+
+import type { Plugin, ResolvedConfig, ViteDevServer } from "vite";
+
+import { Development } from "./development.js";
+import { hotKeys } from "./keys.js";
+import type { Options } from "./options.js";
+import { pack } from "./pack.js";
+import { readProject } from "./project.js";
+import { shell, wantsShell } from "./shell.js";
+
+export type { LearningRole, Mode, Options } from "./options.js";
+
+/** Where the plugin keeps what it makes. */
+const FOLDER = ".lyceum";
+
+/**
+ * The Lyceum plugin: in development a sandbox with the project as a game runs beside Vite and the SDK
+ * finds it; a build is packed into `.lyceum/<slug>.zip`.
+ */
+export function lyceum(options: Options = {}): Plugin {
+  let config: ResolvedConfig;
+  let failed = false;
+  return {
+    name: "lyceum",
+
+    configResolved(resolved) {
+      config = resolved;
+    },
+
+    async configureServer(server) {
+      const development = Development.of(config.root);
+      const { verbose } = options.sandbox ?? {};
+      try {
+        const project = await readProject(config.root);
+        const says = (line: string) => verbose && config.logger.info(line);
+        await development.hold(options, project, says);
+      } catch (error) {
+        await development.release();
+        throw error;
+      }
+      server.httpServer?.once("close", () => void development.release());
+      server.bindCLIShortcuts({ customShortcuts: hotKeys });
+      printBlock(server, development);
+      server.watcher.add(["lyceum.config.json", "lyceum.config.js"].map((name) => join(config.root, name)));
+      server.watcher.on("change", (file) => {
+        if (/[\\/]lyceum\.config\.js(on)?$/.test(file)) void server.restart();
+      });
+      server.middlewares.use((request, response, next) => {
+        if (development.mode !== "platform" || !development.injected || !wantsShell(request)) return next();
+        response.setHeader("content-type", "text/html; charset=utf-8");
+        response.setHeader("cache-control", "no-store");
+        // The same address is a page or a frame.
+        response.setHeader("vary", "sec-fetch-dest");
+        response.end(shell(development));
+      });
+    },
+
+    transformIndexHtml(_html, { server }) {
+      const told = server && Development.of(config.root).injected;
+      if (!told) return [];
+      const children = `window.__LYCEUM__ = ${JSON.stringify(told).replace(/</g, "\\u003c")}`;
+      return [{ tag: "script", children, injectTo: "head-prepend" }];
+    },
+
+    buildEnd(error) {
+      failed = error !== undefined;
+    },
+
+    closeBundle: {
+      order: "post",
+      sequential: true,
+      async handler() {
+        if (config.command !== "build" || config.build.ssr || failed || options.export?.autoZip === false) return;
+        const { slug } = await readProject(config.root);
+        const { path, bytes, changed } = pack(resolve(config.root, config.build.outDir), join(config.root, FOLDER, `${slug}.zip`), new Date());
+        const size = `${(bytes / 1024).toFixed(2)} KB`;
+        config.logger.info(`packed ${join(FOLDER, path.split(/[\\/]/).pop()!)}  ${size}${changed ? "" : ", unchanged"}`);
+      },
+    },
+  };
+}
+
+export default lyceum;
+
+/** Prints what runs where below Vite's own addresses. */
+function printBlock(server: ViteDevServer, development: Development): void {
+  const printUrls = server.printUrls.bind(server);
+  server.printUrls = () => {
+    printUrls();
+    const { project, sandbox, mode } = development;
+    const lines: [string, string][] = [
+      ["Project:", project.name],
+      ["Sandbox:", sandbox?.baseUrl ?? "none"],
+      ["Mode:   ", mode],
+    ];
+    server.config.logger.info(`\n  LYCEUM\n${lines.map(([name, value]) => `  ➜  ${name} ${value}`).join("\n")}`);
+  };
+}

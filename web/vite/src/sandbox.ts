@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { delimiter, dirname, join } from "node:path";
+
+import type { Project } from "./project.js";
+
+const FIRST_PORT = 4321;
+const LAST_PORT = 4340;
+const READY_MS = 15_000;
+const POLL_MS = 25;
+const STOP_MS = 5_000;
+/** Any text is the demo user to a sandbox. */
+export const MOCK_TOKEN = "sandbox-demo-token";
+
+/** A sandbox that answers. */
+export interface Sandbox {
+  /** The address of its API. */
+  baseUrl: string;
+  gameId: string;
+  /** Resolves when the process has ended. */
+  stop(): Promise<void>;
+}
+
+/** What a sandbox is started with. */
+export interface Start {
+  root: string;
+  project: Project;
+  flags: string[];
+  /** `LYCEUM_LOG__LEVEL` of the process. */
+  logLevel?: string | undefined;
+  /** Takes each line that the sandbox writes. */
+  says(line: string): void;
+}
+
+/** The program: that of the package `@lyceum/cli`, else of the PATH, else `LYCEUM_BIN`. */
+export function findBinary(root: string, environment: NodeJS.ProcessEnv = process.env): string {
+  const packaged = packagedBinary(root);
+  if (packaged) return packaged;
+  const folders = (environment.PATH ?? "").split(delimiter).filter(Boolean);
+  const onPath = folders.map((folder) => join(folder, "lyceum")).find(existsSync);
+  const found = onPath ?? environment.LYCEUM_BIN;
+  if (!found) {
+    throw new Error("the program `lyceum` was not found; run `npm install --save-dev @lyceum/cli`, or name it in LYCEUM_BIN");
+  }
+  return found;
+}
+
+function packagedBinary(root: string): string | undefined {
+  try {
+    const manifest = createRequire(join(root, "package.json")).resolve("@lyceum/cli/package.json");
+    const { bin } = JSON.parse(readFileSync(manifest, "utf8")) as { bin: { lyceum: string } };
+    return join(dirname(manifest), bin.lyceum);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Starts a sandbox for the project on the first free port from 4321. Throws what it said when it does not start. */
+export async function startSandbox({ root, project, flags, logLevel, says }: Start): Promise<Sandbox> {
+  const port = await freePort();
+  const named = ["--project-name", project.name, "--project-slug", project.slug];
+  const config = project.config ? ["--config-path", project.config] : [];
+  // The sandbox ends with its input, so that it never outlives Vite, however that ends.
+  const fixed = ["sandbox", "--port", String(port), "--quiet", "--until-stdin-ends"];
+  const log = logLevel ? { LYCEUM_LOG__LEVEL: logLevel } : {};
+  const child = spawn(findBinary(root), [...fixed, ...named, ...config, ...flags], {
+    cwd: root,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, ...log },
+  });
+  const said = listen(child, says);
+  const ended = new Promise<string>((resolve) => {
+    child.on("error", (error) => resolve(error.message));
+    child.on("exit", (code, signal) => resolve(`it ended with ${code ?? signal}`));
+  });
+  const origin = `http://localhost:${port}`;
+  const outcome = await Promise.race([ended, answers(origin)]);
+  if (outcome !== undefined) {
+    child.kill();
+    throw new Error([`the sandbox did not start: ${outcome}`, ...said].join("\n  "));
+  }
+  const stop = async () => {
+    const late = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    child.stdin?.end();
+    child.kill("SIGTERM");
+    await ended;
+    clearTimeout(late);
+  };
+  try {
+    return { ...(await connect(origin, project)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A sandbox that runs already, with the project registered as a game. */
+export async function connect(url: string, project: Project): Promise<Omit<Sandbox, "stop">> {
+  const base = url.replace(/\/+$/, "");
+  const baseUrl = base.endsWith("/api") ? base : `${base}/api`;
+  const call = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${MOCK_TOKEN}`, accept: "application/json", "content-type": "application/json" };
+    const response = await fetch(baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const text = await response.text();
+    if (text.startsWith("<")) throw new Error(`'${baseUrl}' answered with a page; server not running, or wrong address or port`);
+    return { status: response.status, answer: JSON.parse(text) as { id?: string; error?: { message: string } } };
+  };
+  let found = await call("GET", `/games/${project.slug}`);
+  if (found.status === 404) found = await call("POST", "/games", { slug: project.slug, displayName: project.name });
+  if (!found.answer.id) throw new Error(`the sandbox did not take the project: ${found.answer.error?.message ?? found.status}`);
+  return { baseUrl, gameId: found.answer.id };
+}
+
+/** Resolves when the server answers, or with why it does not. */
+async function answers(origin: string): Promise<string | undefined> {
+  const end = Date.now() + READY_MS;
+  while (Date.now() < end) {
+    try {
+      if ((await fetch(`${origin}/health`)).ok) return undefined;
+    } catch {
+      // Not yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return `it did not answer within ${READY_MS / 1000} s`;
+}
+
+/** The last lines that a process wrote. */
+function listen(child: ChildProcess, says: (line: string) => void): string[] {
+  const said: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = "";
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        said.push(line);
+        if (said.length > 20) said.shift();
+        says(line);
+      }
+    });
+  }
+  return said;
+}
+
+async function freePort(): Promise<number> {
+  for (let port = FIRST_PORT; port <= LAST_PORT; port++) {
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer();
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+  throw new Error(`the ports ${FIRST_PORT} to ${LAST_PORT} are all busy; stop a sandbox, or name a running one in sandbox.url`);
+}
