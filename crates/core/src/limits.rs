@@ -265,3 +265,9 @@ pub const BAKED_SVG_MAX_NODES: u32 = 100_000;
 pub const STATUS_LIST_MIN_BYTES: usize = 16 * 1024;
 /// Bytes of an unpacked status list at most.
 pub const STATUS_LIST_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a credential that is verified at most, with the image that it is baked into.
+pub const CREDENTIAL_MAX_BYTES: usize = 8 * 1024 * 1024;
+/// Credentials in a credential, endorsements and status lists among them, that are verified at once.
+pub const VERIFY_CREDENTIALS_MAX_COUNT: usize = 1000;
+/// Credentials in each other that are verified at once.
+pub const VERIFY_MAX_DEPTH: usize = 4;

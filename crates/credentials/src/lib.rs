@@ -14,6 +14,7 @@ pub mod key;
 pub mod proof;
 mod rdf;
 pub mod status_list;
+pub mod verify;
 
 pub use canonize::canonize;
 

@@ -250,7 +250,8 @@ fn temporary(number: usize) -> String {
     format!("_:b{number}")
 }
 
-fn hex(hash: Sha256) -> Hash {
+/// The hash in hexadecimal digits.
+pub(crate) fn hex(hash: Sha256) -> Hash {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [0; 64];
     for (pair, byte) in text.chunks_exact_mut(2).zip(hash.finalize()) {

@@ -5,6 +5,7 @@ mod canonical;
 use std::collections::HashMap;
 
 use canonical::Canonical;
+pub(crate) use canonical::hex;
 use lyceum_core::problem::Result;
 
 /// A subject, object or name of a graph.

@@ -3,12 +3,15 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::too_many_lines,
     reason = "a failed unwrap is a failed test; what is left out is told"
 )]
 
 mod baking;
 mod contexts;
+mod examples;
 mod samples;
 mod signing;
 mod standards;
 mod vectors;
+mod verifying;

@@ -1,0 +1,149 @@
+//! Whose key it is that a proof names: from `did:key`, `did:web` and https addresses to a key, and
+//! whether its controller is the issuer.
+
+use serde_json::Value;
+
+use super::Documents;
+use crate::did;
+use crate::key::PublicKey;
+
+/// A key that a proof names.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) key: PublicKey,
+    pub(super) tie: Tie,
+}
+
+/// What ties the key to the issuer.
+#[derive(Debug)]
+pub(super) enum Tie {
+    /// The issuer's own document lists the key, or the issuer's name is the key.
+    Confirmed(String),
+    /// Nothing at hand says whose key it is.
+    Unknown(String),
+    /// The key is another's.
+    Another(String),
+}
+
+/// Finds the key of a verification method. Errors: why there is none.
+pub(super) fn find(method: &str, issuer: &str, documents: &Documents<'_>) -> Result<Found, String> {
+    let (controller, fragment) = method.split_once('#').unwrap_or((method, ""));
+    if let Some(name) = controller.strip_prefix("did:key:") {
+        let key = PublicKey::from_multikey(name).map_err(|problem| problem.message)?;
+        if fragment != name && !fragment.is_empty() {
+            return Err(format!("'{method}' names another key than its did"));
+        }
+        return Ok(Found { key, tie: tie(controller, issuer, "the did is the key itself") });
+    }
+    let address = match controller.split_once(':') {
+        Some(("did", rest)) if rest.starts_with("web:") => did::web_address(controller)
+            .ok_or_else(|| format!("'{controller}' is not a did:web of a host"))?,
+        Some(("did", rest)) => {
+            let kind = rest.split(':').next().unwrap_or_default();
+            return Err(format!(
+                "the DID method '{kind}' is not supported; did:key and did:web are"
+            ));
+        }
+        Some(("https", _)) => controller.to_owned(),
+        Some((scheme, _)) => {
+            return Err(format!(
+                "'{method}' has the scheme '{scheme}'; a key is named by did:key, did:web or https"
+            ));
+        }
+        None => {
+            return Err(format!(
+                "'{method}' has no scheme; a key is named by did:key, did:web or https"
+            ));
+        }
+    };
+    match documents.get(&address) {
+        Some(document) => listed(document, method, controller, issuer),
+        None => spoken(method, fragment, controller, issuer, &address),
+    }
+}
+
+/// The key as the controller's document lists it.
+fn listed(document: &Value, method: &str, controller: &str, issuer: &str) -> Result<Found, String> {
+    if document["id"] != controller {
+        return Err(format!("the document of '{controller}' says that it is {}", document["id"]));
+    }
+    let is_method = |id: &Value| {
+        id.as_str().is_some_and(|id| id == method || id.starts_with('#') && method.ends_with(id))
+    };
+    let asserting = document["assertionMethod"].as_array().into_iter().flatten();
+    let named = asserting.into_iter().find(|one| is_method(one) || is_method(&one["id"]));
+    let Some(named) = named else {
+        return Err(format!(
+            "the document of '{controller}' does not list '{method}' under assertionMethod"
+        ));
+    };
+    let mut methods = document["verificationMethod"].as_array().into_iter().flatten();
+    let embedded = Some(named).filter(|one| one.is_object());
+    let found = embedded.or_else(|| methods.find(|one| is_method(&one["id"])));
+    let found = found.ok_or_else(|| {
+        format!("the document of '{controller}' has no verificationMethod '{method}'")
+    })?;
+    if found["controller"] != controller {
+        return Err(format!(
+            "the key '{method}' says that its controller is {}",
+            found["controller"]
+        ));
+    }
+    let key = PublicKey::from_method(found).map_err(|problem| problem.message)?;
+    Ok(Found { key, tie: tie(controller, issuer, "its document lists the key") })
+}
+
+/// The key that the name itself says, where the document is not at hand.
+fn spoken(
+    method: &str,
+    fragment: &str,
+    controller: &str,
+    issuer: &str,
+    address: &str,
+) -> Result<Found, String> {
+    let key = PublicKey::from_multikey(fragment).map_err(|_| {
+        format!("the key '{method}' is not known: the document at {address} is not at hand")
+    })?;
+    let tie = match tie(controller, issuer, "") {
+        Tie::Confirmed(_) => Tie::Unknown(format!(
+            "the key is in the name '{method}', which anyone could write; the document at {address} \
+             would say whether it is the issuer's, and is not at hand"
+        )),
+        other => other,
+    };
+    Ok(Found { key, tie })
+}
+
+/// A key that came without a name: it is the issuer's where the issuer's document lists it.
+pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documents<'_>) -> Tie {
+    let document = match issuer.strip_prefix("did:key:") {
+        Some(_) => did::key_document(issuer),
+        None => {
+            let address = did::web_address(issuer)
+                .or_else(|| issuer.starts_with("https://").then(|| issuer.to_owned()));
+            address.and_then(|address| documents.get(&address).cloned())
+        }
+    };
+    let Some(document) = document else {
+        return Tie::Unknown(format!(
+            "the key is in the token, where anyone could put one; the document of '{issuer}' would \
+             say whether it is the issuer's, and is not at hand"
+        ));
+    };
+    let mut methods = document["verificationMethod"].as_array().into_iter().flatten();
+    match document["id"] == issuer
+        && methods.any(|method| PublicKey::from_method(method).is_ok_and(|one| one == *key))
+    {
+        true => Tie::Confirmed(format!("the document of '{issuer}' lists the key")),
+        false => Tie::Another(format!("the document of '{issuer}' does not list the token's key")),
+    }
+}
+
+fn tie(controller: &str, issuer: &str, how: &str) -> Tie {
+    match controller == issuer {
+        true => Tie::Confirmed(format!("the key is of the issuer '{issuer}': {how}")),
+        false => {
+            Tie::Another(format!("the key is of '{controller}', and the issuer is '{issuer}'"))
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! Is a credential genuine, in force and whole? Every check by its name, in the order of the standard
+//! (Open Badges 3.0, 9.1; CLR 2.0, 8). Pure: what is needed from elsewhere is asked for and passed in.
+
+mod issuer;
+mod recipient;
+mod shape;
+mod status;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use lyceum_core::limits::{CREDENTIAL_MAX_BYTES, VERIFY_CREDENTIALS_MAX_COUNT, VERIFY_MAX_DEPTH};
+use lyceum_core::time::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::jwt::{self, Token, id_of};
+use crate::key::PublicKey;
+use crate::{baking, json, proof};
+use issuer::Tie;
+
+pub use recipient::{check as recipient, hashed};
+pub use shape::faults;
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It holds.
+    Passed,
+    /// It does not: the credential is not valid.
+    Failed,
+    /// It could not be made, for want of a document from elsewhere or of a way to read it.
+    Skipped,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// `parse`, `schema`, `subject`, `proof`, `issuer`, `claims`, `status`, `validity`,
+    /// `endorsement`, `nested` or `recipient`; some stand there more than once.
+    pub name: &'static str,
+    /// How it came out.
+    pub outcome: Outcome,
+    /// For people: what was found.
+    pub message: String,
+}
+
+impl Check {
+    fn new(name: &'static str, outcome: Outcome, message: impl Into<String>) -> Self {
+        Self { name, outcome, message: message.into() }
+    }
+
+    fn passed(name: &'static str, message: impl Into<String>) -> Self {
+        Self::new(name, Outcome::Passed, message)
+    }
+
+    fn failed(name: &'static str, message: impl Into<String>) -> Self {
+        Self::new(name, Outcome::Failed, message)
+    }
+
+    fn skipped(name: &'static str, message: impl Into<String>) -> Self {
+        Self::new(name, Outcome::Skipped, message)
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The credential as it was read; null where none could be.
+    pub credential: Value,
+    /// Every check, in the order of the standard.
+    pub checks: Vec<Check>,
+}
+
+impl Report {
+    /// Whether no check failed. Checks that were skipped may still say otherwise: see
+    /// [`Self::is_confirmed`].
+    pub fn is_valid(&self) -> bool {
+        self.checks.iter().all(|check| check.outcome != Outcome::Failed)
+    }
+
+    /// Whether every check was made and passed.
+    pub fn is_confirmed(&self) -> bool {
+        self.checks.iter().all(|check| check.outcome == Outcome::Passed)
+    }
+}
+
+/// The addresses of documents that a check needs and `fetched` has not: documents of issuers, status
+/// lists, and, once those are there, what they need in turn. Ask again with what was fetched until
+/// nothing is wanted; put null for what could not be had.
+pub fn wanted(input: &[u8], fetched: &BTreeMap<String, Value>) -> Vec<String> {
+    let verifier = Verifier::new(fetched, Timestamp::from_milliseconds(0));
+    verifier.report(input);
+    verifier.documents.missed.into_inner().into_iter().collect()
+}
+
+/// Checks a credential: JSON, a compact JWS, or a baked PNG or SVG. `fetched` holds documents by the
+/// address that [`wanted`] named.
+pub fn verify(input: &[u8], fetched: &BTreeMap<String, Value>, now: Timestamp) -> Report {
+    Verifier::new(fetched, now).report(input)
+}
+
+/// Documents from elsewhere.
+struct Documents<'a> {
+    fetched: &'a BTreeMap<String, Value>,
+    /// What was asked for and is not there.
+    missed: RefCell<BTreeSet<String>>,
+}
+
+impl Documents<'_> {
+    fn get(&self, address: &str) -> Option<&Value> {
+        let found = self.fetched.get(address);
+        if found.is_none() {
+            self.missed.borrow_mut().insert(address.to_owned());
+        }
+        found.filter(|document| !document.is_null())
+    }
+}
+
+/// One run, over a credential and those in it.
+struct Verifier<'a> {
+    documents: Documents<'a>,
+    now: Timestamp,
+    depth: Cell<usize>,
+    seen: Cell<usize>,
+}
+
+impl<'a> Verifier<'a> {
+    fn new(fetched: &'a BTreeMap<String, Value>, now: Timestamp) -> Self {
+        let documents = Documents { fetched, missed: RefCell::default() };
+        Self { documents, now, depth: Cell::new(0), seen: Cell::new(0) }
+    }
+
+    fn report(&self, input: &[u8]) -> Report {
+        match read(input) {
+            Ok((read, form)) => {
+                let mut checks = vec![Check::passed("parse", form)];
+                checks.extend(self.checks(&read));
+                Report { credential: read.into_credential(), checks }
+            }
+            Err(fault) => {
+                Report { credential: Value::Null, checks: vec![Check::failed("parse", fault)] }
+            }
+        }
+    }
+
+    fn checks(&self, read: &Read) -> Vec<Check> {
+        let credential = read.credential();
+        let mut checks = vec![schema(credential), subject(credential)];
+        match read {
+            Read::Json(credential) => checks.extend(self.proofs(credential)),
+            Read::Token(token) => {
+                checks.extend(self.token(token));
+                checks.push(claims(token));
+            }
+        }
+        checks.extend(status::checks(self, credential));
+        checks.push(self.validity(credential));
+        checks.extend(self.endorsements(credential));
+        checks.extend(self.nested(credential));
+        checks
+    }
+
+    /// The embedded proofs. At least one is of a kind that is verified, and all of that kind fit.
+    fn proofs(&self, credential: &Value) -> Vec<Check> {
+        let proofs = proof::proofs(credential);
+        if proofs.is_empty() {
+            return vec![Check::failed(
+                "proof",
+                "the credential has no proof: anyone may have made it",
+            )];
+        }
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            proofs.iter().partition(|one| proof::supported(one).is_ok());
+        let mut checks: Vec<Check> =
+            known.iter().flat_map(|one| self.proof(credential, one)).collect();
+        for one in unknown {
+            let fault = proof::supported(one).expect_err("it was sorted out for that").to_string();
+            let outcome = if known.is_empty() { Outcome::Failed } else { Outcome::Skipped };
+            checks.push(Check::new("proof", outcome, fault));
+        }
+        checks
+    }
+
+    fn proof(&self, credential: &Value, one: &Value) -> Vec<Check> {
+        if one["proofPurpose"] != "assertionMethod" {
+            let purpose = &one["proofPurpose"];
+            let fault = format!("the proof's purpose is {purpose}, and not assertionMethod");
+            return vec![Check::failed("proof", fault)];
+        }
+        if let Some(expires) = one.get("expires")
+            && shape::instant(expires).is_none_or(|expires| expires < self.now)
+        {
+            return vec![Check::failed("proof", format!("the proof expired at {expires}"))];
+        }
+        let issuer = id_of(&credential["issuer"]).unwrap_or_default();
+        let method = one["verificationMethod"].as_str().unwrap_or_default();
+        let found = match issuer::find(method, issuer, &self.documents) {
+            Ok(found) => found,
+            Err(fault) => return vec![Check::failed("proof", fault)],
+        };
+        let signed = match proof::check(credential, one, &found.key) {
+            Ok(()) => {
+                Check::passed("proof", format!("signed by '{method}', and not changed since"))
+            }
+            Err(fault) => Check::failed("proof", fault.to_string()),
+        };
+        vec![signed, belongs(found.tie)]
+    }
+
+    /// The signature of a token.
+    fn token(&self, token: &Token) -> Vec<Check> {
+        let issuer = id_of(&token.credential["issuer"]).unwrap_or_default();
+        let kid = token.header.get("kid").and_then(Value::as_str);
+        let (key, tie) = match (kid, token.header.get("jwk")) {
+            (_, Some(jwk)) if jwk.get("d").is_some() => {
+                return vec![Check::failed("proof", "the token shows its private key to everyone")];
+            }
+            (None, Some(jwk)) => match PublicKey::from_jwk(jwk) {
+                Ok(key) => {
+                    let tie = issuer::tie_of_bare_key(&key, issuer, &self.documents);
+                    (key, tie)
+                }
+                Err(problem) => return vec![Check::failed("proof", problem.message)],
+            },
+            (kid, _) => {
+                let kid = kid.unwrap_or_default();
+                // A key id that is no address is one of the issuer's keys.
+                let method = match kid.contains(':') {
+                    true => kid.to_owned(),
+                    false => format!("{issuer}#{}", kid.trim_start_matches('#')),
+                };
+                match issuer::find(&method, issuer, &self.documents) {
+                    Ok(found) => (found.key, found.tie),
+                    Err(fault) => return vec![Check::failed("proof", fault)],
+                }
+            }
+        };
+        let algorithm = token.algorithm();
+        let signed = match token.is_signed_by(&key) {
+            true => {
+                Check::passed("proof", format!("signed with {algorithm}, and not changed since"))
+            }
+            false if algorithm != key.algorithm() => Check::failed(
+                "proof",
+                format!("the token says {algorithm}, and its key signs with {}", key.algorithm()),
+            ),
+            false => Check::failed("proof", proof::Fault::Signature.to_string()),
+        };
+        vec![signed, belongs(tie)]
+    }
+
+    fn validity(&self, credential: &Value) -> Check {
+        let at =
+            |members: [&str; 2]| members.iter().find_map(|name| shape::instant(&credential[*name]));
+        let from = at(["validFrom", "issuanceDate"]);
+        let until = at(["validUntil", "expirationDate"]);
+        match (from, until) {
+            (Some(from), _) if self.now < from => {
+                Check::failed("validity", format!("the credential is valid from {from} on"))
+            }
+            (_, Some(until)) if until < self.now => {
+                Check::failed("validity", format!("the credential expired at {until}"))
+            }
+            (Some(from), Some(until)) => {
+                Check::passed("validity", format!("valid from {from} until {until}"))
+            }
+            (Some(from), None) => Check::passed("validity", format!("valid from {from} on")),
+            (None, _) => {
+                Check::failed("validity", "the credential does not say from when it is valid")
+            }
+        }
+    }
+
+    /// What others say of the credential, its issuer and its achievement: each is a credential.
+    fn endorsements(&self, credential: &Value) -> Vec<Check> {
+        let achievement = &credential["credentialSubject"]["achievement"];
+        let mut checks = Vec::new();
+        for endorsed in [credential, &credential["issuer"], achievement] {
+            let held = [&endorsed["endorsement"], &endorsed["endorsementJwt"]];
+            for endorsement in held.into_iter().flat_map(many) {
+                let of = endorsed["id"].as_str().unwrap_or("what has no id");
+                let check = match self.inner(endorsement) {
+                    Ok(one) if one.credential["credentialSubject"]["id"] == endorsed["id"] => {
+                        one.check("endorsement", &format!("'{of}' is endorsed by"))
+                    }
+                    Ok(one) => {
+                        let other = &one.credential["credentialSubject"]["id"];
+                        Check::failed("endorsement", format!("beside '{of}' {other} is endorsed"))
+                    }
+                    Err(fault) => Check::failed("endorsement", format!("of '{of}': {fault}")),
+                };
+                checks.push(check);
+            }
+        }
+        checks
+    }
+
+    /// The credentials of a learner record: each stands for itself.
+    fn nested(&self, credential: &Value) -> Vec<Check> {
+        let held = many(&credential["credentialSubject"]["verifiableCredential"]);
+        let checks = held.enumerate().map(|(index, one)| match self.inner(one) {
+            Ok(one) => one.check("nested", &format!("credential {}:", index + 1)),
+            Err(fault) => Check::failed("nested", format!("credential {}: {fault}", index + 1)),
+        });
+        checks.collect()
+    }
+
+    /// A credential in or beside another: an object with a proof, or a token. Errors: the first of
+    /// its checks that failed.
+    fn inner(&self, held: &Value) -> Result<Inner, String> {
+        let read = match held {
+            Value::String(token) => Read::Token(jwt::read(token).map_err(|fault| fault.message)?),
+            Value::Object(object) if held["type"] == "EnvelopedVerifiableCredential" => {
+                let url = object.get("id").and_then(Value::as_str).unwrap_or_default();
+                let token = url.strip_prefix("data:").and_then(|data| data.split_once(','));
+                let token = token.ok_or("the enveloped credential has no data: address")?;
+                Read::Token(jwt::read(token.1).map_err(|fault| fault.message)?)
+            }
+            Value::Object(_) => Read::Json(held.clone()),
+            _ => return Err("it is neither an object nor a token".to_owned()),
+        };
+        self.seen.set(self.seen.get() + 1);
+        if self.depth.get() >= VERIFY_MAX_DEPTH || self.seen.get() > VERIFY_CREDENTIALS_MAX_COUNT {
+            return Err(format!(
+                "more than {VERIFY_CREDENTIALS_MAX_COUNT} credentials, or more than {VERIFY_MAX_DEPTH} in \
+                 each other, are not verified at once"
+            ));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let checks = self.checks(&read);
+        self.depth.set(self.depth.get() - 1);
+        let first = |outcome| {
+            let check = checks.iter().find(|check| check.outcome == outcome);
+            check.map(|check| format!("{}: {}", check.name, check.message))
+        };
+        match first(Outcome::Failed) {
+            Some(fault) => Err(fault),
+            None => {
+                Ok(Inner { skipped: first(Outcome::Skipped), credential: read.into_credential() })
+            }
+        }
+    }
+}
+
+/// A credential in or beside another, of which no check failed.
+struct Inner {
+    credential: Value,
+    /// The first check that could not be made.
+    skipped: Option<String>,
+}
+
+impl Inner {
+    fn check(&self, name: &'static str, what: &str) -> Check {
+        let found = format!("{what} {}", names(&self.credential));
+        match &self.skipped {
+            None => Check::passed(name, found),
+            Some(skipped) => Check::skipped(name, format!("{found}; {skipped}")),
+        }
+    }
+}
+
+/// A credential as it came.
+enum Read {
+    Json(Value),
+    Token(Token),
+}
+
+impl Read {
+    fn credential(&self) -> &Value {
+        match self {
+            Self::Json(credential) => credential,
+            Self::Token(token) => &token.credential,
+        }
+    }
+
+    fn into_credential(self) -> Value {
+        match self {
+            Self::Json(credential) => credential,
+            Self::Token(token) => token.credential,
+        }
+    }
+}
+
+/// Reads what was sent, and says what it was.
+fn read(input: &[u8]) -> Result<(Read, &'static str), String> {
+    if input.len() > CREDENTIAL_MAX_BYTES {
+        return Err(format!("a credential has at most {CREDENTIAL_MAX_BYTES} bytes"));
+    }
+    let (text, baked);
+    let (text, forms) = match baking::is_image(input) {
+        true => {
+            baked = baking::unbake(input).map_err(|problem| problem.message)?;
+            (baked.trim(), ["a JSON credential baked into an image", "a JWT baked into an image"])
+        }
+        false => {
+            text = std::str::from_utf8(input).map_err(|_| "the credential is not text in UTF-8")?;
+            (text.trim_start_matches('\u{feff}').trim(), ["a JSON credential", "a JWT"])
+        }
+    };
+    if text.starts_with('{') {
+        let credential = json::read(text.as_bytes()).map_err(|problem| problem.message)?;
+        return Ok((Read::Json(credential), forms[0]));
+    }
+    let token = jwt::read(text).map_err(|problem| {
+        format!("the credential is neither JSON nor a JWT nor an image with one: {problem}")
+    })?;
+    Ok((Read::Token(token), forms[1]))
+}
+
+fn schema(credential: &Value) -> Check {
+    let faults = shape::faults(credential);
+    match faults.is_empty() {
+        true => Check::passed("schema", "it has the shape of the standard"),
+        false => {
+            let faults: Vec<String> =
+                faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect();
+            Check::failed("schema", faults.join("; "))
+        }
+    }
+}
+
+fn subject(credential: &Value) -> Check {
+    let subject = &credential["credentialSubject"];
+    let is_list = subject["type"] == "BitstringStatusList";
+    match is_list || subject["id"].is_string() || many(&subject["identifier"]).next().is_some() {
+        true => Check::passed("subject", "it says whom it is about"),
+        false => Check::failed("subject", "the subject has neither an id nor an identifier"),
+    }
+}
+
+fn claims(token: &Token) -> Check {
+    let differences = token.differences();
+    match differences.is_empty() {
+        true => Check::passed("claims", "the token's claims say what the credential says"),
+        false => Check::failed("claims", differences.join("; ")),
+    }
+}
+
+fn belongs(tie: Tie) -> Check {
+    match tie {
+        Tie::Confirmed(message) => Check::passed("issuer", message),
+        Tie::Unknown(message) => Check::skipped("issuer", message),
+        Tie::Another(message) => Check::failed("issuer", message),
+    }
+}
+
+/// What is one, or an array.
+fn many(value: &Value) -> impl Iterator<Item = &Value> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        Value::Null => &[],
+        one => std::slice::from_ref(one),
+    };
+    items.iter()
+}
+
+/// What a credential is called, for messages.
+fn names(credential: &Value) -> String {
+    let name =
+        credential["name"].as_str().or(credential["id"].as_str()).unwrap_or("without a name");
+    let issuer = &credential["issuer"];
+    let issuer = issuer["name"].as_str().or(id_of(issuer)).unwrap_or("nobody");
+    format!("'{name}' of '{issuer}'")
+}

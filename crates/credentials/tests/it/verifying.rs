@@ -1,0 +1,387 @@
+//! The verifier against everything that can be wrong.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::random::Stream;
+use lyceum_core::time::Timestamp;
+use lyceum_credentials::key::PublicKey;
+use lyceum_credentials::status_list::{self, Bits};
+use lyceum_credentials::verify::{Outcome, Report, hashed, recipient, verify, wanted};
+use lyceum_credentials::{badge_image, baking, did, jwt, proof};
+use serde_json::{Value, json};
+
+use crate::samples::{CREATED, badge, key, signed};
+
+pub(crate) type Documents = BTreeMap<String, Value>;
+
+pub(crate) fn now() -> Timestamp {
+    "2026-06-01T00:00:00Z".parse().unwrap()
+}
+
+pub(crate) fn outcome(report: &Report, name: &str) -> Option<Outcome> {
+    let mut named = report.checks.iter().filter(|check| check.name == name);
+    let first = named.next()?.outcome;
+    named.all(|check| check.outcome == first).then_some(first)
+}
+
+/// The first check that failed, by name and message.
+fn fault(report: &Report) -> (&str, &str) {
+    let failed = report.checks.iter().find(|check| check.outcome == Outcome::Failed);
+    failed.map_or(("", ""), |check| (check.name, check.message.as_str()))
+}
+
+#[test]
+fn a_badge_is_confirmed_in_every_form() {
+    let credential = signed(badge());
+    let method = did::key_method(&key().verifying_key());
+    let token = jwt::sign(&badge(), jwt::Key::EdDsa(&key()), &method).unwrap();
+    let json = credential.to_string();
+    let png = badge_image::png("a", "b");
+    let svg = badge_image::svg("a", "b");
+    let documents = lists(&[]);
+    for input in [
+        json.clone().into_bytes(),
+        format!("\u{feff}\n{json}\n").into_bytes(),
+        token.clone().into_bytes(),
+        baking::bake_png(&png, &json).unwrap(),
+        baking::bake_png(&png, &token).unwrap(),
+        baking::bake_svg(&svg, &json).unwrap().into_bytes(),
+        baking::bake_svg(&svg, &token).unwrap().into_bytes(),
+    ] {
+        assert_eq!(wanted(&input, &Documents::new()), ["https://badges.example/status/1"]);
+        assert_eq!(wanted(&input, &documents), [""; 0]);
+        let report = verify(&input, &documents, now());
+        assert!(report.is_valid() && report.is_confirmed(), "{:#?}", report.checks);
+        assert_eq!(report.credential["id"], "https://badges.example/credentials/1");
+        let offline = verify(&input, &Documents::new(), now());
+        assert!(offline.is_valid() && !offline.is_confirmed());
+        assert_eq!(outcome(&offline, "status"), Some(Outcome::Skipped));
+    }
+}
+
+/// The status list of the sample, with those bits set.
+fn lists(revoked: &[usize]) -> Documents {
+    let mut bits = Bits::default();
+    for index in revoked {
+        bits.set(*index, true).unwrap();
+    }
+    let url = "https://badges.example/status/1";
+    let issuer = did::key_of(&key().verifying_key());
+    let list = status_list::credential(url, &issuer, &bits, CREATED.parse().unwrap(), 300_000);
+    [(url.to_owned(), signed(list))].into()
+}
+
+#[test]
+fn revocation_is_seen_in_both_kinds_of_list() {
+    let check = |credential: &Value, documents: &Documents| {
+        let report = verify(credential.to_string().as_bytes(), documents, now());
+        let found = fault(&report);
+        (found.0.to_owned(), found.1.to_owned(), report.is_confirmed())
+    };
+    let credential = signed(badge());
+    assert_eq!(check(&credential, &lists(&[16, 18])), (String::new(), String::new(), true));
+    let (name, message, _) = check(&credential, &lists(&[17]));
+    assert_eq!((name.as_str(), message.as_str()), ("status", "the credential is revoked"));
+    let mut forged = lists(&[]);
+    let list = forged.values_mut().next().unwrap();
+    list["credentialSubject"]["ttl"] = 1.into();
+    let (name, message, _) = check(&credential, &forged);
+    assert_eq!(name, "status");
+    assert!(message.contains("bad signature"), "{message}");
+
+    let mut other = badge();
+    other["credentialStatus"] =
+        json!({"id": "https://badges.example/revoked", "type": "1EdTechRevocationList"});
+    let other = signed(other);
+    let id = other["id"].as_str().unwrap();
+    let list = |revoked: &[(&str, Option<&str>)]| -> Documents {
+        let url = "https://badges.example/revoked";
+        let list = status_list::revocation_list(url, "did:example:i", revoked.iter().copied());
+        [(url.to_owned(), list)].into()
+    };
+    assert!(check(&other, &list(&[("urn:uuid:other", None)])).2);
+    let (name, message, _) = check(&other, &list(&[(id, Some("issued in error"))]));
+    assert_eq!(name, "status");
+    assert!(message.ends_with("issued in error"), "{message}");
+}
+
+#[test]
+fn what_is_wrong_is_told_by_its_check() {
+    type Change = fn(&mut Value);
+    let cases: [(&str, &str, Change); 8] = [
+        ("subject", "neither an id nor an identifier", |badge| {
+            badge["credentialSubject"].as_object_mut().unwrap().remove("id");
+            badge["credentialSubject"].as_object_mut().unwrap().remove("identifier");
+        }),
+        ("validity", "is valid from 2027", |badge| {
+            badge["validFrom"] = "2027-01-01T00:00:00Z".into();
+        }),
+        ("validity", "expired at 2026-01", |badge| {
+            badge["validUntil"] = "2026-01-31T00:00:00Z".into();
+        }),
+        ("schema", "validFrom: it is missing", |badge| {
+            badge.as_object_mut().unwrap().remove("validFrom");
+        }),
+        ("schema", "validUntil: \"later\" is not an instant", |badge| {
+            badge["validUntil"] = "later".into();
+        }),
+        ("schema", "credentialSubject.achievement.criteria: it is missing", |badge| {
+            badge["credentialSubject"]["achievement"].as_object_mut().unwrap().remove("criteria");
+        }),
+        ("schema", "type: it holds 'OpenBadgeCredential'", |badge| {
+            badge["type"] = json!(["VerifiableCredential"]);
+        }),
+        ("issuer", "and the issuer is 'did:example:other'", |badge| {
+            badge["issuer"]["id"] = "did:example:other".into();
+        }),
+    ];
+    for (name, message, change) in cases {
+        let mut badge = badge();
+        change(&mut badge);
+        let report = verify(signed(badge).to_string().as_bytes(), &lists(&[]), now());
+        let (failed, said) = fault(&report);
+        assert_eq!(failed, name, "{:#?}", report.checks);
+        assert!(said.contains(message), "{said}");
+        assert_eq!(outcome(&report, "proof"), Some(Outcome::Passed), "{said}");
+    }
+}
+
+#[test]
+fn proofs_that_do_not_hold_are_told_apart() {
+    let check = |change: fn(&mut Value)| {
+        let mut credential = signed(badge());
+        change(&mut credential);
+        let report = verify(credential.to_string().as_bytes(), &lists(&[]), now());
+        let failed = report.checks.iter().find(|check| check.name == "proof");
+        let failed = failed.filter(|check| check.outcome == Outcome::Failed);
+        failed.unwrap_or_else(|| panic!("{:#?}", report.checks)).message.clone()
+    };
+    for (message, change) in [
+        ("bad signature", (|c| c["name"] = "Other".into()) as fn(&mut Value)),
+        ("not all data is covered by the proof: extra", |c| c["extra"] = 1.into()),
+        ("not all data is covered", |c| {
+            c["@context"] = json!(["https://www.w3.org/ns/credentials/v2"]);
+        }),
+        ("'proofValue' is not a signature", |c| c["proof"]["proofValue"] = "u123".into()),
+        ("unsupported proof type 'ecdsa-rdfc-2019'", |c| {
+            c["proof"]["cryptosuite"] = "ecdsa-rdfc-2019".into();
+        }),
+        ("the proof's purpose is \"authentication\"", |c| {
+            c["proof"]["proofPurpose"] = "authentication".into();
+        }),
+        ("the proof expired", |c| c["proof"]["expires"] = "2026-02-01T00:00:00Z".into()),
+        ("has no proof", |c| c["proof"] = json!([])),
+        ("with a context of its own", |c| c["proof"]["@context"] = c["@context"].clone()),
+        ("is not a Multikey", |c| c["proof"]["verificationMethod"] = "did:key:6Mk#6Mk".into()),
+    ] {
+        let found = check(change);
+        assert!(found.contains(message), "{found}");
+    }
+}
+
+#[test]
+fn a_key_is_the_issuers_where_the_issuers_document_lists_it() {
+    let did = "did:web:school.example:badges";
+    let address = "https://school.example/badges/did.json";
+    let mut credential = badge();
+    credential["issuer"]["id"] = did.into();
+    let method = format!("{did}#key-1");
+    let credential =
+        proof::sign(credential, &key(), &method, CREATED.parse().unwrap()).unwrap().to_string();
+    assert!(wanted(credential.as_bytes(), &lists(&[])).contains(&address.to_owned()));
+    let public = PublicKey::Ed25519(key().verifying_key());
+    let later = PublicKey::Ed25519(ed25519_dalek::SigningKey::from_bytes(&[9; 32]).verifying_key());
+    let report = |document: Value| {
+        let mut documents = lists(&[]);
+        documents.insert(address.to_owned(), document);
+        verify(credential.as_bytes(), &documents, now())
+    };
+    let rotated = did::document(did, &[("key-2", later.clone()), ("key-1", public.clone())]);
+    assert!(report(rotated.clone()).is_confirmed());
+    let mut not_asserting = rotated.clone();
+    not_asserting["assertionMethod"] = json!([format!("{did}#key-2")]);
+    let mut other_controller = rotated.clone();
+    other_controller["verificationMethod"][1]["controller"] = "did:example:other".into();
+    for (document, message) in [
+        (Value::Null, "is not at hand"),
+        (did::document(did, &[("key-1", later.clone())]), "bad signature"),
+        (did::document(did, &[("key-2", later)]), "does not list"),
+        (did::document("did:web:other.example", &[("key-1", public)]), "says that it is"),
+        (not_asserting, "under assertionMethod"),
+        (other_controller, "says that its controller is"),
+    ] {
+        let report = report(document);
+        let (name, said) = fault(&report);
+        assert!(name == "proof" && said.contains(message), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_record_stands_with_each_of_its_credentials() {
+    let mut plain = badge();
+    plain.as_object_mut().unwrap().remove("credentialStatus");
+    let method = did::key_method(&key().verifying_key());
+    let token = jwt::sign(&plain, jwt::Key::EdDsa(&key()), &method).unwrap();
+    let contexts = json!([
+        "https://www.w3.org/ns/credentials/v2",
+        "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
+        "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
+        "https://purl.imsglobal.org/spec/ob/v3p0/extensions.json"
+    ]);
+    let record = |held: Value| {
+        json!({
+            "@context": contexts,
+            "id": "urn:uuid:record",
+            "type": ["VerifiableCredential", "ClrCredential"],
+            "issuer": plain["issuer"],
+            "validFrom": "2026-01-01T00:00:00Z",
+            "name": "Ada's record",
+            "partial": true,
+            "credentialSubject": {
+                "id": "did:example:ada", "type": ["ClrSubject"], "verifiableCredential": held
+            }
+        })
+    };
+    let verified = |held: Value| {
+        let record = signed(record(held)).to_string();
+        verify(record.as_bytes(), &Documents::new(), now())
+    };
+    let report = verified(json!([signed(plain.clone()), signed(plain.clone())]));
+    assert!(report.is_confirmed(), "{:#?}", report.checks);
+    assert_eq!(report.checks.iter().filter(|check| check.name == "nested").count(), 2);
+    let mut changed = signed(plain.clone());
+    changed["name"] = "Better".into();
+    let report = verified(json!([signed(plain.clone()), changed]));
+    assert_eq!(fault(&report).0, "nested");
+    assert!(
+        fault(&report).1.contains("credential 2: proof: bad signature"),
+        "{:?}",
+        fault(&report)
+    );
+
+    // An endorsement is of what it stands beside.
+    let endorsement = |of: &str| {
+        signed(json!({
+            "@context": contexts.as_array().unwrap().iter().filter(|url| !url.as_str().unwrap().contains("clr")).collect::<Vec<_>>(),
+            "id": "urn:uuid:endorsement",
+            "type": ["VerifiableCredential", "EndorsementCredential"],
+            "issuer": plain["issuer"],
+            "validFrom": "2026-01-01T00:00:00Z",
+            "name": "Recommended",
+            "credentialSubject":
+                {"id": of, "type": ["EndorsementSubject"], "endorsementComment": "Good"}
+        }))
+    };
+    let issuer = plain["issuer"]["id"].as_str().unwrap();
+    let mut endorsed = plain.clone();
+    endorsed["issuer"]["endorsement"] = json!([endorsement(issuer)]);
+    endorsed["issuer"]["endorsementJwt"] =
+        json!([jwt::sign(&endorsement(issuer), jwt::Key::EdDsa(&key()), &method).unwrap()]);
+    let report = verify(signed(endorsed.clone()).to_string().as_bytes(), &Documents::new(), now());
+    assert!(report.is_confirmed(), "{:#?}", report.checks);
+    assert_eq!(report.checks.iter().filter(|check| check.name == "endorsement").count(), 2);
+    endorsed["issuer"]["endorsement"] = json!([endorsement("urn:uuid:another")]);
+    let report = verify(signed(endorsed).to_string().as_bytes(), &Documents::new(), now());
+    assert_eq!(fault(&report).0, "endorsement");
+
+    // A token in a record is covered as text, and stands for itself.
+    assert!(verified(json!([token])).is_confirmed());
+    let report = verified(json!([token.replace('.', ".A")]));
+    assert_eq!(fault(&report).0, "nested");
+}
+
+#[test]
+fn a_recipient_is_known_by_a_hash() {
+    let credential = badge();
+    for (identity, outcome) in [
+        ("did:example:ada", Outcome::Passed),
+        ("a@example.org", Outcome::Passed),
+        ("b@example.org", Outcome::Failed),
+    ] {
+        let mut credential = credential.clone();
+        credential["credentialSubject"]["identifier"][0]["identityHash"] =
+            hashed("a@example.org", Some("Kosher")).into();
+        assert_eq!(recipient(&credential, identity).outcome, outcome, "{identity}");
+    }
+    let mut mailed = credential;
+    mailed["credentialSubject"]["id"] = "mailto:c@example.org".into();
+    assert_eq!(recipient(&mailed, "c@example.org").outcome, Outcome::Passed);
+    assert_eq!(
+        hashed("a", Some("b")),
+        "sha256$fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
+    );
+}
+
+#[test]
+fn tokens_cannot_choose_how_they_are_checked() {
+    use base64::Engine;
+    use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+    let method = did::key_method(&key().verifying_key());
+    let token = jwt::sign(&badge(), jwt::Key::EdDsa(&key()), &method).unwrap();
+    let rest = token.split_once('.').unwrap().1;
+    for header in [
+        json!({"alg": "none", "kid": method}),
+        json!({"alg": "HS256", "kid": method}),
+        json!({"alg": "RS256", "kid": method}),
+        json!({"alg": "EdDSA", "kid": method, "crit": ["b64"], "b64": false}),
+        json!({"alg": "EdDSA"}),
+    ] {
+        let token = format!("{}.{rest}", BASE64.encode(header.to_string()));
+        let report = verify(token.as_bytes(), &lists(&[]), now());
+        assert_eq!(fault(&report).0, "proof", "{header}");
+    }
+}
+
+#[test]
+fn whatever_is_sent_gets_a_report() {
+    let method = did::key_method(&key().verifying_key());
+    let token = jwt::sign(&badge(), jwt::Key::EdDsa(&key()), &method).unwrap();
+    let inputs = [
+        signed(badge()).to_string().into_bytes(),
+        token.clone().into_bytes(),
+        baking::bake_svg(&badge_image::svg("a", "b"), &token).unwrap().into_bytes(),
+    ];
+    let mut random = Stream::seeded(5);
+    let pieces: [&[u8]; 12] = [
+        b"null",
+        b"[]",
+        b"{}",
+        b"\"\"",
+        b"1e400",
+        b"\\u0000",
+        b"@",
+        b"_:",
+        b"{\"@value\":1}",
+        b"\"@context\":",
+        b"{\"@list\":[]}",
+        b"[[[[",
+    ];
+    let mut refused = 0;
+    for input in inputs {
+        for _ in 0..400 {
+            let mut input = input.clone();
+            for _ in 0..=random.below(3) {
+                let at = usize::try_from(random.below(input.len() as u64)).unwrap();
+                let end = (at + usize::try_from(random.below(12)).unwrap()).min(input.len());
+                match random.below(2) {
+                    0 => drop(input.splice(at..end, random.pick(&pieces).iter().copied())),
+                    _ => input[at] = u8::try_from(random.below(256)).unwrap(),
+                }
+            }
+            let report = verify(&input, &lists(&[]), now());
+            assert!(!report.checks.is_empty());
+            refused += usize::from(!report.is_valid());
+        }
+    }
+    assert!(refused > 1000, "{refused}");
+    for input in [&b""[..], b"{", b"\xff\xfe", b"a.b", b"a.b.c", b"<svg/>", b"\x89PNG\r\n\x1a\n"] {
+        let report = verify(input, &lists(&[]), now());
+        assert_eq!(fault(&report).0, "parse");
+        assert_eq!(report.credential, Value::Null);
+    }
+    let deep = [r#"{"a":"#.repeat(200), "1".to_owned(), "}".repeat(200)].concat();
+    assert_eq!(fault(&verify(deep.as_bytes(), &lists(&[]), now())).0, "parse");
+    let twice = r#"{"id":"a","id":"b"}"#;
+    let report = verify(twice.as_bytes(), &lists(&[]), now());
+    assert!(fault(&report).1.contains("stands twice"));
+}
