@@ -18,7 +18,7 @@ use crate::master::Master;
 use crate::repository::keys::{self as repository, SealedKey};
 use crate::scope::Scopes;
 use crate::secret;
-use crate::token::{self, Grant, Issued, TokenFault};
+use crate::token::{self, Grant, Issued, Player, TokenFault};
 
 /// Whose tokens these are. A token of another realm is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,14 @@ impl Keyring {
     /// Signs a token for a client.
     pub fn issue(&self, client_id: &str, scopes: Scopes, now: Timestamp) -> Issued {
         let key = self.signing_key(now);
-        token::issue((&key.kid, &key.signing), self.realm.claims(), client_id, scopes, now)
+        token::issue((&key.kid, &key.signing), self.realm.claims(), client_id, scopes, None, now)
+    }
+
+    /// Signs a game token: a client lets a user act in a game, and nowhere else.
+    pub fn issue_game(&self, client_id: &str, player: &Player, now: Timestamp) -> Issued {
+        let (key, none) = (self.signing_key(now), Scopes::default());
+        let (own, realm) = ((key.kid.as_str(), &key.signing), self.realm.claims());
+        token::issue(own, realm, client_id, none, Some(player), now)
     }
 
     /// Checks a token: form, algorithm, key, signature, issuer, audience and time, with at most

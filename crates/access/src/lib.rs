@@ -18,7 +18,7 @@ pub use client::{Client, NewClient, Refusal};
 pub use keyring::{Keyring, Realm};
 pub use master::Master;
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
-pub use token::{Grant, Issued, TokenFault};
+pub use token::{Grant, Issued, Player, TokenFault};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] =

@@ -52,18 +52,20 @@ pub enum Scope {
     CredentialsWrite,
     StandardsRead,
     StandardsWrite,
+    GamesRead,
+    GamesWrite,
 }
 
 use Scope::{
     AdaptiveRead, AdaptiveWrite, BridgeRead, BridgeWrite, ClrCredentialReadonly,
     ClrCredentialUpsert, ClrProfileReadonly, ClrProfileUpdate, CredentialsRead, CredentialsWrite,
-    DemographicsRead, DemographicsWrite, EventsRead, EventsWrite, GradebookRead, GradebookWrite,
-    ObCredentialReadonly, ObCredentialUpsert, ObProfileReadonly, ObProfileUpdate,
-    OrAssessmentCreateput, OrAssessmentDelete, OrAssessmentReadonly, OrGradebookCoreReadonly,
-    OrGradebookCreatepost, OrGradebookCreateput, OrGradebookDelete, OrGradebookReadonly,
-    OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly, OrRosterDemographicsReadonly,
-    OrRosterReadonly, QtiRead, QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite,
-    StandardsRead, StandardsWrite,
+    DemographicsRead, DemographicsWrite, EventsRead, EventsWrite, GamesRead, GamesWrite,
+    GradebookRead, GradebookWrite, ObCredentialReadonly, ObCredentialUpsert, ObProfileReadonly,
+    ObProfileUpdate, OrAssessmentCreateput, OrAssessmentDelete, OrAssessmentReadonly,
+    OrGradebookCoreReadonly, OrGradebookCreatepost, OrGradebookCreateput, OrGradebookDelete,
+    OrGradebookReadonly, OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly,
+    OrRosterDemographicsReadonly, OrRosterReadonly, QtiRead, QtiWrite, ResourcesRead,
+    ResourcesWrite, RosterRead, RosterWrite, StandardsRead, StandardsWrite,
 };
 
 macro_rules! standard {
@@ -79,7 +81,7 @@ macro_rules! one_roster {
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 41] = [
+const NAMES: [(Scope, &str); 43] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -121,6 +123,8 @@ const NAMES: [(Scope, &str); 41] = [
     (CredentialsWrite, "lyceum/credentials.write"),
     (StandardsRead, "lyceum/standards.read"),
     (StandardsWrite, "lyceum/standards.write"),
+    (GamesRead, "lyceum/games.read"),
+    (GamesWrite, "lyceum/games.write"),
 ];
 
 impl Scope {
@@ -174,6 +178,8 @@ impl Scope {
             CredentialsWrite => "Change and issue badges and learner records.",
             StandardsRead => "Read academic standards.",
             StandardsWrite => "Change academic standards.",
+            GamesRead => "Read games and what players have in them.",
+            GamesWrite => "Register games and act for players in them.",
         }
     }
 
@@ -266,7 +272,9 @@ impl Scopes {
             | CredentialsRead.bit()
             | CredentialsWrite.bit()
             | StandardsRead.bit()
-            | StandardsWrite.bit(),
+            | StandardsWrite.bit()
+            | GamesRead.bit()
+            | GamesWrite.bit(),
     );
 
     /// The members, in the order of the vocabulary.

@@ -33,12 +33,24 @@ pub struct Grant {
     pub scopes: Scopes,
     /// What they allow: the test at a route.
     pub rights: Rights,
+    /// Whom a game token is for; none in a client's own token.
+    pub player: Option<Player>,
     /// The token's own id.
     pub jti: String,
     /// When it was given out.
     pub issued: Timestamp,
     /// When it ends. A verified token that is kept must be checked against this again.
     pub expires: Timestamp,
+}
+
+/// A user in a game: what a game token names. It opens what belongs to that user there and holds
+/// no scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Player {
+    /// The user's sourcedId.
+    pub user: String,
+    /// The game's id.
+    pub game: String,
 }
 
 /// Why a token is refused.
@@ -89,6 +101,8 @@ struct Header {
 }
 
 const TYPE: &str = "at+jwt";
+/// Explicit typing (RFC 8725, 3.11): one sort of token never passes for the other.
+const GAME_TYPE: &str = "game+jwt";
 
 #[derive(Serialize, Deserialize)]
 struct Claims {
@@ -96,27 +110,32 @@ struct Claims {
     aud: String,
     sub: String,
     client_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    game: Option<String>,
     scope: String,
     jti: String,
     iat: i64,
     exp: i64,
 }
 
-/// Signs a token.
+/// Signs a token of a client, or one that the client asked for on behalf of a player.
 pub(crate) fn issue(
     (kid, key): (&str, &SigningKey),
     (issuer, audience): (&str, &str),
     client_id: &str,
     scopes: Scopes,
+    player: Option<&Player>,
     now: Timestamp,
 ) -> Issued {
+    let typ = if player.is_some() { GAME_TYPE } else { TYPE };
     let header =
-        Header { alg: "EdDSA".to_owned(), typ: TYPE.to_owned(), kid: kid.to_owned(), crit: None };
+        Header { alg: "EdDSA".to_owned(), typ: typ.to_owned(), kid: kid.to_owned(), crit: None };
     let claims = Claims {
         iss: issuer.to_owned(),
         aud: audience.to_owned(),
-        sub: client_id.to_owned(),
+        sub: player.map_or(client_id, |player| &player.user).to_owned(),
         client_id: client_id.to_owned(),
+        game: player.map(|player| player.game.clone()),
         scope: scopes.to_string(),
         jti: secret::random_text::<16>(""),
         iat: now.seconds(),
@@ -145,7 +164,8 @@ pub(crate) fn verify<'k>(
     if header.alg != "EdDSA" {
         return Err(TokenFault::Algorithm);
     }
-    if header.typ != TYPE || header.crit.is_some() {
+    let is_game = header.typ == GAME_TYPE;
+    if !is_game && header.typ != TYPE || header.crit.is_some() {
         return Err(TokenFault::Malformed);
     }
     let key = find(&header.kid).ok_or(TokenFault::UnknownKey)?;
@@ -159,20 +179,26 @@ pub(crate) fn verify<'k>(
         () if claims.aud != audience => Err(TokenFault::Audience),
         () if claims.exp + limits::TOKEN_LEEWAY_S <= seconds => Err(TokenFault::Expired),
         () if claims.iat - limits::TOKEN_LEEWAY_S > seconds => Err(TokenFault::NotYet),
-        () => Ok(grant(claims)),
+        () => grant(claims, is_game).ok_or(TokenFault::Malformed),
     }
 }
 
-fn grant(claims: Claims) -> Grant {
-    let scopes = Scopes::parse_known(&claims.scope);
-    Grant {
+/// What the claims grant; none where a game token names no game.
+fn grant(claims: Claims, is_game: bool) -> Option<Grant> {
+    let scopes = if is_game { Scopes::default() } else { Scopes::parse_known(&claims.scope) };
+    let player = match is_game {
+        true => Some(Player { user: claims.sub, game: claims.game? }),
+        false => None,
+    };
+    Some(Grant {
+        player,
         client_id: claims.client_id,
         scopes,
         rights: scopes.rights(),
         jti: claims.jti,
         issued: Timestamp::from_milliseconds(claims.iat * 1000),
         expires: Timestamp::from_milliseconds(claims.exp * 1000),
-    }
+    })
 }
 
 fn encode(part: &impl Serialize) -> String {
@@ -193,7 +219,8 @@ mod tests {
         let key = SigningKey::from_bytes(&[7; 32]);
         let public = key.verifying_key();
         let now = Timestamp::from_milliseconds(1_000_000);
-        let issued = issue(("kid", &key), ("us", "staging"), "x", Scopes::EVERYTHING, now);
+        let realm = ("us", "staging");
+        let issued = issue(("kid", &key), realm, "x", Scopes::EVERYTHING, None, now);
         let check = |audience| verify(&issued.token, ("us", audience), now, |_| Some(&public));
         assert!(check("staging").is_ok());
         assert_eq!(check("production"), Err(TokenFault::Audience));

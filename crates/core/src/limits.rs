@@ -271,3 +271,26 @@ pub const CREDENTIAL_MAX_BYTES: usize = 8 * 1024 * 1024;
 pub const VERIFY_CREDENTIALS_MAX_COUNT: usize = 1000;
 /// Credentials in each other that are verified at once.
 pub const VERIFY_MAX_DEPTH: usize = 4;
+/// Bytes of a text of the game platform that people read at most, such as a title.
+pub const GAME_TEXT_MAX_BYTES: usize = 2000;
+/// Bytes of a slug of a game or item, or of the name of an achievement, at most: with `-staging`
+/// behind it, it fits a label of a host's name.
+pub const GAME_SLUG_MAX_BYTES: usize = 50;
+/// Bytes of the metadata of a game, item or score, as JSON, at most.
+pub const GAME_METADATA_MAX_BYTES: usize = 16 * 1024;
+/// Bytes of the state that a game saves for a player, as JSON, at most.
+pub const GAME_STATE_MAX_BYTES: usize = 1024 * 1024;
+/// Records on a page of a list of the game platform at most.
+pub const GAME_PAGE_MAX_RECORDS: i64 = 100;
+/// How many of one item a player has at most.
+pub const INVENTORY_MAX_COUNT: i64 = 1_000_000_000_000;
+/// Greatest score, in either direction: whole numbers up to it are exact everywhere.
+pub const SCORE_MAX_COUNT: i64 = 9_007_199_254_740_991;
+/// Levels that players can reach at most.
+pub const LEVELS_MAX_COUNT: usize = 1000;
+/// Achievements of one game at most.
+pub const ACHIEVEMENTS_MAX_COUNT: i64 = 1000;
+/// Bytes of the key of a request that may be sent again at most.
+pub const REQUEST_KEY_MAX_BYTES: usize = 200;
+/// Days in which a request with a key, sent again, is answered as it was.
+pub const REQUEST_KEPT_DAYS: i64 = 30;

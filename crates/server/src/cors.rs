@@ -11,17 +11,23 @@ const EXPOSED: HeaderValue =
     HeaderValue::from_static("Link, X-Total-Count, ETag, X-Request-Id, Location, Retry-After");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Accept, If-Match, If-None-Match, X-Request-Id",
+    "Authorization, Content-Type, Accept, If-Match, If-None-Match, X-Request-Id, Idempotency-Key",
 );
 
 /// Answers `OPTIONS`: the methods of the path, and for a preflight of an origin that some client
-/// has, leave to call. Which client will call is not known before its token comes.
-pub(crate) fn options(app: &App, headers: &HeaderMap, allow: &HeaderValue) -> Answer {
+/// has, or any where the path is open to all, leave to call. Which client will call is not known before its token comes.
+pub(crate) fn options(
+    app: &App,
+    headers: &HeaderMap,
+    allow: &HeaderValue,
+    is_open: bool,
+) -> Answer {
     let mut answer = Answer::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow.clone());
     answer.headers.insert(header::VARY, HeaderValue::from_static("Origin"));
     let preflight = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let origin = headers.get(header::ORIGIN);
-    if let Some(origin) = origin.filter(|origin| preflight && app.gate.knows_origin(origin)) {
+    let may_call = |origin: &&HeaderValue| preflight && (is_open || app.gate.knows_origin(origin));
+    if let Some(origin) = origin.filter(may_call) {
         answer.headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         answer.headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         answer.headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
@@ -32,10 +38,16 @@ pub(crate) fn options(app: &App, headers: &HeaderMap, allow: &HeaderValue) -> An
     answer
 }
 
-/// Lets a page of the origin read the answer if the client that called has that origin.
-pub(crate) fn expose(headers: &mut HeaderMap, origin: &HeaderValue, grant: Option<&Grant>) {
+/// Lets a page of the origin read the answer if the client that called has that origin, or where the
+/// path is open to all.
+pub(crate) fn expose(
+    headers: &mut HeaderMap,
+    origin: &HeaderValue,
+    grant: Option<&Grant>,
+    is_open: bool,
+) {
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    if grant.is_some_and(|grant| grant.client().has_origin(origin)) {
+    if is_open || grant.is_some_and(|grant| grant.client().has_origin(origin)) {
         allow(headers, origin);
     }
 }

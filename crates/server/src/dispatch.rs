@@ -19,8 +19,9 @@ use tokio::time::timeout;
 use crate::answer::Answer;
 use crate::auth::{self, Grant, Refusal};
 use crate::context::Context;
+use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
-use crate::route::{Access, Area, Pending, Route};
+use crate::route::{Area, Pending, Route};
 use crate::state::App;
 use crate::table::{Place, Table};
 use crate::{body, compression, cors, proxy};
@@ -74,9 +75,11 @@ impl Dispatch {
             None => (self.table.nowhere(path), Lead::Nowhere),
         };
         let mut call = Call { app: &self.app, parts, body, id: &id, grant: None };
+        // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
+        let is_open = place.rendering == Rendering::Game || self.app.sandbox.is_some();
         let dialect_asked = auth::dialect_asked(&call.parts.headers);
         let patience = Duration::from_secs(self.app.config.server.request_timeout_s);
-        let result = match timeout(patience, call.answer(lead)).await {
+        let result = match timeout(patience, call.answer(lead, is_open)).await {
             Ok(result) => result,
             Err(_) => Err(too_slow(patience).into()),
         };
@@ -88,7 +91,7 @@ impl Dispatch {
         });
         answer.headers.insert(X_REQUEST_ID, id.header());
         if let Some(origin) = &asked.origin {
-            cors::expose(&mut answer.headers, origin, grant.as_ref());
+            cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
         }
         if self.app.draining.load(Relaxed) && version < Version::HTTP_2 {
             answer.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -121,11 +124,11 @@ enum Lead<'a> {
 }
 
 impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
-    async fn answer(&mut self, lead: Lead<'_>) -> Result<Answer, Refusal> {
+    async fn answer(&mut self, lead: Lead<'_>, is_open: bool) -> Result<Answer, Refusal> {
         let answer = match lead {
             Lead::Route(route, params) => self.route(route, params).await,
             Lead::Other(allow) if self.parts.method == Method::OPTIONS => {
-                return Ok(cors::options(self.app, &self.parts.headers, allow));
+                return Ok(cors::options(self.app, &self.parts.headers, allow, is_open));
             }
             Lead::Other(allow) => Err(self.wrong_method(allow)),
             Lead::Nowhere => Err(Problem::new(
@@ -148,9 +151,9 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
         route: &Arc<Route>,
         params: Result<Vec<String>>,
     ) -> Result<Answer, Refusal> {
-        if let Access::Any(scopes) = route.access {
-            let grant = self.grant.insert(auth::authenticate(self.app, &self.parts.headers).await?);
-            grant.authorise(scopes)?;
+        if let Some(scopes) = route.access.scopes() {
+            let grant = auth::authenticate(self.app, &self.parts.headers, scopes).await?;
+            self.grant.insert(grant).authorise(route.access, scopes)?;
         }
         let params = params?;
         let usual_bytes = self.app.config.server.body_max_bytes;

@@ -39,6 +39,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_bridge::MIGRATIONS,
         lyceum_assessment::MIGRATIONS,
         lyceum_adaptive::MIGRATIONS,
+        lyceum_games::MIGRATIONS,
     ]
     .concat()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::http::StatusCode;
-use lyceum_access::Scope;
+use lyceum_access::{Scope, Scopes};
 use lyceum_core::ProblemKind as Kind;
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
             "schemas": schemas(),
             "parameters": shared.parameters,
             "responses": shared.responses,
-            "securitySchemes": { "client": security(base_url) },
+            "securitySchemes": { "client": security(base_url), "game": game_token() },
         },
     })
 }
@@ -50,6 +50,7 @@ fn schemas() -> Map<String, Value> {
     let own = [
         ("StatusInfo".to_owned(), render::imsx_schema()),
         ("CaliperError".to_owned(), render::caliper_schema()),
+        ("GameError".to_owned(), render::game_schema()),
         ("QtiError".to_owned(), render::qti_schema()),
         ("Problem".to_owned(), render::problem_schema()),
         ("OAuthError".to_owned(), render::oauth_schema()),
@@ -69,6 +70,20 @@ fn security(base_url: &str) -> Value {
             },
         },
     })
+}
+
+fn game_token() -> Value {
+    json!({
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "A game token, which names a player and a game; \
+                        POST /api/games/{gameId}/token gives one.",
+    })
+}
+
+fn of_clients(scopes: Scopes) -> impl Iterator<Item = Value> {
+    scopes.iter().map(|scope| json!({ "client": [scope.name()] }))
 }
 
 /// What many operations say alike is said once, and referred to.
@@ -102,8 +117,9 @@ impl Shared {
         operation["security"] = match route.access {
             Access::Public => json!([]),
             // One of the scopes is enough: each is an alternative of its own.
-            Access::Any(scopes) => {
-                scopes.iter().map(|scope| json!({ "client": [scope.name()] })).collect()
+            Access::Any(scopes) => of_clients(scopes).collect(),
+            Access::Player(scopes) => {
+                std::iter::once(json!({ "game": [] })).chain(of_clients(scopes)).collect()
             }
         };
         if route.deprecated {
@@ -144,6 +160,7 @@ impl Shared {
         }
         let (media, schema) = match area.rendering {
             Rendering::Caliper => ("application/json", "CaliperError"),
+            Rendering::Game => ("application/json", "GameError"),
             Rendering::Imsx => ("application/json", "StatusInfo"),
             Rendering::OAuth => ("application/json", "OAuthError"),
             Rendering::Problem => ("application/problem+json", "Problem"),

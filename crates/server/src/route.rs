@@ -25,6 +25,23 @@ pub enum Access {
     Public,
     /// A token that holds one of these scopes.
     Any(Scopes),
+    /// A game token, which names a player, or a token that holds one of these scopes.
+    Player(Scopes),
+}
+
+impl Access {
+    /// What players may call, and clients with the scope.
+    pub fn player(scope: Scope) -> Self {
+        Self::Player([scope].into_iter().collect())
+    }
+
+    /// The scopes of which a client's token must hold one; none on public routes.
+    pub fn scopes(self) -> Option<Scopes> {
+        match self {
+            Self::Public => None,
+            Self::Any(scopes) | Self::Player(scopes) => Some(scopes),
+        }
+    }
 }
 
 impl From<Scope> for Access {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use lyceum_access::Keyring;
+use lyceum_access::{Keyring, Player};
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
@@ -12,7 +12,7 @@ use lyceum_store::Db;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::auth::Gate;
+use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::intake::Intake;
 use crate::metrics::Metrics;
@@ -62,6 +62,7 @@ impl Server {
             items: lyceum_assessment::Items::default(),
             banks: lyceum_adaptive::Banks::default(),
             gate: Gate::new(keyring),
+            sandbox: None,
             metrics: Metrics::new(clock.now()),
             descriptions: Mutex::default(),
             draining: AtomicBool::new(false),
@@ -81,6 +82,16 @@ impl Server {
     #[must_use]
     pub fn also(mut self, areas: Vec<Area>) -> Self {
         self.areas.extend(areas);
+        self
+    }
+
+    /// Makes this a sandbox: on the platform's routes any token is this player, and the standards'
+    /// routes need none.
+    #[must_use]
+    pub fn as_sandbox(mut self, demo: Player) -> Self {
+        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        app.gate.know(auth::sandbox_client(), &app.config.limits);
+        app.sandbox = Some(auth::Sandbox::new(demo, &app.config.limits));
         self
     }
 

@@ -9,7 +9,7 @@ use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_store::Db;
 
-use crate::auth::Gate;
+use crate::auth::{Gate, Sandbox};
 use crate::intake::Intake;
 use crate::metrics::Metrics;
 
@@ -34,6 +34,8 @@ pub struct State {
     pub(crate) banks: lyceum_adaptive::Banks,
     /// Tokens.
     pub(crate) gate: Gate,
+    /// Who calls without a token of ours; none unless this is a sandbox.
+    pub(crate) sandbox: Option<Sandbox>,
     /// Counters.
     pub(crate) metrics: Metrics,
     /// Descriptions of the API by name, each made when it is first asked for.

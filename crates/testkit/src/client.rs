@@ -67,6 +67,11 @@ impl TestClient {
         self
     }
 
+    /// Its token.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// A `GET` of the path.
     pub fn get(&self, path: &str) -> Call<'_> {
         self.call(Method::GET, path)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use lyceum_access::{Keyring, Master, NewClient, Realm, Scope, client};
+use lyceum_access::{Keyring, Master, NewClient, Player, Realm, Scope, client};
 use lyceum_core::Dialect;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
@@ -29,6 +29,8 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     /// Routes beside the real ones: none.
     pub areas: fn() -> Vec<Area>,
+    /// The demo user of a sandbox; none: it is a server like any other.
+    pub sandbox: Option<Player>,
 }
 
 impl Default for Setup {
@@ -38,6 +40,7 @@ impl Default for Setup {
             master: Master::random(),
             clock: Arc::new(SystemClock),
             areas: Vec::new,
+            sandbox: None,
         };
         setup.listen_anew();
         setup.config.server.public_url = Some(format!("http://{}", setup.config.server.listen));
@@ -185,7 +188,7 @@ impl TestServer {
     }
 
     fn run(&mut self) {
-        let Setup { config, master, clock, areas } = self.setup.clone();
+        let Setup { config, master, clock, areas, sandbox } = self.setup.clone();
         let realm = Realm::new(config.server.env, &config.public_url());
         let (db, now) = (self.db.clone(), clock.now());
         let keyring = db.write_blocking(|tx| Keyring::open(tx, now, &realm, &master));
@@ -204,6 +207,10 @@ impl TestServer {
                 let listener = listener.expect("the port is free");
                 let server = Server::new(listener, config, db, keyring, clock).await;
                 let server = server.expect("the server can be put together").also(areas());
+                let server = match sandbox {
+                    Some(demo) => server.as_sandbox(demo),
+                    None => server,
+                };
                 let _ = ready.send(());
                 let stopped = async {
                     if stopped.await.is_err() {

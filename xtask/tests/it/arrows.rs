@@ -30,9 +30,14 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "lyceum-games",
+        &["lyceum-roster", "lyceum-bridge", "lyceum-events", "lyceum-store", "lyceum-core"],
+    ),
+    (
         "lyceum-server",
         &[
             "lyceum-credentials",
+            "lyceum-games",
             "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-bridge",
@@ -49,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "lyceum-server",
             "lyceum-credentials",
+            "lyceum-games",
             "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-bridge",
@@ -65,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "lyceum-server",
             "lyceum-credentials",
+            "lyceum-games",
             "lyceum-adaptive",
             "lyceum-assessment",
             "lyceum-roster",
@@ -112,6 +119,7 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-qti",
     "lyceum-assessment",
     "lyceum-adaptive",
+    "lyceum-games",
 ];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
-use lyceum_access::{Keyring, MIGRATIONS, Master, Realm, Scope, Scopes, TokenFault};
+use lyceum_access::{Keyring, MIGRATIONS, Master, Player, Realm, Scope, Scopes, TokenFault};
 use lyceum_core::config::Environment::{Production, Staging};
 use lyceum_core::limits;
 use lyceum_store::{Db, Target};
@@ -178,5 +178,22 @@ fn environments_refuse_each_others_tokens() {
         assert_eq!(staging.verify(&token(production), morning()), Err(TokenFault::UnknownKey));
         assert_eq!(elsewhere.verify(&token(&staging), morning()), Err(TokenFault::Issuer));
         assert_eq!(staging.verify(&token(&elsewhere), morning()), Err(TokenFault::Issuer));
+    });
+}
+
+#[test]
+fn a_game_token_names_user_and_game_and_opens_no_scope() {
+    with_keyring(|_, keyring| {
+        let player = Player { user: "ann".to_owned(), game: "rivers".to_owned() };
+        let issued = keyring.issue_game("school", &player, morning());
+        let (header, claims) = (part(&issued.token, 0), part(&issued.token, 1));
+        assert_eq!(header["typ"], "game+jwt");
+        assert_eq!((&claims["sub"], &claims["game"]), (&json!("ann"), &json!("rivers")));
+        let grant = keyring.verify(&issued.token, morning()).unwrap();
+        assert_eq!((grant.client_id.as_str(), grant.player), ("school", Some(player)));
+        assert!(grant.scopes.is_empty() && Scope::all().all(|scope| !grant.rights.allow(scope)));
+        assert_eq!(keyring.verify(&token(keyring), morning()).unwrap().player, None);
+        let late = morning().plus_seconds(issued.expires_in_s + limits::TOKEN_LEEWAY_S);
+        assert_eq!(keyring.verify(&issued.token, late), Err(TokenFault::Expired));
     });
 }

@@ -17,7 +17,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    fn new(client: access::Client, limits: &Limits) -> Self {
+    pub(super) fn new(client: access::Client, limits: &Limits) -> Self {
         let rate = client.requests_per_second.unwrap_or(limits.requests_per_second);
         let limiter = NonZeroU32::new(rate).map(|rate| {
             let burst = NonZeroU32::new(limits.burst).unwrap_or(NonZeroU32::MIN);

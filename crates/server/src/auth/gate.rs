@@ -10,6 +10,7 @@ use arc_swap::ArcSwap;
 use axum::http::HeaderValue;
 use lyceum_access as access;
 use lyceum_access::{Keyring, TokenFault};
+use lyceum_core::config::Limits;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use quick_cache::sync::Cache;
@@ -39,6 +40,11 @@ impl Gate {
             verified: Cache::new(limits::TOKEN_CACHE_ENTRIES),
             refreshing: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// Knows a client that no store has.
+    pub(crate) fn know(&self, client: access::Client, limits: &Limits) {
+        self.clients.store(Arc::new(self.clients.load().with(vec![client], limits)));
     }
 
     /// The keys.

@@ -1,6 +1,7 @@
 //! How a problem is told: one table of status codes, one body a standard.
 
 mod caliper;
+mod game;
 mod imsx;
 mod oauth;
 mod problem_json;
@@ -12,6 +13,7 @@ use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
 use crate::answer::Answer;
 
 pub(crate) use caliper::schema as caliper_schema;
+pub(crate) use game::schema as game_schema;
 pub(crate) use imsx::schema as imsx_schema;
 pub(crate) use oauth::{refusal, schema as oauth_schema};
 pub(crate) use problem_json::schema as problem_schema;
@@ -22,6 +24,8 @@ pub(crate) use qti::schema as qti_schema;
 pub enum Rendering {
     /// Caliper: `status`, `message`, `errors`.
     Caliper,
+    /// The game platform: `error` with `code`, `message`, `details`.
+    Game,
     /// 1EdTech's `imsx_StatusInfo` as OneRoster spells it (`imsx_CodeMinor`).
     Imsx,
     /// RFC 6749 section 5.2: `error`, `error_description`.
@@ -39,6 +43,7 @@ impl Rendering {
         let status = status(problem.kind);
         let answer = match self {
             Self::Caliper => caliper::answer(problem),
+            Self::Game => game::answer(problem),
             Self::Imsx => imsx::answer(problem, dialect),
             Self::OAuth => oauth::answer(problem),
             Self::Problem => problem_json::answer(problem, status),

@@ -5,6 +5,7 @@ pub(crate) mod assessment;
 pub(crate) mod bridge;
 mod docs;
 mod events;
+mod games;
 mod health;
 pub(crate) mod oneroster;
 mod tokens;
@@ -18,6 +19,7 @@ pub fn all() -> Vec<Area> {
     areas.extend(events::areas());
     areas.push(adaptive::area());
     areas.push(bridge::area());
+    areas.push(games::area());
     areas.extend(assessment::areas());
     areas.push(docs::discovery());
     areas

@@ -12,6 +12,8 @@ mod compression;
 mod cors;
 mod enrolling;
 mod events;
+mod game_tokens;
+mod games;
 mod keys;
 mod lesson_plans;
 mod lessons;

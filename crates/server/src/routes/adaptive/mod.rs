@@ -11,7 +11,7 @@ mod plan_schema;
 mod render_config;
 mod schema;
 mod screening;
-mod shape;
+pub(super) mod shape;
 mod tests;
 
 use std::time::Duration;

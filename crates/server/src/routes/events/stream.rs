@@ -102,7 +102,8 @@ async fn feed(
         if checked.elapsed() >= heartbeat {
             checked = Instant::now();
             // A client that was revoked, or whose token ended, hears no more.
-            if auth::authenticate(&context.app, &context.headers).await.is_err() {
+            let scopes = context.route.access.scopes().unwrap_or_default();
+            if auth::authenticate(&context.app, &context.headers, scopes).await.is_err() {
                 return;
             }
             text.push_str(": alive\n\n");

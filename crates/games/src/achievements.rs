@@ -1,0 +1,171 @@
+//! Achievements: goals of a game, each unlocked once by a player.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::input::Faults;
+use crate::levels::Xp;
+use crate::repository::achievements as repository;
+use crate::{inventory, levels, notifications};
+
+/// A goal of a game.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Achievement {
+    /// A UUID.
+    pub id: String,
+    /// The game's id.
+    pub game_id: String,
+    /// Its name in the game's code.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// How it is reached.
+    pub description: Option<String>,
+    /// The progress at which it is unlocked.
+    pub goal: i64,
+    /// The XP that unlocking brings.
+    pub xp_reward: Xp,
+    /// The credits that unlocking brings.
+    pub credits_reward: i64,
+}
+
+/// What an achievement is made from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Definition {
+    title: String,
+    description: Option<String>,
+    #[serde(default = "one")]
+    goal: i64,
+    #[serde(default)]
+    xp_reward: f64,
+    #[serde(default)]
+    credits_reward: i64,
+}
+
+fn one() -> i64 {
+    1
+}
+
+/// An achievement, and how far a player is.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reached {
+    /// The achievement.
+    #[serde(flatten)]
+    pub achievement: Achievement,
+    /// From 0 to the goal.
+    pub progress: i64,
+    /// When it was unlocked.
+    pub unlocked_at: Option<Timestamp>,
+}
+
+/// Defines an achievement of a game under its name, or defines it anew: what players have reached
+/// stays. Answers whether it is new.
+///
+/// Errors: `Invalid`; `Conflict` where the game has as many as it can.
+pub fn define(
+    tx: &mut Tx<'_>,
+    game: &str,
+    name: &str,
+    new: Definition,
+) -> Result<(Achievement, bool)> {
+    let xp_reward = Xp::of(new.xp_reward);
+    let most = limits::INVENTORY_MAX_COUNT;
+    let mut faults = Faults::default();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    let is_name =
+        (1..=limits::GAME_SLUG_MAX_BYTES).contains(&name.len()) && name.bytes().all(plain);
+    faults.unless(is_name, "name", "must be 1 to 50 letters, digits, '_', '-' and '.'");
+    faults.text("title", &new.title);
+    faults.opt_text("description", new.description.as_deref());
+    faults.unless((1..=most).contains(&new.goal), "goal", "must be a whole number from 1 up");
+    faults.unless(xp_reward.is_some(), "xpReward", "must be a number from 0 up");
+    let credits = (0..=most).contains(&new.credits_reward);
+    faults.unless(credits, "creditsReward", "must be a whole number from 0 up");
+    faults.none()?;
+    let known = repository::find(tx, game, name)?;
+    if known.is_none() {
+        let most = limits::ACHIEVEMENTS_MAX_COUNT;
+        if repository::count(tx, game)? >= most {
+            let message = format!("the game has {most} achievements, as many as it can");
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+    }
+    let is_new = known.is_none();
+    let achievement = Achievement {
+        id: known.map_or_else(|| Uuid::now_v7().to_string(), |known| known.id),
+        game_id: game.to_owned(),
+        name: name.to_owned(),
+        title: new.title,
+        description: new.description,
+        goal: new.goal,
+        xp_reward: xp_reward.unwrap_or_default(),
+        credits_reward: new.credits_reward,
+    };
+    repository::put(tx, &achievement)?;
+    Ok((achievement, is_new))
+}
+
+/// The achievements of a game in the order of their names, and how far a player is.
+pub fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Reached>> {
+    repository::of_user(tx, game, user)
+}
+
+/// Notes how far a player is; progress never goes back. At the goal the achievement is unlocked:
+/// once, with its rewards and a notification. No progress named: all of it.
+///
+/// Errors: `NotFound`; `Invalid` for a progress below 0.
+pub fn advance(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &str,
+    user: &str,
+    name: &str,
+    progress: Option<i64>,
+) -> Result<Reached> {
+    let achievement = repository::find(tx, game, name)?.ok_or_else(|| {
+        let message = format!("the game has no achievement '{name}'");
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    let progress = progress.unwrap_or(achievement.goal);
+    if progress < 0 {
+        return Err(Problem::invalid("progress", "must be a whole number from 0 up"));
+    }
+    let progress = progress.min(achievement.goal);
+    let progress = repository::advance(tx, user, &achievement.id, progress)?;
+    if progress >= achievement.goal && repository::unlock(tx, now, user, &achievement.id)? {
+        reward(tx, now, user, &achievement)?;
+    }
+    let unlocked_at = repository::unlocked(tx, user, &achievement.id)?;
+    Ok(Reached { progress: progress.min(achievement.goal), unlocked_at, achievement })
+}
+
+/// How far a player is, as sent: `{progress}`. Errors: `Malformed`, `Invalid`.
+pub fn read_progress(body: &[u8]) -> Result<i64> {
+    #[derive(Deserialize)]
+    struct Body {
+        progress: i64,
+    }
+    Ok(crate::read::<Body>(body)?.progress)
+}
+
+fn reward(tx: &mut Tx<'_>, now: Timestamp, user: &str, unlocked: &Achievement) -> Result<()> {
+    let news = notifications::News {
+        kind: "achievement",
+        title: unlocked.title.clone(),
+        message: format!("You have unlocked '{}'", unlocked.title),
+        metadata: json!({
+            "achievementId": unlocked.id, "gameId": unlocked.game_id, "name": unlocked.name,
+            "xp": unlocked.xp_reward, "credits": unlocked.credits_reward,
+        }),
+    };
+    notifications::tell(tx, now, user, news)?;
+    inventory::credit(tx, now, user, unlocked.credits_reward)?;
+    levels::earn(tx, now, user, unlocked.xp_reward)
+}

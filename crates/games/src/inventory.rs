@@ -1,0 +1,212 @@
+//! Items, and how many of each a player has.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::games;
+use crate::input::{Faults, Metadata, Page};
+use crate::repository::inventory as repository;
+
+/// The slug of the item that credits are.
+pub const CREDITS: &str = "LYCEUM_CREDITS";
+
+/// What items are.
+pub const KINDS: [&str; 6] = ["currency", "badge", "trophy", "collectible", "upgrade", "other"];
+
+/// Something that players can have.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// A UUID.
+    pub id: String,
+    /// Its name in programs.
+    pub slug: String,
+    /// The game that it belongs to; none: the platform's.
+    pub game_id: Option<String>,
+    /// What people call it.
+    pub display_name: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// One of [`KINDS`].
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What else is said of it.
+    pub metadata: Metadata,
+}
+
+/// What an item is made from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewItem {
+    /// Its name in programs: letters, digits, `_` and `-`.
+    pub slug: String,
+    /// Id or slug of the game that it belongs to; none: the platform.
+    pub game_id: Option<String>,
+    /// What people call it.
+    pub display_name: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// One of [`KINDS`]; none: `other`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// What else is said of it.
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+/// How many of an item a player has.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Held {
+    /// The item's id: a player has each item once.
+    pub id: String,
+    /// How many.
+    pub quantity: i64,
+    /// The item.
+    pub item: Item,
+    /// When that changed.
+    pub updated_at: Timestamp,
+}
+
+/// How many of an item are put in or taken out.
+#[derive(Clone, Debug)]
+pub struct Movement {
+    /// Id or slug of the item.
+    item: String,
+    count: i64,
+}
+
+impl Movement {
+    /// Reads `{itemId, qty}`. Errors: `Malformed`, `Invalid`.
+    pub fn read(body: &[u8]) -> Result<Self> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Body {
+            item_id: String,
+            qty: Value,
+        }
+        let body: Body = crate::read(body)?;
+        let most = limits::INVENTORY_MAX_COUNT;
+        // Game engines without whole numbers send 5.0.
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
+        let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
+        let count = body.qty.as_i64().or_else(|| body.qty.as_f64().and_then(whole));
+        match count {
+            Some(count) if (1..=most).contains(&count) => Ok(Self { item: body.item_id, count }),
+            _ => Err(Problem::invalid("qty", format!("must be a whole number from 1 to {most}"))),
+        }
+    }
+}
+
+/// The items, by slug. Of a game: the platform's and the game's own.
+pub fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<Vec<Item>> {
+    repository::items(tx, game, page)
+}
+
+/// The item of an id or slug. Errors: `NotFound`.
+pub fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Item> {
+    repository::item(tx, id_or_slug)?.ok_or_else(|| {
+        Problem::new(
+            ProblemKind::NotFound,
+            format!("there is no item '{id_or_slug}'; GET /api/items lists what there is"),
+        )
+    })
+}
+
+/// Makes an item. One that is there already with the same members is answered as it is, and false.
+///
+/// Errors: `Invalid`; `NotFound` for its game; `Conflict` where the slug is another item's.
+pub fn create_item(tx: &mut Tx<'_>, new: NewItem) -> Result<(Item, bool)> {
+    let game_id = match &new.game_id {
+        Some(game) => Some(games::find(tx, game)?.id),
+        None => None,
+    };
+    let item = Item {
+        id: Uuid::now_v7().to_string(),
+        slug: new.slug,
+        game_id,
+        display_name: new.display_name,
+        description: new.description,
+        kind: new.kind.unwrap_or_else(|| "other".to_owned()),
+        metadata: new.metadata,
+    };
+    check(&item)?;
+    if repository::insert_item(tx, &item)? {
+        return Ok((item, true));
+    }
+    let known = self::item(tx, &item.slug)?;
+    let same = known.game_id == item.game_id
+        && known.display_name == item.display_name
+        && known.description == item.description
+        && known.kind == item.kind
+        && known.metadata == item.metadata;
+    if same {
+        return Ok((known, false));
+    }
+    let message = format!("the slug '{}' belongs to another item; choose another", item.slug);
+    Err(Problem::new(ProblemKind::Conflict, message))
+}
+
+fn check(item: &Item) -> Result<()> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let is_name = (1..=limits::GAME_SLUG_MAX_BYTES).contains(&item.slug.len())
+        && item.slug.bytes().all(plain)
+        && Uuid::try_parse(&item.slug).is_err();
+    let mut faults = Faults::default();
+    faults.unless(is_name, "slug", "must be 1 to 50 letters, digits, '_' and '-', and no UUID");
+    faults.text("displayName", &item.display_name);
+    faults.opt_text("description", item.description.as_deref());
+    let kinds = format!("must be one of {}", KINDS.join(", "));
+    faults.unless(KINDS.contains(&item.kind.as_str()), "type", kinds);
+    faults.metadata(&item.metadata);
+    faults.none()
+}
+
+/// What a player has, the credits first, then by slug.
+pub fn of_user(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Held>> {
+    let mut held = repository::held(tx, user)?;
+    held.sort_by(|a, b| {
+        (a.item.slug != CREDITS, &a.item.slug).cmp(&(b.item.slug != CREDITS, &b.item.slug))
+    });
+    Ok(held)
+}
+
+/// Gives a player some of an item and answers how many there are now.
+///
+/// Errors: `NotFound`; `Invalid` where there would be more than fit.
+pub fn add(tx: &mut Tx<'_>, now: Timestamp, user: &str, movement: &Movement) -> Result<i64> {
+    let item = item(tx, &movement.item)?;
+    let total = repository::add(tx, now, user, &item.id, movement.count)?;
+    if total > limits::INVENTORY_MAX_COUNT {
+        let most = limits::INVENTORY_MAX_COUNT;
+        let message = format!("there would be more than {most} of '{}'", item.slug);
+        return Err(Problem::invalid("qty", message));
+    }
+    Ok(total)
+}
+
+/// Takes some of an item from a player and answers how many are left.
+///
+/// Errors: `NotFound`; `Conflict` where the player has fewer.
+pub fn remove(tx: &mut Tx<'_>, now: Timestamp, user: &str, movement: &Movement) -> Result<i64> {
+    let item = item(tx, &movement.item)?;
+    match repository::take(tx, now, user, &item.id, movement.count)? {
+        Some(left) => Ok(left),
+        None => Err(Problem::new(
+            ProblemKind::Conflict,
+            format!("there are fewer than {} of '{}' to remove", movement.count, item.slug),
+        )),
+    }
+}
+
+/// Gives a player credits.
+pub fn credit(tx: &mut Tx<'_>, now: Timestamp, user: &str, count: i64) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    add(tx, now, user, &Movement { item: CREDITS.to_owned(), count }).map(drop)
+}

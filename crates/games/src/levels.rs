@@ -1,0 +1,165 @@
+//! Levels: XP becomes levels by a table that is data.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::Tx;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
+
+use crate::repository::levels as repository;
+use crate::{inventory, notifications};
+
+/// XP, exact to thousandths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Xp(pub i64);
+
+impl Xp {
+    /// The nearest XP to a number; none where it is negative or beyond what anybody earns.
+    pub fn of(number: f64) -> Option<Self> {
+        let most = f64::from(limits::FACT_VALUE_MAX_COUNT);
+        #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
+        (0.0..=most).contains(&number).then(|| Self((number * 1000.0).round() as i64))
+    }
+
+    /// As a number.
+    pub fn number(self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+        let thousandths = self.0 as f64;
+        thousandths / 1000.0
+    }
+}
+
+impl Serialize for Xp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 % 1000 {
+            0 => serializer.serialize_i64(self.0 / 1000),
+            _ => serializer.serialize_f64(self.number()),
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Level {
+    /// From 1.
+    pub level: i64,
+    /// The XP that it begins at.
+    pub xp_required: Xp,
+    /// The credits that reaching it brings.
+    pub credits_reward: i64,
+}
+
+/// How far a player is.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// The level.
+    pub level: i64,
+    /// All XP so far.
+    pub total_xp: Xp,
+    /// XP since the level began.
+    pub current_xp: Xp,
+    /// XP until the next level begins; none on the highest.
+    pub xp_to_next_level: Option<Xp>,
+    /// Hundredths of the way to the next level; 100 on the highest.
+    pub percent: i64,
+}
+
+/// Reads `{levels: [{level, xpRequired, creditsReward?}]}`.
+///
+/// Errors: `Malformed`; `Invalid` unless levels count from 1, the first begins at 0 XP and each
+/// begins above the one before.
+pub fn read_table(body: &[u8]) -> Result<Vec<Level>> {
+    #[derive(Deserialize)]
+    struct Body {
+        levels: Vec<Row>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Row {
+        level: i64,
+        xp_required: f64,
+        #[serde(default)]
+        credits_reward: i64,
+    }
+    let Body { levels } = crate::read(body)?;
+    let most = limits::LEVELS_MAX_COUNT;
+    if levels.is_empty() || levels.len() > most {
+        return Err(Problem::invalid("levels", format!("must be 1 to {most}")));
+    }
+    let mut table: Vec<Level> = Vec::new();
+    for (number, row) in (1..).zip(levels) {
+        let at = |member: &str| format!("levels[{}].{member}", number - 1);
+        if row.level != number {
+            return Err(Problem::invalid(at("level"), format!("must be {number}: levels count")));
+        }
+        let xp = Xp::of(row.xp_required).filter(|xp| match table.last() {
+            None => xp.0 == 0,
+            Some(former) => *xp > former.xp_required,
+        });
+        let Some(xp_required) = xp else {
+            let rule = "must be 0 for the first level and above the one before for others";
+            return Err(Problem::invalid(at("xpRequired"), rule));
+        };
+        if !(0..=limits::INVENTORY_MAX_COUNT).contains(&row.credits_reward) {
+            return Err(Problem::invalid(at("creditsReward"), "must be a number from 0 up"));
+        }
+        table.push(Level { level: number, xp_required, credits_reward: row.credits_reward });
+    }
+    Ok(table)
+}
+
+/// The table.
+pub fn table(tx: &mut Tx<'_>) -> Result<Vec<Level>> {
+    repository::table(tx)
+}
+
+/// Sets the table. Players are at once where it puts them; nobody is rewarded for that.
+pub fn set_table(tx: &mut Tx<'_>, table: &[Level]) -> Result<()> {
+    repository::set_table(tx, table)
+}
+
+/// How far a player is.
+pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<Progress> {
+    let table = table(tx)?;
+    let total_xp = repository::xp(tx, user)?;
+    let level = level_of(&table, total_xp)?;
+    let next = table.iter().find(|row| row.level == level.level + 1);
+    let current_xp = Xp(total_xp.0 - level.xp_required.0);
+    let width = next.map(|next| next.xp_required.0 - level.xp_required.0);
+    Ok(Progress {
+        level: level.level,
+        total_xp,
+        current_xp,
+        xp_to_next_level: next.map(|next| Xp(next.xp_required.0 - total_xp.0)),
+        percent: width.map_or(100, |width| current_xp.0 * 100 / width),
+    })
+}
+
+/// Adds XP to a player's, with the credits and the notification of each level that is reached.
+pub fn earn(tx: &mut Tx<'_>, now: Timestamp, user: &str, xp: Xp) -> Result<()> {
+    if xp.0 <= 0 {
+        return Ok(());
+    }
+    let after = repository::add_xp(tx, user, xp)?;
+    let before = Xp(after.0 - xp.0);
+    let table = table(tx)?;
+    let reached = table.iter().filter(|row| row.xp_required > before && row.xp_required <= after);
+    for level in reached {
+        inventory::credit(tx, now, user, level.credits_reward)?;
+        let news = notifications::News {
+            kind: "level",
+            title: format!("Level {}", level.level),
+            message: format!("You have reached level {}", level.level),
+            metadata: json!({ "level": level.level, "credits": level.credits_reward }),
+        };
+        notifications::tell(tx, now, user, news)?;
+    }
+    Ok(())
+}
+
+fn level_of(table: &[Level], xp: Xp) -> Result<Level> {
+    let reached = table.iter().rev().find(|row| row.xp_required <= xp);
+    reached.copied().ok_or_else(|| Problem::internal("the table of levels does not begin at 0 XP"))
+}

@@ -1,0 +1,26 @@
+//! The game platform: players, games, inventory, scores, sessions, states, levels, achievements.
+//!
+//! This crate knows no HTTP and no async; it works on a store transaction. Invariants: a player is
+//! a user of the roster; what a player earns is written in the transaction that earns it; leader
+//! boards are exact, because each score is compared with the best ones as it comes.
+
+pub mod achievements;
+pub mod games;
+mod input;
+pub mod inventory;
+pub mod levels;
+pub mod notifications;
+pub mod once;
+pub mod players;
+mod repository;
+pub mod scores;
+pub mod sessions;
+pub mod states;
+
+pub use input::{Page, read};
+
+use lyceum_store::Migration;
+
+/// The schema of this crate.
+pub const MIGRATIONS: &[Migration] =
+    &[Migration { version: 16, name: "games", sql: include_str!("../migrations/V16__games.sql") }];

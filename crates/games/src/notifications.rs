@@ -1,0 +1,82 @@
+//! What a player is told: achievements and levels reached.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::input::{Metadata, Page};
+use crate::repository::notifications as repository;
+
+/// Something that a player was told.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notification {
+    /// A UUID.
+    pub id: String,
+    /// `achievement`, `level` or `welcome`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// In a few words.
+    pub title: String,
+    /// In a sentence.
+    pub message: String,
+    /// What it is about, for programs.
+    pub metadata: Metadata,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// When the player saw it.
+    pub read_at: Option<Timestamp>,
+}
+
+/// What is to be told.
+#[derive(Clone, Debug)]
+pub struct News {
+    /// See [`Notification::kind`].
+    pub kind: &'static str,
+    /// In a few words.
+    pub title: String,
+    /// In a sentence.
+    pub message: String,
+    /// What it is about, an object.
+    pub metadata: Value,
+}
+
+/// Tells a player something.
+pub fn tell(tx: &mut Tx<'_>, now: Timestamp, user: &str, news: News) -> Result<()> {
+    let metadata = match news.metadata {
+        Value::Object(metadata) => metadata,
+        _ => Metadata::new(),
+    };
+    let notification = Notification {
+        id: Uuid::now_v7().to_string(),
+        kind: news.kind.to_owned(),
+        title: news.title,
+        message: news.message,
+        metadata,
+        created_at: now,
+        read_at: None,
+    };
+    repository::insert(tx, user, &notification)
+}
+
+/// What a player was told, the newest first; all of it, or what the player has not seen.
+pub fn of_user(tx: &mut Tx<'_>, user: &str, unread: bool, page: Page) -> Result<Vec<Notification>> {
+    repository::of_user(tx, user, unread, page)
+}
+
+/// The player has seen one; the first time counts. Errors: `NotFound`.
+pub fn mark_read(tx: &mut Tx<'_>, now: Timestamp, user: &str, id: &str) -> Result<Notification> {
+    repository::mark_read(tx, now, user, Some(id))?;
+    repository::find(tx, user, id)?.ok_or_else(|| {
+        let message = format!("there is no notification '{id}' of this player");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// The player has seen all; answers how many were new.
+pub fn mark_all_read(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<u64> {
+    repository::mark_read(tx, now, user, None)
+}

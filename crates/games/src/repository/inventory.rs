@@ -1,0 +1,104 @@
+//! Items and who has them.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Row, Tx};
+
+use super::{all, ms, opt_text, text, time};
+use crate::input::{Page, metadata_in, text_of};
+use crate::inventory::{Held, Item};
+
+const COLUMNS: &str = "i.id, i.slug, i.game_id, i.display_name, i.description, i.kind, i.metadata";
+
+fn read(row: &Row<'_>) -> Result<Item> {
+    Ok(Item {
+        id: text(row, 0)?,
+        slug: text(row, 1)?,
+        game_id: opt_text(row, 2)?,
+        display_name: text(row, 3)?,
+        description: opt_text(row, 4)?,
+        kind: text(row, 5)?,
+        metadata: metadata_in(row.text(6)?)?,
+    })
+}
+
+/// Slugs are never ids, so at most one item fits.
+pub(crate) fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Item>> {
+    let sql = format!("SELECT {COLUMNS} FROM game_items i WHERE i.id = $1 OR i.slug = $1");
+    tx.query_one(&sql, &[id_or_slug.into()], read)
+}
+
+pub(crate) fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<Vec<Item>> {
+    let of_game = "(i.game_id IS NULL OR i.game_id = $1)";
+    let which = if game.is_some() { of_game } else { "$1 = ''" };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM game_items i WHERE {which} ORDER BY i.slug LIMIT $2 OFFSET $3"
+    );
+    let game = game.unwrap_or_default();
+    all(tx, &sql, &[game.into(), page.limit.into(), page.offset.into()], read)
+}
+
+/// Answers whether the slug was free.
+pub(crate) fn insert_item(tx: &mut Tx<'_>, item: &Item) -> Result<bool> {
+    let metadata = text_of(&item.metadata);
+    let inserted = tx.execute(
+        "INSERT INTO game_items (id, slug, game_id, display_name, description, kind, metadata) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+        &[
+            (&item.id).into(),
+            (&item.slug).into(),
+            item.game_id.as_deref().into(),
+            (&item.display_name).into(),
+            item.description.as_deref().into(),
+            (&item.kind).into(),
+            (&metadata).into(),
+        ],
+    )?;
+    Ok(inserted > 0)
+}
+
+pub(crate) fn held(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Held>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, h.quantity, h.updated_ms FROM game_inventory h \
+         JOIN game_items i ON i.id = h.item_id WHERE h.user_id = $1 AND h.quantity > 0"
+    );
+    all(tx, &sql, &[user.into()], |row| {
+        let item = read(row)?;
+        Ok(Held { id: item.id.clone(), quantity: row.int(7)?, updated_at: time(row, 8)?, item })
+    })
+}
+
+/// Answers how many there are now.
+pub(crate) fn add(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    item: &str,
+    count: i64,
+) -> Result<i64> {
+    let total = tx.query_one(
+        "INSERT INTO game_inventory (user_id, item_id, quantity, updated_ms) \
+         VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, item_id) DO UPDATE \
+         SET quantity = game_inventory.quantity + excluded.quantity, \
+         updated_ms = excluded.updated_ms RETURNING quantity",
+        &[user.into(), item.into(), count.into(), ms(now)],
+        |row| row.int(0),
+    )?;
+    Ok(total.unwrap_or_default())
+}
+
+/// Answers how many are left, or none where there are fewer than are to be taken.
+pub(crate) fn take(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    item: &str,
+    count: i64,
+) -> Result<Option<i64>> {
+    tx.query_one(
+        "UPDATE game_inventory SET quantity = quantity - $1, updated_ms = $2 \
+         WHERE user_id = $3 AND item_id = $4 AND quantity >= $1 RETURNING quantity",
+        &[count.into(), ms(now), user.into(), item.into()],
+        |row| row.int(0),
+    )
+}

@@ -1,0 +1,75 @@
+//! What players were told.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Row, Tx};
+
+use super::{all, ms, opt_time, text, time};
+use crate::input::{Page, metadata_in, text_of};
+use crate::notifications::Notification;
+
+const COLUMNS: &str = "id, kind, title, message, metadata, created_ms, read_ms";
+
+fn read(row: &Row<'_>) -> Result<Notification> {
+    Ok(Notification {
+        id: text(row, 0)?,
+        kind: text(row, 1)?,
+        title: text(row, 2)?,
+        message: text(row, 3)?,
+        metadata: metadata_in(row.text(4)?)?,
+        created_at: time(row, 5)?,
+        read_at: opt_time(row, 6)?,
+    })
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, user: &str, told: &Notification) -> Result<()> {
+    let metadata = text_of(&told.metadata);
+    tx.execute(
+        "INSERT INTO game_notifications (id, user_id, kind, title, message, metadata, created_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            (&told.id).into(),
+            user.into(),
+            (&told.kind).into(),
+            (&told.title).into(),
+            (&told.message).into(),
+            (&metadata).into(),
+            ms(told.created_at),
+        ],
+    )
+    .map(drop)
+}
+
+pub(crate) fn find(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Option<Notification>> {
+    let sql = format!("SELECT {COLUMNS} FROM game_notifications WHERE id = $1 AND user_id = $2");
+    tx.query_one(&sql, &[id.into(), user.into()], read)
+}
+
+pub(crate) fn of_user(
+    tx: &mut Tx<'_>,
+    user: &str,
+    unread: bool,
+    page: Page,
+) -> Result<Vec<Notification>> {
+    let which = if unread { "AND read_ms IS NULL" } else { "" };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM game_notifications WHERE user_id = $1 {which} \
+         ORDER BY seq DESC LIMIT $2 OFFSET $3"
+    );
+    all(tx, &sql, &[user.into(), page.limit.into(), page.offset.into()], read)
+}
+
+/// Marks one or all; answers how many were new.
+pub(crate) fn mark_read(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    id: Option<&str>,
+) -> Result<u64> {
+    let which = if id.is_some() { "id = $3" } else { "$3 = ''" };
+    let sql = format!(
+        "UPDATE game_notifications SET read_ms = $1 \
+         WHERE user_id = $2 AND read_ms IS NULL AND {which}"
+    );
+    tx.execute(&sql, &[ms(now), user.into(), id.unwrap_or_default().into()])
+}

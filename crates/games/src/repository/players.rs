@@ -1,0 +1,25 @@
+//! What is known of players beside the roster.
+
+use lyceum_core::Result;
+use lyceum_store::Tx;
+
+use super::text;
+use crate::players::Role;
+
+/// Role and developer status.
+pub(crate) fn standing(tx: &mut Tx<'_>, user: &str) -> Result<(Role, String)> {
+    let sql = "SELECT role, developer_status FROM game_players WHERE user_id = $1";
+    let found =
+        tx.query_one(sql, &[user.into()], |row| Ok((Role::of(row.text(0)?), text(row, 1)?)))?;
+    Ok(found.unwrap_or_else(|| (Role::Player, "none".to_owned())))
+}
+
+pub(crate) fn put_standing(tx: &mut Tx<'_>, user: &str, role: Role, status: &str) -> Result<()> {
+    tx.execute(
+        "INSERT INTO game_players (user_id, role, developer_status, xp) VALUES ($1, $2, $3, 0) \
+         ON CONFLICT (user_id) DO UPDATE SET role = excluded.role, \
+         developer_status = excluded.developer_status",
+        &[user.into(), role.name().into(), status.into()],
+    )
+    .map(drop)
+}

@@ -1,0 +1,99 @@
+//! Scores, and the best of each player in each period.
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx, Value};
+
+use super::{all, ms, text, time};
+use crate::input::{Page, metadata_in, text_of};
+use crate::scores::{Line, Score};
+
+fn read(row: &Row<'_>) -> Result<Score> {
+    Ok(Score {
+        id: text(row, 0)?,
+        game_id: text(row, 1)?,
+        user_id: text(row, 2)?,
+        score: row.real(3)?,
+        metadata: metadata_in(row.text(4)?)?,
+        achieved_at: time(row, 5)?,
+    })
+}
+
+/// Answers the score's number.
+pub(crate) fn insert(tx: &mut Tx<'_>, score: &Score) -> Result<i64> {
+    let metadata = text_of(&score.metadata);
+    let seq = tx.query_one(
+        "INSERT INTO game_scores (id, game_id, user_id, score, metadata, at_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6) RETURNING seq",
+        &[
+            (&score.id).into(),
+            (&score.game_id).into(),
+            (&score.user_id).into(),
+            score.score.into(),
+            (&metadata).into(),
+            ms(score.achieved_at),
+        ],
+        |row| row.int(0),
+    )?;
+    seq.ok_or_else(|| Problem::internal("a score got no number"))
+}
+
+/// Puts a score in the place of lower ones in each of the periods.
+pub(crate) fn keep_best(
+    tx: &mut Tx<'_>,
+    score: &Score,
+    seq: i64,
+    periods: &[String],
+) -> Result<()> {
+    let values: Vec<Value<'_>> = periods
+        .iter()
+        .flat_map(|period| {
+            [
+                Value::from(&score.game_id),
+                period.into(),
+                (&score.user_id).into(),
+                score.score.into(),
+                seq.into(),
+                ms(score.achieved_at),
+            ]
+        })
+        .collect();
+    tx.insert_rows(
+        "game_bests",
+        &["game_id", "period", "user_id", "score", "seq", "at_ms"],
+        &values,
+        "ON CONFLICT (game_id, period, user_id) DO UPDATE SET score = excluded.score, \
+         seq = excluded.seq, at_ms = excluded.at_ms WHERE excluded.score > game_bests.score",
+    )
+    .map(drop)
+}
+
+pub(crate) fn of_user(
+    tx: &mut Tx<'_>,
+    user: &str,
+    game: Option<&str>,
+    page: Page,
+) -> Result<Vec<Score>> {
+    let which = if game.is_some() { "game_id = $2" } else { "$2 = ''" };
+    let sql = format!(
+        "SELECT id, game_id, user_id, score, metadata, at_ms FROM game_scores \
+         WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4"
+    );
+    let game = game.unwrap_or_default();
+    all(tx, &sql, &[user.into(), game.into(), page.limit.into(), page.offset.into()], read)
+}
+
+/// The best scores of a period; ranks and names of players are not known here.
+pub(crate) fn best(tx: &mut Tx<'_>, game: &str, period: &str, page: Page) -> Result<Vec<Line>> {
+    let sql = "SELECT user_id, score, at_ms FROM game_bests WHERE game_id = $1 AND period = $2 \
+               ORDER BY score DESC, seq LIMIT $3 OFFSET $4";
+    let params = [game.into(), period.into(), page.limit.into(), page.offset.into()];
+    all(tx, sql, &params, |row| {
+        Ok(Line {
+            rank: 0,
+            user_id: text(row, 0)?,
+            username: String::new(),
+            score: row.real(1)?,
+            achieved_at: time(row, 2)?,
+        })
+    })
+}

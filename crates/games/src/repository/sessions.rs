@@ -1,0 +1,58 @@
+//! Sessions.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Row, Tx};
+
+use super::{all, ms, opt_time, text, time};
+use crate::input::Page;
+use crate::sessions::Session;
+
+const COLUMNS: &str = "id, game_id, user_id, started_ms, ended_ms";
+
+fn read(row: &Row<'_>) -> Result<Session> {
+    let (started_at, ended_at) = (time(row, 3)?, opt_time(row, 4)?);
+    let seconds = |end: Timestamp| (end.milliseconds() - started_at.milliseconds()) / 1000;
+    Ok(Session {
+        session_id: text(row, 0)?,
+        game_id: text(row, 1)?,
+        user_id: text(row, 2)?,
+        started_at,
+        ended_at,
+        duration_seconds: ended_at.map(seconds),
+    })
+}
+
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    game: &str,
+    user: &str,
+) -> Result<()> {
+    tx.execute(
+        "INSERT INTO game_sessions (id, game_id, user_id, started_ms) VALUES ($1, $2, $3, $4)",
+        &[id.into(), game.into(), user.into(), ms(now)],
+    )
+    .map(drop)
+}
+
+pub(crate) fn find(tx: &mut Tx<'_>, game: &str, user: &str, id: &str) -> Result<Option<Session>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM game_sessions WHERE id = $1 AND game_id = $2 AND user_id = $3"
+    );
+    tx.query_one(&sql, &[id.into(), game.into(), user.into()], read)
+}
+
+pub(crate) fn end(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
+    let sql = "UPDATE game_sessions SET ended_ms = $1 WHERE id = $2 AND ended_ms IS NULL";
+    tx.execute(sql, &[ms(now), id.into()]).map(drop)
+}
+
+pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str, page: Page) -> Result<Vec<Session>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM game_sessions WHERE user_id = $1 AND game_id = $2 \
+         ORDER BY started_ms DESC, id DESC LIMIT $3 OFFSET $4"
+    );
+    all(tx, &sql, &[user.into(), game.into(), page.limit.into(), page.offset.into()], read)
+}

@@ -1,0 +1,164 @@
+//! Scores, and the leader boards that follow from them.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::USER;
+use lyceum_store::Tx;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::input::{Faults, Metadata, Page};
+use crate::players;
+use crate::repository::scores as repository;
+
+/// A score of a player in a game.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Score {
+    /// A UUID.
+    pub id: String,
+    /// The game's id.
+    pub game_id: String,
+    /// The player's id.
+    pub user_id: String,
+    /// The higher the better.
+    #[serde(serialize_with = "plain_number")]
+    pub score: f64,
+    /// What else the game says of it.
+    pub metadata: Metadata,
+    /// When it came.
+    pub achieved_at: Timestamp,
+}
+
+/// What a game sends.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewScore {
+    score: f64,
+    #[serde(default)]
+    metadata: Option<Metadata>,
+}
+
+/// Whole numbers without a point: `1200`, not `1200.0`.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn plain_number<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
+    match number.fract() == 0.0 && number.abs() < 9e15 {
+        true => serializer.serialize_i64(*number as i64),
+        false => serializer.serialize_f64(*number),
+    }
+}
+
+/// From when on scores count on a leader board, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeframe {
+    /// All scores.
+    AllTime,
+    /// Those of this month.
+    Monthly,
+    /// Those of this week, from Monday.
+    Weekly,
+    /// Those of today.
+    Daily,
+}
+
+impl Timeframe {
+    /// Every one, with its name.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("all_time", Self::AllTime),
+        ("monthly", Self::Monthly),
+        ("weekly", Self::Weekly),
+        ("daily", Self::Daily),
+    ];
+
+    /// The one of that name. Errors: `Invalid`.
+    pub fn of(name: &str) -> Result<Self> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == name);
+        found.map(|(_, timeframe)| *timeframe).ok_or_else(|| {
+            let names = Self::ALL.map(|(name, _)| name).join(", ");
+            Problem::invalid("timeframe", format!("must be one of {names}"))
+        })
+    }
+
+    /// The name of the period that holds the instant.
+    fn period(self, at: Timestamp) -> String {
+        let date = at.date();
+        match self {
+            Self::AllTime => String::new(),
+            Self::Monthly => date.strftime("%Y-%m").to_string(),
+            Self::Weekly => date.strftime("%G-W%V").to_string(),
+            Self::Daily => date.to_string(),
+        }
+    }
+}
+
+/// A line of a leader board: a player with their best score.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Line {
+    /// From 1; of equal scores the one that came first stands first.
+    pub rank: i64,
+    /// The player's id.
+    pub user_id: String,
+    /// What the player is called.
+    pub username: String,
+    /// The best score.
+    #[serde(serialize_with = "plain_number")]
+    pub score: f64,
+    /// When it came.
+    pub achieved_at: Timestamp,
+}
+
+/// Keeps a score. Errors: `Invalid`.
+pub fn submit(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &str,
+    user: &str,
+    new: NewScore,
+) -> Result<Score> {
+    let score = Score {
+        id: Uuid::now_v7().to_string(),
+        game_id: game.to_owned(),
+        user_id: user.to_owned(),
+        score: new.score,
+        metadata: new.metadata.unwrap_or_default(),
+        achieved_at: now,
+    };
+    let most = limits::SCORE_MAX_COUNT;
+    let mut faults = Faults::default();
+    #[expect(clippy::cast_precision_loss, reason = "the bound is exact")]
+    let fits = score.score.abs() <= most as f64;
+    faults.unless(fits, "score", format!("must be a number from -{most} to {most}"));
+    faults.metadata(&score.metadata);
+    faults.none()?;
+    let seq = repository::insert(tx, &score)?;
+    let periods = Timeframe::ALL.map(|(_, timeframe)| timeframe.period(now));
+    repository::keep_best(tx, &score, seq, &periods)?;
+    Ok(score)
+}
+
+/// A player's scores, the newest first, of one game or of all.
+pub fn of_user(tx: &mut Tx<'_>, user: &str, game: Option<&str>, page: Page) -> Result<Vec<Score>> {
+    repository::of_user(tx, user, game, page)
+}
+
+/// A part of a leader board: each player once, the best scores first.
+pub fn leaderboard(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &str,
+    timeframe: Timeframe,
+    page: Page,
+) -> Result<Vec<Line>> {
+    let mut lines = repository::best(tx, game, &timeframe.period(now), page)?;
+    let users = fields::of_all(tx, &USER, lines.iter().map(|line| line.user_id.as_str()))?;
+    for (line, rank) in lines.iter_mut().zip(page.offset + 1..) {
+        line.rank = rank;
+        if let Some(user) = users.get(&line.user_id) {
+            players::username(user).clone_into(&mut line.username);
+        }
+    }
+    Ok(lines)
+}

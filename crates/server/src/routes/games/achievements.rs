@@ -1,0 +1,78 @@
+//! Achievements.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_core::Result;
+use lyceum_games::achievements::{self, Definition, read_progress};
+use lyceum_games::games;
+use lyceum_store::Tx;
+use serde_json::json;
+
+use super::play::{of_player, once, read, write};
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Route, get, post, put};
+use crate::routes::adaptive::shape::{list, object};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        of_player(get("/games/{gameId}/achievements", Access::player(GamesRead), listed))
+            .named("getAchievements")
+            .says("The achievements of a game, and how far a player is.")
+            .answers(200, "The achievements.", list(schema::reached())),
+        put("/games/{gameId}/achievements/{name}", GamesWrite, defined)
+            .named("putAchievement")
+            .says("Defines an achievement of a game, or defines it anew; what players have reached stays.")
+            .reads(schema::definition())
+            .answers(201, "Defined.", schema::achievement())
+            .answers(200, "Defined anew.", schema::achievement()),
+        once(post("/games/{gameId}/achievements/{name}/progress", Access::player(GamesWrite), advanced))
+            .named("advanceAchievement")
+            .says("Notes how far a player is; progress never goes back. At the goal the achievement is unlocked.")
+            .reads(schema::new_progress())
+            .answers(200, "How far the player is.", schema::reached()),
+        once(post("/games/{gameId}/achievements/{name}/unlock", Access::player(GamesWrite), unlocked))
+            .named("unlockAchievement")
+            .says("Unlocks an achievement for a player, with its rewards and a notification: once.")
+            .reads(object(&[], json!({})))
+            .answers(200, "Unlocked.", schema::reached()),
+    ]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    read(context, |tx, play| {
+        let game = play.game(tx)?;
+        achievements::of_user(tx, &game.id, play.user()?)
+    })
+    .await
+}
+
+async fn defined(context: Context) -> Result<Answer> {
+    let definition: Definition = lyceum_games::read(&context.body)?;
+    let (game, name) = (context.param("gameId").to_owned(), context.param("name").to_owned());
+    let define = move |tx: &mut Tx<'_>| {
+        let game = games::find(tx, &game)?;
+        achievements::define(tx, &game.id, &name, definition.clone())
+    };
+    let (achievement, is_new) = context.app.db.write(define).await?;
+    Ok(Answer::of(&achievement).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
+}
+
+async fn advanced(context: Context) -> Result<Answer> {
+    let progress = read_progress(&context.body)?;
+    reach(context, Some(progress)).await
+}
+
+async fn unlocked(context: Context) -> Result<Answer> {
+    reach(context, None).await
+}
+
+async fn reach(context: Context, progress: Option<i64>) -> Result<Answer> {
+    write(context, StatusCode::OK, move |tx, play| {
+        let game = play.game(tx)?;
+        let name = play.context.param("name");
+        achievements::advance(tx, play.now, &game.id, play.user()?, name, progress)
+    })
+    .await
+}

@@ -1,0 +1,44 @@
+//! The base of the platform: what a program or a browser finds that looks there first.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use lyceum_core::Result;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Route, get};
+use crate::routes::adaptive::shape::{text, whole_object};
+
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const POLICY: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
+
+pub(super) fn routes() -> Vec<Route> {
+    let body = whole_object(json!({
+        "name": text(), "version": text(), "documentation": text(), "openapi": text(),
+    }));
+    vec![
+        get("", Access::Public, base)
+            .named("getApi")
+            .says("What this is: JSON for programs, a small page for browsers.")
+            .answers(200, "What this is.", body),
+    ]
+}
+
+async fn base(context: Context) -> Result<Answer> {
+    let wants_page =
+        context.header(header::ACCEPT).is_some_and(|accept| accept.contains("text/html"));
+    let answer = if wants_page {
+        let page = include_str!("../../../assets/api.html");
+        Answer::typed(HTML, Body::from(page)).header(header::CONTENT_SECURITY_POLICY, POLICY)
+    } else {
+        Answer::of(&json!({
+            "name": "Lyceum",
+            "version": env!("CARGO_PKG_VERSION"),
+            "documentation": format!("{}/docs", context.base_url()),
+            "openapi": format!("{}/openapi.json", context.base_url()),
+        }))
+    };
+    Ok(answer.header(header::VARY, HeaderValue::from_static("Accept")))
+}

@@ -1,0 +1,87 @@
+//! Items, and what players have of them.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_core::{Result, limits};
+use lyceum_games::inventory::{self, Movement, NewItem};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use super::play::{of_game, of_player, once, paged, read, write};
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Route, get, post};
+use crate::routes::adaptive::shape::list;
+
+pub(super) fn routes() -> Vec<Route> {
+    let moved = |route: Route| {
+        once(route).reads(schema::movement()).answers(
+            200,
+            "How many there are now.",
+            schema::new_total(),
+        )
+    };
+    vec![
+        of_game(paged(get("/items", Access::player(GamesRead), items)))
+            .named("getItems")
+            .says("The items by slug; of a game: its own and the platform's.")
+            .answers(200, "A page of items.", list(schema::item())),
+        post("/items", GamesWrite, created)
+            .named("createItem")
+            .says("Makes an item; sent again with the same members it stays as it is.")
+            .reads(schema::new_item())
+            .answers(201, "Made.", schema::item())
+            .answers(200, "Was there already.", schema::item()),
+        get("/items/{itemId}", Access::player(GamesRead), item)
+            .named("getItem")
+            .says("An item, by id or slug.")
+            .answers(200, "The item.", schema::item()),
+        of_player(get("/inventory", Access::player(GamesRead), held))
+            .named("getInventory")
+            .says("What a player has, the credits first.")
+            .answers(200, "The items and how many of each.", list(schema::held())),
+        moved(post("/inventory/add", Access::player(GamesWrite), |context| moving(context, true)))
+            .named("addToInventory")
+            .says("Gives a player some of an item, named by id or slug."),
+        moved(post("/inventory/remove", Access::player(GamesWrite), |context| {
+            moving(context, false)
+        }))
+        .named("removeFromInventory")
+        .says("Takes some of an item from a player; 409 where there are fewer."),
+    ]
+}
+
+async fn items(context: Context) -> Result<Answer> {
+    read(context, |tx, play| {
+        let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
+        let game = play.asked_game(tx)?;
+        inventory::items(tx, game.as_ref().map(|game| game.id.as_str()), page)
+    })
+    .await
+}
+
+async fn item(context: Context) -> Result<Answer> {
+    read(context, |tx, play| inventory::item(tx, play.context.param("itemId"))).await
+}
+
+async fn created(context: Context) -> Result<Answer> {
+    let new: NewItem = lyceum_games::read(&context.body)?;
+    let make = move |tx: &mut Tx<'_>| inventory::create_item(tx, new.clone());
+    let (item, is_new) = context.app.db.write(make).await?;
+    Ok(Answer::of(&item).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
+}
+
+async fn held(context: Context) -> Result<Answer> {
+    read(context, |tx, play| inventory::of_user(tx, play.user()?)).await
+}
+
+async fn moving(context: Context, adds: bool) -> Result<Answer> {
+    let movement = Movement::read(&context.body)?;
+    let to = if adds { inventory::add } else { inventory::remove };
+    write(context, StatusCode::OK, move |tx, play| {
+        let total = to(tx, play.now, play.user()?, &movement)?;
+        Ok(json!({ "newTotal": total }))
+    })
+    .await
+}

@@ -1,0 +1,37 @@
+//! The game platform, under `/api`. One file a part, each with a table.
+
+mod achievements;
+mod base;
+mod catalogue;
+mod inventory;
+mod levels;
+mod notifications;
+mod play;
+mod schema;
+mod scores;
+mod sessions;
+mod states;
+mod users;
+
+use crate::render::Rendering;
+use crate::route::Area;
+
+pub(super) fn area() -> Area {
+    let mut routes = base::routes();
+    routes.extend(users::routes());
+    routes.extend(catalogue::routes());
+    routes.extend(inventory::routes());
+    routes.extend(scores::routes());
+    routes.extend(sessions::routes());
+    routes.extend(states::routes());
+    routes.extend(levels::routes());
+    routes.extend(achievements::routes());
+    routes.extend(notifications::routes());
+    Area {
+        name: "games",
+        base: "/api",
+        rendering: Rendering::Game,
+        says: "The game platform: players, games, inventory, scores, levels, achievements.",
+        routes,
+    }
+}

@@ -1,0 +1,63 @@
+//! What players are told.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_core::{Problem, Result, limits};
+use lyceum_games::notifications;
+use serde_json::json;
+
+use super::play::{of_player, once, paged, parameter, read, write};
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Place, Route, get, post};
+use crate::routes::adaptive::shape::{flag, list, object, whole, whole_object};
+
+pub(super) fn routes() -> Vec<Route> {
+    let nothing = || object(&[], json!({}));
+    vec![
+        of_player(paged(get("/notifications", Access::player(GamesRead), listed)))
+            .named("getNotifications")
+            .says("What a player was told, the newest first.")
+            .param(Place::Query, "unread", flag(), "Only what the player has not seen.")
+            .answers(200, "A page.", list(schema::notification())),
+        once(post("/notifications/read", Access::player(GamesWrite), all_read))
+            .named("readNotifications")
+            .says("The player has seen all notifications.")
+            .reads(nothing())
+            .answers(200, "How many were new.", whole_object(json!({ "read": whole() }))),
+        once(post("/notifications/{id}/read", Access::player(GamesWrite), one_read))
+            .named("readNotification")
+            .says("The player has seen a notification.")
+            .reads(nothing())
+            .answers(200, "The notification.", schema::notification()),
+    ]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let unread = match parameter(&context, "unread").as_deref() {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(Problem::invalid("unread", "must be true or false")),
+    };
+    read(context, move |tx, play| {
+        let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
+        notifications::of_user(tx, play.user()?, unread, page)
+    })
+    .await
+}
+
+async fn all_read(context: Context) -> Result<Answer> {
+    write(context, StatusCode::OK, |tx, play| {
+        let read = notifications::mark_all_read(tx, play.now, play.user()?)?;
+        Ok(json!({ "read": read }))
+    })
+    .await
+}
+
+async fn one_read(context: Context) -> Result<Answer> {
+    write(context, StatusCode::OK, |tx, play| {
+        notifications::mark_read(tx, play.now, play.user()?, play.context.param("id"))
+    })
+    .await
+}

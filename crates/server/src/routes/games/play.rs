@@ -1,0 +1,189 @@
+//! A request of a player, or of a client on a player's behalf.
+
+use axum::http::{HeaderName, StatusCode};
+use lyceum_access::Scope;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_games::games::{self, Game};
+use lyceum_games::once::Once;
+use lyceum_games::{Page, players};
+use lyceum_store::Tx;
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::context::{Context, parameters};
+use crate::route::{Place, Route};
+
+/// The header by which a program that sends a request again says that it is the same one.
+const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// A request, with what its token and its query say of player and game.
+pub(super) struct Play {
+    pub(super) context: Context,
+    pub(super) now: Timestamp,
+    user: Option<String>,
+    /// The game of the token.
+    game: Option<String>,
+    /// Whether the token opens other games and players, too.
+    anywhere: bool,
+}
+
+impl Play {
+    fn of(context: Context) -> Result<Self> {
+        let now = context.app.clock.now();
+        let asked = parameter(&context, "userId");
+        let grant = context.grant.as_ref();
+        let Some(player) = grant.and_then(|grant| grant.player()) else {
+            return Ok(Self { context, now, user: asked, game: None, anywhere: true });
+        };
+        let anywhere = grant.is_some_and(|grant| grant.rights().allow(Scope::GamesRead));
+        if let Some(asked) = asked.filter(|asked| *asked != player.user) {
+            return Err(forbidden(&format!("the token is not for the player '{asked}'")));
+        }
+        let (user, game) = (Some(player.user.clone()), Some(player.game.clone()));
+        Ok(Self { context, now, user, game, anywhere })
+    }
+
+    /// The player. Errors: a client's token, and no `userId` in the query.
+    pub(super) fn user(&self) -> Result<&str> {
+        self.user.as_deref().ok_or_else(|| {
+            Problem::invalid("userId", "is required in the query: a client's token names no player")
+        })
+    }
+
+    /// The player whom the path names as `{userId}`; `me` is whoever calls. Answers whether that is
+    /// somebody whose records the token opens.
+    pub(super) fn named_user(&self) -> Result<(&str, bool)> {
+        let named = self.context.param("userId");
+        if named == "me" {
+            return Ok((self.user()?, true));
+        }
+        Ok((named, self.anywhere || self.user.as_deref() == Some(named)))
+    }
+
+    /// The game that path or query name as `gameId`, else the token's.
+    ///
+    /// Errors: `NotFound`; `Forbidden` where the token is for another one; `Invalid` where no game is
+    /// named.
+    pub(super) fn game(&self, tx: &mut Tx<'_>) -> Result<Game> {
+        let in_path = parameters(&self.context.route.path).any(|name| name == "gameId");
+        let named = match in_path {
+            true => Some(self.context.param("gameId").to_owned()),
+            false => parameter(&self.context, "gameId"),
+        };
+        let Some(named) = named.as_deref().or(self.game.as_deref()) else {
+            let message = "is required in the query: a client's token names no game";
+            return Err(Problem::invalid("gameId", message));
+        };
+        let game = games::find(tx, named)?;
+        if !self.anywhere && self.game.as_ref() != Some(&game.id) {
+            return Err(forbidden(&format!("the token is not for the game '{named}'")));
+        }
+        Ok(game)
+    }
+
+    /// The game that the query names, if it names one.
+    pub(super) fn asked_game(&self, tx: &mut Tx<'_>) -> Result<Option<Game>> {
+        match parameter(&self.context, "gameId") {
+            Some(_) => self.game(tx).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn page(&self, usual: i64) -> Result<Page> {
+        Page::of(usual, self.context.query())
+    }
+
+    fn once(&self) -> Result<Option<Once>> {
+        let Context { method, uri, body, .. } = &self.context;
+        let key = self.context.header(ONCE);
+        key.map(|key| Once::of(key, method.as_str(), uri.path(), body)).transpose()
+    }
+
+    /// A token may outlive its user.
+    fn present(&self, tx: &mut Tx<'_>) -> Result<()> {
+        match &self.user {
+            Some(user) => players::present(tx, user).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A value of the query.
+pub(super) fn parameter(context: &Context, name: &str) -> Option<String> {
+    context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+}
+
+pub(super) fn forbidden(message: &str) -> Problem {
+    Problem::new(ProblemKind::Forbidden, message)
+}
+
+/// Answers what is read.
+pub(super) async fn read<T: Serialize>(
+    context: Context,
+    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+) -> Result<Answer> {
+    let play = Play::of(context)?;
+    let db = play.context.app.db.clone();
+    let read = move |tx: &mut Tx<'_>| {
+        play.present(tx)?;
+        text_of(&work(tx, &play)?)
+    };
+    Ok(Answer::json(db.read(read).await?))
+}
+
+/// Does what is asked, once for one `Idempotency-Key` of a player, and answers it with the status.
+pub(super) async fn write<T: Serialize>(
+    context: Context,
+    status: StatusCode,
+    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+) -> Result<Answer> {
+    let play = Play::of(context)?;
+    let once = play.once()?;
+    let db = play.context.app.db.clone();
+    let write = move |tx: &mut Tx<'_>| {
+        play.present(tx)?;
+        let answer = |tx: &mut Tx<'_>| text_of(&work(tx, &play)?);
+        match (&once, &play.user) {
+            (Some(once), Some(user)) => once.run(tx, play.now, user, answer),
+            _ => answer(tx),
+        }
+    };
+    Ok(Answer::json(db.write(write).await?).status(status))
+}
+
+fn text_of(answer: &impl Serialize) -> Result<String> {
+    serde_json::to_string(answer).map_err(Problem::internal)
+}
+
+/// The same route, for which a client's token names the player in the query.
+pub(super) fn of_player(route: Route) -> Route {
+    let says = "The player, where a client's token calls.";
+    route.param(Place::Query, "userId", super::schema::id(), says)
+}
+
+/// The same route, for which the query may name a game.
+pub(super) fn of_game(route: Route) -> Route {
+    let says = "Id or slug of the game, in place of the token's.";
+    route.param(Place::Query, "gameId", super::schema::id(), says)
+}
+
+/// The same route, of which a request that is sent again with the same key happens once.
+pub(super) fn once(route: Route) -> Route {
+    let says = "Names this request; sent again with the same key it is answered as it was.";
+    let key = serde_json::json!({
+        "type": "string", "minLength": 1, "maxLength": limits::REQUEST_KEY_MAX_BYTES,
+    });
+    of_player(route).param(Place::Header, "Idempotency-Key", key, says)
+}
+
+/// The same route, which answers a page.
+pub(super) fn paged(route: Route) -> Route {
+    let least = |least: u64| serde_json::json!({ "type": "integer", "minimum": least });
+    route.param(Place::Query, "limit", least(1), "How many at most.").param(
+        Place::Query,
+        "offset",
+        least(0),
+        "Behind how many.",
+    )
+}

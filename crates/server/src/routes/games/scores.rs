@@ -1,0 +1,82 @@
+//! Scores and leader boards.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_core::{Result, limits};
+use lyceum_games::scores::{self, NewScore, Timeframe};
+
+use super::play::{forbidden, of_game, once, paged, parameter, read, write};
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Place, Route, get, post};
+use crate::routes::adaptive::shape::{list, words};
+
+/// Lines of a leader board where the request does not say.
+const USUAL_LINES: i64 = 10;
+
+pub(super) fn routes() -> Vec<Route> {
+    let submits = |route: Route, name: &'static str| {
+        once(route)
+            .named(name)
+            .says("Keeps a score of a player in a game: the token's, or the one that is named.")
+            .reads(schema::new_score())
+            .answers(201, "Kept.", schema::score())
+    };
+    let board = |route: Route, name: &'static str| {
+        let frames = Timeframe::ALL.map(|(name, _)| name);
+        paged(route)
+            .param(Place::Query, "timeframe", words(&frames), "From when on; all_time unless said. In UTC.")
+            .named(name)
+            .says("The best score of each player, the highest first; of equal ones the first stands first.")
+            .answers(200, "A part of the leader board.", list(schema::line()))
+    };
+    let write = Access::player(GamesWrite);
+    let read = Access::player(GamesRead);
+    vec![
+        submits(of_game(post("/scores", write, submitted)), "submitScore"),
+        submits(post("/games/{gameId}/scores", write, submitted), "submitScoreOfGame"),
+        of_game(paged(get("/users/{userId}/scores", read, of_user)))
+            .named("getScoresOfPlayer")
+            .says("A player's scores, the newest first, of all games or of one; 'me' is whoever calls.")
+            .answers(200, "A page of scores.", list(schema::score())),
+        board(of_game(get("/leaderboard", read, leaderboard)), "getLeaderboard"),
+        board(get("/games/{gameId}/leaderboard", read, leaderboard), "getLeaderboardOfGame"),
+    ]
+}
+
+async fn submitted(context: Context) -> Result<Answer> {
+    let new: NewScore = lyceum_games::read(&context.body)?;
+    write(context, StatusCode::CREATED, move |tx, play| {
+        let game = play.game(tx)?;
+        scores::submit(tx, play.now, &game.id, play.user()?, new.clone())
+    })
+    .await
+}
+
+async fn of_user(context: Context) -> Result<Answer> {
+    read(context, |tx, play| {
+        let (user, is_open) = play.named_user()?;
+        if !is_open {
+            return Err(forbidden(
+                "the token opens nobody else's scores; leader boards show the best",
+            ));
+        }
+        let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
+        let game = play.asked_game(tx)?;
+        scores::of_user(tx, user, game.as_ref().map(|game| game.id.as_str()), page)
+    })
+    .await
+}
+
+async fn leaderboard(context: Context) -> Result<Answer> {
+    let timeframe = match parameter(&context, "timeframe") {
+        Some(name) => Timeframe::of(&name)?,
+        None => Timeframe::AllTime,
+    };
+    read(context, move |tx, play| {
+        let game = play.game(tx)?;
+        scores::leaderboard(tx, play.now, &game.id, timeframe, play.page(USUAL_LINES)?)
+    })
+    .await
+}

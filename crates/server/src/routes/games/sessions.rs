@@ -1,0 +1,59 @@
+//! Sessions of players in games.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_core::{Result, limits};
+use lyceum_games::sessions;
+use serde_json::json;
+
+use super::play::{of_player, once, paged, read, write};
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Route, get, post};
+use crate::routes::adaptive::shape::{list, object};
+
+pub(super) fn routes() -> Vec<Route> {
+    let nothing = || object(&[], json!({}));
+    vec![
+        of_player(paged(get("/games/{gameId}/sessions", Access::player(GamesRead), listed)))
+            .named("getSessions")
+            .says("A player's sessions in a game, the newest first.")
+            .answers(200, "A page of sessions.", list(schema::session())),
+        once(post("/games/{gameId}/sessions", Access::player(GamesWrite), started))
+            .named("startSession")
+            .says("A player begins to play.")
+            .reads(nothing())
+            .answers(201, "Begun.", schema::session()),
+        once(post("/games/{gameId}/sessions/{sessionId}/end", Access::player(GamesWrite), ended))
+            .named("endSession")
+            .says("A player stops playing; a session that has ended stays as it is.")
+            .reads(nothing())
+            .answers(200, "Ended.", schema::session()),
+    ]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    read(context, |tx, play| {
+        let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
+        let game = play.game(tx)?;
+        sessions::of_user(tx, &game.id, play.user()?, page)
+    })
+    .await
+}
+
+async fn started(context: Context) -> Result<Answer> {
+    write(context, StatusCode::CREATED, |tx, play| {
+        let game = play.game(tx)?;
+        sessions::start(tx, play.now, &game.id, play.user()?)
+    })
+    .await
+}
+
+async fn ended(context: Context) -> Result<Answer> {
+    write(context, StatusCode::OK, |tx, play| {
+        let game = play.game(tx)?;
+        sessions::end(tx, play.now, &game.id, play.user()?, play.context.param("sessionId"))
+    })
+    .await
+}

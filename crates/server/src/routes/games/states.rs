@@ -1,0 +1,43 @@
+//! What games remember of players.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_core::Result;
+use lyceum_games::states::{self, NewState};
+
+use super::play::{of_player, once, read, write};
+use super::schema;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Route, get, put};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        of_player(get("/games/{gameId}/state", Access::player(GamesRead), loaded))
+            .named("loadState")
+            .says("What a game remembers of a player; null and version 0 where it has saved nothing.")
+            .answers(200, "The state.", schema::state()),
+        once(put("/games/{gameId}/state", Access::player(GamesWrite), saved))
+            .named("saveState")
+            .says("Saves what a game remembers of a player, any JSON up to 1 MiB. With the version that was loaded it is refused, 409, where somebody saved meanwhile.")
+            .reads(schema::new_state())
+            .answers(200, "Saved.", schema::saved()),
+    ]
+}
+
+async fn loaded(context: Context) -> Result<Answer> {
+    read(context, |tx, play| {
+        let game = play.game(tx)?;
+        states::load(tx, &game.id, play.user()?)
+    })
+    .await
+}
+
+async fn saved(context: Context) -> Result<Answer> {
+    let new = NewState::read(&context.body)?;
+    write(context, StatusCode::OK, move |tx, play| {
+        let game = play.game(tx)?;
+        states::save(tx, play.now, &game.id, play.user()?, &new)
+    })
+    .await
+}
