@@ -29,7 +29,9 @@ impl Once {
             digest.update(part.len().to_le_bytes());
             digest.update(part);
         }
-        let request = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: [u8; 32] = digest.finalize().into();
+        let half = digest.first_chunk().expect("a digest is longer");
+        let request = format!("{:032x}", u128::from_be_bytes(*half));
         Ok(Self { key: key.to_owned(), request })
     }
 

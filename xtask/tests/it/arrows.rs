@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-core",
         ],
     ),
+    ("lyceum-project", &["lyceum-core"]),
     (
         "lyceum-games",
         &["lyceum-roster", "lyceum-bridge", "lyceum-events", "lyceum-store", "lyceum-core"],
@@ -120,6 +121,7 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-assessment",
     "lyceum-adaptive",
     "lyceum-games",
+    "lyceum-project",
 ];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];

@@ -1,0 +1,284 @@
+//! The letters of a file: white space, comments, words, texts, numbers, and the ends of expressions.
+
+/// A place in a text.
+pub(super) struct Scanner<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+}
+
+impl<'t> Scanner<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { text, at }
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    /// Skips white space and comments.
+    pub(super) fn space(&mut self) {
+        loop {
+            let rest = self.rest();
+            let trimmed = rest.trim_start();
+            self.at += rest.len() - trimmed.len();
+            if trimmed.starts_with("//") {
+                self.at += trimmed.find('\n').unwrap_or(trimmed.len());
+            } else if trimmed.starts_with("/*") {
+                self.at += trimmed.find("*/").map_or(trimmed.len(), |end| end + 2);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// A name of the language.
+    pub(super) fn word(&mut self) -> Option<&'t str> {
+        let rest = self.rest();
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        if !rest.starts_with(is_part) || rest.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        self.at += end;
+        Some(&rest[..end])
+    }
+
+    /// A member's name without quotes: a word or a number.
+    pub(super) fn name(&mut self) -> Option<&'t str> {
+        let rest = self.rest();
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        if digits > 0 {
+            self.at += digits;
+            return Some(&rest[..digits]);
+        }
+        self.word()
+    }
+
+    /// A number in decimal or hexadecimal; signs and `_` between digits are fine.
+    pub(super) fn number(&mut self) -> Option<f64> {
+        let rest = self.rest();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+        let mut end = usize::from(rest.starts_with(['-', '+']));
+        while let Some(c) = rest[end..].chars().next() {
+            let in_exponent = matches!(c, '-' | '+') && rest[..end].ends_with(['e', 'E']);
+            if !is_part(c) && !in_exponent {
+                break;
+            }
+            end += c.len_utf8();
+        }
+        let digits = rest[..end].replace('_', "");
+        let number = match digits.strip_prefix("0x") {
+            #[expect(clippy::cast_precision_loss, reason = "as the language does it")]
+            Some(hex) => i64::from_str_radix(hex, 16).ok().map(|number| number as f64),
+            None => digits.parse().ok().filter(|number: &f64| number.is_finite()),
+        };
+        self.at += end;
+        number
+    }
+
+    /// A text in quotes; none for a template with something to fill in, and for one without an end.
+    pub(super) fn text(&mut self) -> Option<String> {
+        let quote = self.peek()?;
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            let c = self.peek()?;
+            self.at += c.len_utf8();
+            match c {
+                c if c == quote => return Some(text),
+                '\\' => self.escape(&mut text)?,
+                '\n' if quote != '`' => return None,
+                '$' if quote == '`' && self.peek() == Some('{') => return None,
+                c => text.push(c),
+            }
+        }
+    }
+
+    fn escape(&mut self, text: &mut String) -> Option<()> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        match c {
+            'n' => text.push('\n'),
+            't' => text.push('\t'),
+            'r' => text.push('\r'),
+            'b' => text.push('\u{8}'),
+            'f' => text.push('\u{c}'),
+            'v' => text.push('\u{b}'),
+            '0' => text.push('\0'),
+            '\n' => {}
+            'x' => text.push(char::from_u32(self.hex(2)?)?),
+            'u' => {
+                let unit = self.code_unit()?;
+                // Two halves of one character.
+                let code = if (0xd800..0xdc00).contains(&unit) && self.rest().starts_with("\\u") {
+                    self.at += 2;
+                    0x10000 + ((unit - 0xd800) << 10) + self.code_unit()?.checked_sub(0xdc00)?
+                } else {
+                    unit
+                };
+                text.push(char::from_u32(code)?);
+            }
+            c => text.push(c),
+        }
+        Some(())
+    }
+
+    fn code_unit(&mut self) -> Option<u32> {
+        if !self.take('{') {
+            return self.hex(4);
+        }
+        let digits = self.rest().find('}')?;
+        let code = self.hex(digits)?;
+        self.take('}').then_some(code)
+    }
+
+    fn hex(&mut self, digits: usize) -> Option<u32> {
+        let code = u32::from_str_radix(self.rest().get(..digits)?, 16).ok()?;
+        self.at += digits;
+        Some(code)
+    }
+
+    /// Goes behind `export default` outside of all brackets. Answers whether it is there.
+    pub(super) fn find_default_export(&mut self) -> bool {
+        loop {
+            self.space();
+            if self.peek().is_none() {
+                return false;
+            }
+            if self.word_is("export") {
+                self.space();
+                if self.word_is("default") {
+                    return true;
+                }
+            } else if !self.skip_token() {
+                return false;
+            }
+        }
+    }
+
+    fn word_is(&mut self, wanted: &str) -> bool {
+        let start = self.at;
+        let found = self.word() == Some(wanted);
+        if !found {
+            self.at = start;
+        }
+        found
+    }
+
+    /// Skips an expression up to a comma, a closing bracket or a semicolon that is not its own. White
+    /// space at its end is not skipped. Answers false where it has no end.
+    pub(super) fn skip_expression(&mut self) -> bool {
+        let mut end = self.at;
+        loop {
+            self.space();
+            match self.peek() {
+                None | Some(',' | '}' | ']' | ')' | ';') => {
+                    self.at = end;
+                    return true;
+                }
+                Some(_) => {
+                    if !self.skip_token() {
+                        return false;
+                    }
+                    end = self.at;
+                }
+            }
+        }
+    }
+
+    /// Skips a word, a text, a bracket with what is in it, or a sign.
+    fn skip_token(&mut self) -> bool {
+        let Some(c) = self.peek() else { return false };
+        match c {
+            '{' | '[' | '(' => self.skip_bracket(),
+            '"' | '\'' | '`' => self.skip_text(c),
+            '/' if self.begins_pattern() => self.skip_pattern(),
+            _ => {
+                if self.word().is_none() {
+                    self.at += c.len_utf8();
+                }
+                true
+            }
+        }
+    }
+
+    fn skip_bracket(&mut self) -> bool {
+        let close = match self.peek() {
+            Some('{') => '}',
+            Some('[') => ']',
+            _ => ')',
+        };
+        self.at += 1;
+        loop {
+            self.space();
+            match self.peek() {
+                None => return false,
+                Some(c) if c == close => {
+                    self.at += 1;
+                    return true;
+                }
+                Some(_) => {
+                    if !self.skip_token() {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+
+    fn skip_text(&mut self, quote: char) -> bool {
+        self.at += 1;
+        while let Some(c) = self.peek() {
+            if c == '$' && quote == '`' && self.rest().starts_with("${") {
+                self.at += 1;
+                if !self.skip_bracket() {
+                    return false;
+                }
+                continue;
+            }
+            self.at += c.len_utf8();
+            match c {
+                '\\' => self.at += self.peek().map_or(0, char::len_utf8),
+                c if c == quote => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// A slash divides behind a value, and begins a pattern elsewhere.
+    fn begins_pattern(&self) -> bool {
+        let before = self.text[..self.at].trim_end();
+        !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ')' | ']'))
+    }
+
+    fn skip_pattern(&mut self) -> bool {
+        self.at += 1;
+        let mut in_class = false;
+        while let Some(c) = self.peek() {
+            self.at += c.len_utf8();
+            match c {
+                '\\' => self.at += self.peek().map_or(0, char::len_utf8),
+                '[' => in_class = true,
+                ']' => in_class = false,
+                '/' if !in_class => return true,
+                '\n' => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+}
