@@ -14,6 +14,7 @@ const staged = mkdtempSync(join(tmpdir(), "lyceum-cli-"));
 try {
   mkdirSync(join(staged, "bin"));
   copyFileSync(program, join(staged, "bin/lyceum"));
+  strip(join(staged, "bin/lyceum"));
   chmodSync(join(staged, "bin/lyceum"), 0o755);
   copyFileSync(web("cli/README.md"), join(staged, "README.md"));
   const manifest = {
@@ -33,4 +34,14 @@ try {
   for (const name of packed.trim().split("\n")) console.log(join(folder, name));
 } finally {
   rmSync(staged, { recursive: true });
+}
+
+/** Takes out what only debuggers read; where that cannot be done the package is larger. */
+function strip(program) {
+  if (process.platform !== "linux") return;
+  try {
+    execFileSync("strip", [program], { stdio: "ignore" });
+  } catch (error) {
+    console.warn(`the program keeps its symbols: ${error.message}`);
+  }
 }

@@ -84,7 +84,11 @@ export class Embedding extends Emitter<EmbeddingEvents> {
       const timer = setTimeout(() => {
         const origins = this.#origins.join(", ") || "none";
         const why = `no LYCEUM_INIT came within ${timeoutMs} ms from the page that embeds this game (allowed origins: ${origins})`;
-        reject(new SetupError(`${why}; let that page post {type: "LYCEUM_INIT", payload: {baseUrl, token, gameId}}, or pass baseUrl and token`));
+        reject(
+          new SetupError(
+            `${why}; let that page post {type: "LYCEUM_INIT", payload: {baseUrl, token, gameId}}, or pass baseUrl and token`,
+          ),
+        );
       }, timeoutMs);
       this.on("LYCEUM_INIT", (connection) => {
         clearTimeout(timer);

@@ -98,13 +98,24 @@ export class Games {
    * perhaps, this throws an `ApiError` of status 409: load, merge, save again. `{overwrite: true}`
    * saves over whatever is there.
    */
-  async saveState(state: unknown, options: { overwrite?: boolean } = {}): Promise<Written<{ version: number; updatedAt: string }>> {
+  async saveState(
+    state: unknown,
+    options: { overwrite?: boolean } = {},
+  ): Promise<Written<{ version: number; updatedAt: string }>> {
+    const path = `${this.#path()}/state`;
     const seen = this.#version;
-    const version = options.overwrite || seen === undefined ? {} : { version: seen };
-    // Saves that wait follow one another: each has seen the one before.
-    if (seen !== undefined) this.#version = seen + 1;
+    // Of saves that were never sent only the last one matters; others follow one another.
+    const former = this.queue.untried(path);
+    const expected = former ? (former.body as { version?: number }).version : seen;
+    const version = options.overwrite || expected === undefined ? {} : { version: expected };
+    if (expected !== undefined) this.#version = expected + 1;
     try {
-      const saved = await this.queue.push<{ version: number; updatedAt: string }>("PUT", `${this.#path()}/state`, { state, ...version });
+      const saved = await this.queue.push<{ version: number; updatedAt: string }>(
+        "PUT",
+        path,
+        { state, ...version },
+        former,
+      );
       if (!saved.queued) this.#version = Math.max(saved.version, this.#version ?? 0);
       return saved;
     } catch (error) {

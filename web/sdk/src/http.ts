@@ -74,7 +74,10 @@ export class Http {
   /** Whether the server answers at all. */
   async answers(): Promise<boolean> {
     try {
-      const response = await fetch(this.baseUrl, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(PING_TIMEOUT_MS) });
+      const response = await fetch(this.baseUrl, {
+        headers: { accept: "application/json" },
+        signal: AbortSignal.timeout(PING_TIMEOUT_MS),
+      });
       return response.ok && typeof (await response.json()) === "object";
     } catch {
       return false;
@@ -102,9 +105,12 @@ export class Http {
       text = await response.text();
     } catch (error) {
       const cause = error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : "no connection";
-      throw new ConnectionError(`${cause} from '${this.baseUrl}'; is the server running, and is this its address and port`, {
-        cause: error,
-      });
+      throw new ConnectionError(
+        `${cause} from '${this.baseUrl}'; is the server running, and is this its address and port`,
+        {
+          cause: error,
+        },
+      );
     }
     return read<T>(this.baseUrl, response, text);
   }
@@ -122,7 +128,8 @@ function read<T>(baseUrl: string, response: Response, text: string): T {
       const message = `'${baseUrl}' answered with a page instead of JSON; server not running, or wrong address or port`;
       throw new ConnectionError(message, { cause });
     }
-    if (response.ok) throw new ConnectionError(`'${baseUrl}' answered something else than JSON; wrong address or port`, { cause });
+    if (response.ok)
+      throw new ConnectionError(`'${baseUrl}' answered something else than JSON; wrong address or port`, { cause });
     value = {};
   }
   if (response.ok) return value as T;

@@ -101,13 +101,21 @@ export class Learning {
   start(activity: Activity): void {
     check(activity);
     this.leave();
-    const clock = new AttentionClock(this.page.elapsed(), (this.options.idleAfterSeconds ?? IDLE_AFTER_SECONDS) * 1000, SLEEP_AFTER_MS);
+    const clock = new AttentionClock(
+      this.page.elapsed(),
+      (this.options.idleAfterSeconds ?? IDLE_AFTER_SECONDS) * 1000,
+      SLEEP_AFTER_MS,
+    );
     const elapsed = () => this.page.elapsed();
     const stops = [
       this.page.every((this.options.heartbeatSeconds ?? HEARTBEAT_SECONDS) * 1000, () => this.#beat(false)),
       this.page.watch({
         input: () => clock.input(elapsed()),
-        seen: (visible) => clock.see(elapsed(), visible),
+        seen: (visible) => {
+          clock.see(elapsed(), visible);
+          // Telephones end hidden pages without a word.
+          if (!visible) this.#beat(true);
+        },
         left: () => this.#beat(true),
       }),
     ];
@@ -134,7 +142,7 @@ export class Learning {
   leave(): void {
     const running = this.#running;
     if (!running) return;
-    this.#beat(false);
+    this.#beat(true);
     running.stop();
     this.#running = undefined;
   }
@@ -147,7 +155,10 @@ export class Learning {
    */
   async endActivity(result: ActivityResult): Promise<Written<EndedActivity>> {
     const running = this.#running;
-    const activity = check({ ...running?.activity, ...said(result, ["activityId", "activityName", "subject", "grade"]) });
+    const activity = check({
+      ...running?.activity,
+      ...said(result, ["activityId", "activityName", "subject", "grade"]),
+    });
     checkNumbers(result);
     this.#beat(false);
     const measured = running && running.activity.activityId === activity.activityId ? running.activeMs / 1000 : 0;
@@ -155,7 +166,10 @@ export class Learning {
       gameId: this.game(),
       activityData: activity,
       scoreData: said(result, ["correctQuestions", "totalQuestions"]),
-      timingData: { durationSeconds: result.durationSeconds ?? measured, endedAt: new Date(this.page.now()).toISOString() },
+      timingData: {
+        durationSeconds: result.durationSeconds ?? measured,
+        endedAt: new Date(this.page.now()).toISOString(),
+      },
       ...said(result, ["xpEarned", "masteredUnits"]),
     };
     running?.stop();
@@ -200,7 +214,9 @@ const seconds = (ms: number): number => Math.round(ms) / 1000;
 
 /** The members of those names that are there. */
 function said<T extends object, K extends keyof T>(value: T, names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]])) as Pick<T, K>;
+  return Object.fromEntries(
+    names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]),
+  ) as Pick<T, K>;
 }
 
 function check(activity: Partial<Activity>): Activity {
@@ -216,10 +232,13 @@ function checkNumbers(result: ActivityResult): void {
   const { correctQuestions, totalQuestions } = result;
   const whole = (number: number) => Number.isInteger(number) && number >= 0;
   if (!whole(correctQuestions) || !whole(totalQuestions) || correctQuestions > totalQuestions) {
-    throw new RangeError(`correctQuestions (${correctQuestions}) and totalQuestions (${totalQuestions}) must be whole numbers from 0, the first not above the second`);
+    throw new RangeError(
+      `correctQuestions (${correctQuestions}) and totalQuestions (${totalQuestions}) must be whole numbers from 0, the first not above the second`,
+    );
   }
   for (const name of ["xpEarned", "masteredUnits", "durationSeconds"] as const) {
     const number = result[name];
-    if (number !== undefined && !(Number.isFinite(number) && number >= 0)) throw new RangeError(`${name} (${number}) must be a number from 0`);
+    if (number !== undefined && !(Number.isFinite(number) && number >= 0))
+      throw new RangeError(`${name} (${number}) must be a number from 0`);
   }
 }

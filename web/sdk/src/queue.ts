@@ -11,6 +11,8 @@ export interface QueuedWrite {
   body: unknown;
   /** When it was made, ISO 8601. */
   at: string;
+  /** Of a PUT: that it was sent, and may have arrived. */
+  tried?: true;
 }
 
 /** A write that the server refused when nobody waited for its answer any more. */
@@ -109,9 +111,24 @@ export class Queue extends Emitter<QueueEvents> {
     }
   }
 
-  /** Stores a write and sends all that wait. Throws {@link QueueFullError}, {@link ApiError}. */
-  async push<T extends object>(method: QueuedWrite["method"], path: string, body: unknown): Promise<Written<T>> {
-    const [, write] = this.#store(method, path, body);
+  /** A PUT to the path that waits and was never sent: a later one can take its place. */
+  untried(path: string): QueuedWrite | undefined {
+    return this.pending()
+      .filter((write) => write.method === "PUT" && write.path === path && !write.tried)
+      .at(-1);
+  }
+
+  /**
+   * Stores a write, in the place of one that was never sent where that is named, and sends all that
+   * wait. Throws {@link QueueFullError}, {@link ApiError}.
+   */
+  async push<T extends object>(
+    method: QueuedWrite["method"],
+    path: string,
+    body: unknown,
+    replaces?: QueuedWrite,
+  ): Promise<Written<T>> {
+    const [, write] = this.#store(method, path, body, replaces);
     const settled = new Promise<Written<object>>((resolve, reject) => {
       this.#waiters.set(write.key, { resolve, reject });
     });
@@ -128,20 +145,29 @@ export class Queue extends Emitter<QueueEvents> {
     const [place, write] = this.#store(method, path, body);
     this.send(write, true).then(
       () => this.storage.remove(place),
-      () => {},
+      () => void this.#start(false),
     );
   }
 
-  #store(method: QueuedWrite["method"], path: string, body: unknown): [string, QueuedWrite] {
+  #store(method: QueuedWrite["method"], path: string, body: unknown, replaces?: QueuedWrite): [string, QueuedWrite] {
     const now = this.world.now();
     const write: QueuedWrite = { key: this.world.uuid(), method, path, body, at: new Date(now).toISOString() };
     const text = JSON.stringify(write);
-    const places = this.storage.keys(this.#prefix);
+    const former = replaces ? this.#stored().find(([, { key }]) => key === replaces.key) : undefined;
+    const places = this.storage.keys(this.#prefix).filter((place) => place !== former?.[0]);
     const characters = places.reduce((sum, place) => sum + (this.storage.get(place)?.length ?? 0), text.length);
     if (places.length >= QUEUE_MAX_WRITES || characters > QUEUE_MAX_CHARACTERS) throw full(places.length);
     try {
       const place = this.#place(now, places, write.key);
-      this.storage.set(place, text);
+      // Removed first, for both may not fit, and put back where the new one does not.
+      if (former) this.storage.remove(former[0]);
+      try {
+        this.storage.set(place, text);
+      } catch (cause) {
+        if (former) this.storage.set(former[0], JSON.stringify(former[1]));
+        throw cause;
+      }
+      if (former) this.#forget(former[1], new Error("a later write has taken its place"));
       return [place, write];
     } catch (cause) {
       throw full(places.length, cause);
@@ -193,6 +219,7 @@ export class Queue extends Emitter<QueueEvents> {
         // Another tab of a browser without locks may have been quicker.
         if (this.storage.get(place) === null) continue;
         try {
+          if (write.method === "PUT") this.storage.set(place, JSON.stringify({ ...write, tried: true }));
           const answer = await this.send(write, false);
           this.storage.remove(place);
           this.#failures = 0;
@@ -223,12 +250,16 @@ export class Queue extends Emitter<QueueEvents> {
   #putOff(reason: Error): void {
     this.#again = false;
     for (const [, write] of this.#stored()) {
-      const waiter = this.#waiters.get(write.key);
-      if (!waiter) continue;
-      this.#waiters.delete(write.key);
-      waiter.resolve({ queued: true, key: write.key, reason });
-      this.emit("waiting", { write, reason });
+      if (this.#forget(write, reason)) this.emit("waiting", { write, reason });
     }
+  }
+
+  /** Tells whoever waits for an answer that there is none yet; whether somebody waited. */
+  #forget({ key }: QueuedWrite, reason: Error): boolean {
+    const waiter = this.#waiters.get(key);
+    this.#waiters.delete(key);
+    waiter?.resolve({ queued: true, key, reason });
+    return waiter !== undefined;
   }
 
   #refuse(place: string, write: QueuedWrite, error: ApiError): void {

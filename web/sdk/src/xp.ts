@@ -12,7 +12,11 @@ export class Xp {
   constructor(private readonly http: Http) {}
 
   today(options: { timezone?: string } = {}): Promise<DayXp> {
-    return this.http.send({ method: "GET", path: "/lms/xp/today", query: { timezone: options.timezone ?? localZone() } });
+    return this.http.send({
+      method: "GET",
+      path: "/lms/xp/today",
+      query: { timezone: options.timezone ?? localZone() },
+    });
   }
 
   async total(): Promise<number> {

@@ -72,11 +72,18 @@ test("it hears of pauses, overlays and new tokens, and hands keys on", async (t)
   });
   await frame.waitForFunction(() => window.heard.length === 3);
   const heard = await frame.evaluate(() => window.heard);
-  assert.deepEqual(heard.slice(1), [["LYCEUM_OVERLAY", true], ["LYCEUM_TOKEN_REFRESH", { token: "t2", exp: 5 }]]);
+  assert.deepEqual(heard.slice(1), [
+    ["LYCEUM_OVERLAY", true],
+    ["LYCEUM_TOKEN_REFRESH", { token: "t2", exp: 5 }],
+  ]);
   await frame.locator("h1").click();
   await tab.keyboard.press("Escape");
-  await tab.waitForFunction(() => window.told.some(([type, payload]) => type === "LYCEUM_KEY_EVENT" && payload.type === "keyup"));
-  const keys = await tab.evaluate(() => window.told.filter(([type]) => type === "LYCEUM_KEY_EVENT").map(([, payload]) => payload));
+  await tab.waitForFunction(() =>
+    window.told.some(([type, payload]) => type === "LYCEUM_KEY_EVENT" && payload.type === "keyup"),
+  );
+  const keys = await tab.evaluate(() =>
+    window.told.filter(([type]) => type === "LYCEUM_KEY_EVENT").map(([, payload]) => payload),
+  );
   assert.deepEqual(keys, [
     { key: "Escape", code: "Escape", type: "keydown" },
     { key: "Escape", code: "Escape", type: "keyup" },
@@ -93,7 +100,9 @@ test("without a greeting it gives up and says what to do", async (t) => {
 test("a greeting of anybody but the embedding page is not heard", async (t) => {
   const { tab, frame } = await embedded(t, false, "?wait=500");
   await tab.evaluate(() => document.body.append(Object.assign(document.createElement("iframe"), { src: "/sibling" })));
-  await frame.evaluate(() => postMessage({ type: "LYCEUM_INIT", payload: { baseUrl: "http://127.0.0.1:1", token: "x" } }, "*"));
+  await frame.evaluate(() =>
+    postMessage({ type: "LYCEUM_INIT", payload: { baseUrl: "http://127.0.0.1:1", token: "x" } }, "*"),
+  );
   await tab.waitForFunction(() => window.told.some(([type]) => type === "sibling has greeted"));
   assert.match(await frame.evaluate(() => window.outcome), /^SetupError/);
 });

@@ -20,7 +20,9 @@ function clientOf(t, options) {
 
 test("a page where JSON was expected is a wrong address, whatever its status", async (t) => {
   for (const status of [200, 404, 502]) {
-    const baseUrl = await stranger(t, (_, response) => response.writeHead(status, { "content-type": "text/html" }).end("<!doctype html><p>hello"));
+    const baseUrl = await stranger(t, (_, response) =>
+      response.writeHead(status, { "content-type": "text/html" }).end("<!doctype html><p>hello"),
+    );
     const client = clientOf(t, { baseUrl });
     await assert.rejects(client.users.me(), (error) => {
       assert.ok(error instanceof ConnectionError && error.retryable);
@@ -49,7 +51,13 @@ test("errors carry status, code, details, and whether they are worth another try
     response.end(JSON.stringify({ error }));
   });
   const client = clientOf(t, { baseUrl });
-  for (const [status, retryable] of [[404, false], [422, false], [429, true], [500, true], [503, true]]) {
+  for (const [status, retryable] of [
+    [404, false],
+    [422, false],
+    [429, true],
+    [500, true],
+    [503, true],
+  ]) {
     await assert.rejects(client.users.get(String(status)), (error) => {
       assert.ok(error instanceof ApiError);
       assert.deepEqual([error.status, error.code, error.message, error.retryable], [status, "CODE", "why", retryable]);
@@ -81,7 +89,10 @@ test("a client that is told nothing says what to do", async () => {
 test("what the Vite plugin injects is used", async (t) => {
   globalThis.__LYCEUM__ = { baseUrl: "http://127.0.0.1:1", token: "mock", gameId: "fractions" };
   t.after(() => delete globalThis.__LYCEUM__);
-  for (const [options, game] of [[{}, "fractions"], [{ gameId: "other" }, "other"]]) {
+  for (const [options, game] of [
+    [{}, "fractions"],
+    [{ gameId: "other" }, "other"],
+  ]) {
     const client = await init(options);
     t.after(() => client.close());
     await client.scores.submit(1);

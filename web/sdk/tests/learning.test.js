@@ -14,7 +14,10 @@ function learningOf(options) {
     push: async (_method, path, body) => (sent.push({ path, body }), { xpAwarded: 1, queued: false }),
     beacon: (_method, path, body) => sent.push({ path, body, beacon: true }),
   };
-  const times = () => sent.filter(({ path }) => path === "/lms/time-spent").map(({ body: { timingData } }) => [timingData.activeSeconds, timingData.inactiveSeconds]);
+  const times = () =>
+    sent
+      .filter(({ path }) => path === "/lms/time-spent")
+      .map(({ body: { timingData } }) => [timingData.activeSeconds, timingData.inactiveSeconds]);
   return { learning: new Learning({}, queue, () => "game-1", world, options), world, sent, times };
 }
 
@@ -24,7 +27,11 @@ test("time is told every 15 seconds and once more at the end", async () => {
   await world.pass(40_000);
   const ended = await learning.endActivity({ correctQuestions: 9, totalQuestions: 10, masteredUnits: 1 });
   assert.equal(ended.xpAwarded, 1);
-  assert.deepEqual(times(), [[15, 0], [15, 0], [10, 0]]);
+  assert.deepEqual(times(), [
+    [15, 0],
+    [15, 0],
+    [10, 0],
+  ]);
   const windows = sent.slice(0, 3).map(({ body: { timingData } }) => [timingData.startedAt, timingData.endedAt]);
   assert.deepEqual(windows, [
     ["2026-03-02T09:00:00.000Z", "2026-03-02T09:00:15.000Z"],
@@ -52,16 +59,20 @@ test("who does nothing for the idle time is inactive until the next input", asyn
   await world.pass(10_000);
   world.signals.input();
   await world.pass(20_000);
-  assert.deepEqual(times(), [[20, 10], [20, 10]]);
+  assert.deepEqual(times(), [
+    [20, 10],
+    [20, 10],
+  ]);
 });
 
 test("a hidden page is inactive, a pause is nothing, sleep is nothing", async () => {
-  const { learning, world, times } = learningOf();
+  const { learning, world, sent, times } = learningOf();
   learning.start(fractions);
   await world.pass(5_000);
   world.signals.seen(false);
+  assert.deepEqual([times(), sent[0].beacon], [[[5, 0]], true], "told at once, for nobody may wake the page again");
   await world.pass(10_000);
-  assert.deepEqual(times(), [[5, 10]]);
+  assert.deepEqual(times().at(-1), [0, 10]);
   world.signals.seen(true);
   await world.pass(3_000);
   learning.pause();
@@ -84,7 +95,13 @@ test("a page that is left sends its last time as a beacon", async () => {
 
 test("an activity is ended without a start, with its own time", async () => {
   const { learning, sent } = learningOf();
-  await learning.endActivity({ ...fractions, correctQuestions: 1, totalQuestions: 1, durationSeconds: 90, xpEarned: 2.5 });
+  await learning.endActivity({
+    ...fractions,
+    correctQuestions: 1,
+    totalQuestions: 1,
+    durationSeconds: 90,
+    xpEarned: 2.5,
+  });
   assert.deepEqual([sent[0].body.timingData.durationSeconds, sent[0].body.xpEarned], [90, 2.5]);
 });
 
@@ -110,7 +127,7 @@ test("the attention clock loses no millisecond between looks", () => {
   const clock = new AttentionClock(0, 1_000, 100_000);
   let [active, inactive] = [0, 0];
   let random = 7;
-  for (let now = 0; now < 50_000; ) {
+  for (let now = 0; now < 50_000;) {
     random = (random * 48_271) % 2_147_483_647;
     now += random % 700;
     if (random % 3 === 0) clock.input(now);

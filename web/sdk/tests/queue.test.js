@@ -39,10 +39,16 @@ test("writes without a connection wait, and arrive once and in order", async () 
     const written = await queue.push("POST", "/scores", { score });
     assert.deepEqual([written.queued, written.reason], [true, offline]);
   }
-  assert.deepEqual(queue.pending().map(({ body }) => body.score), [1, 2, 3]);
+  assert.deepEqual(
+    queue.pending().map(({ body }) => body.score),
+    [1, 2, 3],
+  );
   line.fault = undefined;
   await queue.flush();
-  assert.deepEqual(line.sent.map(({ body }) => body.score), [1, 2, 3]);
+  assert.deepEqual(
+    line.sent.map(({ body }) => body.score),
+    [1, 2, 3],
+  );
   assert.deepEqual(queue.pending(), []);
 });
 
@@ -59,7 +65,10 @@ test("what waits is sent by the next program with the key it had, and before new
   const second = queueOf({ storage, world });
   const written = await second.queue.push("POST", "/scores", { score: 2 });
   assert.equal(written.queued, false);
-  assert.deepEqual(second.line.sent.map(({ body }) => body.score), [1, 2]);
+  assert.deepEqual(
+    second.line.sent.map(({ body }) => body.score),
+    [1, 2],
+  );
   assert.equal(second.line.sent[0].key, key);
 });
 
@@ -73,7 +82,10 @@ test("a file keeps what waits, and queues of other names have their own", async 
     assert.deepEqual(other.queue.pending(), []);
     const next = queueOf({ storage: fileStorage(folder), name: "http://localhost:4321/api|game|ada" });
     await next.queue.flush();
-    assert.deepEqual(next.line.sent.map(({ body }) => body), [{ text: "Grüße / 1" }]);
+    assert.deepEqual(
+      next.line.sent.map(({ body }) => body),
+      [{ text: "Grüße / 1" }],
+    );
     assert.deepEqual(fileStorage(folder).keys(""), []);
   } finally {
     rmSync(folder, { recursive: true });
@@ -106,7 +118,10 @@ test("Retry-After is kept, also by new writes and by flush", async () => {
   await line.world.pass(29_000);
   assert.equal(line.sent.length, 0);
   await line.world.pass(1_000);
-  assert.deepEqual(line.sent.map(({ body }) => body.score), [1, 2]);
+  assert.deepEqual(
+    line.sent.map(({ body }) => body.score),
+    [1, 2],
+  );
 });
 
 test("without Retry-After a flush tries at once", async () => {
@@ -163,12 +178,25 @@ test("a full queue says so and keeps what it has", async () => {
   const { queue, line, storage } = queueOf();
   line.fault = offline;
   for (let index = 0; index < QUEUE_MAX_WRITES; index++) {
-    storage.set(`lyceum:queue:q:${String(index).padStart(16, "0")}-k`, JSON.stringify({ key: `k${index}`, body: index }));
+    storage.set(
+      `lyceum:queue:q:${String(index).padStart(16, "0")}-k`,
+      JSON.stringify({ key: `k${index}`, body: index }),
+    );
   }
   await assert.rejects(queue.push("POST", "/scores", {}), QueueFullError);
   assert.equal(queue.pending().length, QUEUE_MAX_WRITES);
-  const small = queueOf({ storage: { ...memoryStorage(), set: () => { throw new Error("quota"); } } });
-  await assert.rejects(small.queue.push("POST", "/scores", {}), { name: "QueueFullError", message: /call queue.flush/ });
+  const small = queueOf({
+    storage: {
+      ...memoryStorage(),
+      set: () => {
+        throw new Error("quota");
+      },
+    },
+  });
+  await assert.rejects(small.queue.push("POST", "/scores", {}), {
+    name: "QueueFullError",
+    message: /call queue.flush/,
+  });
 });
 
 test("two tabs send each write once and each hears of its own", async () => {
@@ -179,7 +207,8 @@ test("two tabs send each write once and each hears of its own", async () => {
   const tabs = [];
   world.channel = () => {
     const tab = { onmessage: undefined, close() {} };
-    tab.postMessage = (data) => tabs.filter((other) => other !== tab).forEach((other) => other.onmessage?.({ data: structuredClone(data) }));
+    tab.postMessage = (data) =>
+      tabs.filter((other) => other !== tab).forEach((other) => other.onmessage?.({ data: structuredClone(data) }));
     tabs.push(tab);
     return tab;
   };
@@ -189,7 +218,13 @@ test("two tabs send each write once and each hears of its own", async () => {
   const writes = [one.queue.push("POST", "/a", { n: 1 }), two.queue.push("POST", "/b", { n: 2 })];
   await settled();
   release();
-  assert.deepEqual((await Promise.all(writes)).map(({ queued, echo }) => [queued, echo.n]), [[false, 1], [false, 2]]);
+  assert.deepEqual(
+    (await Promise.all(writes)).map(({ queued, echo }) => [queued, echo.n]),
+    [
+      [false, 1],
+      [false, 2],
+    ],
+  );
   assert.deepEqual([...one.line.sent, ...two.line.sent].map(({ body }) => body.n).sort(), [1, 2]);
 });
 
@@ -202,4 +237,21 @@ test("a beacon is stored before it leaves, and sent again only while nobody has 
   answer();
   await settled();
   assert.deepEqual([queue.pending(), line.sent.length], [[], 1]);
+});
+
+test("a PUT that was never sent gives way to a later one; one that was sent may have arrived", async () => {
+  const { queue, line } = queueOf();
+  line.fault = offline;
+  const put = (state) => queue.push("PUT", "/state", { state }, queue.untried("/state"));
+  for (const state of [1, 2, 3]) assert.equal((await put(state)).queued, true);
+  assert.deepEqual(
+    queue.pending().map(({ body }) => body.state),
+    [1, 3],
+  );
+  line.fault = undefined;
+  await queue.flush();
+  assert.deepEqual(
+    line.sent.map(({ body }) => body.state),
+    [1, 3],
+  );
 });

@@ -94,7 +94,13 @@ export class Development {
       const options = this.#role ? { ...this.#options, learning: { ...learning, role: this.#role } } : this.#options;
       const { root, project } = this;
       const says = (line: string) => this.#says(line);
-      this.#sandbox = await startSandbox({ root, project, flags: [...flags(options), ...more], logLevel: sandbox.logLevel, says });
+      this.#sandbox = await startSandbox({
+        root,
+        project,
+        flags: [...flags(options), ...more],
+        logLevel: sandbox.logLevel,
+        says,
+      });
     }
     this.#started = JSON.stringify([this.#options.sandbox, this.#options.learning, this.project]);
   }

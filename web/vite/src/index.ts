@@ -6,7 +6,7 @@ import { Development } from "./development.js";
 import { hotKeys } from "./keys.js";
 import type { Options } from "./options.js";
 import { pack } from "./pack.js";
-import { readProject } from "./project.js";
+import { CONFIG_FILES, readProject } from "./project.js";
 import { shell, wantsShell } from "./shell.js";
 
 export type { LearningRole, Mode, Options } from "./options.js";
@@ -42,9 +42,10 @@ export function lyceum(options: Options = {}): Plugin {
       server.httpServer?.once("close", () => void development.release());
       server.bindCLIShortcuts({ customShortcuts: hotKeys });
       printBlock(server, development);
-      server.watcher.add(["lyceum.config.json", "lyceum.config.js"].map((name) => join(config.root, name)));
-      server.watcher.on("change", (file) => {
-        if (/[\\/]lyceum\.config\.js(on)?$/.test(file)) void server.restart();
+      const configs = CONFIG_FILES.map((name) => join(config.root, name));
+      server.watcher.add(configs);
+      server.watcher.on("all", (_event, file) => {
+        if (configs.includes(file)) void server.restart();
       });
       server.middlewares.use((request, response, next) => {
         if (development.mode !== "platform" || !development.injected || !wantsShell(request)) return next();
@@ -73,9 +74,15 @@ export function lyceum(options: Options = {}): Plugin {
       async handler() {
         if (config.command !== "build" || config.build.ssr || failed || options.export?.autoZip === false) return;
         const { slug } = await readProject(config.root);
-        const { path, bytes, changed } = pack(resolve(config.root, config.build.outDir), join(config.root, FOLDER, `${slug}.zip`), new Date());
+        const { path, bytes, changed } = pack(
+          resolve(config.root, config.build.outDir),
+          join(config.root, FOLDER, `${slug}.zip`),
+          new Date(),
+        );
         const size = `${(bytes / 1024).toFixed(2)} KB`;
-        config.logger.info(`packed ${join(FOLDER, path.split(/[\\/]/).pop()!)}  ${size}${changed ? "" : ", unchanged"}`);
+        config.logger.info(
+          `packed ${join(FOLDER, path.split(/[\\/]/).pop()!)}  ${size}${changed ? "" : ", unchanged"}`,
+        );
       },
     },
   };

@@ -3,7 +3,11 @@ import type { CLIShortcut, ViteDevServer } from "vite";
 import { Development } from "./development.js";
 
 /** A key, followed by enter, in the terminal in which Vite runs. */
-function key(letter: string, description: string, does: (development: Development) => Promise<string>): CLIShortcut<ViteDevServer> {
+function key(
+  letter: string,
+  description: string,
+  does: (development: Development) => Promise<string>,
+): CLIShortcut<ViteDevServer> {
   return {
     key: letter,
     description,

@@ -13,33 +13,39 @@ export interface Project {
 /** Longest slug: it becomes a label of a host's name with `-staging` behind it. */
 const SLUG_MAX_CHARACTERS = 50;
 
-/**
- * Name and slug of a project: of `lyceum.config.json` or `lyceum.config.js`, else of `package.json`,
- * else of the folder.
- */
+/** The names of a project's config file. */
+export const CONFIG_FILES = ["lyceum.config.js", "lyceum.config.mjs", "lyceum.config.json"];
+
+/** Name and slug of a project: those of its config file, else of `package.json`, else of the folder. */
 export async function readProject(root: string): Promise<Project> {
-  for (const file of ["lyceum.config.json", "lyceum.config.js"].map((name) => join(root, name)).filter(existsSync)) {
-    const config = await read(file);
-    if (typeof config.name !== "string" || !config.name) throw new Error(`${file} has no name; add name: "My game"`);
-    return { name: config.name, slug: slugOf(config.name), config: file };
-  }
+  const [config, other] = CONFIG_FILES.map((name) => join(root, name)).filter(existsSync);
+  if (other) throw new Error(`there are two config files, '${config}' and '${other}'; keep one`);
   const manifest = join(root, "package.json");
-  const name = existsSync(manifest) ? (await read(manifest)).name : undefined;
-  const told = typeof name === "string" && name ? name.replace(/^@[^/]*\//, "") : basename(root);
-  return { name: told, slug: slugOf(told) };
+  const told = [
+    config && (await read(config)).name,
+    existsSync(manifest) && (await read(manifest)).name,
+    basename(root),
+  ].find((name) => typeof name === "string" && name !== "") as string;
+  const name = told.replace(/^@[^/]*\//, "");
+  return { name, slug: slugOf(name), ...(config && { config }) };
 }
 
 async function read(file: string): Promise<{ name?: unknown }> {
   if (file.endsWith(".json")) return JSON.parse(readFileSync(file, "utf8")) as { name?: unknown };
   // A query makes Node read a changed file again.
-  const module = (await import(`${pathToFileURL(file).href}?at=${statSync(file).mtimeMs}`)) as { default?: { name?: unknown } };
+  const module = (await import(`${pathToFileURL(file).href}?at=${statSync(file).mtimeMs}`)) as {
+    default?: { name?: unknown };
+  };
   return module.default ?? {};
 }
 
-/** The name in addresses: small letters, digits and single dashes between them. */
+/** The name in addresses, as the server makes it: small letters and digits, single dashes between. */
 export function slugOf(name: string): string {
-  const plain = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-  const slug = plain.replace(/[^a-z0-9]+/g, "-").slice(0, SLUG_MAX_CHARACTERS).replace(/^-+|-+$/g, "");
+  const dashed = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-/, "");
+  const slug = dashed.slice(0, SLUG_MAX_CHARACTERS).replace(/-$/, "");
   if (!slug) throw new Error(`no address can be made of the name '${name}'; use letters or digits`);
   return slug;
 }

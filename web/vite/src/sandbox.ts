@@ -43,7 +43,9 @@ export function findBinary(root: string, environment: NodeJS.ProcessEnv = proces
   const onPath = folders.map((folder) => join(folder, "lyceum")).find(existsSync);
   const found = onPath ?? environment.LYCEUM_BIN;
   if (!found) {
-    throw new Error("the program `lyceum` was not found; run `npm install --save-dev @lyceum/cli`, or name it in LYCEUM_BIN");
+    throw new Error(
+      "the program `lyceum` was not found; run `npm install --save-dev @lyceum/cli`, or name it in LYCEUM_BIN",
+    );
   }
   return found;
 }
@@ -102,15 +104,21 @@ export async function connect(url: string, project: Project): Promise<Omit<Sandb
   const base = url.replace(/\/+$/, "");
   const baseUrl = base.endsWith("/api") ? base : `${base}/api`;
   const call = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${MOCK_TOKEN}`, accept: "application/json", "content-type": "application/json" };
+    const headers = {
+      authorization: `Bearer ${MOCK_TOKEN}`,
+      accept: "application/json",
+      "content-type": "application/json",
+    };
     const response = await fetch(baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
     const text = await response.text();
-    if (text.startsWith("<")) throw new Error(`'${baseUrl}' answered with a page; server not running, or wrong address or port`);
+    if (text.startsWith("<"))
+      throw new Error(`'${baseUrl}' answered with a page; server not running, or wrong address or port`);
     return { status: response.status, answer: JSON.parse(text) as { id?: string; error?: { message: string } } };
   };
   let found = await call("GET", `/games/${project.slug}`);
   if (found.status === 404) found = await call("POST", "/games", { slug: project.slug, displayName: project.name });
-  if (!found.answer.id) throw new Error(`the sandbox did not take the project: ${found.answer.error?.message ?? found.status}`);
+  if (!found.answer.id)
+    throw new Error(`the sandbox did not take the project: ${found.answer.error?.message ?? found.status}`);
   return { baseUrl, gameId: found.answer.id };
 }
 
@@ -155,5 +163,7 @@ async function freePort(): Promise<number> {
     });
     if (free) return port;
   }
-  throw new Error(`the ports ${FIRST_PORT} to ${LAST_PORT} are all busy; stop a sandbox, or name a running one in sandbox.url`);
+  throw new Error(
+    `the ports ${FIRST_PORT} to ${LAST_PORT} are all busy; stop a sandbox, or name a running one in sandbox.url`,
+  );
 }

@@ -39,7 +39,8 @@ export function zip(entries: Entry[]): Buffer {
     // Made by UNIX, so that the permissions count.
     directory.push(signature(0x0201_4b50), Buffer.from([20, 3]), common, rest, path);
     offset += 30 + path.length + data.length;
-    if (offset > MAX_BYTES || index >= MAX_FILES) throw new Error(`the build has more than ${MAX_FILES} files or 4 GiB`);
+    if (offset > MAX_BYTES || index >= MAX_FILES)
+      throw new Error(`the build has more than ${MAX_FILES} files or 4 GiB`);
   }
   const listed = Buffer.concat(directory);
   const end = Buffer.alloc(18);

@@ -15,7 +15,8 @@ pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
 const SECRET: [&str; 2] = ["store.database", "keys.master"];
 /// Variables of our own that are not settings: they steer tests, or are read by a command.
-const NOT_SETTINGS: [&str; 6] = [
+const NOT_SETTINGS: [&str; 7] = [
+    "LYCEUM_BIN",
     "LYCEUM_BLESS",
     "LYCEUM_TEST_",
     "LYCEUM_STANDARDS",

@@ -73,6 +73,7 @@ fn variables_hold_lists_and_test_variables_are_no_settings() {
     let pairs = [
         ("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
         ("LYCEUM_TEST_ANYTHING", "x"),
+        ("LYCEUM_BIN", "x"),
         ("LYCEUM_STANDARDS", "x"),
         ("LYCEUM_REQUIRE_STANDARDS", "1"),
     ];

@@ -13,7 +13,7 @@ fn the_npm_packages_pass_their_tests() {
     let mut tests = Command::new("npm")
         .arg("test")
         .current_dir(root().join("web"))
-        .env("LYCEUM_BIN", binary())
+        .env("LYCEUM_TEST_BIN", binary())
         .stdin(Stdio::null())
         .stdout(log.reopen().unwrap())
         .stderr(log.reopen().unwrap())
