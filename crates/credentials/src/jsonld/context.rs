@@ -79,12 +79,23 @@ impl Context {
         self.terms.get(name)
     }
 
+    /// Whether a term stands for the IRI.
+    pub(crate) fn names(&self, iri: Iri<'_>) -> bool {
+        let is = |term: &Arc<Term>| match iri {
+            Iri::Whole(iri) => *term.iri == *iri,
+            Iri::Compact(prefix, suffix) => term.iri.strip_prefix(prefix) == Some(suffix),
+        };
+        self.terms.values().any(is)
+    }
+
     /// What a key, type or value of `@vocab` stands for: a keyword, an IRI that is absolute or a
     /// blank node; none: it is not defined (5.2, without a base or a vocabulary mapping).
     pub(crate) fn expand<'a>(&'a self, name: &'a str) -> Option<Iri<'a>> {
         match self.terms.get(name) {
             Some(term) => Some(Iri::Whole(&term.iri)),
-            None if matches!(name, "@id" | "@type") => Some(Iri::Whole(name)),
+            None if matches!(name, "@id" | "@type") && !self.terms.contains_key(&name[1..]) => {
+                Some(Iri::Whole(name))
+            }
             None if name.starts_with('@') => None,
             None => self.expand_iri(name),
         }

@@ -85,3 +85,17 @@ pub(crate) static ALL: [Embedded; 13] = [
     ),
     Embedded::new("https://www.w3.org/ns/did/v1", include_str!("../../contexts/did-v1.jsonld")),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_embedded_context_is_read_and_told_where_it_is_from() {
+        let notice = include_str!("../../contexts/NOTICE.md");
+        for embedded in &ALL {
+            assert!(embedded.local().body.is_some(), "{}", embedded.url);
+            assert!(notice.contains(&format!("<{}>", embedded.url)), "{}", embedded.url);
+        }
+    }
+}

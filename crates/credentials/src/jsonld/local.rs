@@ -45,8 +45,10 @@ pub(crate) struct Definition {
 /// How the values of a term are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Container {
-    /// In no order, which is also what `@set` says.
+    /// In no order.
     #[default]
+    None,
+    /// In no order either; but a protected term may not change from one to the other.
     Set,
     /// In order.
     List,
@@ -94,7 +96,7 @@ impl Definition {
         let mut definition = Self {
             id: String::new(),
             kind: None,
-            container: Container::Set,
+            container: Container::None,
             scoped: None,
             protected,
             simple: value.is_string(),

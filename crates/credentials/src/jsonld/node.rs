@@ -1,7 +1,10 @@
+//! Each statement can be written in one way only: a key is a term, `id` and `type` are not `@id` and
+//! `@type` where the contexts have words for them. Else somebody could write a signed credential anew
+//! so that its proof fits and a reader of the JSON no longer finds, say, its status.
+//!
 //! Node objects to quads: expansion (JSON-LD 1.1 API, 5.1), node map generation (7.2) and
 //! deserialization to RDF (8.1) in one pass.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use lyceum_core::problem::Result;
@@ -46,24 +49,25 @@ impl Expander<'_> {
                 Some(Iri::Whole("@id")) => {}
                 Some(Iri::Whole("@type")) => {
                     for kind in strings(value, path)? {
-                        let object = self.reference(before.expand(kind), kind, path)?;
+                        let iri = before.expand(kind);
+                        if before.term(kind).is_none() && iri.is_some_and(|iri| before.names(iri)) {
+                            return Err(path.fault(format!("'{kind}' has a term; write that")));
+                        }
+                        let object = self.reference(iri, kind, path)?;
                         let predicate = self.data.iri(TYPE);
                         self.data.add(Quad { subject, predicate, object, graph });
                     }
                 }
-                Some(iri) => {
-                    let Node::Text(predicate) = self.reference(Some(iri), key, path)? else {
-                        return Err(path.fault("a blank node cannot be a property"));
-                    };
-                    let term = context.term(key).map(|term| &**term);
-                    let at = At { context: &context, term, graph };
+                _ => {
+                    let term = context.term(key).ok_or_else(|| {
+                        path.fault(format!(
+                            "the term '{key}' is defined by none of the contexts, so a signature \
+                             would not cover it; remove it or name a context that defines it"
+                        ))
+                    })?;
+                    let predicate = self.data.iri(&term.iri);
+                    let at = At { context: &context, term: Some(term), graph };
                     self.property((subject, predicate), value, at, path)?;
-                }
-                None => {
-                    return Err(path.fault(format!(
-                        "the term '{key}' is defined by none of the contexts, so a signature \
-                         would not cover it; remove it or name a context that defines it"
-                    )));
                 }
             }
         }
@@ -85,8 +89,10 @@ impl Expander<'_> {
     /// IRI has.
     fn reference(&mut self, iri: Option<Iri<'_>>, name: &str, path: &Path<'_>) -> Result<Node> {
         let iri = match iri {
-            Some(Iri::Whole(iri)) if !iri.starts_with('@') => Cow::Borrowed(iri),
-            Some(Iri::Compact(prefix, suffix)) => Cow::Owned([prefix, suffix].concat()),
+            Some(Iri::Whole(iri)) if !iri.starts_with('@') => iri,
+            Some(Iri::Compact(prefix, suffix)) => {
+                return Err(path.fault(format!("write '{name}' as '{prefix}{suffix}'")));
+            }
             _ => {
                 return Err(path.fault(format!(
                     "'{name}' is neither a term of the contexts nor an absolute IRI"
@@ -95,7 +101,7 @@ impl Expander<'_> {
         };
         match iri.strip_prefix("_:") {
             Some(label) if is_label(label) => Ok(self.data.labelled(label)),
-            None if is_iri(&iri) => Ok(Node::Text(self.data.iri(&iri))),
+            None if is_iri(iri) => Ok(Node::Text(self.data.iri(iri))),
             _ => Err(path.fault(format!("'{name}' holds characters that no IRI has"))),
         }
     }
@@ -115,7 +121,7 @@ impl Expander<'_> {
             return Ok(());
         }
         let container = at.term.map(|term| term.container).unwrap_or_default();
-        if container == Container::List && !value.is_null() && list_of(value, path)?.is_none() {
+        if container == Container::List && !value.is_null() {
             let object = self.list(value, at, path)?;
             self.data.add(quad(object));
             return Ok(());
@@ -123,7 +129,9 @@ impl Expander<'_> {
         each(value, path, &mut |value, path| {
             let object = match container {
                 Container::Graph => self.named_graph(value, at, path)?,
-                Container::List | Container::Set => self.value(value, at, path)?,
+                Container::List | Container::Set | Container::None => {
+                    self.value(value, at, path)?
+                }
             };
             if let Some(object) = object {
                 self.data.add(quad(object));
@@ -154,11 +162,11 @@ impl Expander<'_> {
         let coercion = at.term.map_or(&Coercion::None, |term| &term.coercion);
         match (value, coercion) {
             (Value::Null, _) => Ok(None),
-            (Value::Object(object), _) => match list_of(value, path)? {
-                Some(list) => self.list(list, at, path).map(Some),
-                None if object.contains_key("@value") => {
-                    self.value_object(object, at, path).map(Some)
-                }
+            (Value::Object(object), _) => match first_keyword(object) {
+                Some("@value") => self.value_object(object, at, path).map(Some),
+                Some(keyword) => Err(path.fault(format!(
+                    "write the members alone, without {keyword}: the term says how they are held"
+                ))),
                 None => self.node(object, at, path).map(Some),
             },
             (Value::String(text), Coercion::Id) => {
@@ -182,7 +190,7 @@ impl Expander<'_> {
             let path = &Path::Key(path, key);
             let place = match key.as_str() {
                 "@language" => &mut language,
-                key if stands_for(&context, key, "@type") => &mut kind,
+                "@type" => &mut kind,
                 _ => {
                     return Err(path.fault("a value has @type or @language beside @value, no more"));
                 }
@@ -200,12 +208,8 @@ impl Expander<'_> {
                 let Node::Text(_) = self.reference(context.expand(kind), kind, path)? else {
                     return Err(path.fault("a blank node cannot be a datatype"));
                 };
-                let datatype = match context.expand(kind) {
-                    Some(Iri::Compact(prefix, suffix)) => [prefix, suffix].concat(),
-                    Some(Iri::Whole(iri)) => iri.to_owned(),
-                    None => kind.to_owned(),
-                };
-                self.literal(value, Some(&datatype), path)
+                let datatype = context.term(kind).map_or(kind, |term| &term.iri);
+                self.literal(value, Some(datatype), path)
             }
             (None, Some(tag), Value::String(text)) => {
                 let tag = tag.to_ascii_lowercase();
@@ -228,9 +232,6 @@ impl Expander<'_> {
             let path = &Path::Index(path, index);
             match item {
                 Value::Array(_) => members.push(self.list(item, at, path)?),
-                Value::Object(set) if set.contains_key("@set") => {
-                    return Err(path.fault("a set cannot be a member of a list"));
-                }
                 item => members.extend(self.value(item, at, path)?),
             }
         }
@@ -310,32 +311,26 @@ fn typed(object: &Object, before: &Arc<Context>, path: &Path<'_>) -> Result<Arc<
     Ok(context)
 }
 
-/// Calls for each member of what may be one value, an array, or a set.
+/// Calls for each member of what may be one value or an array. An array in an array means the same as
+/// without, and a reader of the JSON would see something else.
 fn each(
     value: &Value,
     path: &Path<'_>,
     call: &mut impl FnMut(&Value, &Path<'_>) -> Result<()>,
 ) -> Result<()> {
-    match value {
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, item)| each(item, &Path::Index(path, index), call)),
-        Value::Object(set) if set.contains_key("@set") => match set.len() {
-            1 => each(&set["@set"], path, call),
-            _ => Err(path.fault("a set has no other members")),
-        },
-        value => call(value, path),
-    }
+    let Value::Array(items) = value else { return call(value, path) };
+    items.iter().enumerate().try_for_each(|(index, item)| {
+        let path = &Path::Index(path, index);
+        match item.is_array() {
+            true => Err(path.fault("an array cannot be a member of an array")),
+            false => call(item, path),
+        }
+    })
 }
 
-/// What is in a list object.
-fn list_of<'a>(value: &'a Value, path: &Path<'_>) -> Result<Option<&'a Value>> {
-    match value.as_object().map(|object| (object.get("@list"), object.len())) {
-        Some((Some(list), 1)) if !list.is_null() => Ok(Some(list)),
-        Some((Some(_), _)) => Err(path.fault("a list has its members and nothing else")),
-        _ => Ok(None),
-    }
+/// What makes an object something else than a node.
+fn first_keyword(object: &Object) -> Option<&'static str> {
+    ["@value", "@list", "@set"].into_iter().find(|keyword| object.contains_key(*keyword))
 }
 
 /// Whether the object names a node and says nothing of it.

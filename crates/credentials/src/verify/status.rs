@@ -24,6 +24,7 @@ fn check(verifier: &Verifier<'_>, credential: &Value, entry: &Value) -> Check {
     match entry["type"].as_str().unwrap_or_default() {
         "BitstringStatusListEntry" => bitstring(verifier, entry),
         "1EdTechRevocationList" => revocation_list(verifier, credential, entry),
+        "" => Check::failed(NAME, "the status has no type"),
         other => Check::skipped(NAME, format!("a status of type '{other}' cannot be read")),
     }
 }

@@ -10,8 +10,13 @@
 mod baking;
 mod contexts;
 mod examples;
+mod interop;
+mod npm;
+mod oracle;
+mod rewriting;
 mod samples;
 mod signing;
+mod speed;
 mod standards;
 mod vectors;
 mod verifying;

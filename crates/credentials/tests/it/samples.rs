@@ -63,7 +63,7 @@ pub(crate) fn badge() -> Value {
                 ],
                 "resultDescription": [{
                     "id": "urn:uuid:2", "type": ["ResultDescription"], "name": "Grade",
-                    "resultType": "LetterGrade", "allowedValue": ["A", "B", "B", "C"]
+                    "resultType": "LetterGrade", "allowedValue": ["A", "B", "C"]
                 }]
             }
         },
@@ -86,4 +86,31 @@ pub(crate) fn badge() -> Value {
 pub(crate) fn signed(credential: Value) -> Value {
     let method = lyceum_credentials::did::key_method(&key().verifying_key());
     lyceum_credentials::proof::sign(credential, &key(), &method, CREATED.parse().unwrap()).unwrap()
+}
+
+/// A learner record that holds those credentials.
+pub(crate) fn record(held: &[Value]) -> Value {
+    json!({
+        "@context": [
+            "https://www.w3.org/ns/credentials/v2",
+            "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
+            "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
+            "https://purl.imsglobal.org/spec/ob/v3p0/extensions.json"
+        ],
+        "id": "urn:uuid:record",
+        "type": ["VerifiableCredential", "ClrCredential"],
+        "issuer": badge()["issuer"],
+        "validFrom": "2026-01-01T00:00:00Z",
+        "name": "Ada's record",
+        "partial": true,
+        "credentialSubject": {
+            "id": "did:example:ada",
+            "type": ["ClrSubject"],
+            "verifiableCredential": held,
+            "association": [{
+                "type": "Association", "associationType": "isPartOf",
+                "sourceId": "https://badges.example/credentials/1", "targetId": "urn:uuid:record"
+            }]
+        }
+    })
 }
