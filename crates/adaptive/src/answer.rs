@@ -1,33 +1,36 @@
 //! The next question of a lesson, and answers to questions.
 
-use std::sync::Arc;
-
 use lyceum_assessment::{full_score, respond};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::attempt::{Answered, Attempt, Desk, Entry, at, bank_of};
+use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
 use crate::bank::Bank;
-use crate::engine::{self, Reason, stream};
+use crate::engine::{self, Log, Reason, stream};
+use crate::input::Input;
 use crate::lesson::Lesson;
+use crate::logs::Read;
 use crate::question::{Draft, Wanted, drafts};
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, credit, gradebook, question};
 
-/// A question that is served.
+/// A question that is asked.
 #[derive(Clone, Debug)]
-pub struct Served {
+pub struct Asked {
     /// The score of the attempt.
     pub score: f64,
     /// The question.
     pub question: Draft,
+    /// What it was chosen by, for [`crate::Memory::keep`] once it is durable that it was served.
+    pub log: Option<Read>,
 }
 
 /// What came of an answer in a lesson whose questions follow the score.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stepped {
     /// `powerpath-100`.
@@ -37,9 +40,9 @@ pub struct Stepped {
     /// What came of the answer: `{isCorrect, score, feedback?: {identifier, value}, feedbacks}`.
     pub response_result: Value,
     /// The assessment result of the question.
-    pub question_result: Value,
+    pub question_result: Box<RawValue>,
     /// The assessment result of the attempt.
-    pub test_result: Value,
+    pub test_result: Box<RawValue>,
     /// The percentage of right answers so far, cut to two decimals.
     pub accuracy: f64,
     /// The right answers so far.
@@ -63,7 +66,7 @@ pub struct Taken {
 }
 
 /// What is answered to an answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     /// In a lesson whose questions follow the score.
@@ -76,88 +79,85 @@ pub enum Reply {
 #[derive(Clone, Debug)]
 pub struct Told {
     attempt: Attempt,
-    entry: Entry,
+    question: String,
+    answered: Answered,
+    /// The assessment results of question and attempt as JSON, where answers are scored at once.
+    results: Option<[String; 2]>,
 }
 
-/// A student at an attempt.
-struct Sitting<'a> {
-    lesson: &'a Lesson,
-    attempt: Attempt,
-    bank: Arc<Bank>,
-}
-
-impl<'a> Sitting<'a> {
-    fn of(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &'a Lesson) -> Result<Self> {
-        let attempt = at(tx, desk, student, lesson)?;
-        let bank = bank_of(tx, desk, &attempt)?;
-        Ok(Self { lesson, attempt, bank })
-    }
-
-    fn title(&self, question: u32) -> &str {
-        &self.bank.items[question as usize].title
-    }
-}
-
-/// The question that was served and not answered.
-fn open_of(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Option<Entry>> {
-    let last = log::last(tx, attempt, 1)?.pop();
-    Ok(last.filter(|entry| entry.answered.is_none()))
-}
-
-/// Serves the student a question, unless one is served and not answered; [`open`] reads it.
+/// The question that the student is asked: the one that was served and not answered, so that whoever
+/// asks twice gets the same, else the one that the engine chooses, which is served with that. A first
+/// attempt begins.
 ///
-/// Errors: `Invalid` for a lesson that is shown whole, or has no questions; `Conflict` when the attempt is
-/// complete.
-pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &Lesson) -> Result<()> {
-    let Sitting { mut attempt, bank, .. } = Sitting::of(tx, desk, student, lesson)?;
-    if attempt.lesson_type != LessonType::Powerpath100 {
-        let message = format!(
-            "a lesson of type {} is shown whole; read its questions with getAssessmentProgress",
-            attempt.lesson_type
-        );
-        return Err(Problem::invalid("lesson", message));
-    }
+/// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions;
+/// `Conflict` when the attempt is complete.
+pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Asked> {
+    let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
+    let (attempt, open) = sitting(tx, desk, student, &lesson)?;
+    by_steps(attempt.lesson_type)?;
     attempt.running()?;
-    if open_of(tx, &attempt)?.is_some() {
-        return Ok(());
+    let bank = bank_of(tx, desk, &attempt)?;
+    let (place, log) = match open {
+        Some(open) => (open.question, None),
+        None => {
+            let log = desk.memory.logs.get(tx, &attempt, &bank)?;
+            (serve(tx, desk, &attempt, &bank, &log.log)?, Some(log))
+        }
+    };
+    let seed = variant_seed(&attempt, attempt.answered);
+    let wanted = [Wanted { place: place as usize, seed, answered: None, is_told: false }];
+    let question = drafts(tx, desk, &attempt, &bank, &wanted)?.remove(0);
+    Ok(Asked { score: attempt.score, question, log })
+}
+
+fn sitting(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &Lesson,
+) -> Result<(Attempt, Option<Open>)> {
+    match repository::sitting(tx, student, &lesson.id)? {
+        Some(sitting) => Ok(sitting),
+        None => Ok((attempt::at(tx, desk, student, lesson)?, None)),
     }
-    let (policy, log_of) = (attempt.policy(tx)?, attempt.log(tx, &bank)?);
-    let mut lots = stream(attempt.seed, log_of.answers.len());
-    let Some(choice) = engine::next(&policy, &bank.questions, &log_of, &mut lots) else {
+}
+
+fn by_steps(lesson_type: LessonType) -> Result<()> {
+    match lesson_type {
+        LessonType::Powerpath100 => Ok(()),
+        other => {
+            let message = format!(
+                "a lesson of type {other} is shown whole; read its questions with getAssessmentProgress"
+            );
+            Err(Problem::invalid("lesson", message))
+        }
+    }
+}
+
+/// Chooses a question and notes that it was served; its place in the bank.
+fn serve(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    attempt: &Attempt,
+    bank: &Bank,
+    log: &Log,
+) -> Result<u32> {
+    let policy = attempt.policy(tx)?;
+    let mut lots = stream(attempt.seed, log.answers.len());
+    let Some(choice) = engine::next(&policy, &bank.questions, log, &mut lots) else {
         let message = format!("the test of the lesson '{}' has no questions", attempt.lesson);
         return Err(Problem::invalid("lesson", message));
     };
     let entry = Entry {
-        number: attempt.served,
+        number: attempt.answered,
         question: choice.question,
         item: bank.questions.questions[choice.question as usize].id.clone(),
         served: desk.now,
         reason: choice.reason,
         answered: None,
     };
-    attempt.served += 1;
-    repository::update(tx, &attempt)?;
-    log::append(tx, &attempt, &entry)
-}
-
-/// The question that the student is asked: the one that was served and not answered. Whoever asks
-/// twice gets the same. None where [`next`] has to serve one.
-pub fn open(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    student: &str,
-    lesson: &Lesson,
-) -> Result<Option<Served>> {
-    let Some(attempt) = repository::last(tx, student, &lesson.id)? else { return Ok(None) };
-    let is_open = attempt.served > attempt.answered && attempt.completed.is_none();
-    if !is_open || attempt.lesson_type != LessonType::Powerpath100 {
-        return Ok(None);
-    }
-    let Some(open) = open_of(tx, &attempt)? else { return Ok(None) };
-    let (bank, seed) = (bank_of(tx, desk, &attempt)?, variant_seed(&attempt, open.number));
-    let wanted = [Wanted { place: open.question as usize, seed, answered: None, is_told: false }];
-    let mut drafts = drafts(tx, desk, &attempt, &bank, &wanted)?;
-    Ok(Some(Served { score: attempt.score, question: drafts.remove(0) }))
+    log::append(tx, attempt, &entry)?;
+    Ok(choice.question)
 }
 
 /// The seed of a question's variant: by its number in the log where questions come one by one, by its
@@ -166,82 +166,104 @@ pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
     attempt.seed.wrapping_add(number.cast_unsigned()) >> 12
 }
 
+/// Whose answer to which question of which lesson a request is.
+#[derive(Clone, Debug)]
+pub struct Given {
+    student: String,
+    question: String,
+    lesson: String,
+    /// What of the request is the answer.
+    body: Object,
+}
+
+impl Given {
+    /// Reads `{student, question, lesson}` with `response` or `responses`. Errors: `Invalid`, with every
+    /// fault and its path.
+    pub fn read(body: Object) -> Result<Self> {
+        let mut input = Input::of(&body);
+        let [student, question, lesson] =
+            ["student", "question", "lesson"].map(|name| input.text(name));
+        if !body.contains_key("response") && !body.contains_key("responses") {
+            let message = "is required: an object of response variables and their answers";
+            input.fault("responses", message);
+        }
+        input.done(())?;
+        Ok(Self { student, question, lesson, body })
+    }
+}
+
 /// Takes a student's answer to a question: `{response}` or `{responses: {variable: value}}`. The same
 /// answer sent again changes nothing and is answered alike.
 ///
-/// Errors: `Invalid` for a question of another lesson and for answers that do not fit the item;
-/// `Conflict` when the attempt is complete, or another question was served.
-pub fn answer(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    student: &str,
-    question: &str,
-    lesson: &Lesson,
-    body: &Object,
-) -> Result<Told> {
-    let sitting = Sitting::of(tx, desk, student, lesson)?;
-    if let Some(tool) = sitting.lesson.tool_provider() {
+/// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson and for answers that do
+/// not fit the item; `Conflict` when the attempt is complete, or another question was served.
+pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &Given) -> Result<Told> {
+    let Given { student, question, lesson, body } = given;
+    let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
+    let (attempt, open) = sitting(tx, desk, student, lesson)?;
+    let bank = bank_of(tx, desk, &attempt)?;
+    if let Some(tool) = lesson.tool_provider() {
         let message = format!("the lesson is taken at '{tool}'; its answers are not taken here");
         return Err(Problem::invalid("lesson", message));
     }
-    let Some(place) = sitting.bank.place(question) else {
+    let Some(place) = bank.place(question) else {
         let message = format!(
             "the question '{question}' is none of the lesson '{}'; send the id of one that it asked",
-            sitting.lesson.id
+            lesson.id
         );
         return Err(Problem::invalid("question", message));
     };
-    match sitting.attempt.lesson_type {
-        LessonType::Powerpath100 => stepped(tx, desk, sitting, question, body),
-        _ => whole(tx, desk, sitting, place, body),
+    match attempt.lesson_type {
+        LessonType::Powerpath100 => {
+            stepped(tx, desk, lesson, (attempt, open), (&bank, place), body)
+        }
+        _ => whole(tx, desk, attempt, (&bank, place), body),
     }
 }
 
 fn stepped(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
-    mut sitting: Sitting<'_>,
-    question: &str,
+    lesson: &Lesson,
+    (mut attempt, open): (Attempt, Option<Open>),
+    (bank, place): (&Bank, usize),
     body: &Object,
 ) -> Result<Told> {
-    let (open, answered): (Vec<Entry>, Vec<Entry>) =
-        log::last(tx, &sitting.attempt, 2)?.into_iter().partition(|last| last.answered.is_none());
-    let asked = open.into_iter().next();
-    let mut entry = match asked {
-        Some(asked) if asked.item == question => asked,
-        asked => {
-            let is_repeated = |last: &Entry| last.item == question && is_same(last, body);
-            if let Some(entry) = answered.into_iter().next_back().filter(is_repeated) {
-                return Ok(Told { attempt: sitting.attempt, entry });
-            }
-            sitting.attempt.running()?;
-            return Err(not_asked(question, asked.as_ref()));
+    let question = &bank.questions.questions[place].id;
+    if open.as_ref().is_none_or(|open| open.item != *question) {
+        if let Some(entry) = log::entry(tx, &attempt, attempt.answered - 1)?
+            && entry.item == *question
+            && let Some(answered) = entry.answered.filter(|former| is_same(former, body))
+        {
+            let results = Some(gradebook::read_step(tx, &attempt, question)?);
+            return Ok(Told { attempt, question: entry.item, answered, results });
         }
-    };
-    let seed = variant_seed(&sitting.attempt, entry.number);
-    let mut answered = scored(tx, desk, &sitting, entry.question as usize, seed, body)?;
-    let policy = sitting.attempt.policy(tx)?;
+        attempt.running()?;
+        return Err(not_asked(question, open.as_ref()));
+    }
+    let number = attempt.answered;
+    let seed = variant_seed(&attempt, number);
+    let mut answered = scored(tx, desk, (bank, place), seed, body)?;
+    let policy = attempt.policy(tx)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
-    let before = sitting.attempt.score as u8;
+    let before = attempt.score as u8;
     answered.points = engine::score_after(&policy, before, answered.correct);
-    let attempt = &mut sitting.attempt;
     attempt.answered += 1;
     attempt.total += 1;
     attempt.correct += u32::from(answered.correct);
     attempt.score = f64::from(answered.points);
-    log::answer(tx, attempt, entry.number, &answered)?;
+    log::answer(tx, &attempt, number, &answered)?;
     if answered.points == 100 {
         let counts = (attempt.score, attempt.correct, attempt.total);
-        credit::complete(tx, desk, sitting.lesson, attempt, counts)?;
+        credit::complete(tx, desk, lesson, &mut attempt, counts)?;
     }
-    repository::update(tx, attempt)?;
-    entry.answered = Some(answered);
-    let title = sitting.title(entry.question);
-    gradebook::write(tx, desk, sitting.lesson, &sitting.attempt, &[(&entry, title)], &[])?;
-    Ok(Told { attempt: sitting.attempt, entry })
+    repository::update(tx, &attempt)?;
+    let asked = (question.as_str(), bank.items[place].title.as_str());
+    let results = gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?;
+    Ok(Told { attempt, question: question.clone(), answered, results: Some(results) })
 }
 
-fn not_asked(question: &str, open: Option<&Entry>) -> Problem {
+fn not_asked(question: &str, open: Option<&Open>) -> Problem {
     let message = match open {
         Some(open) => {
             format!(
@@ -257,8 +279,8 @@ fn not_asked(question: &str, open: Option<&Entry>) -> Problem {
 }
 
 /// Whether the answer is the one that was given before.
-fn is_same(entry: &Entry, body: &Object) -> bool {
-    entry.answered.as_ref().is_some_and(|answered| answered.responses == given(body))
+fn is_same(former: &Answered, body: &Object) -> bool {
+    former.responses == given(body)
 }
 
 /// The answers by response variable, as they were sent.
@@ -274,13 +296,11 @@ fn given(body: &Object) -> Value {
 fn scored(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
-    sitting: &Sitting<'_>,
-    place: usize,
+    (bank, place): (&Bank, usize),
     seed: u64,
     body: &Object,
 ) -> Result<Answered> {
-    let (id, version) =
-        (&sitting.bank.questions.questions[place].id, sitting.bank.items[place].version);
+    let (id, version) = (&bank.questions.questions[place].id, bank.items[place].version);
     let item = desk.items.version(tx, id, version)?;
     let mut answer = Object::new();
     for name in ["response", "responses"] {
@@ -300,21 +320,18 @@ fn scored(
 }
 
 /// What is answered to an answer that was taken.
-pub fn reply(tx: &mut Tx<'_>, told: &Told) -> Result<Reply> {
-    let Told { attempt, entry } = told;
-    let Some(answered) = &entry.answered else {
-        return Err(Problem::internal("an answer was not found again"));
-    };
-    if attempt.lesson_type != LessonType::Powerpath100 {
+pub fn reply(told: Told) -> Result<Reply> {
+    let Told { attempt, question, answered, results } = told;
+    let Some(results) = results else {
         return Ok(Reply::Taken(Taken {
             lesson_type: attempt.lesson_type,
             question_result: json!({
-                "question": entry.item,
+                "question": question,
                 "attempt": attempt.number,
                 "answeredAt": answered.at.to_string(),
             }),
         }));
-    }
+    };
     let mut response_result = question::result(&answered.result);
     response_result["isCorrect"] = answered.correct.into();
     if !response_result["feedback"].is_object()
@@ -322,16 +339,13 @@ pub fn reply(tx: &mut Tx<'_>, told: &Told) -> Result<Reply> {
     {
         result.remove("feedback");
     }
-    let mut shown = |id: &str| gradebook::read(tx, id);
-    let question_result = shown(&gradebook::answer_result(attempt, &entry.item))?;
-    let result = gradebook::attempt_result(&attempt.student, &attempt.lesson, attempt.number);
-    let test_result = shown(&result)?;
+    let [question_result, test_result] = results.map(RawValue::from_string);
     Ok(Reply::Stepped(Box::new(Stepped {
         lesson_type: attempt.lesson_type,
         powerpath_score: attempt.score,
         response_result,
-        question_result,
-        test_result,
+        question_result: question_result.map_err(Problem::internal)?,
+        test_result: test_result.map_err(Problem::internal)?,
         accuracy: engine::accuracy(attempt.correct, attempt.total),
         correct_questions: attempt.correct,
         total_questions: attempt.total,
@@ -344,37 +358,36 @@ pub fn reply(tx: &mut Tx<'_>, told: &Told) -> Result<Reply> {
 fn whole(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
-    sitting: Sitting<'_>,
-    place: usize,
+    mut attempt: Attempt,
+    (bank, place): (&Bank, usize),
     body: &Object,
 ) -> Result<Told> {
-    sitting.attempt.running()?;
-    let id = sitting.bank.questions.questions[place].id.clone();
-    if let Some(entry) = log::last_of(tx, &sitting.attempt, &id)?.filter(|last| is_same(last, body))
-    {
-        return Ok(Told { attempt: sitting.attempt, entry });
+    attempt.running()?;
+    let item = bank.questions.questions[place].id.clone();
+    let former = log::last_of(tx, &attempt, &item)?.and_then(|last| last.answered);
+    if let Some(answered) = former.filter(|former| is_same(former, body)) {
+        return Ok(Told { attempt, question: item, answered, results: None });
     }
-    if sitting.attempt.served >= limits::LESSON_ANSWERS_MAX_COUNT {
+    if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;
         let message =
             format!("an attempt takes {most} answers at most; finish it, or begin it anew");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let seed = variant_seed(&sitting.attempt, i64::try_from(place).unwrap_or(i64::MAX));
-    let answered = scored(tx, desk, &sitting, place, seed, body)?;
+    let seed = variant_seed(&attempt, i64::try_from(place).unwrap_or(i64::MAX));
+    let answered = scored(tx, desk, (bank, place), seed, body)?;
     let question = u32::try_from(place).map_err(Problem::internal)?;
     let entry = Entry {
-        number: sitting.attempt.served,
+        number: attempt.answered,
         question,
-        item: id,
+        item,
         served: desk.now,
         reason: Reason::InOrder { place: question },
-        answered: Some(answered),
+        answered: None,
     };
-    let mut attempt = sitting.attempt;
-    attempt.served += 1;
     attempt.answered += 1;
     repository::update(tx, &attempt)?;
     log::append(tx, &attempt, &entry)?;
-    Ok(Told { attempt, entry })
+    log::answer(tx, &attempt, entry.number, &answered)?;
+    Ok(Told { attempt, question: entry.item, answered, results: None })
 }

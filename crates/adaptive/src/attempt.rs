@@ -7,14 +7,18 @@ use lyceum_bridge::enroll;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::USER;
+use lyceum_roster::record::Object;
+use lyceum_roster::repository::lesson_state;
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::bank::{Bank, Banks};
+use crate::bank::Bank;
 use crate::engine::{Log, Reason};
+use crate::input::Input;
 use crate::lesson::{self, Lesson};
+use crate::memory::Memory;
 use crate::repository::{attempts as repository, external, log};
 use crate::{LessonType, Policy, credit, gradebook, policies};
 
@@ -27,8 +31,8 @@ pub struct Desk<'a> {
     pub base_url: &'a str,
     /// Items that were read lately.
     pub items: &'a Items,
-    /// Banks that were read lately.
-    pub banks: &'a Banks,
+    /// What was read lately.
+    pub memory: &'a Memory,
 }
 
 /// An attempt of a lesson.
@@ -52,11 +56,12 @@ pub struct Attempt {
     pub bank: String,
     /// The seed of its lots, and of the variants of its questions.
     pub seed: u64,
+    /// The XP that its lesson was worth when it began; not known of those that began before that was kept.
+    pub base_xp: Option<f64>,
     /// How often it was begun anew.
     pub round: i64,
-    /// The entries in the log of its round.
-    pub served: i64,
-    /// Those of them that were answered.
+    /// The answers in the log of its round. The entry behind them, if there is one, is the question that
+    /// is asked.
     pub answered: i64,
     /// 0 to 100.
     pub score: f64,
@@ -74,6 +79,25 @@ pub struct Attempt {
     pub started: Timestamp,
     /// When it was complete.
     pub completed: Option<Timestamp>,
+}
+
+/// What an attempt begins with.
+pub(crate) struct Beginning<'a> {
+    pub(crate) student: &'a str,
+    pub(crate) lesson: &'a Lesson,
+    pub(crate) number: u32,
+    pub(crate) policy: i64,
+    pub(crate) bank: &'a str,
+    pub(crate) seed: u64,
+    pub(crate) started: Timestamp,
+}
+
+/// A question that was served and not answered.
+pub(crate) struct Open {
+    /// Its place in the bank.
+    pub(crate) question: u32,
+    /// The identifier of its item.
+    pub(crate) item: String,
 }
 
 /// An entry of the log: a question that was served.
@@ -165,7 +189,7 @@ impl Attempt {
             true => Vec::new(),
             false => questions.map(|q| counts.get(&q.id).copied().unwrap_or(0)).collect(),
         };
-        Ok(Log { earlier, answers: log::answers(tx, self)? })
+        Ok(Log { earlier, answers: log::answers(tx, self, 0)? })
     }
 
     /// Refuses to go on with an attempt that is complete.
@@ -183,13 +207,41 @@ impl Attempt {
     }
 }
 
+/// Whose attempts of which lesson a request is about.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The student's sourcedId.
+    pub student: String,
+    /// The lesson's sourcedId.
+    pub lesson: String,
+}
+
+impl Asked {
+    /// Reads `{student, lesson}`. Errors: `Invalid`, with every fault and its path.
+    pub fn read(object: &Object) -> Result<Self> {
+        let mut input = Input::of(object);
+        let asked = Self { student: input.text("student"), lesson: input.text("lesson") };
+        input.done(asked)
+    }
+}
+
 /// The lesson, for a student who may work on it.
 ///
 /// Errors: `NotFound` for an unknown student or lesson; `Invalid` for a student who is not enrolled in
 /// the course. Placement tests come before enrollment and ask for none.
-pub fn lesson_for(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, id: &str) -> Result<Lesson> {
-    lesson::in_use(tx, &USER, student, "student")?;
-    let lesson = lesson::find(tx, id)?;
+pub fn lesson_for(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    id: &str,
+) -> Result<Arc<Lesson>> {
+    let lesson = match lesson_state(tx, student, id)? {
+        Some(state) => desk.memory.lessons.get(tx, id, state)?,
+        None => {
+            lesson::in_use(tx, &USER, student, "student")?;
+            Arc::new(lesson::find(tx, id)?)
+        }
+    };
     let is_placement = lesson.lesson_type == LessonType::Placement;
     if is_placement || enroll::learns(tx, desk.now, student, &lesson.course.id)? {
         return Ok(lesson);
@@ -209,7 +261,7 @@ pub fn current(
     desk: &Desk<'_>,
     student: &str,
     lesson: &str,
-) -> Result<(Lesson, Attempt)> {
+) -> Result<(Arc<Lesson>, Attempt)> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let attempt = at(tx, desk, student, &lesson)?;
     Ok((lesson, attempt))
@@ -234,7 +286,7 @@ pub fn last(
     desk: &Desk<'_>,
     student: &str,
     lesson: &str,
-) -> Result<(Lesson, Option<Attempt>)> {
+) -> Result<(Arc<Lesson>, Option<Attempt>)> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let attempt = repository::last(tx, student, &lesson.id)?;
     Ok((lesson, attempt))
@@ -251,29 +303,9 @@ fn begin(
     let bank = Bank::of_test(tx, test.as_deref())?;
     let policy = policies::current(tx, lesson.lesson_type)?.number;
     let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
-    let attempt = Attempt {
-        id: 0, // the store's to say
-        student: student.to_owned(),
-        lesson: lesson.id.clone(),
-        number,
-        course: lesson.course.id.clone(),
-        lesson_type: lesson.lesson_type,
-        policy,
-        bank: bank.id,
-        seed,
-        round: 0,
-        served: 0,
-        answered: 0,
-        score: 0.0,
-        correct: 0,
-        total: 0,
-        xp: None,
-        multiplier: None,
-        mastered: false,
-        started: desk.now,
-        completed: None,
-    };
-    repository::insert(tx, &attempt)?;
+    let started = desk.now;
+    let beginning = Beginning { student, lesson, number, policy, bank: &bank.id, seed, started };
+    repository::insert(tx, &beginning)?;
     repository::last(tx, student, &lesson.id)?
         .ok_or_else(|| Problem::internal("an attempt was not found again"))
 }
@@ -321,27 +353,15 @@ pub fn list(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Vec<Attempt>
 /// taken back. Questions and policy stay. Errors: as [`lesson_for`].
 pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<()> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
-    let Some(mut attempt) = repository::last(tx, student, &lesson.id)? else { return Ok(()) };
-    if attempt.served == 0 && attempt.completed.is_none() {
+    let Some(former) = repository::last(tx, student, &lesson.id)? else { return Ok(()) };
+    if former.answered == 0 && former.completed.is_none() {
         return Ok(());
     }
-    let former = log::entries(tx, &attempt)?;
-    gradebook::take_back_answers(tx, desk, &attempt, &former)?;
-    credit::take_back(tx, desk, &attempt)?;
-    attempt = Attempt {
-        round: attempt.round + 1,
-        served: 0,
-        answered: 0,
-        score: 0.0,
-        correct: 0,
-        total: 0,
-        xp: None,
-        multiplier: None,
-        mastered: false,
-        completed: None,
-        ..attempt
-    };
-    repository::update(tx, &attempt)?;
+    let answers = log::entries(tx, &former)?;
+    gradebook::take_back_answers(tx, desk, &former, &answers)?;
+    credit::take_back(tx, desk, &former)?;
+    repository::begin_anew(tx, &former)?;
+    let attempt = at(tx, desk, student, &lesson)?;
     gradebook::write(tx, desk, &lesson, &attempt, &[], &[])
 }
 
@@ -365,5 +385,5 @@ pub fn reset_course(
 
 /// The bank of an attempt.
 pub fn bank_of(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Arc<Bank>> {
-    desk.banks.get(tx, &attempt.bank)
+    desk.memory.banks.get(tx, &attempt.bank)
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use lyceum_assessment::repository::Head;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::Difficulty;
 use crate::engine::{self, Calibration};
+use crate::memory::Recent;
 use crate::repository::banks as repository;
 
 /// The questions of an attempt: a version of each item, in the order of the test.
@@ -127,43 +126,24 @@ fn of_b(calibration: Calibration) -> Difficulty {
 
 /// Banks that were read lately. A bank is never changed, so that what is remembered is never stale.
 /// Bounded by [`limits::LESSON_BANK_CACHE_BYTES`] of JSON.
-pub struct Banks(Cache<String, Known, Bytes>);
-
-#[derive(Clone)]
-struct Known {
-    bank: Arc<Bank>,
-    bytes: u64,
-}
-
-#[derive(Clone)]
-struct Bytes;
-
-impl Weighter<String, Known> for Bytes {
-    fn weight(&self, _: &String, known: &Known) -> u64 {
-        known.bytes.max(1)
-    }
-}
+pub struct Banks(Recent<String, Bank>);
 
 impl Default for Banks {
     fn default() -> Self {
-        let most = limits::LESSON_BANK_CACHE_BYTES;
-        // A bank of ordinary size; the estimate sizes the table of the cache alone.
-        let estimate = usize::try_from(most / 8192).unwrap_or(usize::MAX);
-        Self(Cache::with_weighter(estimate, most, Bytes))
+        Self(Recent::new(limits::LESSON_BANK_CACHE_BYTES, 8192))
     }
 }
 
 impl Banks {
     /// The bank with that id.
-    pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &str) -> Result<Arc<Bank>> {
+    pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &String) -> Result<Arc<Bank>> {
         if let Some(known) = self.0.get(id) {
-            return Ok(known.bank);
+            return Ok(known);
         }
         let body = repository::get(tx, id)?;
         let rows: Vec<Row> = serde_json::from_str(&body).map_err(Problem::internal)?;
-        let bank = Arc::new(Bank::of_rows(id.to_owned(), rows));
-        let known = Known { bank: Arc::clone(&bank), bytes: body.len() as u64 };
-        self.0.insert(id.to_owned(), known);
+        let bank = Arc::new(Bank::of_rows(id.clone(), rows));
+        self.0.keep(id.clone(), Arc::clone(&bank), body.len());
         Ok(bank)
     }
 }

@@ -29,7 +29,8 @@ pub(crate) fn complete(
     (score, correct, total): (f64, u32, u32),
 ) -> Result<()> {
     let policy = attempt.policy(tx)?;
-    let credit = engine::credit(&policy, lesson.base_xp, attempt.number, correct, total);
+    let base_xp = *attempt.base_xp.get_or_insert(lesson.base_xp);
+    let credit = engine::credit(&policy, base_xp, attempt.number, correct, total);
     attempt.score = score;
     attempt.correct = correct;
     attempt.total = total;

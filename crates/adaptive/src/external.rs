@@ -2,10 +2,12 @@
 //! address of the tool is told, and results are taken from the gradebook, where the tool or whoever
 //! reads its reports writes them.
 
+use std::sync::Arc;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::{COMPONENT_RESOURCE, RESOURCE, USER};
+use lyceum_roster::kinds::{COMPONENT_RESOURCE, RESOURCE};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use serde::Serialize;
@@ -14,7 +16,7 @@ use uuid::Uuid;
 
 use crate::attempt::{self, Desk};
 use crate::input::Input;
-use crate::lesson::{self, Lesson};
+use crate::lesson::Lesson;
 use crate::listed::{Mark, Marks};
 use crate::repository::{attempts, external as repository};
 use crate::{LessonType, credit, gradebook, placement};
@@ -131,8 +133,12 @@ pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Object) -> Result<Told> 
 }
 
 /// The lesson, if it is taken at an outside tool.
-fn outside_lesson(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, id: &str) -> Result<Lesson> {
-    lesson::in_use(tx, &USER, student, "student")?;
+fn outside_lesson(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    id: &str,
+) -> Result<Arc<Lesson>> {
     let lesson = attempt::lesson_for(tx, desk, student, id)?;
     match lesson.tool_provider() {
         Some(_) => Ok(lesson),

@@ -5,14 +5,14 @@ use lyceum_core::{Dialect, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
-use lyceum_roster::record::{Object, Record, Stamp};
+use lyceum_roster::record::{Record, Stamp};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::LessonType;
-use crate::attempt::{Attempt, Desk, Entry};
+use crate::attempt::{Answered, Attempt, Desk, Entry};
 use crate::engine;
 use crate::lesson::Lesson;
 
@@ -62,22 +62,56 @@ pub(crate) fn write(
     also: &[(&str, Value)],
 ) -> Result<()> {
     let parent = lesson_item(&lesson.id);
-    let mut items = vec![item_of_lesson(lesson, &parent)];
-    let mut results = vec![of_attempt(desk, lesson, attempt, &parent, also)];
+    let mut results = vec![of_attempt(desk, lesson, attempt, &parent, also)?];
+    let mut questions = Vec::new();
     for (entry, title) in answers {
         let Some(answered) = &entry.answered else { continue };
         let item = question_item(&lesson.id, &entry.item);
-        let metadata = object(json!({
-            "attempt": attempt.number, "question": entry.item, "correct": answered.correct,
-        }));
-        let score = json!(u8::from(answered.correct));
-        let id = answer_result(attempt, &entry.item);
-        let said = (attempt.student.as_str(), score, "fully graded");
-        results.push(result(desk, &id, &item, said, &metadata));
-        items.push(item_of_question(lesson, &item, &parent, entry, title));
+        results.push(of_answer(desk, attempt, &entry.item, answered, &item)?);
+        questions.push((item, entry.item.as_str(), *title));
     }
-    ensure_items(tx, desk, items)?;
-    put(tx, desk, &ASSESSMENT_RESULT, &results)
+    ensure_items(tx, desk, lesson, &parent, &questions)?;
+    repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
+}
+
+/// As [`write`], of one answer in an attempt that goes on; answers the results of question and attempt as
+/// JSON. Both are what this server alone writes: the attempt's is there from the first answer on, the
+/// question's is new.
+pub(crate) fn write_step(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    attempt: &Attempt,
+    (question, title): (&str, &str),
+    answered: &Answered,
+) -> Result<[String; 2]> {
+    let (parent, item) = (lesson_item(&lesson.id), question_item(&lesson.id, question));
+    let of_attempt = of_attempt(desk, lesson, attempt, &parent, &[])?;
+    let of_answer = of_answer(desk, attempt, question, answered, &item)?;
+    ensure_items(tx, desk, lesson, &parent, &[(item, question, title)])?;
+    if !repository::overwrite(tx, &of_attempt)? {
+        repository::put_all(tx, &ASSESSMENT_RESULT, std::slice::from_ref(&of_attempt))?;
+    }
+    if repository::add(tx, &of_answer)?.is_none() {
+        repository::put_all(tx, &ASSESSMENT_RESULT, std::slice::from_ref(&of_answer))?;
+    }
+    // The canonical text is all of them: they have no members of the platform alone. TABs mark references.
+    Ok([of_answer, of_attempt].map(|record| record.body.replace('\t', "")))
+}
+
+fn of_answer(
+    desk: &Desk<'_>,
+    attempt: &Attempt,
+    question: &str,
+    answered: &Answered,
+    item: &str,
+) -> Result<Record> {
+    let metadata = json!({
+        "attempt": attempt.number, "question": question, "correct": answered.correct,
+    });
+    let id = answer_result(attempt, question);
+    let said = (json!(u8::from(answered.correct)), "fully graded");
+    result(desk, &id, item, &attempt.student, said, &metadata)
 }
 
 fn of_attempt(
@@ -86,7 +120,7 @@ fn of_attempt(
     attempt: &Attempt,
     item: &str,
     also: &[(&str, Value)],
-) -> Object {
+) -> Result<Record> {
     let mut metadata: Map<String, Value> = [
         ("attempt", json!(attempt.number)),
         ("lessonType", attempt.lesson_type.name().into()),
@@ -103,8 +137,8 @@ fn of_attempt(
     metadata.extend(grade_reached(lesson, attempt));
     metadata.extend(also.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let id = attempt_result(&attempt.student, &lesson.id, attempt.number);
-    let said = (attempt.student.as_str(), number(attempt.score), attempt.score_status());
-    result(desk, &id, item, said, &metadata)
+    let said = (number(attempt.score), attempt.score_status());
+    result(desk, &id, item, &attempt.student, said, &metadata.into())
 }
 
 /// What the bridge reads the highest grade mastered from.
@@ -124,10 +158,17 @@ fn grade_reached(lesson: &Lesson, attempt: &Attempt) -> Vec<(String, Value)> {
     }
 }
 
-/// A result as it is stored; null where there is none.
-pub(crate) fn read(tx: &mut Tx<'_>, id: &str) -> Result<Value> {
-    let stored = repository::find(tx, &ASSESSMENT_RESULT, id)?;
-    Ok(stored.map(|stored| fields::of(&stored)).transpose()?.map_or(Value::Null, Value::Object))
+/// What [`write_step`] answered.
+pub(crate) fn read_step(tx: &mut Tx<'_>, attempt: &Attempt, question: &str) -> Result<[String; 2]> {
+    let of_attempt = attempt_result(&attempt.student, &attempt.lesson, attempt.number);
+    let ids = [answer_result(attempt, question), of_attempt];
+    let stored = repository::present(tx, &ASSESSMENT_RESULT, &ids.each_ref().map(String::as_str))?;
+    let text = |id: &String| -> Result<String> {
+        let result = stored.get(id).map(fields::of).transpose()?;
+        Ok(result.map_or(Value::Null, Value::Object).to_string())
+    };
+    let [question, attempt] = ids.each_ref().map(text);
+    Ok([question?, attempt?])
 }
 
 /// Marks the results of an attempt's questions `tobedeleted`.
@@ -144,13 +185,13 @@ pub(crate) fn take_back_answers(
     for (_, stored) in repository::present(tx, &ASSESSMENT_RESULT, &ids)? {
         let mut result = fields::of(&stored)?;
         result.insert("status".into(), "tobedeleted".into());
-        results.push(result);
+        results.push(record(desk, &ASSESSMENT_RESULT, &result.into())?);
     }
-    put(tx, desk, &ASSESSMENT_RESULT, &results)
+    repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
 }
 
-fn item_of_lesson(lesson: &Lesson, id: &str) -> Object {
-    object(json!({
+fn item_of_lesson(lesson: &Lesson, id: &str) -> Value {
+    json!({
         "sourcedId": id,
         "status": "active",
         "title": if lesson.title.is_empty() { &lesson.id } else { &lesson.title },
@@ -159,30 +200,35 @@ fn item_of_lesson(lesson: &Lesson, id: &str) -> Object {
         "resultValueMin": 0,
         "resultValueMax": 100,
         "metadata": { "lessonType": lesson.lesson_type.name() },
-    }))
+    })
 }
 
-fn item_of_question(lesson: &Lesson, id: &str, parent: &str, entry: &Entry, title: &str) -> Object {
-    object(json!({
+fn item_of_question(
+    lesson: &Lesson,
+    parent: &str,
+    (id, question, title): (&str, &str, &str),
+) -> Value {
+    json!({
         "sourcedId": id,
         "status": "active",
-        "title": if title.is_empty() { &entry.item } else { title },
+        "title": if title.is_empty() { question } else { title },
         "parentAssessmentLineItem": { "sourcedId": parent },
         "course": { "sourcedId": lesson.course.id },
         "resultValueMin": 0,
         "resultValueMax": 1,
-        "metadata": { "lesson": lesson.id, "question": entry.item },
-    }))
+        "metadata": { "lesson": lesson.id, "question": question },
+    })
 }
 
 fn result(
     desk: &Desk<'_>,
     id: &str,
     item: &str,
-    (student, score, status): (&str, Value, &str),
-    metadata: &Object,
-) -> Object {
-    object(json!({
+    student: &str,
+    (score, status): (Value, &str),
+    metadata: &Value,
+) -> Result<Record> {
+    let result = json!({
         "sourcedId": id,
         "status": "active",
         "assessmentLineItem": { "sourcedId": item },
@@ -191,36 +237,40 @@ fn result(
         "scoreDate": desk.now.date().to_string(),
         "scoreStatus": status,
         "metadata": metadata,
-    }))
+    });
+    record(desk, &ASSESSMENT_RESULT, &result)
 }
 
-fn object(value: Value) -> Object {
-    match value {
-        Value::Object(object) => object,
-        _ => Object::new(),
+fn record(desk: &Desk<'_>, kind: &'static Kind, value: &Value) -> Result<Record> {
+    let object = value.as_object().expect("records are written as objects");
+    Record::parse(kind, object, Dialect::Platform, Stamp::Now(desk.now))
+}
+
+/// Creates the line items that are not there, or no longer in use: of the lesson, and of questions, each
+/// with its id, what it asks and its title.
+fn ensure_items(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    parent: &str,
+    questions: &[(String, &str, &str)],
+) -> Result<()> {
+    let mut ids = vec![parent];
+    ids.extend(questions.iter().map(|(id, ..)| id.as_str()));
+    let in_use = repository::in_use(tx, &ASSESSMENT_LINE_ITEM, &ids)?;
+    if ids.iter().all(|id| in_use.contains(*id)) {
+        return Ok(());
     }
-}
-
-/// Creates the line items that are not there, or no longer in use.
-fn ensure_items(tx: &mut Tx<'_>, desk: &Desk<'_>, mut items: Vec<Object>) -> Result<()> {
-    let ids: Vec<String> =
-        items.iter().map(|item| fields::text(item, "sourcedId").to_owned()).collect();
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let known = repository::present(tx, &ASSESSMENT_LINE_ITEM, &ids)?;
-    let mut in_use = std::collections::HashSet::new();
-    for (id, stored) in &known {
-        if fields::text(&fields::of(stored)?, "status") == "active" {
-            in_use.insert(id.as_str());
+    let mut items = Vec::new();
+    if !in_use.contains(parent) {
+        items.push(item_of_lesson(lesson, parent));
+    }
+    for (id, question, title) in questions {
+        if !in_use.contains(id) {
+            items.push(item_of_question(lesson, parent, (id, question, title)));
         }
     }
-    items.retain(|item| !in_use.contains(fields::text(item, "sourcedId")));
-    put(tx, desk, &ASSESSMENT_LINE_ITEM, &items)
-}
-
-fn put(tx: &mut Tx<'_>, desk: &Desk<'_>, kind: &'static Kind, objects: &[Object]) -> Result<()> {
-    let stamp = || Stamp::Now(desk.now);
-    let records =
-        objects.iter().map(|object| Record::parse(kind, object, Dialect::Platform, stamp()));
-    let records = records.collect::<Result<Vec<_>>>()?;
-    repository::put_all(tx, kind, &records).map(drop)
+    let items = items.iter().map(|item| record(desk, &ASSESSMENT_LINE_ITEM, item));
+    let items = items.collect::<Result<Vec<_>>>()?;
+    repository::put_all(tx, &ASSESSMENT_LINE_ITEM, &items).map(drop)
 }

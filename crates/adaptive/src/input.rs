@@ -1,5 +1,6 @@
 //! Members of requests, read so that every fault is told with its path.
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, Result, limits};
 use lyceum_roster::grade::comparable;
 use lyceum_roster::record::Object;
@@ -66,6 +67,15 @@ impl<'a> Input<'a> {
             self.fault(name, "must be a number from 0");
         }
         number
+    }
+
+    /// An instant that may be missing.
+    pub(crate) fn opt_instant(&mut self, name: &str) -> Option<Timestamp> {
+        let instant = self.opt_text(name)?.parse().ok();
+        if instant.is_none() {
+            self.fault(name, "must be an instant such as 2026-01-15T08:00:00Z");
+        }
+        instant
     }
 
     /// `true` or `false`; false where it is missing.

@@ -1,11 +1,14 @@
 //! A lesson: a component resource with its resource, in a course.
 
+use std::sync::Arc;
+
 use lyceum_assessment::{Kind, Reference, repository as content};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
+use quick_cache::sync::Cache;
 use serde_json::Value;
 
 use crate::LessonType;
@@ -31,6 +34,30 @@ pub struct Lesson {
     pub grade: Option<String>,
     /// The course that a student is enrolled in who does not pass it.
     pub course_on_fail: Option<String>,
+}
+
+/// Lessons that were read lately, each with the state of the records that it was read from
+/// ([`lesson_state`](lyceum_roster::repository::lesson_state)).
+pub(crate) struct Lessons(Cache<String, (String, Arc<Lesson>)>);
+
+impl Default for Lessons {
+    fn default() -> Self {
+        Self(Cache::new(limits::LESSON_CACHE_ENTRIES))
+    }
+}
+
+impl Lessons {
+    /// The lesson, whose records are in that state. Errors: as [`find`].
+    pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &str, state: String) -> Result<Arc<Lesson>> {
+        match self.0.get(id) {
+            Some((known, lesson)) if known == state => Ok(lesson),
+            _ => {
+                let lesson = Arc::new(find(tx, id)?);
+                self.0.insert(id.to_owned(), (state, Arc::clone(&lesson)));
+                Ok(lesson)
+            }
+        }
+    }
 }
 
 /// The course of a lesson.

@@ -18,6 +18,8 @@ pub mod lesson;
 pub mod lesson_plans;
 mod lesson_type;
 mod listed;
+pub mod logs;
+mod memory;
 pub mod new_test;
 pub mod past;
 pub mod placement;
@@ -36,6 +38,7 @@ use lyceum_store::Migration;
 
 pub use bank::Banks;
 pub use lesson_type::{ByDifficulty, Difficulty, LessonType};
+pub use memory::Memory;
 pub use policy::{Band, Gate, Policy, Scoring, Shipped, Step, Strategy};
 
 /// The tables of this crate.
@@ -50,5 +53,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 12,
         name: "attempts_without_event_time",
         sql: include_str!("../migrations/V12__attempts_without_event_time.sql"),
+    },
+    Migration {
+        version: 19,
+        name: "worth_of_attempts",
+        sql: include_str!("../migrations/V19__worth_of_attempts.sql"),
     },
 ];

@@ -20,12 +20,10 @@ pub fn of(tx: &mut Tx<'_>, banks: &Banks, attempt: &Attempt) -> Result<(Policy, 
     Ok((attempt.policy(tx)?, past))
 }
 
-/// What the lesson was worth, as far as the attempt tells; else what it is worth now.
+/// What the lesson was worth when the attempt began. Where that was not kept yet, what it is worth now.
 fn base_xp(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<f64> {
-    if let (Some(xp), Some(multiplier)) = (attempt.xp, attempt.multiplier)
-        && multiplier > 0.0
-    {
-        return Ok(xp / multiplier);
+    if let Some(kept) = attempt.base_xp {
+        return Ok(kept);
     }
     match lesson::find(tx, &attempt.lesson) {
         Ok(lesson) => Ok(lesson.base_xp),

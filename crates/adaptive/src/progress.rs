@@ -1,8 +1,12 @@
 //! How far a student is in a lesson.
 
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::ASSESSMENT_RESULT;
+use lyceum_roster::repository::find;
 use lyceum_store::Tx;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::answer::variant_seed;
 use crate::attempt::{Attempt, Desk, Entry, bank_of, current};
@@ -10,7 +14,7 @@ use crate::finalize::latest;
 use crate::lesson::Lesson;
 use crate::question::{Draft, Question, Wanted, drafts};
 use crate::repository::{attempts as repository, log};
-use crate::{ByDifficulty, LessonType, engine, gradebook};
+use crate::{ByDifficulty, LessonType, Memory, engine, gradebook};
 
 /// How far a student is.
 #[derive(Clone, Debug)]
@@ -57,8 +61,9 @@ pub struct Shown {
 
 impl Progress {
     /// As clients read it; the questions are made what learners see, which needs no transaction.
-    pub fn shown(self) -> Result<Shown> {
-        let questions = self.questions.into_iter().map(Draft::shown).collect::<Result<_>>()?;
+    pub fn shown(self, memory: &Memory) -> Result<Shown> {
+        let questions = self.questions.into_iter().map(|draft| draft.shown(memory));
+        let questions = questions.collect::<Result<_>>()?;
         let (questions, seen_questions) = match self.head.finalized {
             Some(_) => (Some(questions), None),
             None => (None, Some(questions)),
@@ -204,5 +209,7 @@ fn enrollment_failed(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Option<bool>>
         return Ok(None);
     }
     let result = gradebook::attempt_result(&attempt.student, &attempt.lesson, attempt.number);
-    Ok(gradebook::read(tx, &result)?["metadata"]["enrollmentFailed"].as_bool())
+    let Some(stored) = find(tx, &ASSESSMENT_RESULT, &result)? else { return Ok(None) };
+    let metadata = fields::metadata(&fields::of(&stored)?);
+    Ok(metadata.get("enrollmentFailed").and_then(Value::as_bool))
 }

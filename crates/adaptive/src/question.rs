@@ -1,5 +1,8 @@
 //! Questions as learners see them.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use lyceum_assessment::{candidate, repository as content};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -11,6 +14,7 @@ use crate::Difficulty;
 use crate::attempt::{Answered, Attempt, Desk};
 use crate::bank::Bank;
 use crate::gradebook;
+use crate::memory::{Memory, Recent};
 
 /// A question as a learner sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,20 +65,50 @@ pub struct Content {
     pub raw_xml: String,
 }
 
-/// A question that is to be shown: its item is still as it was stored. Making it what a learner sees
-/// is work that needs no transaction.
+/// A question that is to be shown. Where its item is still as it was stored, making it what a learner
+/// sees is work that needs no transaction.
 #[derive(Clone, Debug)]
 pub struct Draft {
     question: Question,
+    /// What is left to do.
+    left: Option<Left>,
+}
+
+/// An item that is still as it was stored.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    version: i64,
     seed: u64,
 }
 
 impl Draft {
+    /// Whether there is nothing left to do.
+    pub fn is_ready(&self) -> bool {
+        self.left.is_none()
+    }
+
     /// As a learner sees it.
-    pub fn shown(self) -> Result<Question> {
-        let Self { mut question, seed } = self;
-        question.content.raw_xml = candidate(&question.content.raw_xml, seed)?;
+    pub fn shown(self, memory: &Memory) -> Result<Question> {
+        let Self { mut question, left } = self;
+        if let Some(Left { version, seed }) = left {
+            let seen = candidate(&question.content.raw_xml, seed)?;
+            question.content.raw_xml = seen.xml;
+            if !seen.varies {
+                let (key, content) = ((question.id.clone(), version), question.content.clone());
+                let bytes = content.raw_xml.len();
+                memory.views.0.keep(key, Arc::new(content), bytes);
+            }
+        }
         Ok(question)
+    }
+}
+
+/// Versions of items as learners see them, by identifier and version, where everybody sees the same.
+pub(crate) struct Views(Recent<(String, i64), Content>);
+
+impl Default for Views {
+    fn default() -> Self {
+        Self(Recent::new(limits::LESSON_VIEW_CACHE_BYTES, 4096))
     }
 }
 
@@ -102,8 +136,15 @@ pub(crate) fn drafts(
     let key = |wanted: &Wanted<'_>| {
         (bank.questions.questions[wanted.place].id.clone(), bank.items[wanted.place].version)
     };
-    let texts = content::texts(tx, &wanted.iter().map(key).collect::<Vec<_>>())?;
-    let bytes: usize = texts.values().map(|text| text.xml.len()).sum();
+    let seen: Vec<_> = wanted.iter().map(|one| desk.memory.views.0.get(&key(one))).collect();
+    let unseen = wanted.iter().zip(&seen).filter(|(_, seen)| seen.is_none());
+    let unseen: Vec<_> = unseen.map(|(wanted, _)| key(wanted)).collect();
+    let texts = match unseen.is_empty() {
+        true => HashMap::new(),
+        false => content::texts(tx, &unseen)?,
+    };
+    let bytes = texts.values().map(|text| text.xml.len()).sum::<usize>()
+        + seen.iter().flatten().map(|seen| seen.raw_xml.len()).sum::<usize>();
     if bytes > limits::QTI_PAGE_MAX_BYTES {
         let most = limits::QTI_PAGE_MAX_BYTES;
         let message = format!(
@@ -111,11 +152,18 @@ pub(crate) fn drafts(
         );
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
-    let drafts = wanted.iter().map(|wanted| {
-        let text = texts
-            .get(&key(wanted))
-            .cloned()
-            .ok_or_else(|| Problem::internal("an item of an attempt is missing"))?;
+    let drafts = wanted.iter().zip(seen).map(|(wanted, seen)| {
+        let of_text =
+            |text: &content::Text| Content { kind: text.kind.clone(), raw_xml: text.xml.clone() };
+        let left = Left { version: bank.items[wanted.place].version, seed: wanted.seed };
+        let left = seen.is_none().then_some(left);
+        let content = match seen {
+            Some(seen) => Content::clone(&seen),
+            None => texts
+                .get(&key(wanted))
+                .map(of_text)
+                .ok_or_else(|| Problem::internal("an item of an attempt is missing"))?,
+        };
         let question = &bank.questions.questions[wanted.place];
         let told = wanted.answered.filter(|_| wanted.is_told);
         let id = utf8_percent_encode(&question.id, NON_ALPHANUMERIC);
@@ -127,7 +175,7 @@ pub(crate) fn drafts(
                 url: format!("{}/assessment-items/{id}", desk.base_url),
                 difficulty: question.difficulty,
                 human_approved: question.approved,
-                content: Content { kind: text.kind, raw_xml: text.xml },
+                content,
                 response: wanted.answered.and_then(|answered| only(&answered.responses)),
                 responses: wanted.answered.map(|answered| answered.responses.clone()),
                 correct: told.map(|answered| answered.correct),
@@ -135,7 +183,7 @@ pub(crate) fn drafts(
                 result_id: told.map(|_| gradebook::answer_result(attempt, &question.id)),
                 learning_objectives: bank.items[wanted.place].learning_objectives.clone(),
             },
-            seed: wanted.seed,
+            left,
         })
     });
     drafts.collect()

@@ -19,7 +19,7 @@ use crate::listed::{Listed, of_type};
 use crate::placement::is_refusal;
 use crate::repository::test_assignments as repository;
 
-/// How far a test is; the last two stand for what other servers know.
+/// How far a test is. One that is done no longer expires; one that is deleted is cancelled.
 pub const STATUSES: [&str; 6] =
     ["assigned", "in_progress", "completed", "failed", "expired", "cancelled"];
 
@@ -49,6 +49,8 @@ pub struct Assignment {
     pub test_name: Option<String>,
     /// When it was assigned.
     pub assigned_at: String,
+    /// Until when it is to be done.
+    pub expires_at: Option<String>,
     /// When the attempt that decides was complete.
     pub completed_at: Option<String>,
     /// The resource of the lesson.
@@ -96,10 +98,11 @@ pub struct Wish {
     subject: String,
     grade: String,
     test_name: Option<String>,
+    expires: Option<Timestamp>,
 }
 
 impl Wish {
-    /// Reads `{student, subject, grade, testName?}`. Errors: `Invalid`, with every fault and its path.
+    /// Reads `{student, subject, grade, testName?, expiresAt?}`. Errors: `Invalid`, with every fault and its path.
     pub fn read(body: &Object) -> Result<Self> {
         let mut input = Input::of(body);
         let wish = Self {
@@ -107,6 +110,7 @@ impl Wish {
             subject: input.text("subject"),
             grade: input.grade("grade"),
             test_name: input.opt_text("testName"),
+            expires: input.opt_instant("expiresAt"),
         };
         input.done(wish)
     }
@@ -142,6 +146,7 @@ pub(crate) fn assign_lesson(
         subject: subject.to_owned(),
         grade: lesson.grade.clone().unwrap_or_default(),
         test_name: None,
+        expires: None,
     };
     note(tx, now, &wish, &lesson.id)
 }
@@ -159,6 +164,7 @@ fn note(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish, lesson: &str) -> Result<Ma
         grade: &wish.grade,
         test_name: wish.test_name.as_deref(),
         assigned_at: &now.to_string(),
+        expires: wish.expires,
     };
     repository::insert(tx, &made, &row)?;
     Ok(made)
@@ -257,11 +263,11 @@ impl Which {
 }
 
 /// A page of assignments. Errors: `NotFound` for a student.
-pub fn list(tx: &mut Tx<'_>, which: &Which) -> Result<Page> {
+pub fn list(tx: &mut Tx<'_>, now: Timestamp, which: &Which) -> Result<Page> {
     if let Some(student) = &which.student {
         lesson::in_use(tx, &USER, student, "student")?;
     }
-    let (mut test_assignments, total_count) = repository::list(tx, which)?;
+    let (mut test_assignments, total_count) = repository::list(tx, now, which)?;
     with_addresses(tx, &mut test_assignments)?;
     Ok(Page {
         test_assignments,
@@ -285,33 +291,33 @@ fn with_addresses(tx: &mut Tx<'_>, assignments: &mut [Assignment]) -> Result<()>
 }
 
 /// An assignment. Errors: `NotFound`.
-pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<Assignment> {
-    let mut found = repository::get(tx, id)?.ok_or_else(|| missing(id))?;
+pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Assignment> {
+    let mut found = repository::get(tx, now, id)?.ok_or_else(|| missing(id))?;
     with_addresses(tx, std::slice::from_mut(&mut found))?;
     Ok(found)
 }
 
 /// Names an assignment anew. Reads `{testName}`. Errors: `Invalid`, `NotFound`.
-pub fn update(tx: &mut Tx<'_>, id: &str, body: &Object) -> Result<Assignment> {
+pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, body: &Object) -> Result<Assignment> {
     let mut input = Input::of(body);
     let name = input.text("testName");
     let name = input.done(name)?;
     if !repository::rename(tx, id, &name)? {
         return Err(missing(id));
     }
-    get(tx, id)
+    get(tx, now, id)
 }
 
-/// Takes an assignment back; attempts of its lesson stay. Errors: `NotFound`.
+/// Cancels an assignment; attempts of its lesson stay. Errors: `NotFound`.
 pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
-    if repository::delete(tx, id)? { Ok(()) } else { Err(missing(id)) }
+    if repository::cancel(tx, id)? { Ok(()) } else { Err(missing(id)) }
 }
 
 fn missing(id: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("there is no test assignment '{id}'"))
 }
 
-/// Assigns many, each by itself. Reads `{items: [{student, subject, grade, testName?}]}`. Errors:
+/// Assigns many, each by itself. Reads `{items: [{student, subject, grade, testName?, expiresAt?}]}`. Errors:
 /// `Invalid` where there is no such list.
 pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
     let mut input = Input::of(body);
@@ -345,7 +351,7 @@ fn said(problem: &Problem) -> String {
 }
 
 /// Assigns the rows of a table. Reads `{spreadsheetUrl, sheet}` or `{csv}`, whose first line names
-/// the columns `student`, `subject`, `grade` and, if wished, `testName`. No request makes the server
+/// the columns `student`, `subject`, `grade` and, if wished, `testName` and `expiresAt`. No request makes the server
 /// open an address, so that a spreadsheet elsewhere is told as one row that cannot be read.
 ///
 /// Errors: `Invalid`.

@@ -219,13 +219,22 @@ fn seed(given: Option<&Value>) -> Result<u64> {
     }
 }
 
-/// What a learner is shown of an item before an answer, as XML of QTI 3.0: no keys, no processing,
-/// no hidden feedback. The same seed as for [`respond`] shows the same variant.
-pub fn candidate(xml: &str, seed: u64) -> Result<String> {
+/// An item for its candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What a learner is shown before an answer, as XML of QTI 3.0: no keys, no processing, no hidden
+    /// feedback.
+    pub xml: String,
+    /// Whether another seed may show another variant.
+    pub varies: bool,
+}
+
+/// An item for its candidate. The same seed as for [`respond`] shows the same variant.
+pub fn candidate(xml: &str, seed: u64) -> Result<Candidate> {
     let item = lyceum_qti::read_item(xml)?;
     let mut random = Stream::seeded(seed);
-    let variant: Option<Variant> =
-        (!item.templates.is_empty()).then(|| variant(&item, &mut random));
+    let varies = !item.templates.is_empty();
+    let variant: Option<Variant> = varies.then(|| variant(&item, &mut random));
     let view = View { outcomes: None, variant: variant.as_ref() };
-    Ok(lyceum_qti::candidate_view(xml, view)?)
+    Ok(Candidate { xml: lyceum_qti::candidate_view(xml, view)?, varies })
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::enrollments::{self, Enrollment};
-use crate::places::{self, Place};
+use crate::places::{self, Place, day};
 use crate::student::Student;
 use crate::{goals, settle};
 
@@ -159,8 +159,13 @@ fn settled(
 
 /// Whether the user is enrolled in the course as a student, today.
 pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<bool> {
-    let places = of_course(tx, now, user, course, None)?;
-    Ok(places.iter().any(|place| place.role == "student"))
+    let today = day(now);
+    for stored in repository::learning(tx, user, course)? {
+        if places::lasts(&fields::of(&stored)?, &today) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The courses that a user is a student of.

@@ -32,12 +32,10 @@ pub(crate) struct Place {
     pub(crate) fields: Object,
 }
 
-impl Place {
-    /// Whether the enrollment is not over on the day, such as `2026-01-15`. Its last day counts.
-    pub(crate) fn lasts(&self, today: &str) -> bool {
-        let end = fields::text(&self.fields, "endDate");
-        end.is_empty() || end >= today
-    }
+/// Whether an enrollment is not over on the day, such as `2026-01-15`. Its last day counts.
+pub(crate) fn lasts(enrollment: &Object, today: &str) -> bool {
+    let end = fields::text(enrollment, "endDate");
+    end.is_empty() || end >= today
 }
 
 /// The day of an instant, in UTC.
@@ -54,7 +52,7 @@ pub(crate) fn of_users(tx: &mut Tx<'_>, now: Timestamp, users: &[&str]) -> Resul
     let classes = fields::of_all(tx, &CLASS, classes)?;
     let today = day(now);
     let places = records.into_iter().map(|record| place(record, &classes));
-    Ok(places.filter(|place| place.lasts(&today)).collect())
+    Ok(places.filter(|place| lasts(&place.fields, &today)).collect())
 }
 
 fn place(record: Object, classes: &HashMap<String, Object>) -> Place {

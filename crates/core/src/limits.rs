@@ -237,6 +237,12 @@ pub const POLICY_MULTIPLIER_MAX_RATIO: u32 = 10;
 
 /// Bytes of JSON of lesson banks that a server remembers at most.
 pub const LESSON_BANK_CACHE_BYTES: u64 = 64 * 1024 * 1024;
+/// Lessons that a server remembers at most.
+pub const LESSON_CACHE_ENTRIES: usize = 10_000;
+/// Bytes of logs of running attempts that a server remembers at most.
+pub const LESSON_LOG_CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes of XML of questions as learners see them that a server remembers at most.
+pub const LESSON_VIEW_CACHE_BYTES: u64 = 32 * 1024 * 1024;
 /// Attempts of a student of one lesson at most.
 pub const LESSON_ATTEMPT_MAX_COUNT: u32 = 1000;
 /// Answers in one attempt of a lesson that is shown whole at most, changed ones included.

@@ -310,6 +310,16 @@ impl Field {
         }
     }
 
+    /// Whether `roster_link` holds members of the field.
+    pub(crate) fn has_links(&self) -> bool {
+        match self.ty {
+            Type::References(_) => true,
+            Type::Texts | Type::Grades => self.is_indexed(),
+            Type::Objects(fields) => fields.iter().any(|it| it.is_indexed() || it.has_links()),
+            _ => false,
+        }
+    }
+
     /// Whether an index answers filters on the field.
     pub fn is_indexed(&self) -> bool {
         self.kept == Kept::Indexed || matches!(self.ty, Type::Reference(_) | Type::References(_))

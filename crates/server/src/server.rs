@@ -60,7 +60,7 @@ impl Server {
             base_url: config.public_url(),
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
-            banks: lyceum_adaptive::Banks::default(),
+            lessons: lyceum_adaptive::Memory::default(),
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),

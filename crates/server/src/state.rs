@@ -30,8 +30,8 @@ pub struct State {
     pub(crate) intake: Intake,
     /// Assessment items that were parsed lately.
     pub(crate) items: lyceum_assessment::Items,
-    /// Questions of lessons that were read lately.
-    pub(crate) banks: lyceum_adaptive::Banks,
+    /// What of lessons was read lately.
+    pub(crate) lessons: lyceum_adaptive::Memory,
     /// Tokens.
     pub(crate) gate: Gate,
     /// Who calls without a token of ours; none unless this is a sandbox.

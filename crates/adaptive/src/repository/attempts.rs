@@ -5,11 +5,11 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::LessonType;
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, Beginning, Open};
 
-const COLUMNS: &str = "id, student, lesson, attempt, course, lesson_type, policy, bank, seed, round, \
-                       served, answered, score, correct, total, xp, multiplier, mastered, \
-                       started_ms, completed_ms";
+const COLUMNS: &str = "a.id, a.student, a.lesson, a.attempt, a.course, a.lesson_type, a.policy, a.bank, \
+                       a.seed, a.base_xp, a.started_ms, a.round, a.answered, a.score, a.correct, \
+                       a.total, a.xp, a.multiplier, a.mastered, a.completed_ms";
 
 fn read(row: &Row<'_>) -> Result<Attempt> {
     let text = |column| row.text(column).map(str::to_owned);
@@ -26,27 +26,46 @@ fn read(row: &Row<'_>) -> Result<Attempt> {
         policy: row.int(6)?,
         bank: text(7)?,
         seed: row.int(8)?.cast_unsigned(),
-        round: row.int(9)?,
-        served: row.int(10)?,
-        answered: row.int(11)?,
-        score: row.real(12)?,
-        correct: count(13)?,
-        total: count(14)?,
-        xp: row.opt_real(15)?,
-        multiplier: row.opt_real(16)?,
-        mastered: row.int(17)? == 1,
-        started: Timestamp::from_milliseconds(row.int(18)?),
+        base_xp: row.opt_real(9)?,
+        started: Timestamp::from_milliseconds(row.int(10)?),
+        round: row.int(11)?,
+        answered: row.int(12)?,
+        score: row.real(13)?,
+        correct: count(14)?,
+        total: count(15)?,
+        xp: row.opt_real(16)?,
+        multiplier: row.opt_real(17)?,
+        mastered: row.int(18)? == 1,
         completed: row.opt_int(19)?.map(Timestamp::from_milliseconds),
+    })
+}
+
+/// The last attempt of a student, and the question of it that was served and not answered.
+pub(crate) fn sitting(
+    tx: &mut Tx<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<Option<(Attempt, Option<Open>)>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, q.question, q.item FROM lesson_attempt a LEFT JOIN lesson_question q \
+         ON q.attempt = a.id AND q.round = a.round AND q.number = a.answered \
+         WHERE a.student = $1 AND a.lesson = $2 AND a.era = 0 ORDER BY a.attempt DESC LIMIT 1"
+    );
+    tx.query_one(&sql, &[student.into(), lesson.into()], |row| {
+        let open = match row.opt_int(20)? {
+            None => None,
+            Some(place) => Some(Open {
+                question: u32::try_from(place).map_err(Problem::internal)?,
+                item: row.text(21)?.to_owned(),
+            }),
+        };
+        Ok((read(row)?, open))
     })
 }
 
 /// The last attempt of a student.
 pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<Attempt>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_attempt \
-         WHERE student = $1 AND lesson = $2 AND era = 0 ORDER BY attempt DESC LIMIT 1"
-    );
-    tx.query_one(&sql, &[student.into(), lesson.into()], read)
+    Ok(sitting(tx, student, lesson)?.map(|(attempt, _)| attempt))
 }
 
 /// The attempts of a student that count, in their order; of every lesson of a course, or of one.
@@ -57,7 +76,7 @@ pub(crate) fn of(
 ) -> Result<Vec<Attempt>> {
     assert!(matches!(column, "lesson" | "course"), "attempts are of a lesson or a course");
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_attempt \
+        "SELECT {COLUMNS} FROM lesson_attempt a \
          WHERE student = $1 AND {column} = $2 AND era = 0 ORDER BY lesson, attempt"
     );
     let mut attempts = Vec::new();
@@ -72,7 +91,7 @@ pub(crate) fn of(
 /// of one student, of one lesson, or of all.
 pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Result<Vec<Attempt>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_attempt WHERE answered > 0 \
+        "SELECT {COLUMNS} FROM lesson_attempt a WHERE answered > 0 \
          AND ($1 = '' OR student = $1) AND ($2 = '' OR lesson = $2) ORDER BY id"
     );
     let values = [student.unwrap_or_default().into(), lesson.unwrap_or_default().into()];
@@ -84,35 +103,57 @@ pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Res
     Ok(attempts)
 }
 
+/// Where an attempt stands that nobody has answered in.
+const FRESH: [(&str, &str); 8] = [
+    ("answered", "0"),
+    ("score", "0.0"),
+    ("correct", "0"),
+    ("total", "0"),
+    ("xp", "NULL"),
+    ("multiplier", "NULL"),
+    ("mastered", "0"),
+    ("completed_ms", "NULL"),
+];
+
 /// Stores an attempt that begins, unless another request did it first.
-pub(crate) fn insert(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
-    let sql = "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
-               bank, seed, round, served, answered, score, correct, total, mastered, started_ms) \
-               VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0.0, 0, 0, 0, $9) \
-               ON CONFLICT DO NOTHING";
-    let values: [Value<'_>; 9] = [
-        (&attempt.student).into(),
-        (&attempt.lesson).into(),
-        i64::from(attempt.number).into(),
-        (&attempt.course).into(),
-        attempt.lesson_type.name().into(),
-        attempt.policy.into(),
-        (&attempt.bank).into(),
-        attempt.seed.cast_signed().into(),
-        attempt.started.milliseconds().into(),
+pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &Beginning<'_>) -> Result<()> {
+    let (columns, values) = (FRESH.map(|(name, _)| name), FRESH.map(|(_, value)| value));
+    let sql = format!(
+        "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
+         bank, seed, base_xp, started_ms, round, {}) \
+         VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $10, 0, {}) ON CONFLICT DO NOTHING",
+        columns.join(", "),
+        values.join(", ")
+    );
+    let values: [Value<'_>; 10] = [
+        beginning.student.into(),
+        (&beginning.lesson.id).into(),
+        i64::from(beginning.number).into(),
+        (&beginning.lesson.course.id).into(),
+        beginning.lesson.lesson_type.name().into(),
+        beginning.policy.into(),
+        beginning.bank.into(),
+        beginning.seed.cast_signed().into(),
+        beginning.lesson.base_xp.into(),
+        beginning.started.milliseconds().into(),
     ];
-    tx.execute(sql, &values).map(drop)
+    tx.execute(&sql, &values).map(drop)
+}
+
+/// Begins the next round of an attempt.
+pub(crate) fn begin_anew(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
+    let sets = FRESH.map(|(name, value)| format!("{name} = {value}")).join(", ");
+    let sql = format!("UPDATE lesson_attempt SET round = round + 1, {sets} WHERE id = $1");
+    tx.execute(&sql, &[attempt.id.into()]).map(drop)
 }
 
 /// Stores what changes in an attempt. Two who change one at once do it one after the other: each
 /// write of its log comes with this one.
 pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
-    let sql = "UPDATE lesson_attempt SET round = $1, served = $2, answered = $3, score = $4, \
-               correct = $5, total = $6, xp = $7, multiplier = $8, mastered = $9, \
-               completed_ms = $10 WHERE id = $11";
-    let values: [Value<'_>; 11] = [
-        attempt.round.into(),
-        attempt.served.into(),
+    let sql = "UPDATE lesson_attempt SET answered = $1, score = $2, correct = $3, total = $4, \
+               xp = $5, multiplier = $6, mastered = $7, completed_ms = $8, base_xp = $9 \
+               WHERE id = $10";
+    let values: [Value<'_>; 10] = [
         attempt.answered.into(),
         attempt.score.into(),
         i64::from(attempt.correct).into(),
@@ -121,6 +162,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
         attempt.multiplier.into(),
         i64::from(attempt.mastered).into(),
         attempt.completed.map(Timestamp::milliseconds).into(),
+        attempt.base_xp.into(),
         attempt.id.into(),
     ];
     tx.execute(sql, &values).map(drop)

@@ -48,19 +48,12 @@ pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The last entries of the attempt's present round, at most so many, in their order.
-pub(crate) fn last(tx: &mut Tx<'_>, attempt: &Attempt, most: i64) -> Result<Vec<Entry>> {
+/// The entry with that number in the attempt's present round.
+pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<Option<Entry>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 \
-         ORDER BY number DESC LIMIT $3"
+        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 AND number = $3"
     );
-    let mut entries = Vec::new();
-    tx.query(&sql, &[attempt.id.into(), attempt.round.into(), most.into()], |row| {
-        entries.push(read(row)?);
-        Ok(true)
-    })?;
-    entries.reverse();
-    Ok(entries)
+    tx.query_one(&sql, &[attempt.id.into(), attempt.round.into(), number.into()], read)
 }
 
 /// The last entry of an item in the attempt's present round.
@@ -72,12 +65,14 @@ pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<
     tx.query_one(&sql, &[attempt.id.into(), attempt.round.into(), item.into()], read)
 }
 
-/// The answers of the attempt's present round as the engine reads them, in their order.
-pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Answer>> {
-    let sql = "SELECT question, correct, score FROM lesson_question \
-               WHERE attempt = $1 AND round = $2 AND answered_ms IS NOT NULL ORDER BY number";
+/// The answers of the attempt's present round as the engine reads them, in their order, without the
+/// first `known`.
+pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt, known: usize) -> Result<Vec<Answer>> {
+    let sql = "SELECT question, correct, score FROM lesson_question WHERE attempt = $1 \
+               AND round = $2 AND number >= $3 AND answered_ms IS NOT NULL ORDER BY number";
+    let known = i64::try_from(known).map_err(Problem::internal)?;
     let mut answers = Vec::new();
-    tx.query(sql, &[attempt.id.into(), attempt.round.into()], |row| {
+    tx.query(sql, &[attempt.id.into(), attempt.round.into(), known.into()], |row| {
         let question = u32::try_from(row.int(0)?).map_err(Problem::internal)?;
         answers.push(Answer { question, correct: row.int(1)? == 1, score: row.real(2)? });
         Ok(true)
@@ -106,11 +101,11 @@ pub fn earlier(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<HashMap<String, u32
     Ok(counts)
 }
 
-/// Appends an entry, answered or not.
+/// Appends an entry without an answer, unless there is one with its number.
 pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Result<()> {
     let reason = serde_json::to_string(&entry.reason).map_err(Problem::internal)?;
     let sql = "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7)";
+               VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
     let values: [Value<'_>; 7] = [
         attempt.id.into(),
         attempt.round.into(),
@@ -120,11 +115,7 @@ pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Resul
         entry.served.milliseconds().into(),
         reason.as_str().into(),
     ];
-    tx.execute(sql, &values)?;
-    match &entry.answered {
-        Some(answered) => answer(tx, attempt, entry.number, answered),
-        None => Ok(()),
-    }
+    tx.execute(sql, &values).map(drop)
 }
 
 /// Writes the answer of an entry.

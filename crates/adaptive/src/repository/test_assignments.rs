@@ -1,7 +1,7 @@
 //! Test assignments. How far one is is read from the attempts of its lesson.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
+use lyceum_core::{Problem, Result, limits};
 use lyceum_roster::grade::comparable;
 use lyceum_store::{Param, Sql, Tx};
 
@@ -14,14 +14,15 @@ pub(crate) struct Row<'a> {
     pub(crate) grade: &'a str,
     pub(crate) test_name: Option<&'a str>,
     pub(crate) assigned_at: &'a str,
+    pub(crate) expires: Option<Timestamp>,
 }
 
 pub(crate) fn insert(tx: &mut Tx<'_>, made: &Made, row: &Row<'_>) -> Result<()> {
     let assigned_ms = row.assigned_at.parse::<Timestamp>().map_or(0, Timestamp::milliseconds);
     tx.execute(
         "INSERT INTO test_assignment (id, student_id, subject, subject_value, grade, grade_value, \
-         test_name, lesson_id, resource_id, assigned_at, assigned_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+         test_name, lesson_id, resource_id, assigned_at, assigned_ms, expires_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         &[
             (&made.assignment_id).into(),
             row.student.into(),
@@ -34,24 +35,31 @@ pub(crate) fn insert(tx: &mut Tx<'_>, made: &Made, row: &Row<'_>) -> Result<()> 
             (&made.resource_id).into(),
             row.assigned_at.into(),
             assigned_ms.into(),
+            row.expires.map(Timestamp::milliseconds).into(),
         ],
     )?;
     Ok(())
 }
 
-/// Each assignment with the last attempt of its lesson that was under way after it was assigned.
+/// Each assignment with the last attempt of its lesson that was under way after it was assigned; the
+/// first placeholder is the present instant.
 const SELECT: &str = "SELECT * FROM (SELECT a.seq, a.id, a.student_id, a.subject, a.subject_value, \
     a.grade, a.grade_value, a.test_name, a.lesson_id, a.resource_id, a.assigned_at, l.completed_ms, \
-    CASE WHEN l.completed_ms IS NOT NULL AND l.mastered = 1 THEN 'completed' \
-    WHEN l.completed_ms IS NOT NULL THEN 'failed' \
-    WHEN l.id IS NOT NULL THEN 'in_progress' ELSE 'assigned' END AS assignment_status \
+    CASE WHEN a.cancelled = 1 THEN 'cancelled' \
+    WHEN l.completed_ms IS NOT NULL AND l.mastered = 1 THEN 'completed' \
+    WHEN l.completed_ms IS NOT NULL THEN 'failed' WHEN a.expires_ms <= $1 THEN 'expired' \
+    WHEN l.id IS NOT NULL THEN 'in_progress' ELSE 'assigned' END AS assignment_status, a.expires_ms \
     FROM test_assignment a LEFT JOIN lesson_attempt l ON l.id = (SELECT MAX(m.id) \
     FROM lesson_attempt m WHERE m.student = a.student_id AND m.lesson = a.lesson_id AND m.era = 0 \
     AND COALESCE(m.completed_ms, a.assigned_ms) >= a.assigned_ms)) AS t";
 
 fn read(row: &lyceum_store::Row<'_>) -> Result<Assignment> {
     let text = |column| row.text(column).map(str::to_owned);
-    let completed = row.opt_int(11)?.map(Timestamp::from_milliseconds);
+    let instant = |column| {
+        Ok::<_, Problem>(
+            row.opt_int(column)?.map(|ms| Timestamp::from_milliseconds(ms).to_string()),
+        )
+    };
     Ok(Assignment {
         sourced_id: text(1)?,
         student_sourced_id: text(2)?,
@@ -62,20 +70,31 @@ fn read(row: &lyceum_store::Row<'_>) -> Result<Assignment> {
         assignment_status: text(12)?,
         test_name: row.opt_text(7)?.map(str::to_owned),
         assigned_at: text(10)?,
-        completed_at: completed.map(|instant| instant.to_string()),
+        expires_at: instant(13)?,
+        completed_at: instant(11)?,
         resource_sourced_id: text(9)?,
         component_resource_sourced_id: text(8)?,
     })
 }
 
-pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<Option<Assignment>> {
-    tx.query_one(&format!("{SELECT} WHERE t.id = $1"), &[id.into()], read)
+/// One that is not cancelled.
+pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<Assignment>> {
+    let sql = format!("{SELECT} WHERE t.id = $2 AND t.assignment_status <> 'cancelled'");
+    tx.query_one(&sql, &[now.milliseconds().into(), id.into()], read)
 }
 
-/// A page, and how many there are on all.
-pub(crate) fn list(tx: &mut Tx<'_>, which: &Which) -> Result<(Vec<Assignment>, u64)> {
+/// A page, and how many there are on all. Those that are cancelled are shown to who asks for them.
+pub(crate) fn list(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    which: &Which,
+) -> Result<(Vec<Assignment>, u64)> {
     let mut sql = Sql::new(tx.dialect());
-    sql.push(" WHERE TRUE");
+    sql.placeholder(now.milliseconds());
+    sql.push(match which.status {
+        Some(_) => " WHERE TRUE",
+        None => " WHERE t.assignment_status <> 'cancelled'",
+    });
     let wanted = [
         ("student_id", which.student.as_deref()),
         ("assignment_status", which.status),
@@ -103,11 +122,12 @@ pub(crate) fn list(tx: &mut Tx<'_>, which: &Which) -> Result<(Vec<Assignment>, u
 
 /// False if there is none.
 pub(crate) fn rename(tx: &mut Tx<'_>, id: &str, name: &str) -> Result<bool> {
-    let sql = "UPDATE test_assignment SET test_name = $1 WHERE id = $2";
+    let sql = "UPDATE test_assignment SET test_name = $1 WHERE id = $2 AND cancelled = 0";
     Ok(tx.execute(sql, &[name.into(), id.into()])? > 0)
 }
 
-/// False if there is none.
-pub(crate) fn delete(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
-    Ok(tx.execute("DELETE FROM test_assignment WHERE id = $1", &[id.into()])? > 0)
+/// False if there is none, or it is cancelled already.
+pub(crate) fn cancel(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
+    let sql = "UPDATE test_assignment SET cancelled = 1 WHERE id = $1 AND cancelled = 0";
+    Ok(tx.execute(sql, &[id.into()])? > 0)
 }

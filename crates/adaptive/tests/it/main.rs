@@ -5,6 +5,7 @@
 mod choices;
 mod credits;
 mod kit;
+mod migrating;
 mod policies;
 mod policy;
 mod replays;

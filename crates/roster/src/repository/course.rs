@@ -98,6 +98,23 @@ pub struct Placed {
     pub resource: Stored,
 }
 
+/// The state of a lesson that a student may be at: a text that is another one whenever its component
+/// resource, resource, component or course has changed. None unless they and the student are in use.
+pub fn lesson_state(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<String>> {
+    let state = |table: &str| format!("{table}.version || '@' || {table}.date_last_modified");
+    let sql = format!(
+        "SELECT {} FROM component_resources t \
+         JOIN resources r ON r.sourced_id = t.resource_id \
+         JOIN course_components c ON c.sourced_id = t.course_component_id \
+         JOIN courses k ON k.sourced_id = c.course_id \
+         JOIN users u ON u.sourced_id = $1 \
+         WHERE t.sourced_id = $2 AND t.status = 'active' AND r.status = 'active' \
+         AND c.status = 'active' AND k.status = 'active' AND u.status = 'active'",
+        ["t", "r", "c", "k"].map(state).join(" || ' ' || ")
+    );
+    tx.query_one(&sql, &[student.into(), lesson.into()], |row| row.text(0).map(str::to_owned))
+}
+
 /// What is placed in the courses, in the order of its making.
 pub fn placed_in(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Placed>> {
     let courses = serde_json::to_string(courses).map_err(Problem::internal)?;

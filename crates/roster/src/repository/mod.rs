@@ -17,16 +17,18 @@ mod references;
 pub use belongs::Scope;
 pub use check::{Checked, check};
 pub use course::{
-    Placed, Texts, component_resources, components, placed_in, placed_with_word, resources,
-    test_outs,
+    Placed, Texts, component_resources, components, lesson_state, placed_in, placed_with_word,
+    resources, test_outs,
 };
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::{Purged, delete, purge};
 pub use list::{Listed, Query, is_cheap, list};
 pub use people::People;
 pub(crate) use put::put_among;
-pub use put::{Outcome, Put, create, create_all, present, put_all, replace, upsert};
+pub use put::{
+    Outcome, Put, add, create, create_all, overwrite, present, put_all, replace, upsert,
+};
 pub(crate) use read::is_empty;
-pub use read::{Stored, each, find, find_in, first_user_with_email, page};
+pub use read::{Stored, each, find, find_in, first_user_with_email, in_use, learning, page};
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};

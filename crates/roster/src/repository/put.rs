@@ -75,6 +75,14 @@ pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result
 fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
     references::check(tx, record)?;
     rules::check(tx, record)?;
+    let Some(seq) = add(tx, record)? else { return Ok(None) };
+    let stored = Stored { seq, version: 1, body: record.body.clone(), extra: record.extra.clone() };
+    Ok(Some(Put { outcome: Outcome::Created, stored }))
+}
+
+/// Creates a record whose references are known to exist and whose kind has no rules, and answers its
+/// number; none where there is one with its id, deleted or not.
+pub fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     let columns = insert_columns(record.kind);
     let marks: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
     let sql = format!(
@@ -88,16 +96,41 @@ fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
     let Some(seq) = tx.query_one(&sql, &values, |row| row.int(0))? else { return Ok(None) };
     insert_links(tx, &[(seq, &record.links)])?;
     tally(tx, record, seq, 1);
-    let stored = Stored { seq, version: 1, body: record.body.clone(), extra: record.extra.clone() };
-    Ok(Some(Put { outcome: Outcome::Created, stored }))
+    Ok(Some(seq))
+}
+
+/// Writes a record in use over the one in use that has its id, whatever that says; answers whether there
+/// is one. Its references are known to exist; its kind has neither lists nor rules, so that nothing
+/// beside the row changes.
+pub fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
+    assert!(
+        rules::stand_alone(record.kind) && record.status == Status::Active,
+        "what is written blindly has nothing beside its row"
+    );
+    let mut columns = insert_columns(record.kind);
+    let mut values = Vec::with_capacity(columns.len() + 1);
+    add_values(record, 0, &mut values);
+    // The version is the last of both.
+    columns.pop();
+    values.pop();
+    let sets: Vec<String> =
+        (1..).zip(&columns).map(|(n, column)| format!("{column} = ${n}")).collect();
+    let sql = format!(
+        "UPDATE {} SET {}, version = version + 1 WHERE sourced_id = ${} AND status = 'active'",
+        record.kind.table,
+        sets.join(", "),
+        columns.len() + 1
+    );
+    values.push((&record.sourced_id).into());
+    Ok(tx.execute(&sql, &values)? == 1)
 }
 
 fn insert_columns(kind: &Kind) -> Vec<String> {
-    ["sourced_id", "status", "date_last_modified", "version"]
+    ["sourced_id", "status", "date_last_modified"]
         .into_iter()
         .map(str::to_owned)
         .chain(kind.columns().map(|(_, column)| column))
-        .chain(["body".to_owned(), "extra".to_owned()])
+        .chain(["body", "extra", "version"].map(str::to_owned))
         .collect()
 }
 
@@ -106,10 +139,9 @@ fn add_values<'r>(record: &'r Record, version: i64, values: &mut Vec<Value<'r>>)
         Value::from(&record.sourced_id),
         record.status.as_str().into(),
         record.stamp().into(),
-        Value::Int(version),
     ]);
     values.extend(record.columns.iter().map(|column| Value::from(column.as_ref())));
-    values.extend([Value::from(&record.body), record.extra.as_ref().into()]);
+    values.extend([Value::from(&record.body), record.extra.as_ref().into(), version.into()]);
 }
 
 fn insert_links(tx: &mut Tx<'_>, owners: &[(i64, &[Link])]) -> Result<()> {
@@ -169,6 +201,13 @@ fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> 
         return Err(changed_meanwhile(first));
     }
     for (record, stored) in records {
+        if rules::stand_alone(kind) {
+            if stored.is_active() {
+                tx.tally(kind.path, stored.seq, -1);
+            }
+            tally(tx, record, stored.seq, 1);
+            continue;
+        }
         let before = Record::stored(record.kind, &stored.body, stored.extra.as_deref())?;
         relink(tx, stored.seq, &before.links, &record.links)?;
         tally(tx, &before, stored.seq, -1);

@@ -1,7 +1,9 @@
 //! Reads single records, or all of a kind.
 
-use lyceum_core::Result;
-use lyceum_store::{Row, Sql, Tx};
+use std::collections::HashSet;
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Sql, Tx, dialect};
 
 use crate::collections::{Collection, Part};
 use crate::kind::Kind;
@@ -20,6 +22,13 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// Whether it is in use, by the second member of its canonical JSON.
+    pub(super) fn is_active(&self) -> bool {
+        let key = "\",\"status\":\"";
+        let at = self.body.find(key).expect("every body carries its status") + key.len();
+        self.body[at..].starts_with("active")
+    }
+
     pub(super) const COLUMNS: &'static str = "t.seq, t.version, t.body, t.extra";
 
     pub(super) fn read(row: &Row<'_>) -> Result<Self> {
@@ -83,6 +92,37 @@ pub fn each(
         each(row.text(0)?, row.opt_text(1)?)?;
         Ok(true)
     })
+}
+
+/// Those of the ids whose records of the kind are in use.
+pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<String>> {
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT t.sourced_id FROM {} t WHERE {} AND t.status = 'active'",
+        kind.table,
+        dialect::is_one_of(tx.dialect(), "t.sourced_id", "$1")
+    );
+    let mut found = HashSet::new();
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        found.insert(row.text(0)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// A user's active enrollments as a student in classes of the course.
+pub fn learning(tx: &mut Tx<'_>, user: &str, course: &str) -> Result<Vec<Stored>> {
+    let sql = format!(
+        "SELECT {} FROM enrollments t JOIN classes c ON c.sourced_id = t.class_id \
+         WHERE t.user_id = $1 AND c.course_id = $2 AND t.role = 'student' AND t.status = 'active'",
+        Stored::COLUMNS
+    );
+    let mut found = Vec::new();
+    tx.query(&sql, &[user.into(), course.into()], |row| {
+        found.push(Stored::read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
 }
 
 /// The active user with the e-mail address, letters A-Z alike in both cases; of several the one that

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 pub(crate) use user::{ROLE_AT_ORG, role_at_org};
 
-use crate::kind::Kind;
+use crate::kind::{Field, Kind};
 use crate::record::{Link, Object, Record};
 
 /// Fills in what clients of the platform may leave out. Runs before validation.
@@ -78,6 +78,13 @@ pub(crate) fn collections(
         _ => {}
     }
     counted
+}
+
+/// Whether nothing beside the row of a record follows from what it says but that it is counted, in one
+/// collection, while it is in use.
+pub(crate) fn stand_alone(kind: &Kind) -> bool {
+    let is_whole = !matches!(kind.one, "user" | "org" | "academicSession");
+    is_whole && !are_checked(kind) && !kind.fields.iter().any(Field::has_links)
 }
 
 /// Whether [`check`] looks at records of the kind at all.

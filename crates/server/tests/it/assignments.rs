@@ -154,6 +154,54 @@ fn students_elect_to_test_out_where_they_learn() {
 }
 
 #[test]
+fn assignments_expire_and_are_cancelled() {
+    both(|server| {
+        let client = server.client();
+        course(&client);
+        stored_question(&client, "q");
+        lesson(&client, "unit-1", "unit-test", &["q"], 10.0);
+        let path = "/adaptive/test-assignments";
+        let assigned = |expires: Value| {
+            let wish =
+                json!({"student": "amy", "subject": "Math", "grade": 3, "expiresAt": expires});
+            let made = post(&client, path, &wish, 201);
+            made["assignmentId"].as_str().unwrap().to_owned()
+        };
+        let [over, open, gone] =
+            [json!("2020-01-01T00:00:00Z"), json!("2120-01-01T00:00:00Z"), json!(null)]
+                .map(assigned);
+        client.delete(&format!("{path}/{gone}")).expect(204);
+        client.delete(&format!("{path}/{gone}")).expect(404);
+        client.get(&format!("{path}/{gone}")).expect(404);
+        client.put(&format!("{path}/{gone}")).json(&json!({"testName": "x"})).expect(404);
+        let never = json!({"student": "amy", "subject": "Math", "grade": 3, "expiresAt": "soon"});
+        post(&client, path, &never, 422);
+        server.restart();
+        let client = server.client();
+        let ids = |status: &str| -> Vec<String> {
+            let page = get(&client, &format!("{path}?student=amy{status}"));
+            let all = page["testAssignments"].as_array().unwrap().iter();
+            all.map(|one| one["sourcedId"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(ids(""), [over.clone(), open.clone()]);
+        assert_eq!(ids("&status=expired"), [over.clone()]);
+        assert_eq!(ids("&status=assigned"), [open]);
+        assert_eq!(ids("&status=cancelled"), [gone]);
+        let told = get(&client, &format!("{path}/{over}"));
+        assert_eq!(told["expiresAt"], "2020-01-01T00:00:00.000Z");
+        // Done late it is done.
+        let answer =
+            json!({"student": "amy", "lesson": "unit-1", "question": "q", "response": "A"});
+        client.put("/adaptive/updateStudentQuestionResponse").json(&answer).expect(200);
+        assert_eq!(ids("&status=expired"), [over.clone()]);
+        let lesson = json!({"student": "amy", "lesson": "unit-1"});
+        post(&client, "/adaptive/finalStudentAssessmentResponse", &lesson, 200);
+        let told = get(&client, &format!("{path}/{over}"));
+        assert_eq!(told["assignmentStatus"], "completed");
+    });
+}
+
+#[test]
 fn rows_are_assigned_each_by_itself() {
     both(|server| {
         let client = server.client();

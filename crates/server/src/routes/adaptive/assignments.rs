@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::test_assignments::{self as assignments, STATUSES, Which, Wish};
 use lyceum_core::{Result, limits};
+use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::shape::{
@@ -73,7 +74,7 @@ fn input() -> Value {
         &["student", "subject", "grade"],
         json!({
             "student": some_text(), "subject": some_text(), "grade": grade(),
-            "testName": some_text(),
+            "testName": some_text(), "expiresAt": some_text(),
         }),
     )
 }
@@ -100,7 +101,7 @@ fn assignment() -> Value {
         "sourcedId": text(), "studentSourcedId": text(), "studentEmail": text(),
         "assignedByUserSourcedId": or_null(text()), "subject": text(), "grade": text(),
         "assignmentStatus": words(&STATUSES), "testName": or_null(text()), "assignedAt": text(),
-        "completedAt": or_null(text()), "resourceSourcedId": text(),
+        "expiresAt": or_null(text()), "completedAt": or_null(text()), "resourceSourcedId": text(),
         "componentResourceSourcedId": text(),
     }))
 }
@@ -114,7 +115,8 @@ fn page() -> Value {
 
 async fn listed(context: Context, needs_student: bool) -> Result<Answer> {
     let which = Which::read(&super::query(&context), needs_student)?;
-    let page = super::scan(context, move |tx, _| assignments::list(tx, &which)).await?;
+    let now = context.app.clock.now();
+    let page = super::scan(context, move |tx, _| assignments::list(tx, now, &which)).await?;
     Ok(Answer::of(&page))
 }
 
@@ -137,14 +139,16 @@ async fn imported(context: Context) -> Result<Answer> {
 }
 
 async fn shown(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    let assignment = context.app.db.read(move |tx| assignments::get(tx, &id)).await?;
+    let (id, now) = (context.param("id").to_owned(), context.app.clock.now());
+    let assignment = context.app.db.read(move |tx| assignments::get(tx, now, &id)).await?;
     Ok(Answer::of(&assignment))
 }
 
 async fn updated(context: Context) -> Result<Answer> {
     let (id, body) = (context.param("id").to_owned(), super::object(&context)?);
-    let assignment = context.app.db.write(move |tx| assignments::update(tx, &id, &body)).await?;
+    let now = context.app.clock.now();
+    let work = move |tx: &mut Tx<'_>| assignments::update(tx, now, &id, &body);
+    let assignment = context.app.db.write(work).await?;
     Ok(Answer::of(&assignment))
 }
 

@@ -2,20 +2,18 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
-use lyceum_adaptive::attempt::{self, Desk};
-use lyceum_adaptive::lesson::Lesson;
+use lyceum_adaptive::answer::Given;
+use lyceum_adaptive::attempt::{self, Asked, Desk};
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{answer, finalize, progress};
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
-use lyceum_roster::record::Object;
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Place, Route, get, post, put};
-use crate::routes::oneroster;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -102,8 +100,8 @@ fn at_desk<T>(
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
     let (app, now) = (context.app.clone(), context.app.clock.now());
     move |tx| {
-        let (items, banks) = (&app.items, &app.banks);
-        work(tx, &Desk { now, base_url: &app.base_url, items, banks })
+        let (items, memory) = (&app.items, &app.lessons);
+        work(tx, &Desk { now, base_url: &app.base_url, items, memory })
     }
 }
 
@@ -113,29 +111,12 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'sta
     tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
 }
 
-/// Texts that must be there, of the query or a body.
-fn required<const N: usize>(
-    names: [&str; N],
-    mut text: impl FnMut(&str) -> Option<String>,
-) -> Result<[String; N]> {
-    let mut faults = Vec::new();
-    let texts = names.map(|name| {
-        let text = text(name).unwrap_or_default();
-        let most = limits::SOURCED_ID_MAX_BYTES;
-        if text.is_empty() {
-            faults.push(Detail { path: name.into(), message: "is required, a text".into() });
-        } else if text.len() > most {
-            faults.push(Detail { path: name.into(), message: format!("has at most {most} bytes") });
-        }
-        text
-    });
-    if faults.is_empty() { Ok(texts) } else { Err(Problem::invalid_all(faults)) }
+fn asked(context: &Context) -> Result<Asked> {
+    Asked::read(&super::query(context))
 }
 
-fn asked(context: &Context) -> Result<[String; 2]> {
-    required(["student", "lesson"], |name| {
-        context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
-    })
+fn sent(context: &Context) -> Result<Asked> {
+    Asked::read(&super::object(context)?)
 }
 
 fn attempt_asked(context: &Context) -> Result<Option<u32>> {
@@ -148,59 +129,35 @@ fn attempt_asked(context: &Context) -> Result<Option<u32>> {
     }
 }
 
-fn sent<const N: usize>(context: &Context, names: [&str; N]) -> Result<(Object, [String; N])> {
-    let body = oneroster::parse(&context.body)?;
-    let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
-    let texts = required(names, text)?;
-    Ok((body, texts))
-}
-
 async fn next(context: Context) -> Result<Answer> {
-    let [student, lesson] = asked(&context)?;
-    let lesson = for_student(&context, &student, lesson).await?;
-    let served = loop {
-        let (s, l) = (student.clone(), lesson.clone());
-        let open = read(&context, move |tx, desk| answer::open(tx, desk, &s, &l)).await?;
-        if let Some(open) = open {
-            break open;
-        }
-        let (s, l) = (student.clone(), lesson.clone());
-        write(&context, move |tx, desk| answer::next(tx, desk, &s, &l)).await?;
+    let Asked { student, lesson } = asked(&context)?;
+    let work = write(&context, move |tx, desk| answer::next(tx, desk, &student, &lesson));
+    let answer::Asked { score, question, log } = work.await?;
+    let app = context.app.clone();
+    if let Some(log) = log {
+        app.lessons.keep(log);
+    }
+    let question = match question.is_ready() {
+        true => question.shown(&app.lessons)?,
+        false => apart(move || question.shown(&app.lessons)).await?,
     };
-    let score = served.score;
-    let question = apart(move || served.question.shown()).await?;
     Ok(Answer::of(&json!({ "score": score, "question": question })))
 }
 
-/// The lesson, for a student who may work on it; read before the transaction that writes, so that
-/// writers wait for nothing that readers can do.
-async fn for_student(context: &Context, student: &str, lesson: String) -> Result<Lesson> {
-    let student = student.to_owned();
-    read(context, move |tx, desk| attempt::lesson_for(tx, desk, &student, &lesson)).await
-}
-
 async fn answered(context: Context) -> Result<Answer> {
-    let (body, [student, question, lesson]) = sent(&context, ["student", "question", "lesson"])?;
-    if !body.contains_key("response") && !body.contains_key("responses") {
-        let message = "is required: an object of response variables and their answers";
-        return Err(Problem::invalid("responses", message));
-    }
-    let lesson = for_student(&context, &student, lesson).await?;
-    let told = write(&context, move |tx, desk| {
-        answer::answer(tx, desk, &student, &question, &lesson, &body)
-    });
-    let told = told.await?;
-    Ok(Answer::of(&read(&context, move |tx, _| answer::reply(tx, &told)).await?))
+    let given = Given::read(super::object(&context)?)?;
+    let told = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
+    Ok(Answer::of(&answer::reply(told)?))
 }
 
 async fn finalized(context: Context) -> Result<Answer> {
-    let (_, [student, lesson]) = sent(&context, ["student", "lesson"])?;
+    let Asked { student, lesson } = sent(&context)?;
     let work = write(&context, move |tx, desk| finalize::finalize(tx, desk, &student, &lesson));
     Ok(Answer::of(&work.await?))
 }
 
 async fn progressed(context: Context) -> Result<Answer> {
-    let ([student, lesson], number) = (asked(&context)?, attempt_asked(&context)?);
+    let (Asked { student, lesson }, number) = (asked(&context)?, attempt_asked(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
     let begun = read(&context, move |tx, desk| progress::begun(tx, desk, &s, &l, number)).await?;
     let progress = match begun {
@@ -212,31 +169,32 @@ async fn progressed(context: Context) -> Result<Answer> {
             write(&context, work).await?
         }
     };
-    Ok(Answer::of(&apart(move || progress.shown()).await?))
+    let app = context.app.clone();
+    Ok(Answer::of(&apart(move || progress.shown(&app.lessons)).await?))
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (_, [student, lesson]) = sent(&context, ["student", "lesson"])?;
+    let Asked { student, lesson } = sent(&context)?;
     let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
     let made = made.await?.shown();
     Ok(Answer::of(&json!({ "attempt": made })).status(StatusCode::CREATED))
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let [student, lesson] = asked(&context)?;
+    let Asked { student, lesson } = asked(&context)?;
     let all = read(&context, move |tx, _| attempt::list(tx, &student, &lesson)).await?;
     let all: Vec<_> = all.iter().map(attempt::Attempt::shown).collect();
     Ok(Answer::of(&json!({ "attempts": all })))
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let (_, [student, lesson]) = sent(&context, ["student", "lesson"])?;
+    let Asked { student, lesson } = sent(&context)?;
     write(&context, move |tx, desk| attempt::reset(tx, desk, &student, &lesson)).await?;
     Ok(Answer::of(&json!({ "success": true, "score": 0 })))
 }
 
 async fn logged(context: Context) -> Result<Answer> {
-    let ([student, lesson], number) = (asked(&context)?, attempt_asked(&context)?);
+    let (Asked { student, lesson }, number) = (asked(&context)?, attempt_asked(&context)?);
     let found = read(&context, move |tx, _| {
         let all = attempt::list(tx, &student, &lesson)?;
         let found = match number {

@@ -53,7 +53,7 @@ async fn shown(context: Context) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let stored = context.app.db.read(move |tx| repository::found(tx, Kind::Item, &id)).await?;
     let xml = stored.xml;
-    let xml = apart(move || candidate(&xml, seed)).await?;
+    let xml = apart(move || candidate(&xml, seed)).await?.xml;
     Ok(Answer::of(&json!({
         "identifier": stored.identifier,
         "version": stored.version,

@@ -139,7 +139,7 @@ pub(crate) fn object(context: &Context) -> Result<Object> {
 }
 
 /// JSON text as an object. Errors: `Malformed` with line and column.
-pub(crate) fn parse(text: &[u8]) -> Result<Object> {
+fn parse(text: &[u8]) -> Result<Object> {
     match serde_json::from_slice(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(Problem::new(ProblemKind::Malformed, "the body must be a JSON object")),

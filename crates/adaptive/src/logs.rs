@@ -1,0 +1,53 @@
+//! Logs of running attempts, as the engine reads them.
+
+use std::sync::Arc;
+
+use lyceum_core::{Result, limits};
+use lyceum_store::Tx;
+
+use crate::attempt::Attempt;
+use crate::bank::Bank;
+use crate::engine::{Answer, Log};
+use crate::memory::Recent;
+use crate::repository::log;
+
+/// Logs that were read lately, by attempt and round. What former attempts asked stays the same for the
+/// whole of an attempt, and answers are only added: a log is right up to where it goes.
+pub(crate) struct Logs(Recent<(i64, i64), Log>);
+
+/// A log that was read. It is remembered when the transaction that read it is durable: until then an
+/// answer in it might be taken back.
+#[derive(Clone, Debug)]
+pub struct Read {
+    key: (i64, i64),
+    pub(crate) log: Arc<Log>,
+}
+
+impl Default for Logs {
+    fn default() -> Self {
+        Self(Recent::new(limits::LESSON_LOG_CACHE_BYTES, 1024))
+    }
+}
+
+impl Logs {
+    /// The log of an attempt's present round.
+    pub(crate) fn get(&self, tx: &mut Tx<'_>, attempt: &Attempt, bank: &Bank) -> Result<Read> {
+        let key = (attempt.id, attempt.round);
+        let answered = usize::try_from(attempt.answered).unwrap_or(usize::MAX);
+        let log = match self.0.get(&key) {
+            Some(known) if known.answers.len() <= answered => {
+                let mut log = Log::clone(&known);
+                log.answers.extend(log::answers(tx, attempt, known.answers.len())?);
+                log
+            }
+            _ => attempt.log(tx, bank)?,
+        };
+        Ok(Read { key, log: Arc::new(log) })
+    }
+
+    pub(crate) fn keep(&self, read: Read) {
+        let Log { earlier, answers } = &*read.log;
+        let bytes = size_of_val(&earlier[..]) + answers.capacity() * size_of::<Answer>();
+        self.0.keep(read.key, read.log, bytes);
+    }
+}

@@ -1,0 +1,71 @@
+//! What lessons remember between requests: never anything that could be stale. Each sort is bounded.
+
+use std::hash::Hash;
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::bank::Banks;
+use crate::lesson::Lessons;
+use crate::logs::{self, Logs};
+use crate::question::Views;
+
+/// What was read lately.
+#[derive(Default)]
+pub struct Memory {
+    /// Banks, which never change.
+    pub(crate) banks: Banks,
+    /// Lessons, each as long as its records stay the same.
+    pub(crate) lessons: Lessons,
+    /// Logs of running attempts, each as long as it is.
+    pub(crate) logs: Logs,
+    /// Versions of items as learners see them.
+    pub(crate) views: Views,
+}
+
+impl Memory {
+    /// Remembers a log that is durable by now.
+    pub fn keep(&self, log: logs::Read) {
+        self.logs.keep(log);
+    }
+}
+
+/// What was read lately, bounded by bytes.
+pub(crate) struct Recent<K, T>(Cache<K, Kept<T>, Bytes>);
+
+struct Kept<T> {
+    what: Arc<T>,
+    bytes: u64,
+}
+
+impl<T> Clone for Kept<T> {
+    fn clone(&self) -> Self {
+        Self { what: Arc::clone(&self.what), bytes: self.bytes }
+    }
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl<K, T> Weighter<K, Kept<T>> for Bytes {
+    fn weight(&self, _: &K, kept: &Kept<T>) -> u64 {
+        kept.bytes.max(1)
+    }
+}
+
+impl<K: Eq + Hash, T> Recent<K, T> {
+    /// Holds `most` bytes. What is ordinary sizes the table alone.
+    pub(crate) fn new(most: u64, ordinary: u64) -> Self {
+        let estimate = usize::try_from(most / ordinary).unwrap_or(usize::MAX);
+        Self(Cache::with_weighter(estimate, most, Bytes))
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<Arc<T>> {
+        self.0.get(key).map(|kept| kept.what)
+    }
+
+    pub(crate) fn keep(&self, key: K, what: Arc<T>, bytes: usize) {
+        self.0.insert(key, Kept { what, bytes: bytes as u64 });
+    }
+}
