@@ -1,8 +1,8 @@
 //! What a complete attempt earns, and where that is told: in the attempt, in the gradebook, and as an
 //! event, from which facts are counted. One transaction writes all of them, so that they agree.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
 use lyceum_events::Event;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
@@ -49,11 +49,11 @@ pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> 
     let Some(former) = lyceum_events::repository::read(tx, &name(attempt, "event"))? else {
         return Ok(());
     };
-    let mut tree = former.event.tree.clone();
+    let mut tree = former.event.content();
     for item in tree["generated"]["items"].as_array_mut().into_iter().flatten() {
         item["value"] = json!(0);
     }
-    append(tx, desk, tree, former.event.time, Some(former.event.send_time))
+    append(tx, desk, &tree, Some(former.event.send_time))
 }
 
 /// Puts the event of an attempt into the log and counts it. Told again it is a correction of the
@@ -68,27 +68,15 @@ fn tell(
     let student = fields::in_use(tx, &USER, &attempt.student)?;
     let tree = tree(desk, lesson, attempt, fields::text(&student, "email"), mastered_units);
     let former = lyceum_events::repository::read(tx, &name(attempt, "event"))?;
-    append(tx, desk, tree, desk.now, former.map(|former| former.event.send_time))
+    append(tx, desk, &tree, former.map(|former| former.event.send_time))
 }
 
 /// Appends an event; its `sendTime` is later than that of its former version.
-fn append(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    tree: Value,
-    time: Timestamp,
-    former: Option<Timestamp>,
-) -> Result<()> {
+fn append(tx: &mut Tx<'_>, desk: &Desk<'_>, tree: &Value, former: Option<Timestamp>) -> Result<()> {
     let least = former.map_or(i64::MIN, |sent| sent.milliseconds() + 1);
     let sent = desk.now.milliseconds().max(least);
-    let event = Event {
-        id: tree["id"].as_str().unwrap_or_default().to_owned(),
-        time,
-        send_time: Timestamp::from_milliseconds(sent),
-        sensor: desk.base_url.to_owned(),
-        body: serde_json::to_string(&tree).map_err(Problem::internal)?,
-        tree,
-    };
+    let sent = Timestamp::from_milliseconds(sent);
+    let event = Event::read(&tree.to_string(), desk.base_url, sent)?;
     lyceum_events::append(tx, desk.now, CLIENT, &[event]).map(drop)
 }
 

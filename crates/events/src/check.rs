@@ -2,15 +2,13 @@
 
 use lyceum_core::limits::EVENT_ID_MAX_BYTES;
 use lyceum_core::time::Timestamp;
-use serde_json::{Map, Value};
 
 use crate::CONTEXT;
 use crate::custom;
 use crate::faults::Faults;
 use crate::profiles::{self, EventType, is_custom};
+use crate::tree::{Object, Tree};
 use crate::vocabulary::{self, Shape, Type};
-
-pub(crate) type Object = Map<String, Value>;
 
 /// The members that an event may have; anything else belongs under `extensions`.
 const MEMBERS: [&str; 18] = [
@@ -41,13 +39,13 @@ pub(crate) enum Item {
 }
 
 /// Checks one item of `data`.
-pub(crate) fn item(faults: &mut Faults, value: &Value) -> Item {
+pub(crate) fn item(faults: &mut Faults, value: &Tree<'_>) -> Item {
     let Some(object) = value.as_object() else {
         faults.here("an event or an entity is an object");
         return Item::Entity;
     };
-    let name = object.get("type").and_then(Value::as_str);
-    let acts = ["eventTime", "actor", "action"].iter().any(|member| object.contains_key(*member));
+    let name = object.get("type").and_then(Tree::as_str);
+    let acts = ["eventTime", "actor", "action"].iter().any(|member| object.has(member));
     match name {
         Some(name) if profiles::CUSTOM.iter().any(|(known, ..)| *known == name) => {
             custom::event(faults, object);
@@ -72,7 +70,7 @@ pub(crate) fn item(faults: &mut Faults, value: &Value) -> Item {
     }
 }
 
-fn event(faults: &mut Faults, object: &Object, known: Option<&EventType>) {
+fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
     head(faults, object);
     let name = text(faults, object, "type");
     if let (Some(name), None) = (name, known) {
@@ -114,21 +112,21 @@ fn event(faults: &mut Faults, object: &Object, known: Option<&EventType>) {
             faults.inside(member, |faults| entity(faults, value, types));
         }
     }
-    if object.get("extensions").is_some_and(|value| !value.is_object()) {
+    if object.get("extensions").is_some_and(|value| value.as_object().is_none()) {
         faults.at("extensions", "extensions are an object");
     }
     let launched = known.is_some_and(|known| known.name == "ToolLaunchEvent")
-        && object.get("action").is_some_and(|action| action == "Launched");
-    if launched && !object.contains_key("federatedSession") {
+        && object.get("action").is_some_and(|action| action.as_str() == Some("Launched"));
+    if launched && !object.has("federatedSession") {
         faults.at("federatedSession", "a launch names the LtiSession that it began");
     }
-    for member in object.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
+    for (member, _) in object.iter().filter(|(member, _)| !MEMBERS.contains(member)) {
         faults.at(member, "an event has no such member; put it under 'extensions'");
     }
 }
 
 /// Checks what all events share: context, id and time.
-pub(crate) fn head(faults: &mut Faults, object: &Object) {
+pub(crate) fn head(faults: &mut Faults, object: &Object<'_>) {
     match object.get("@context") {
         None => faults.at("@context", format!("is missing; it is '{CONTEXT}'")),
         Some(value) => context(faults, value),
@@ -145,11 +143,11 @@ pub(crate) fn head(faults: &mut Faults, object: &Object) {
     }
 }
 
-fn context(faults: &mut Faults, value: &Value) {
+fn context(faults: &mut Faults, value: &Tree<'_>) {
     let right = match value {
-        Value::String(name) => name == CONTEXT,
-        Value::Array(names) => names.last().is_some_and(|name| name == CONTEXT),
-        Value::Object(_) => true,
+        Tree::Text(name) => name == CONTEXT,
+        Tree::List(names) => names.last().is_some_and(|name| name.as_str() == Some(CONTEXT)),
+        Tree::Object(_) => true,
         _ => false,
     };
     if !right {
@@ -159,17 +157,21 @@ fn context(faults: &mut Faults, value: &Value) {
 }
 
 /// A member that must be text.
-pub(crate) fn text<'a>(faults: &mut Faults, object: &'a Object, member: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(
+    faults: &mut Faults,
+    object: &'a Object<'_>,
+    member: &str,
+) -> Option<&'a str> {
     match object.get(member) {
-        Some(Value::String(text)) if !text.is_empty() => return Some(text),
-        Some(Value::String(_)) => faults.at(member, "is empty"),
-        Some(Value::Null) | None => faults.at(member, "is missing"),
+        Some(Tree::Text(text)) if !text.is_empty() => return Some(text),
+        Some(Tree::Text(_)) => faults.at(member, "is empty"),
+        Some(Tree::Null) | None => faults.at(member, "is missing"),
         Some(_) => faults.at(member, "is not text"),
     }
     None
 }
 
-fn required(faults: &mut Faults, object: &Object, member: &str, types: &[&str]) {
+fn required(faults: &mut Faults, object: &Object<'_>, member: &str, types: &[&str]) {
     match object.get(member) {
         Some(value) => faults.inside(member, |faults| entity(faults, value, types)),
         None => faults.at(member, "is missing"),
@@ -177,13 +179,13 @@ fn required(faults: &mut Faults, object: &Object, member: &str, types: &[&str]) 
 }
 
 /// Checks an entity of one of the types, or its IRI.
-pub(crate) fn entity(faults: &mut Faults, value: &Value, types: &[&str]) {
+pub(crate) fn entity(faults: &mut Faults, value: &Tree<'_>, types: &[&str]) {
     let object = match value {
-        Value::String(iri) if is_iri(iri) => return,
-        Value::String(iri) => {
+        Tree::Text(iri) if is_iri(iri) => return,
+        Tree::Text(iri) => {
             return faults.here(format!("'{}' is neither an entity nor an IRI", short(iri)));
         }
-        Value::Object(object) => object,
+        Tree::Object(object) => object,
         _ => return faults.here("is neither an entity nor an IRI"),
     };
     if let Some(id) = text(faults, object, "id")
@@ -205,21 +207,21 @@ pub(crate) fn entity(faults: &mut Faults, value: &Value, types: &[&str]) {
 }
 
 /// Checks a value that has no id of its own.
-fn part(faults: &mut Faults, value: &Value, wanted: &str) {
+fn part(faults: &mut Faults, value: &Tree<'_>, wanted: &str) {
     let Some(object) = value.as_object() else {
         return faults.here(format!("is no {wanted}"));
     };
-    match (object.get("type").and_then(Value::as_str), vocabulary::part_type(wanted)) {
+    match (object.get("type").and_then(Tree::as_str), vocabulary::part_type(wanted)) {
         (Some(name), Some(known)) if name == wanted => members(faults, object, known),
         _ => faults.at("type", format!("is not '{wanted}'")),
     }
 }
 
-fn members(faults: &mut Faults, object: &Object, known: &Type) {
-    for member in known.required.iter().filter(|member| !object.contains_key(**member)) {
+fn members(faults: &mut Faults, object: &Object<'_>, known: &Type) {
+    for member in known.required.iter().filter(|member| !object.has(member)) {
         faults.at(member, format!("a {} has one", known.name));
     }
-    for (name, value) in object {
+    for (name, value) in object.iter() {
         if name == "@context" {
             context(faults, value);
         } else if let Some(shape) = known.member(name) {
@@ -228,7 +230,7 @@ fn members(faults: &mut Faults, object: &Object, known: &Type) {
     }
 }
 
-fn member(faults: &mut Faults, value: &Value, shape: Shape) {
+fn member(faults: &mut Faults, value: &Tree<'_>, shape: Shape) {
     let wanted = match shape {
         Shape::Entity(types) => return entity(faults, value, types),
         Shape::Part(name) => return part(faults, value, name),
@@ -242,11 +244,11 @@ fn member(faults: &mut Faults, value: &Value, shape: Shape) {
         Shape::Words(words) => {
             return list(faults, value, |faults, item| member(faults, item, Shape::Word(words)));
         }
-        Shape::Text if value.is_string() => return,
-        Shape::Truth if value.is_boolean() => return,
-        Shape::Whole if value.is_u64() => return,
-        Shape::Number if value.is_number() => return,
-        Shape::Free if value.is_object() => return,
+        Shape::Text if value.as_str().is_some() => return,
+        Shape::Truth if matches!(value, Tree::Truth(_)) => return,
+        Shape::Whole if value.as_u64().is_some() => return,
+        Shape::Number if matches!(value, Tree::Number(_)) => return,
+        Shape::Free if value.as_object().is_some() => return,
         Shape::Instant if value.as_str().and_then(instant).is_some() => return,
         Shape::Duration if value.as_str().is_some_and(is_duration) => return,
         Shape::Word(words) if value.as_str().is_some_and(|word| words.contains(&word)) => return,
@@ -265,8 +267,8 @@ fn member(faults: &mut Faults, value: &Value, shape: Shape) {
     faults.here(format!("{} is not {wanted}", told(value)));
 }
 
-fn list(faults: &mut Faults, value: &Value, check: impl Fn(&mut Faults, &Value)) {
-    let Some(items) = value.as_array() else {
+fn list(faults: &mut Faults, value: &Tree<'_>, check: impl Fn(&mut Faults, &Tree<'_>)) {
+    let Some(items) = value.as_list() else {
         return faults.here(format!("{} is not a list", told(value)));
     };
     for (index, item) in items.iter().enumerate() {
@@ -328,11 +330,11 @@ fn in_order(text: &str, units: &str) -> bool {
 }
 
 /// A value as a message shows it.
-fn told(value: &Value) -> String {
+fn told(value: &Tree<'_>) -> String {
     match value {
-        Value::String(text) => format!("'{}'", short(text)),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
+        Tree::Text(text) => format!("'{}'", short(text)),
+        Tree::List(_) => "a list".to_owned(),
+        Tree::Object(_) => "an object".to_owned(),
         other => other.to_string(),
     }
 }

@@ -1,15 +1,14 @@
 //! Checks events of the custom profile: `ActivityEvent` and `TimeSpentEvent`.
 
-use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
-use serde_json::Value;
-
-use crate::check::{Object, entity, head, instant, is_iri, not_an_instant, short, text};
+use crate::check::{entity, head, instant, is_iri, not_an_instant, short, text};
 use crate::faults::Faults;
 use crate::profiles::{CUSTOM, is_custom};
+use crate::tree::{Object, Tree};
+use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
 
 /// Checks an event of the custom profile. Members that the profile does not have are kept.
-pub(crate) fn event(faults: &mut Faults, object: &Object) {
-    let name = object.get("type").and_then(Value::as_str).unwrap_or_default();
+pub(crate) fn event(faults: &mut Faults, object: &Object<'_>) {
+    let name = object.get("type").and_then(Tree::as_str).unwrap_or_default();
     let Some((_, wanted, collection, metrics)) = CUSTOM.iter().find(|(known, ..)| *known == name)
     else {
         return;
@@ -29,13 +28,13 @@ pub(crate) fn event(faults: &mut Faults, object: &Object) {
     });
     let references = ["edApp", "target", "referrer", "group", "membership", "session"];
     for member in references.into_iter().chain(["federatedSession"]) {
-        if let Some(Value::String(iri)) = object.get(member)
+        if let Some(Tree::Text(iri)) = object.get(member)
             && !is_iri(iri)
         {
             faults.at(member, format!("'{}' is neither an entity nor an IRI", short(iri)));
         }
     }
-    if object.get("extensions").is_some_and(|it| !it.is_object() && !it.is_null()) {
+    if object.get("extensions").is_some_and(|it| !matches!(it, Tree::Object(_) | Tree::Null)) {
         faults.at("extensions", "extensions are an object");
     }
 }
@@ -43,19 +42,19 @@ pub(crate) fn event(faults: &mut Faults, object: &Object) {
 /// Checks a member that must be an object.
 fn part(
     faults: &mut Faults,
-    object: &Object,
+    object: &Object<'_>,
     member: &str,
-    check: impl FnOnce(&mut Faults, &Object),
+    check: impl FnOnce(&mut Faults, &Object<'_>),
 ) {
     match object.get(member) {
-        Some(Value::Object(part)) => faults.inside(member, |faults| check(faults, part)),
-        Some(Value::Null) | None => faults.at(member, "is missing"),
+        Some(Tree::Object(part)) => faults.inside(member, |faults| check(faults, part)),
+        Some(Tree::Null) | None => faults.at(member, "is missing"),
         Some(_) => faults.at(member, "is not an object"),
     }
 }
 
 /// Checks that a member names a term of the profile, in either spelling.
-fn term(faults: &mut Faults, object: &Object, member: &str, wanted: &str) {
+fn term(faults: &mut Faults, object: &Object<'_>, member: &str, wanted: &str) {
     if let Some(name) = text(faults, object, member)
         && !is_custom(name, wanted)
     {
@@ -64,12 +63,12 @@ fn term(faults: &mut Faults, object: &Object, member: &str, wanted: &str) {
     }
 }
 
-fn actor(faults: &mut Faults, actor: &Object) {
+fn actor(faults: &mut Faults, actor: &Object<'_>) {
     iri(faults, actor);
     term(faults, actor, "type", "User");
     match actor.get("email") {
-        None | Some(Value::Null) => {}
-        Some(Value::String(email)) if is_email(email) => {}
+        None | Some(Tree::Null) => {}
+        Some(Tree::Text(email)) if is_email(email) => {}
         Some(_) => faults.at("email", "is no e-mail address"),
     }
 }
@@ -83,7 +82,7 @@ fn is_email(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-fn context(faults: &mut Faults, object: &Object) {
+fn context(faults: &mut Faults, object: &Object<'_>) {
     iri(faults, object);
     term(faults, object, "type", "ActivityContext");
     text(faults, object, "subject");
@@ -92,10 +91,10 @@ fn context(faults: &mut Faults, object: &Object) {
     });
     for member in ["course", "activity"] {
         match object.get(member) {
-            None | Some(Value::Null) => {}
+            None | Some(Tree::Null) => {}
             // Its id may be an IRI or the sourcedId alone.
-            Some(Value::Object(named)) => faults.inside(member, |faults| {
-                let has_id = named.get("id").is_some_and(|id| !id.is_null());
+            Some(Tree::Object(named)) => faults.inside(member, |faults| {
+                let has_id = named.get("id").is_some_and(|id| !matches!(id, Tree::Null));
                 text(faults, named, if has_id { "id" } else { "name" });
             }),
             Some(other) => faults.inside(member, |faults| entity(faults, other, &["Entity"])),
@@ -103,7 +102,7 @@ fn context(faults: &mut Faults, object: &Object) {
     }
 }
 
-fn iri(faults: &mut Faults, object: &Object) {
+fn iri(faults: &mut Faults, object: &Object<'_>) {
     if let Some(id) = text(faults, object, "id")
         && !is_iri(id)
     {
@@ -111,13 +110,13 @@ fn iri(faults: &mut Faults, object: &Object) {
     }
 }
 
-fn items(faults: &mut Faults, generated: &Object, metrics: &[&str]) {
-    if let Some(attempt) = generated.get("attempt").filter(|attempt| !attempt.is_null())
+fn items(faults: &mut Faults, generated: &Object<'_>, metrics: &[&str]) {
+    if let Some(attempt) = generated.get("attempt").filter(|attempt| !matches!(attempt, Tree::Null))
         && attempt.as_u64().is_none_or(|number| number == 0)
     {
         faults.at("attempt", "is not a whole number from 1");
     }
-    let Some(items) = generated.get("items").and_then(Value::as_array) else {
+    let Some(items) = generated.get("items").and_then(Tree::as_list) else {
         return faults.at("items", "is not a list of metrics");
     };
     faults.inside("items", |faults| {
@@ -130,7 +129,7 @@ fn items(faults: &mut Faults, generated: &Object, metrics: &[&str]) {
     });
 }
 
-fn metric(faults: &mut Faults, item: &Object, metrics: &[&str]) {
+fn metric(faults: &mut Faults, item: &Object<'_>, metrics: &[&str]) {
     let name = text(faults, item, "type");
     if let Some(name) = name
         && !metrics.contains(&name)
@@ -140,16 +139,16 @@ fn metric(faults: &mut Faults, item: &Object, metrics: &[&str]) {
     let most = f64::from(EVENT_METRIC_MAX_COUNT);
     // Experience may be taken back; time and counts cannot.
     let least = if name == Some("xpEarned") { -most } else { 0.0 };
-    match item.get("value").and_then(Value::as_f64) {
+    match item.get("value").and_then(Tree::as_f64) {
         Some(value) if (least..=most).contains(&value) => {}
         Some(_) => faults.at("value", format!("is not between {least} and {most}")),
         None => faults.at("value", "is not a number"),
     }
     for member in ["startDate", "endDate", "start_date", "end_date"] {
         match item.get(member) {
-            None | Some(Value::Null) => {}
-            Some(Value::String(time)) if instant(time).is_some() => {}
-            Some(Value::String(time)) => faults.at(member, not_an_instant(time)),
+            None | Some(Tree::Null) => {}
+            Some(Tree::Text(time)) if instant(time).is_some() => {}
+            Some(Tree::Text(time)) => faults.at(member, not_an_instant(time)),
             Some(_) => faults.at(member, "is not text"),
         }
     }

@@ -14,6 +14,7 @@ use crate::CONTEXT;
 use crate::check::{self, Item, instant, is_iri, not_an_instant, short};
 use crate::event::{Entity, Event};
 use crate::faults::Faults;
+use crate::tree::Tree;
 
 /// An envelope, read and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +103,7 @@ fn items(faults: &mut Faults, data: Option<&RawValue>, envelope: &mut Envelope) 
 }
 
 fn item(faults: &mut Faults, raw: &RawValue, envelope: &mut Envelope) {
-    let tree: Value = match serde_json::from_str(raw.get()) {
+    let tree: Tree<'_> = match serde_json::from_str(raw.get()) {
         Ok(tree) => tree,
         Err(error) => return faults.here(format!("cannot be read: {error}")),
     };
@@ -111,20 +112,14 @@ fn item(faults: &mut Faults, raw: &RawValue, envelope: &mut Envelope) {
     if faults.count() > before {
         return;
     }
-    let named = |member: &str| tree[member].as_str().map(str::to_owned);
-    let body = raw.get().to_owned();
     match sort {
-        Item::Event => envelope.events.push(Event {
-            id: named("id").unwrap_or_default(),
-            time: tree["eventTime"].as_str().and_then(instant).unwrap_or(envelope.send_time),
-            send_time: envelope.send_time,
-            sensor: envelope.sensor.clone(),
-            tree,
-            body,
-        }),
+        Item::Event => {
+            let event = Event::of(&tree, raw.get(), &envelope.sensor, envelope.send_time);
+            envelope.events.push(event);
+        }
         Item::Entity => {
-            let id = named("id").or(named("identifier")).unwrap_or_default();
-            envelope.entities.push(Entity { id, body });
+            let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
+            envelope.entities.push(Entity { id: id.to_owned(), body: raw.get().to_owned() });
         }
     }
 }

@@ -1,65 +1,91 @@
 //! An event, read and checked.
 
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::check::instant;
+use crate::facts::{Context, Facts};
+use crate::tree::Tree;
 
 /// One event of an envelope, or of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// `id`, a URN or IRI.
     pub id: String,
+    /// `type`, a term such as `ActivityEvent`.
+    pub kind: String,
     /// `eventTime`.
     pub time: Timestamp,
     /// The envelope's `sendTime`.
     pub send_time: Timestamp,
     /// The envelope's `sensor`, an IRI.
     pub sensor: String,
-    /// The event as a tree. Names of the custom profile are as they were sent.
-    pub tree: Value,
-    /// The event exactly as it was sent.
-    pub body: String,
+    /// The IRI of the actor, which is an entity or an IRI alone.
+    pub actor: String,
+    /// `actor.email`; empty where there is none.
+    pub email: String,
+    body: String,
+    /// 64 bits of the hash of its id.
+    pub(crate) hash: i64,
+    /// What it adds.
+    pub(crate) facts: Facts,
 }
 
 impl Event {
-    /// `type`, a term such as `ActivityEvent`.
-    pub fn kind(&self) -> &str {
-        self.tree["type"].as_str().unwrap_or_default()
+    /// Reads an event that was checked: its text, and what the envelope says. Errors: no JSON.
+    pub fn read(body: &str, sensor: &str, send_time: Timestamp) -> Result<Self> {
+        let tree: Tree<'_> = serde_json::from_str(body).map_err(Problem::internal)?;
+        Ok(Self::of(&tree, body, sensor, send_time))
     }
 
-    /// `action`, a term such as `Completed`.
-    pub fn action(&self) -> &str {
-        self.tree["action"].as_str().unwrap_or_default()
+    /// The event that stands in the text, which was read as the tree.
+    pub(crate) fn of(tree: &Tree<'_>, body: &str, sensor: &str, send_time: Timestamp) -> Self {
+        let text = |value: &Tree<'_>| value.as_str().unwrap_or_default().to_owned();
+        let time = tree["eventTime"].as_str().and_then(instant).unwrap_or(send_time);
+        let id = text(&tree["id"]);
+        Self {
+            hash: hash(&id),
+            id,
+            kind: text(&tree["type"]),
+            time,
+            send_time,
+            sensor: sensor.to_owned(),
+            actor: id_of(&tree["actor"]).unwrap_or_default().to_owned(),
+            email: text(&tree["actor"]["email"]),
+            body: body.to_owned(),
+            facts: Facts::of(tree, time),
+        }
     }
 
-    /// `profile`, where there is one.
-    pub fn profile(&self) -> Option<&str> {
-        self.tree["profile"].as_str()
+    /// The event exactly as it was sent.
+    pub fn body(&self) -> &str {
+        &self.body
     }
 
-    /// The IRI of the actor, which is an entity or an IRI alone.
-    pub fn actor_id(&self) -> &str {
-        id_of(&self.tree["actor"]).unwrap_or_default()
+    /// The event as a tree. Names of the custom profile are as they were sent.
+    pub fn content(&self) -> Value {
+        serde_json::from_str(&self.body).expect(IS_JSON)
     }
 
-    /// `actor.email`, where there is one.
-    pub fn actor_email(&self) -> Option<&str> {
-        self.tree["actor"]["email"].as_str()
+    pub(crate) fn tree(&self) -> Tree<'_> {
+        serde_json::from_str(&self.body).expect(IS_JSON)
     }
 
-    /// The IRI of `object.course`, else `extensions.courseId`, where there is one.
-    pub fn course(&self) -> Option<&str> {
-        id_of(&self.tree["object"]["course"])
-            .or_else(|| self.tree["extensions"]["courseId"].as_str())
+    /// What was worked on, as the event says; empty for an event that adds nothing.
+    pub fn context(&self) -> Context {
+        self.facts.context.as_ref().map(|(_, context)| context.clone()).unwrap_or_default()
     }
+}
 
-    /// The metrics of the custom profile: type and value of each of `generated.items`.
-    pub fn metrics(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let items = self.tree["generated"]["items"].as_array();
-        items
-            .into_iter()
-            .flatten()
-            .filter_map(|item| Some((item["type"].as_str()?, &item["value"])))
-    }
+/// Why the text of an event can be read.
+const IS_JSON: &str = "an event is made of JSON that was read";
+
+/// 64 bits of the hash of an id.
+pub(crate) fn hash(id: &str) -> i64 {
+    let digest = Sha256::digest(id.as_bytes());
+    i64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
 
 /// An entity that an envelope describes outside an event.
@@ -72,7 +98,7 @@ pub struct Entity {
 }
 
 /// The IRI of an entity, which is an object with an `id` or an IRI alone.
-pub(crate) fn id_of(entity: &Value) -> Option<&str> {
+pub(crate) fn id_of<'t>(entity: &'t Tree<'_>) -> Option<&'t str> {
     entity.as_str().or_else(|| entity["id"].as_str())
 }
 

@@ -12,6 +12,7 @@ pub mod facts;
 mod faults;
 mod profiles;
 pub mod repository;
+mod tree;
 mod vocabulary;
 mod words;
 
@@ -20,8 +21,8 @@ use lyceum_store::Migration;
 pub use envelope::{Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{
-    Actor, Appended, Logged, Prepared, Sent, actors_behind, actors_called, append, append_all,
-    last_actor, of_actor, scan,
+    Actor, Appended, Logged, Sent, actors_behind, actors_called, append, append_all, last_actor,
+    of_actor, scan,
 };
 
 /// The context of Caliper 1.2, which is the version of an envelope, too.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept};
-use lyceum_events::{Envelope, Prepared, Sent, append_all};
+use lyceum_events::{Envelope, Sent, append_all};
 use lyceum_store::Tx;
 use tokio::sync::oneshot;
 
@@ -38,12 +38,10 @@ type Reply = oneshot::Sender<Result<i64>>;
 struct Taken {
     client: String,
     envelope: Envelope,
-    prepared: Prepared,
 }
 
 /// Keeps an envelope; when this answers, it is durable. Answers the number of its job.
 pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<i64> {
-    let prepared = Prepared::of(&envelope.events);
     let (reply, answer) = oneshot::channel();
     let was_busy = {
         let mut queue = app.intake.queue();
@@ -56,7 +54,7 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
                 )
             });
         }
-        queue.waiting.push_back(Waiting { taken: Taken { client, envelope, prepared }, reply });
+        queue.waiting.push_back(Waiting { taken: Taken { client, envelope }, reply });
         std::mem::replace(&mut queue.busy, true)
     };
     if !was_busy {
@@ -99,17 +97,13 @@ async fn keep(app: &App, taken: &Arc<Vec<Taken>>, which: Range<usize>) -> Result
         let taken = &taken[which.clone()];
         let sent: Vec<Sent<'_>> = taken
             .iter()
-            .map(|Taken { client, envelope, prepared }| Sent {
-                client,
-                events: &envelope.events,
-                prepared,
-            })
+            .map(|Taken { client, envelope }| Sent { client, events: &envelope.events })
             .collect();
         let appended = append_all(tx, now, &sent)?;
         let mut rest = &appended[..];
         let accepted: Vec<Accepted<'_>> = taken
             .iter()
-            .map(|Taken { client, envelope, .. }| {
+            .map(|Taken { client, envelope }| {
                 let (own, others) = rest.split_at(envelope.events.len());
                 rest = others;
                 Accepted { client, envelope, appended: own }

@@ -84,7 +84,7 @@ fn entries(
                 };
                 events_near(tx, actor, cut, |logged, pieces| {
                     if let Some(sums) = pieces.within(from..to) {
-                        each(cut.from, &Context::of(&logged.event), &sums);
+                        each(cut.from, &logged.event.context(), &sums);
                     }
                     Ok(())
                 })?;

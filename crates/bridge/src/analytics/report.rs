@@ -69,17 +69,28 @@ impl Report {
     }
 
     pub(super) fn add(&mut self, day: Date, context: &Context, sums: &Sums) {
-        let or = |text: &str, none: &str| if text.is_empty() { none } else { text }.to_owned();
         let (subject, app) = (or(&context.subject, NO_SUBJECT), or(&context.app, NO_APP));
-        let by_app = self.facts_by_app.entry(app.clone()).or_default();
-        for days in [&mut self.facts, by_app] {
-            let metrics = days.entry(Day(day)).or_default().entry(subject.clone()).or_default();
+        for days in [&mut self.facts, member(&mut self.facts_by_app, app)] {
+            let metrics = member(days.entry(Day(day)).or_default(), subject);
             metrics.sums.add(sums, 1);
-            if !metrics.apps.contains(&app) {
-                metrics.apps.insert(app.clone());
+            if !metrics.apps.contains(app) {
+                metrics.apps.insert(app.to_owned());
             }
         }
     }
+}
+
+fn or<'t>(text: &'t str, none: &'t str) -> &'t str {
+    if text.is_empty() { none } else { text }
+}
+
+/// What stands under the name, made where it is missing. Facts are many and names few: a name is
+/// copied once.
+fn member<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
+    if !map.contains_key(name) {
+        map.insert(name.to_owned(), T::default());
+    }
+    map.get_mut(name).expect("it was made above")
 }
 
 impl Serialize for Metrics {

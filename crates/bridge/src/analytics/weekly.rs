@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::Logged;
-use lyceum_events::facts::{Context, Measure, Pieces, Sums};
+use lyceum_events::facts::{Measure, Pieces, Sums};
 use lyceum_roster::fields;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -106,10 +106,10 @@ fn fact(
     sums: &Sums,
 ) -> WeeklyFact {
     let event = &logged.event;
-    let context = Context::of(event);
+    let context = event.context();
     let home = enrolled.home(&context, day);
     let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let activity = &event.tree["object"]["activity"];
+    let activity = &event.content()["object"]["activity"];
     let one = |measure| Thousandths(sums.of(measure));
     let seconds = |measure| seconds(sums.of(measure));
     WeeklyFact {
@@ -140,7 +140,7 @@ fn fact(
         send_time: event.send_time.to_string(),
         generated_at: event.time.to_string(),
         sensor: event.sensor.clone(),
-        event_type: event.kind().to_owned(),
+        event_type: event.kind.clone(),
         year: day.year(),
         month: day.month(),
         day: day.day(),

@@ -7,12 +7,14 @@ mod piece;
 
 use lyceum_core::Result;
 use lyceum_core::limits::FACT_REBUILD_CHUNK_COUNT;
+use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 use sha2::{Digest as _, Sha256};
 
-use crate::event::{Event, local_id};
+use crate::event::{id_of, local_id};
 use crate::repository;
 use crate::repository::facts::Rows;
+use crate::tree::Tree;
 
 pub use crate::repository::facts::{locate, read};
 pub use piece::{Pieces, REACH_MS};
@@ -88,7 +90,7 @@ impl Sums {
 }
 
 /// What was worked on, as the event says.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Context {
     /// The course's sourcedId; empty where the event names none.
     pub course: String,
@@ -100,14 +102,15 @@ pub struct Context {
 
 impl Context {
     /// What an event says was worked on.
-    pub fn of(event: &Event) -> Self {
-        let object = &event.tree["object"];
-        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    fn of(event: &Tree<'_>) -> Self {
+        let object = &event["object"];
+        let text = |value: &Tree<'_>| value.as_str().map(str::to_owned);
         let app = &object["app"];
-        let sender = &event.tree["edApp"];
+        let sender = &event["edApp"];
         let names = [&app["name"], &app["id"], app, &sender["name"], &sender["id"], sender];
+        let course = id_of(&object["course"]).or_else(|| event["extensions"]["courseId"].as_str());
         Self {
-            course: event.course().map(|iri| local_id(iri, "/courses/")).unwrap_or_default(),
+            course: course.map(|iri| local_id(iri, "/courses/")).unwrap_or_default(),
             subject: text(&object["subject"]).unwrap_or_default(),
             app: names.into_iter().find_map(text).unwrap_or_default(),
         }
@@ -137,9 +140,11 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn of(event: &Event) -> Self {
-        let own = event.time.milliseconds().div_euclid(BUCKET_MS);
-        let Some(pieces) = Pieces::of(event) else { return Self { own, ..Self::default() } };
+    pub(crate) fn of(event: &Tree<'_>, time: Timestamp) -> Self {
+        let own = time.milliseconds().div_euclid(BUCKET_MS);
+        let Some(pieces) = Pieces::told(event, time) else {
+            return Self { own, ..Self::default() };
+        };
         let context = Context::of(event);
         Self { own, buckets: pieces.by_bucket(), context: Some((context.number(), context)) }
     }
@@ -168,7 +173,7 @@ pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
     for &actor in &actors {
         repository::of_actor(tx, actor, i64::MIN..i64::MAX, |logged| {
             events += 1;
-            rows.add(actor, logged.seq, &Facts::of(&logged.event));
+            rows.add(actor, logged.seq, &logged.event.facts);
             Ok(())
         })?;
     }

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use lyceum_core::limits::{FACT_VALUE_MAX_COUNT, TIME_SPENT_REACH_MAX_H, TIME_SPENT_SPAN_MAX_H};
 use lyceum_core::time::Timestamp;
-use serde_json::Value;
 
 use super::{BUCKET_MS, Measure, Sums};
 use crate::event::Event;
+use crate::tree::Tree;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 /// Milliseconds from the time of an event within which all that it adds lies.
@@ -33,11 +33,16 @@ struct Piece {
 impl Pieces {
     /// What an event of the custom profile adds; none for another event.
     pub fn of(event: &Event) -> Option<Self> {
-        if !matches!(event.kind(), "ActivityEvent" | "TimeSpentEvent") {
+        Self::told(&event.tree(), event.time)
+    }
+
+    /// What the event of that time adds.
+    pub(super) fn told(event: &Tree<'_>, time: Timestamp) -> Option<Self> {
+        if !matches!(event["type"].as_str(), Some("ActivityEvent" | "TimeSpentEvent")) {
             return None;
         }
-        let at = event.time.milliseconds();
-        let items = event.tree["generated"]["items"].as_array().map_or(&[][..], Vec::as_slice);
+        let at = time.milliseconds();
+        let items = event["generated"]["items"].as_list().unwrap_or_default();
         let mut pieces: Vec<Piece> = items.iter().filter_map(|item| Piece::of(at, item)).collect();
         if pieces.is_empty() {
             pieces.push(Piece { from: at, to: at, amount: None });
@@ -86,7 +91,7 @@ impl Piece {
     /// An item of an event at the instant: `{type, value, startDate?, endDate?}`, the dates also as
     /// `start_date` and `end_date`. A time that lies too far from the event or is too long is not
     /// believed, and its seconds count at the event.
-    fn of(at: i64, item: &Value) -> Option<Self> {
+    fn of(at: i64, item: &Tree<'_>) -> Option<Self> {
         let measure = Measure::named(item["type"].as_str()?)?;
         let amount = thousandths(&item["value"])?;
         let date = |names: [&str; 2]| {
@@ -122,7 +127,7 @@ impl Piece {
 
 /// A number in thousandths, rounded half away from zero, held within the limit.
 #[expect(clippy::cast_possible_truncation, reason = "held within the limit before")]
-fn thousandths(value: &Value) -> Option<i64> {
+fn thousandths(value: &Tree<'_>) -> Option<i64> {
     let most = f64::from(FACT_VALUE_MAX_COUNT);
     let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
     number.is_finite().then(|| (number.clamp(-most, most) * 1000.0).round() as i64)

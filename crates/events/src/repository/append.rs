@@ -10,8 +10,7 @@ use sha2::{Digest, Sha256};
 use super::names::{self, Sources};
 use super::read::{COLUMNS, Logged, logged};
 use super::{COLLECTION, facts, lists, marks};
-use crate::event::Event;
-use crate::facts::Facts;
+use crate::event::{Event, hash};
 
 /// What became of an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,23 +51,6 @@ impl Appended {
     }
 }
 
-/// What follows from events alone, so that it is worked out before a transaction begins.
-#[derive(Clone, Debug)]
-pub struct Prepared {
-    hashes: Vec<i64>,
-    facts: Vec<Facts>,
-}
-
-impl Prepared {
-    /// That of the events.
-    pub fn of(events: &[Event]) -> Self {
-        Self {
-            hashes: events.iter().map(|event| hash(&event.id)).collect(),
-            facts: events.iter().map(Facts::of).collect(),
-        }
-    }
-}
-
 /// Events of one client.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
@@ -76,8 +58,6 @@ pub struct Sent<'a> {
     pub client: &'a str,
     /// The events.
     pub events: &'a [Event],
-    /// That of the events.
-    pub prepared: &'a Prepared,
 }
 
 /// What all rows of one call share.
@@ -92,8 +72,6 @@ struct Item<'a> {
     client: &'a str,
     event: &'a Event,
     actor: i64,
-    hash: i64,
-    facts: &'a Facts,
 }
 
 /// Appends events of a client, and tells for each what became of it.
@@ -108,37 +86,32 @@ pub fn append(
     client: &str,
     events: &[Event],
 ) -> Result<Vec<Appended>> {
-    append_all(tx, now, &[Sent { client, events, prepared: &Prepared::of(events) }])
+    append_all(tx, now, &[Sent { client, events }])
 }
 
 /// [`append`] of what several clients sent: one answer an event, in their order.
 pub fn append_all(tx: &mut Tx<'_>, now: Timestamp, sent: &[Sent<'_>]) -> Result<Vec<Appended>> {
     let mut actors = names::actors(tx, sent.iter().flat_map(|one| one.events))?.into_iter();
     let mut items: Vec<Item<'_>> = Vec::with_capacity(actors.len());
-    for &Sent { client, events, prepared: Prepared { hashes, facts } } in sent {
-        let parts = events.iter().zip(actors.by_ref()).zip(hashes).zip(facts);
-        items.extend(parts.map(|(((event, actor), &hash), facts)| Item {
-            client,
-            event,
-            actor,
-            hash,
-            facts,
-        }));
+    for &Sent { client, events } in sent {
+        let parts = events.iter().zip(actors.by_ref());
+        items.extend(parts.map(|(event, actor)| Item { client, event, actor }));
     }
     let sources = items.iter().map(|item| (item.event.sensor.as_str(), item.client));
     let batch = Batch { now, sources: names::sources(tx, sources)? };
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
     let taken = claim(tx, &items, &seqs)?;
-    let is_new = |at: usize| taken.get(&items[at].hash).is_none_or(|holder| *holder == seqs[at]);
+    let is_new =
+        |at: usize| taken.get(&items[at].event.hash).is_none_or(|holder| *holder == seqs[at]);
     let (new, open): (Vec<usize>, Vec<usize>) = (0..items.len()).partition(|at| is_new(*at));
     let rows: Vec<(Item<'_>, i64)> = new.into_iter().map(|at| (items[at], seqs[at])).collect();
     insert(tx, &batch, &rows)?;
     count(tx, &rows)?;
-    let open: Vec<i64> = open.into_iter().map(|at| items[at].hash).collect();
+    let open: Vec<i64> = open.into_iter().map(|at| items[at].event.hash).collect();
     let known = holders(tx, &open)?;
     let mut answers = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        answers.push(match known.get(&item.hash) {
+        answers.push(match known.get(&item.event.hash) {
             _ if is_new(at) => Appended::New { seq: seqs[at] },
             Some(holder) if is_same(holder, item) => Appended::Same { seq: holder.seq },
             _ => version(tx, &batch, *item)?,
@@ -147,16 +120,10 @@ pub fn append_all(tx: &mut Tx<'_>, now: Timestamp, sent: &[Sent<'_>]) -> Result<
     Ok(answers)
 }
 
-/// 64 bits of the hash of an id. Two ids with the same bits are told apart by [`find`].
-fn hash(id: &str) -> i64 {
-    let digest = Sha256::digest(id.as_bytes());
-    i64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
-}
-
 /// Claims hashes for numbers. Answers who holds them where not all were free; nothing otherwise,
 /// which is the rule and costs no look-up. Sorted, so that two transactions never wait in a ring.
 fn claim(tx: &mut Tx<'_>, items: &[Item<'_>], seqs: &[i64]) -> Result<BTreeMap<i64, i64>> {
-    let hashes = items.iter().map(|item| item.hash);
+    let hashes = items.iter().map(|item| item.event.hash);
     let mut keys: Vec<(i64, i64)> = hashes.clone().zip(seqs.iter().copied()).collect();
     keys.sort_unstable();
     let values: Vec<Value<'_>> =
@@ -190,7 +157,7 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Resul
             event.send_time.milliseconds().into(),
             now.into(),
             now.into(),
-            event.body.as_str().into(),
+            event.body().into(),
         ]);
         tx.tally(COLLECTION, *seq, 1);
     }
@@ -203,7 +170,7 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Resul
 fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
     let mut facts = facts::Rows::default();
     for (item, seq) in rows {
-        facts.add(item.actor, *seq, item.facts);
+        facts.add(item.actor, *seq, &item.event.facts);
     }
     facts.write(tx)
 }
@@ -219,7 +186,7 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     for list in lists(hashes) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
-            found.insert(row.int(9)?, logged(row)?);
+            found.insert(row.int(8)?, logged(row)?);
             Ok(true)
         })?;
     }
@@ -230,7 +197,12 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
 fn is_same(holder: &Logged, &Item { client, event, .. }: &Item<'_>) -> bool {
     holder.event.id == event.id
         && (holder.client != client
-            || holder.event.send_time >= event.send_time && holder.event.tree == event.tree)
+            || holder.event.send_time >= event.send_time && says(&holder.event, event))
+}
+
+/// Whether two events say the same.
+fn says(one: &Event, other: &Event) -> bool {
+    one.body() == other.body() || one.content() == other.content()
 }
 
 /// Appends one event whose id, or its hash, may be taken.
@@ -250,13 +222,13 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
     if is_same(&holder, &item) {
         return Ok(Appended::Same { seq: holder.seq });
     }
-    if holder.event.tree == event.tree {
+    if says(&holder.event, event) {
         sent_again(tx, holder.seq, event)?;
         return Ok(Appended::Same { seq: holder.seq });
     }
     let wins = rank(event) > rank(&holder.event);
     let others = versions(tx, hash)?;
-    let known = others.iter().filter(|other| other.event.tree == event.tree);
+    let known = others.iter().filter(|other| says(&other.event, event));
     match known.max_by_key(|other| other.event.send_time) {
         Some(known) if known.event.send_time >= event.send_time => {
             return Ok(Appended::Older { seq: known.seq });
@@ -277,22 +249,18 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
     }
     tx.tally(COLLECTION, holder.seq, -1);
     supersede(tx, batch.now, hash, holder.seq, seq)?;
-    facts::take_away(tx, holder.actor, holder.seq, &Facts::of(&holder.event))?;
+    facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
     count(tx, &[(item, seq)])?;
     hold(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }
 
-/// What decides between versions: the later envelope, else the greater hash of the content.
+/// What decides between versions: the later envelope, else the greater hash of the content as text
+/// that does not depend on white space or the order of members.
 fn rank(event: &Event) -> (Timestamp, [u8; 32]) {
-    (event.send_time, Sha256::digest(canonical(&event.tree).as_bytes()).into())
-}
-
-/// The content as text that does not depend on white space or the order of members.
-fn canonical(tree: &serde_json::Value) -> String {
-    let mut sorted = tree.clone();
+    let mut sorted = event.content();
     sorted.sort_all_objects();
-    sorted.to_string()
+    (event.send_time, Sha256::digest(sorted.to_string().as_bytes()).into())
 }
 
 /// The slot of an id and who holds it. Where another id has the same hash, the next number is the

@@ -1,10 +1,11 @@
 //! The rows of facts: the only SQL about them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-use lyceum_core::Result;
 use lyceum_core::limits::FACT_LOCATE_CHUNK_COUNT;
+use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::facts::{BUCKET_MS, Context, Facts, Sums};
@@ -138,41 +139,35 @@ pub fn read(
     instants: Range<i64>,
     mut each: impl FnMut(i64, &Context, &Sums),
 ) -> Result<()> {
-    let sql = "SELECT f.bucket, f.context, c.course, c.subject, c.app, f.events, f.xp, \
-               f.total_questions, f.correct_questions, f.mastered_units, f.active, f.inactive, \
-               f.waste, f.unknown, f.anti_pattern FROM event_facts f \
-               JOIN event_contexts c ON c.id = f.context \
-               WHERE f.actor = $1 AND f.bucket >= $2 AND f.bucket < $3 ORDER BY f.bucket";
+    let sql = "SELECT bucket, context, events, xp, total_questions, correct_questions, \
+               mastered_units, active, inactive, waste, unknown, anti_pattern FROM event_facts \
+               WHERE actor = $1 AND bucket >= $2 AND bucket < $3 AND context <> 0";
     let bounds = [instants.start / BUCKET_MS, instants.end / BUCKET_MS];
-    let mut bucket = i64::MIN;
-    let mut contexts: BTreeMap<i64, (Context, Sums)> = BTreeMap::new();
-    let mut hand = |bucket: i64, contexts: &mut BTreeMap<i64, (Context, Sums)>| {
-        for (context, sums) in std::mem::take(contexts).values() {
-            // What was taken away from shared sums stands beside them.
-            if sums.events != 0 {
-                each(bucket * BUCKET_MS, context, sums);
-            }
-        }
-    };
+    let mut found: BTreeMap<(i64, i64), Sums> = BTreeMap::new();
     tx.query(sql, &[actor.into(), bounds[0].into(), bounds[1].into()], |row| {
-        let at = row.int(0)?;
-        if at != bucket {
-            hand(bucket, &mut contexts);
-            bucket = at;
-        }
-        let more = sums(row, 5)?;
-        match contexts.get_mut(&row.int(1)?) {
-            Some((_, sums)) => sums.add(&more, 1),
-            None => {
-                let text = |column| row.text(column).map(str::to_owned);
-                let named = Context { course: text(2)?, subject: text(3)?, app: text(4)? };
-                contexts.insert(row.int(1)?, (named, more));
-            }
-        }
+        found.entry((row.int(0)?, row.int(1)?)).or_default().add(&sums(row, 2)?, 1);
         Ok(true)
     })?;
-    hand(bucket, &mut contexts);
+    // What was taken away from shared sums stands beside them.
+    found.retain(|_, sums| sums.events != 0);
+    let mut contexts = BTreeMap::new();
+    for ((bucket, number), sums) in found {
+        let context = match contexts.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(context(tx, number)?),
+        };
+        each(bucket * BUCKET_MS, context, &sums);
+    }
     Ok(())
+}
+
+fn context(tx: &mut Tx<'_>, number: i64) -> Result<Context> {
+    let sql = "SELECT course, subject, app FROM event_contexts WHERE id = $1";
+    let found = tx.query_one(sql, &[number.into()], |row| {
+        let text = |column| row.text(column).map(str::to_owned);
+        Ok(Context { course: text(0)?, subject: text(1)?, app: text(2)? })
+    })?;
+    found.ok_or_else(|| Problem::internal("a fact has no context"))
 }
 
 fn sums(row: &Row<'_>, first: usize) -> Result<Sums> {

@@ -50,7 +50,7 @@ impl Follow {
             }
             self.gap = None;
             self.seen = seq;
-            if row.opt_int(9)?.is_none() {
+            if row.opt_int(8)?.is_none() {
                 events.push(logged(row)?);
             }
             Ok(true)

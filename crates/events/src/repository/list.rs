@@ -88,10 +88,12 @@ impl Filter {
     /// Whether an event is one of them.
     pub fn takes(&self, logged: &Logged) -> bool {
         let event = &logged.event;
-        let email = event.actor_email().unwrap_or_default();
         self.sensor.as_ref().is_none_or(|sensor| *sensor == event.sensor)
-            && self.actor_id.as_ref().is_none_or(|id| id == event.actor_id())
-            && self.actor_email.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(email))
+            && self.actor_id.as_ref().is_none_or(|id| *id == event.actor)
+            && self
+                .actor_email
+                .as_ref()
+                .is_none_or(|wanted| wanted.eq_ignore_ascii_case(&event.email))
             && self.start.is_none_or(|start| event.time >= start)
             && self.end.is_none_or(|end| event.time <= end)
     }

@@ -10,7 +10,7 @@ mod read;
 mod refusals;
 
 pub use accepted::{Accepted, Done, accept, done};
-pub use append::{Appended, Prepared, Sent, append, append_all};
+pub use append::{Appended, Sent, append, append_all};
 pub use follow::Follow;
 pub use list::{Filter, Page, list, newest, read};
 pub use names::{Actor, actors_behind, actors_called, last_actor};

@@ -40,7 +40,7 @@ fn source(tx: &mut Tx<'_>, names: &[Value<'_>]) -> Result<Option<i64>> {
 type Names<'a> = (&'a str, &'a str);
 
 fn names(event: &Event) -> Names<'_> {
-    (event.actor_id(), event.actor_email().unwrap_or_default())
+    (&event.actor, &event.email)
 }
 
 /// The number of each event's actor; new actors get theirs.

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_among;
 use lyceum_store::{Row, Tx, Value};
 
@@ -28,27 +28,19 @@ pub struct Logged {
 }
 
 /// The columns of a [`Logged`], from `event_log l` and `event_sources s`.
-pub(super) const COLUMNS: &str = "l.seq, s.client, s.sensor, l.event_ms, l.send_ms, l.received_ms, l.changed_ms, l.body, l.actor";
+pub(super) const COLUMNS: &str =
+    "l.seq, s.client, s.sensor, l.send_ms, l.received_ms, l.changed_ms, l.body, l.actor";
 
 /// Reads [`COLUMNS`].
 pub(super) fn logged(row: &Row<'_>) -> Result<Logged> {
-    let body = row.text(7)?;
-    let tree: serde_json::Value = serde_json::from_str(body).map_err(Problem::internal)?;
     let at = |column| row.int(column).map(Timestamp::from_milliseconds);
     Ok(Logged {
         seq: row.int(0)?,
-        actor: row.int(8)?,
+        actor: row.int(7)?,
         client: row.text(1)?.to_owned(),
-        received: at(5)?,
-        changed: at(6)?,
-        event: Event {
-            id: tree["id"].as_str().unwrap_or_default().to_owned(),
-            time: at(3)?,
-            send_time: at(4)?,
-            sensor: row.text(2)?.to_owned(),
-            tree,
-            body: body.to_owned(),
-        },
+        received: at(4)?,
+        changed: at(5)?,
+        event: Event::read(row.text(6)?, row.text(2)?, at(3)?)?,
     })
 }
 

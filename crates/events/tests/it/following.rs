@@ -19,7 +19,7 @@ fn noon() -> Timestamp {
 fn look(db: &Db, follow: &Follow) -> (Follow, Vec<String>) {
     let looked = db.read_blocking(|tx| follow.clone().look(tx, noon())).unwrap();
     let name = |tree: &serde_json::Value| tree["object"]["name"].as_str().unwrap().to_owned();
-    (looked.0, looked.1.iter().map(|logged| name(&logged.event.tree)).collect())
+    (looked.0, looked.1.iter().map(|logged| name(&logged.event.content())).collect())
 }
 
 /// As [`look`], until nothing is waited for: transactions of other databases of the cluster count, too,

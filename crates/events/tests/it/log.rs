@@ -44,7 +44,7 @@ fn current(db: &Db) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     db.read_blocking(|tx| {
         scan(tx, 0, 1000, |logged| {
-            found.push((logged.event.id.clone(), logged.event.tree["object"]["name"].clone()));
+            found.push((logged.event.id.clone(), logged.event.content()["object"]["name"].clone()));
             Ok(())
         })
     })
@@ -132,12 +132,12 @@ fn order_repetition_and_split_do_not_matter() {
                             Appended::Same { .. } | Appended::Older { .. } => continue,
                             Appended::New { .. } => {}
                             Appended::Correction { former, .. } => {
-                                let name = &former.tree["object"]["name"];
+                                let name = &former.content()["object"]["name"];
                                 let at = names.iter().position(|known| known == name).unwrap();
                                 names.remove(at);
                             }
                         }
-                        names.push(event.tree["object"]["name"].clone());
+                        names.push(event.content()["object"]["name"].clone());
                     }
                 }
                 let added: Vec<(String, Value)> = counted

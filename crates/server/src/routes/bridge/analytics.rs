@@ -8,6 +8,7 @@ use lyceum_bridge::analytics::{self, Report, Who};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -152,12 +153,18 @@ async fn read(
     }
 }
 
+/// A report with what was asked for.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    head: Value,
+    message: &'static str,
+    #[serde(flatten)]
+    report: &'a Report,
+}
+
 fn answer(report: &Report, head: Value) -> Answer {
-    let Value::Object(mut body) = head else { unreachable!("the head is an object") };
-    body.insert("message".to_owned(), "Successfully retrieved the facts".into());
-    body.insert("facts".to_owned(), json!(report.facts));
-    body.insert("factsByApp".to_owned(), json!(report.facts_by_app));
-    Answer::of(&body)
+    Answer::of(&Shown { head, message: "Successfully retrieved the facts", report })
 }
 
 fn ranged(route: Route) -> Route {

@@ -19,7 +19,7 @@ pub(super) const ENTITIES: [&str; 10] = [
 
 /// The stored event.
 pub(super) fn stored(logged: Logged) -> Value {
-    let mut tree = logged.event.tree;
+    let mut tree = logged.event.content();
     let mut shown = Map::new();
     shown.insert("id".to_owned(), logged.seq.into());
     shown.insert("externalId".to_owned(), logged.event.id.into());

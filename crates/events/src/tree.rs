@@ -1,0 +1,198 @@
+//! JSON as it was sent: a tree that borrows its text, for what is checked and then let go.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Index;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value};
+
+/// A JSON value.
+#[derive(Clone, Debug)]
+pub(crate) enum Tree<'a> {
+    Null,
+    Truth(bool),
+    Number(Number),
+    Text(Cow<'a, str>),
+    List(Vec<Self>),
+    Object(Object<'a>),
+}
+
+/// A member of an object.
+type Member<'a> = (Cow<'a, str>, Tree<'a>);
+
+/// The members of an object, in the order sent. Each name stands once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Object<'a>(Vec<Member<'a>>);
+
+impl<'a> Tree<'a> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn as_u64(&self) -> Option<u64> {
+        if let Self::Number(number) = self { number.as_u64() } else { None }
+    }
+
+    pub(crate) fn as_f64(&self) -> Option<f64> {
+        if let Self::Number(number) = self { number.as_f64() } else { None }
+    }
+
+    pub(crate) fn as_list(&self) -> Option<&[Self]> {
+        if let Self::List(items) = self { Some(items) } else { None }
+    }
+
+    pub(crate) fn as_object(&self) -> Option<&Object<'a>> {
+        if let Self::Object(object) = self { Some(object) } else { None }
+    }
+
+    fn value(&self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Truth(truth) => (*truth).into(),
+            Self::Number(number) => number.clone().into(),
+            Self::Text(text) => (&**text).into(),
+            Self::List(items) => items.iter().map(Self::value).collect(),
+            Self::Object(object) => {
+                object.iter().map(|(name, value)| (name, value.value())).collect()
+            }
+        }
+    }
+}
+
+impl<'a> Object<'a> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Tree<'a>> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Tree<'a>)> {
+        self.0.iter().map(|(name, value)| (&**name, value))
+    }
+}
+
+/// A member; `null` where there is none.
+impl Index<&str> for Tree<'_> {
+    type Output = Self;
+
+    fn index(&self, name: &str) -> &Self {
+        self.as_object().and_then(|object| object.get(name)).unwrap_or(&Self::Null)
+    }
+}
+
+/// As JSON.
+impl fmt::Display for Tree<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+/// Members up to which each is compared with those before it.
+const FEW: usize = 32;
+
+/// Of members with one name the last one counts, in the place of the first.
+fn once(members: Vec<Member<'_>>) -> Vec<Member<'_>> {
+    let is_known = |at: usize| members[..at].iter().any(|(name, _)| *name == members[at].0);
+    if members.len() <= FEW && !(0..members.len()).any(is_known) {
+        return members;
+    }
+    let mut places = HashMap::new();
+    let mut kept: Vec<Member<'_>> = Vec::with_capacity(members.len());
+    for (name, value) in members {
+        let place = *places.entry(name.clone()).or_insert(kept.len());
+        match kept.get_mut(place) {
+            Some((_, former)) => *former = value,
+            None => kept.push((name, value)),
+        }
+    }
+    kept
+}
+
+/// Text that is borrowed where nothing in it is escaped.
+#[derive(serde::Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Tree<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Tree<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree<'de>, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Tree<'de>, E> {
+        Ok(Tree::Truth(truth))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Tree<'de>, E> {
+        Ok(Tree::Number(number.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Tree<'de>, E> {
+        Ok(Tree::Number(number.into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Tree<'de>, E> {
+        Ok(Number::from_f64(number).map_or(Tree::Null, Tree::Number))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Tree<'de>, E> {
+        Ok(Tree::Text(text.into()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Tree<'de>, E> {
+        Ok(Tree::Text(text.to_owned().into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree<'de>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Tree::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(Text(name)) = map.next_key()? {
+            members.push((name, map.next_value()?));
+        }
+        Ok(Tree::Object(Object(once(members))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_what_a_value_is() {
+        let many = (0..100).map(|n| format!("\"m{}\":{n}", n % 40)).collect::<Vec<_>>().join(",");
+        for text in [
+            r#"{"a":1,"b":[true,null,-2,2.5,"x\n",{"c":{}}],"a":{"again":"é"},"d":"\u00e9"}"#,
+            r#"{"a":1,"b":2,"a":3,"b":4,"c":5}"#,
+            &format!("{{{many}}}"),
+            "[]",
+            "18446744073709551615",
+        ] {
+            let value: Value = serde_json::from_str(text).unwrap();
+            let tree: Tree<'_> = serde_json::from_str(text).unwrap();
+            assert_eq!(tree.to_string(), value.to_string());
+        }
+    }
+}
