@@ -78,7 +78,13 @@ export class Client {
     this.levels = new Levels(http);
     this.achievements = new Achievements(http, queue, game);
     this.notifications = new Notifications(http, queue);
-    this.learning = new Learning(http, queue, game, realPage(), options);
+    this.learning = new Learning(
+      http,
+      queue,
+      game,
+      realPage(() => http.now()),
+      options,
+    );
     this.runtime = new Runtime(embedding);
     this.connection = new ConnectionMonitor(() => http.answers());
     this.connection.on("change", (state) => state === "online" && void queue.flush());

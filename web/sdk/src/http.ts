@@ -23,6 +23,9 @@ export const ANSWER_TIMEOUT_MS = 15_000;
 /** How long a server may take to say that it is there, in milliseconds. */
 const PING_TIMEOUT_MS = 5_000;
 
+/** How wrong a device's clock may be before the server's counts, in milliseconds. */
+const CLOCK_TOLERANCE_MS = 30_000;
+
 /** Who calls. */
 export interface Caller {
   /** Gets a new token when the one in use is refused. */
@@ -36,6 +39,7 @@ export class Http {
   /** The address of the API, without a slash at its end. */
   readonly baseUrl: string;
   #token: string;
+  #behindMs = 0;
 
   constructor(
     baseUrl: string,
@@ -52,6 +56,11 @@ export class Http {
 
   set token(token: string) {
     this.#token = token;
+  }
+
+  /** The present by the server's clock: devices with a wrong one would tell of the future, or of another day. */
+  now(): number {
+    return Date.now() + this.#behindMs;
   }
 
   /**
@@ -78,10 +87,17 @@ export class Http {
         headers: { accept: "application/json" },
         signal: AbortSignal.timeout(PING_TIMEOUT_MS),
       });
+      this.#compareClocks(response);
       return response.ok && typeof (await response.json()) === "object";
     } catch {
       return false;
     }
+  }
+
+  /** The header `Date` is in whole seconds, and old by the time it comes: small differences are none. */
+  #compareClocks({ headers }: Response): void {
+    const behindMs = Date.parse(headers.get("date") ?? "") - Date.now();
+    if (!Number.isNaN(behindMs)) this.#behindMs = Math.abs(behindMs) > CLOCK_TOLERANCE_MS ? behindMs : 0;
   }
 
   async #once<T>({ method, path, query, body, key, keepalive }: Request): Promise<T> {
@@ -102,6 +118,7 @@ export class Http {
     let text: string;
     try {
       response = await fetch(url, init);
+      this.#compareClocks(response);
       text = await response.text();
     } catch (error) {
       const cause = error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : "no connection";

@@ -13,8 +13,8 @@ export interface Activity {
   activityName?: string;
   /** Of the project's courses: `Math`, `Reading`, … */
   subject: string;
-  /** From -1 (before kindergarten) to 13. */
-  grade: number;
+  /** A number, or as OneRoster writes it: `"K"`, `"03"`. */
+  grade: number | string;
 }
 
 /** What came of an activity. */
@@ -32,7 +32,17 @@ export interface ActivityResult extends Partial<Activity> {
 /** What an ended activity has earned. */
 export interface EndedActivity {
   xpAwarded: number;
-  [more: string]: unknown;
+  /** Which attempt it was, from 1. */
+  attempt: number;
+  /** What accuracy and attempt made of the time; none where the app said what was earned. */
+  multiplier: number | null;
+  courseId: string;
+  /** All units mastered in the course. */
+  masteredUnits: number;
+  /** Hundredths of the course's units that are mastered; none where it has none. */
+  pctCompleteApp: number | null;
+  /** The event in the log. */
+  eventId: string;
 }
 
 /** How time is measured. */
@@ -59,11 +69,12 @@ export interface LearningQueue {
 export interface LearningContext {
   id: string;
   role: string;
-  enrollments: { subject: string; grade: number; courseId: string }[];
+  enrollments: { subject: string; grade: number | string; courseId: string }[];
   organizations: { id: string; name: string; type: string; isPrimary: boolean }[];
 }
 
 interface Running {
+  gameId: string;
   activity: Activity;
   clock: AttentionClock;
   /** When the window began that the next heartbeat tells. */
@@ -100,6 +111,7 @@ export class Learning {
   /** Begins an activity and measures its time; one that runs is left with the time it has. */
   start(activity: Activity): void {
     check(activity);
+    const gameId = this.game();
     this.leave();
     const clock = new AttentionClock(
       this.page.elapsed(),
@@ -120,7 +132,7 @@ export class Learning {
       }),
     ];
     const stop = () => stops.forEach((each) => each());
-    this.#running = { activity, clock, since: this.page.now(), activeMs: 0, stop };
+    this.#running = { gameId, activity, clock, since: this.page.now(), activeMs: 0, stop };
   }
 
   /** The clock stands: a dialogue, an overlay, a break. */
@@ -194,7 +206,7 @@ export class Learning {
     running.activeMs += spent.activeMs;
     if (spent.activeMs + spent.inactiveMs < 1) return;
     const body = {
-      gameId: this.game(),
+      gameId: running.gameId,
       activityData: running.activity,
       timingData: {
         startedAt,
@@ -203,10 +215,19 @@ export class Learning {
         inactiveSeconds: seconds(spent.inactiveMs),
       },
     };
-    if (last) return this.queue.beacon("POST", "/lms/time-spent", body);
-    this.queue.push("POST", "/lms/time-spent", body).catch((error: Error) => {
+    const path = "/lms/time-spent";
+    const lost = (error: Error) => {
       console.warn(`Lyceum: the time of '${running.activity.activityId}' was not counted: ${error.message}`);
-    });
+    };
+    if (!last) {
+      this.queue.push("POST", path, body).catch(lost);
+      return;
+    }
+    try {
+      this.queue.beacon("POST", path, body);
+    } catch (error) {
+      lost(error as Error);
+    }
   }
 }
 

@@ -22,10 +22,10 @@ export interface PageSignals {
 
 const INPUTS = ["pointerdown", "pointermove", "keydown", "wheel", "touchstart", "touchmove", "scroll"] as const;
 
-/** The page as it is; outside of browsers nothing happens on it. */
-export function realPage(): PageEnvironment {
+/** The page as it is, with the clock that counts; outside of browsers nothing happens on it. */
+export function realPage(now: () => number): PageEnvironment {
   return {
-    now: () => Date.now(),
+    now,
     elapsed: () => performance.now(),
     every(ms, work) {
       const timer = setInterval(work, ms);

@@ -108,3 +108,29 @@ test("a game token names its game and its player", async (t) => {
   const none = clientOf(t, { baseUrl: "http://127.0.0.1:1", gameId: undefined });
   assert.throws(() => none.scores.submit(5), /made without a game/);
 });
+
+test("a device whose clock is wrong tells the time of the server", async (t) => {
+  let date = "Mon, 02 Mar 2026 09:00:00 GMT";
+  const bodies = [];
+  const baseUrl = await stranger(t, async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    bodies.push(text && JSON.parse(text));
+    response.writeHead(200, { "content-type": "application/json", date }).end("{}");
+  });
+  const client = clientOf(t, { baseUrl });
+  const end = async () => {
+    await client.users.me();
+    await client.learning.endActivity({
+      activityId: "a",
+      subject: "Math",
+      grade: 3,
+      correctQuestions: 1,
+      totalQuestions: 1,
+    });
+    return Date.parse(bodies.at(-1).timingData.endedAt);
+  };
+  assert.ok(Math.abs((await end()) - Date.parse(date)) < 2_000);
+  date = new Date().toUTCString();
+  assert.ok(Math.abs((await end()) - Date.now()) < 2_000);
+});

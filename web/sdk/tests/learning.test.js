@@ -7,12 +7,13 @@ import { World } from "./world.js";
 
 const fractions = { activityId: "fractions-1", activityName: "Fractions", subject: "Math", grade: 3 };
 
-function learningOf(options) {
+function learningOf(options, more = {}) {
   const world = new World();
   const sent = [];
   const queue = {
     push: async (_method, path, body) => (sent.push({ path, body }), { xpAwarded: 1, queued: false }),
     beacon: (_method, path, body) => sent.push({ path, body, beacon: true }),
+    ...more,
   };
   const times = () =>
     sent
@@ -138,4 +139,20 @@ test("the attention clock loses no millisecond between looks", () => {
     assert.equal(active + inactive, now);
   }
   assert.ok(active > 0 && inactive > 0);
+});
+
+test("a full queue stops no game", async (t) => {
+  const { learning, world } = learningOf(
+    {},
+    {
+      beacon: () => {
+        throw new Error("5000 writes wait");
+      },
+    },
+  );
+  const warned = t.mock.method(console, "warn", () => {});
+  learning.start(fractions);
+  await world.pass(4_000);
+  learning.leave();
+  assert.match(warned.mock.calls[0].arguments[0], /the time of 'fractions-1' was not counted: 5000 writes wait/);
 });

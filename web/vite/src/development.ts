@@ -1,7 +1,7 @@
 import { LEARNING_ROLES, flags } from "./options.js";
 import type { LearningRole, Mode, Options } from "./options.js";
 import type { Project } from "./project.js";
-import { MOCK_TOKEN, connect, startSandbox } from "./sandbox.js";
+import { connect, startSandbox } from "./sandbox.js";
 import type { Sandbox } from "./sandbox.js";
 
 /** What pages in development are told. */
@@ -49,8 +49,8 @@ export class Development {
 
   get injected(): Injected | undefined {
     if (!this.#sandbox) return undefined;
-    const { baseUrl, gameId } = this.#sandbox;
-    return { baseUrl, token: MOCK_TOKEN, gameId, mode: this.mode };
+    const { baseUrl, token, gameId } = this.#sandbox;
+    return { baseUrl, token, gameId, mode: this.mode };
   }
 
   /** A development server begins: the sandbox runs when this resolves, with these options. */
@@ -63,7 +63,7 @@ export class Development {
     this.project = project;
     if (JSON.stringify([options.sandbox, options.learning, project]) === this.#started) return;
     this.#role = undefined;
-    await this.#start(options.sandbox?.recreateDb ? ["--recreate-db"] : []);
+    await this.#start(options.sandbox?.recreateDb);
   }
 
   /** A development server has ended; with the last one the sandbox ends. */
@@ -74,18 +74,18 @@ export class Development {
 
   /** Makes the database anew. */
   recreate(): Promise<void> {
-    return this.#start(["--recreate-db"]);
+    return this.#start(true);
   }
 
   /** The learner takes the next role. */
   async nextRole(): Promise<LearningRole> {
     const next = (LEARNING_ROLES.indexOf(this.role) + 1) % LEARNING_ROLES.length;
     this.#role = LEARNING_ROLES[next]!;
-    await this.#start([]);
+    await this.#start();
     return this.#role;
   }
 
-  async #start(more: string[]): Promise<void> {
+  async #start(anew = false): Promise<void> {
     await this.#stop();
     const { sandbox = {}, learning } = this.#options;
     if (sandbox.url) {
@@ -93,6 +93,8 @@ export class Development {
     } else if (sandbox.autoStart !== false) {
       const options = this.#role ? { ...this.#options, learning: { ...learning, role: this.#role } } : this.#options;
       const { root, project } = this;
+      // Memory is new with each start.
+      const more = anew && !sandbox.memoryOnly ? ["--recreate-db"] : [];
       const says = (line: string) => this.#says(line);
       this.#sandbox = await startSandbox({
         root,

@@ -99,8 +99,11 @@ function printBlock(server: ViteDevServer, development: Development): void {
     const lines: [string, string][] = [
       ["Project:", project.name],
       ["Sandbox:", sandbox?.baseUrl ?? "none"],
-      ["Mode:   ", mode],
+      ["Learning:", sandbox?.learning === null ? "disabled" : (sandbox?.learning ?? "as the sandbox has it")],
+      ["Mode:", mode],
     ];
-    server.config.logger.info(`\n  LYCEUM\n${lines.map(([name, value]) => `  ➜  ${name} ${value}`).join("\n")}`);
+    server.config.logger.info(
+      `\n  LYCEUM\n${lines.map(([name, value]) => `  ➜  ${name.padEnd(9)} ${value}`).join("\n")}`,
+    );
   };
 }

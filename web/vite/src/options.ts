@@ -2,7 +2,7 @@
 export type Mode = "platform" | "standalone";
 
 /** What a learner is to the school. */
-export const LEARNING_ROLES = ["student", "parent", "teacher", "administrator"] as const;
+export const LEARNING_ROLES = ["student", "parent", "teacher", "administrator", "guardian"] as const;
 export type LearningRole = (typeof LEARNING_ROLES)[number];
 
 /** What the plugin can be told; all of it is optional. */

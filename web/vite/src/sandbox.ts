@@ -1,25 +1,29 @@
 import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 
 import type { Project } from "./project.js";
 
 const FIRST_PORT = 4321;
 const LAST_PORT = 4340;
 const READY_MS = 15_000;
-const POLL_MS = 25;
 const STOP_MS = 5_000;
+/** How much of what a sandbox wrote is shown when it does not start. */
+const KEPT_LINES = 20;
 /** Any text is the demo user to a sandbox. */
-export const MOCK_TOKEN = "sandbox-demo-token";
+const MOCK_TOKEN = "mock-dev-token";
 
 /** A sandbox that answers. */
 export interface Sandbox {
   /** The address of its API. */
   baseUrl: string;
   gameId: string;
+  token: string;
+  /** The mode of the learning integration; null where it is switched off, undefined where nobody said. */
+  learning?: string | null;
   /** Resolves when the process has ended. */
   stop(): Promise<void>;
 }
@@ -62,41 +66,57 @@ function packagedBinary(root: string): string | undefined {
 
 /** Starts a sandbox for the project on the first free port from 4321. Throws what it said when it does not start. */
 export async function startSandbox({ root, project, flags, logLevel, says }: Start): Promise<Sandbox> {
-  const port = await freePort();
   const named = ["--project-name", project.name, "--project-slug", project.slug];
   const config = project.config ? ["--config-path", project.config] : [];
   // The sandbox ends with its input, so that it never outlives Vite, however that ends.
-  const fixed = ["sandbox", "--port", String(port), "--quiet", "--until-stdin-ends"];
-  const log = logLevel ? { LYCEUM_LOG__LEVEL: logLevel } : {};
+  const fixed = ["sandbox", "--port", String(await freePort()), "--json", "--until-stdin-ends"];
+  const log = logLevel ? { LYCEUM_SERVER__LOG_LEVEL: logLevel } : {};
   const child = spawn(findBinary(root), [...fixed, ...named, ...config, ...flags], {
     cwd: root,
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...log },
   });
-  const said = listen(child, says);
+  const said: string[] = [];
+  lines(child.stderr, (line) => {
+    said.push(line);
+    if (said.length > KEPT_LINES) said.shift();
+    says(line);
+  });
   const ended = new Promise<string>((resolve) => {
     child.on("error", (error) => resolve(error.message));
-    child.on("exit", (code, signal) => resolve(`it ended with ${code ?? signal}`));
+    // Not `exit`: what the process wrote last has been read by then.
+    child.on("close", (code, signal) => resolve(`it ended with ${code ?? signal}`));
   });
-  const origin = `http://localhost:${port}`;
-  const outcome = await Promise.race([ended, answers(origin)]);
-  if (outcome !== undefined) {
-    child.kill();
+  const started = new Promise<Started>((resolve) => {
+    let text = "";
+    lines(child.stdout, (line) => {
+      text += line;
+      if (line === "}") resolve(JSON.parse(text) as Started);
+    });
+  });
+  const late = new Promise<string>((resolve) => {
+    setTimeout(() => resolve(`it did not say that it is ready within ${READY_MS / 1000} s`), READY_MS).unref();
+  });
+  const outcome = await Promise.race([started, ended, late]);
+  if (typeof outcome === "string") {
+    child.kill("SIGKILL");
     throw new Error([`the sandbox did not start: ${outcome}`, ...said].join("\n  "));
   }
   const stop = async () => {
-    const late = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
-    child.stdin?.end();
-    child.kill("SIGTERM");
+    const kill = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    child.stdin.end();
     await ended;
-    clearTimeout(late);
+    clearTimeout(kill);
   };
-  try {
-    return { ...(await connect(origin, project)), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  return { baseUrl: outcome.api, gameId: outcome.gameId, token: outcome.token, learning: outcome.learning, stop };
+}
+
+/** What a sandbox says when it is ready. */
+interface Started {
+  api: string;
+  gameId: string;
+  token: string;
+  learning: string | null;
 }
 
 /** A sandbox that runs already, with the project registered as a game. */
@@ -119,39 +139,17 @@ export async function connect(url: string, project: Project): Promise<Omit<Sandb
   if (found.status === 404) found = await call("POST", "/games", { slug: project.slug, displayName: project.name });
   if (!found.answer.id)
     throw new Error(`the sandbox did not take the project: ${found.answer.error?.message ?? found.status}`);
-  return { baseUrl, gameId: found.answer.id };
+  return { baseUrl, gameId: found.answer.id, token: MOCK_TOKEN };
 }
 
-/** Resolves when the server answers, or with why it does not. */
-async function answers(origin: string): Promise<string | undefined> {
-  const end = Date.now() + READY_MS;
-  while (Date.now() < end) {
-    try {
-      if ((await fetch(`${origin}/health`)).ok) return undefined;
-    } catch {
-      // Not yet.
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  return `it did not answer within ${READY_MS / 1000} s`;
-}
-
-/** The last lines that a process wrote. */
-function listen(child: ChildProcess, says: (line: string) => void): string[] {
-  const said: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    let rest = "";
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        said.push(line);
-        if (said.length > 20) said.shift();
-        says(line);
-      }
-    });
-  }
-  return said;
+/** Hands on each line that a process writes. */
+function lines(stream: Readable, says: (line: string) => void): void {
+  let rest = "";
+  stream.setEncoding("utf8").on("data", (text: string) => {
+    const whole = (rest + text).split("\n");
+    rest = whole.pop() ?? "";
+    whole.forEach(says);
+  });
 }
 
 async function freePort(): Promise<number> {
