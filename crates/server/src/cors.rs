@@ -7,8 +7,9 @@ use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::state::App;
 
-const EXPOSED: HeaderValue =
-    HeaderValue::from_static("Link, X-Total-Count, ETag, X-Request-Id, Location, Retry-After, Date");
+const EXPOSED: HeaderValue = HeaderValue::from_static(
+    "Link, X-Total-Count, ETag, X-Request-Id, Location, Retry-After, Date",
+);
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const HEADERS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Type, Accept, If-Match, If-None-Match, X-Request-Id, Idempotency-Key",
