@@ -24,6 +24,7 @@ pub struct Config {
     pub limits: Limits,
     pub roster: Roster,
     pub keys: Keys,
+    pub verify: Verify,
 }
 
 /// How the process listens, answers and logs.
@@ -97,6 +98,14 @@ pub struct Roster {
 pub struct Keys {
     #[serde(deserialize_with = "values::optional_secret")]
     pub master: Option<Secret>,
+}
+
+/// How credentials are verified.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Verify {
+    pub fetch: bool,
 }
 
 /// Which of the two worlds a server is; nothing is shared between them.

@@ -79,6 +79,32 @@ pub const COURSE_READ_MAX_MS: u64 = 10_000;
 pub const COURSE_MAX_REPORTED_FAULTS: usize = 100;
 /// Bytes of a user's name, password or application in another system at most.
 pub const CREDENTIAL_TEXT_MAX_BYTES: usize = 1024;
+/// Bytes of one credential or definition of a badge that is kept at most.
+pub const CREDENTIAL_STORED_MAX_BYTES: usize = 1024 * 1024;
+/// Bytes of the id of a credential, badge or achievement at most.
+pub const CREDENTIAL_ID_MAX_BYTES: usize = 2000;
+/// Bytes of the profile of an issuer as JSON at most.
+pub const ISSUER_PROFILE_MAX_BYTES: usize = 64 * 1024;
+/// Bytes of the reason for revoking a credential at most.
+pub const REVOCATION_REASON_MAX_BYTES: usize = 2000;
+/// Seconds that others may keep a status list or a key document.
+pub const STATUS_LIST_MAX_AGE_S: u64 = 60;
+/// Seconds after which a status list that did not change is signed anew.
+pub const STATUS_LIST_SIGNED_S: i64 = 3600;
+/// Bytes of a document that is read from an address that a caller supplied at most.
+pub const FETCH_MAX_BYTES: u64 = 1024 * 1024;
+/// Milliseconds that reading one such document may take, redirects included.
+pub const FETCH_MAX_MS: u64 = 5000;
+/// Redirects that are followed for one such document at most.
+pub const FETCH_REDIRECTS_MAX_COUNT: u32 = 3;
+/// Such documents that are read at once at most.
+pub const FETCH_MAX_COUNT: usize = 16;
+/// Such documents that one verification reads at most.
+pub const VERIFY_FETCH_MAX_COUNT: usize = 32;
+/// Credentials in a compiled learner record at most; a record that has more says that it is partial.
+pub const CLR_CREDENTIALS_MAX_COUNT: usize = 400;
+/// Bytes of a signed learner record at most.
+pub const CLR_MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of a client's own `X-Request-Id` at most; a longer one is replaced.
 pub const REQUEST_ID_MAX_BYTES: usize = 128;
 /// Bytes of a refused body that are read and thrown away so that its sender sees the answer.

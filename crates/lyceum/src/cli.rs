@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, client, completions, config, demo, doctor, events, export, import, lesson, listen,
+    admin, client, completions, config, demo, doctor, events, export, import, keys, lesson, listen,
     openapi, qti, serve, trigger,
 };
 
@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Create, list, rotate and revoke API clients
     #[command(subcommand)]
     Client(client::Client),
+    /// See, rotate and publish the keys that sign credentials
+    #[command(subcommand)]
+    Keys(keys::Keys),
     /// Back up, restore, check and purge the database
     #[command(subcommand)]
     Admin(admin::Admin),

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 /// What a path may begin with, and what it means. Whole segments only.
-const PATHS: [(&str, &str); 4] = [
+const PATHS: [(&str, &str); 7] = [
     ("/powerpath", "/adaptive"),
     ("/edubridge", "/bridge"),
     ("/api/timeback", "/api/lms"),
     ("/items", "/assessment-items"),
+    ("/badges", "/ims/ob/v3p0/badges"),
+    ("/assertions", "/ims/ob/v3p0/assertions"),
+    ("/clr", "/ims/clr/v2p0/clr"),
 ];
 
 /// Where assessment content lives; `/qti` may stand before it.
@@ -50,6 +53,7 @@ mod tests {
         assert_eq!(canonical("/powerpath"), "/adaptive");
         assert_eq!(canonical("/api/timeback/xp"), "/api/lms/xp");
         assert_eq!(canonical("/edubridges"), "/edubridges");
+        assert_eq!(canonical("/clr/a/achievements"), "/ims/clr/v2p0/clr/a/achievements");
         assert_eq!(canonical("/users/edubridge"), "/users/edubridge");
     }
 

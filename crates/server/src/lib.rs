@@ -14,6 +14,7 @@ pub mod context;
 mod cors;
 mod dispatch;
 mod etag;
+mod guarded;
 mod intake;
 mod listen;
 pub mod metrics;
@@ -40,6 +41,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_assessment::MIGRATIONS,
         lyceum_adaptive::MIGRATIONS,
         lyceum_games::MIGRATIONS,
+        lyceum_credentials::MIGRATIONS,
     ]
     .concat()
 }

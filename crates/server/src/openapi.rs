@@ -49,6 +49,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
 fn schemas() -> Map<String, Value> {
     let own = [
         ("StatusInfo".to_owned(), render::imsx_schema()),
+        ("CredentialsStatusInfo".to_owned(), render::credentials_schema()),
         ("CaliperError".to_owned(), render::caliper_schema()),
         ("GameError".to_owned(), render::game_schema()),
         ("QtiError".to_owned(), render::qti_schema()),
@@ -161,6 +162,7 @@ impl Shared {
         let (media, schema) = match area.rendering {
             Rendering::Caliper => ("application/json", "CaliperError"),
             Rendering::Game => ("application/json", "GameError"),
+            Rendering::Credentials => ("application/json", "CredentialsStatusInfo"),
             Rendering::Imsx => ("application/json", "StatusInfo"),
             Rendering::OAuth => ("application/json", "OAuthError"),
             Rendering::Problem => ("application/problem+json", "Problem"),

@@ -14,9 +14,11 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
+use crate::guarded::Guarded;
 use crate::intake::Intake;
 use crate::metrics::Metrics;
 use crate::route::Area;
+use crate::routes::credentials::StatusLists;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::{listen, routes};
@@ -61,6 +63,8 @@ impl Server {
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::Memory::default(),
+            guarded: Guarded::new(),
+            status_lists: StatusLists::default(),
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),
@@ -70,6 +74,7 @@ impl Server {
             config,
         });
         app.gate.refresh(&app).await?;
+        routes::credentials::start(&app).await?;
         Ok(Self { listener, app, tls, areas: routes::all() })
     }
 

@@ -10,8 +10,10 @@ use lyceum_core::time::Clock;
 use lyceum_store::Db;
 
 use crate::auth::{Gate, Sandbox};
+use crate::guarded::Guarded;
 use crate::intake::Intake;
 use crate::metrics::Metrics;
+use crate::routes::credentials::StatusLists;
 
 /// The server's state: cheap to clone.
 pub type App = Arc<State>;
@@ -32,6 +34,10 @@ pub struct State {
     pub(crate) items: lyceum_assessment::Items,
     /// What of lessons was read lately.
     pub(crate) lessons: lyceum_adaptive::Memory,
+    /// What is read from addresses that callers supplied.
+    pub(crate) guarded: Guarded,
+    /// Status lists that were signed lately.
+    pub(crate) status_lists: StatusLists,
     /// Tokens.
     pub(crate) gate: Gate,
     /// Who calls without a token of ours; none unless this is a sandbox.

@@ -52,6 +52,21 @@ fn nothing_is_left_unfinished() {
     );
 }
 
+#[test]
+fn one_client_alone_connects_to_others() {
+    let guarded = "crates/server/src/guarded.rs";
+    let breaches: Vec<String> = rust_sources()
+        .filter(|source| source.path.starts_with("crates/server/src/") && source.path != guarded)
+        .flat_map(|source| places(&source, "ureq").collect::<Vec<_>>())
+        .collect();
+    refuse(
+        &breaches,
+        "the server connects to other servers through guarded.rs alone",
+        "an address that a caller supplied may be one inside the network that only the server reaches",
+        "ask `Guarded`, which takes https and public addresses alone",
+    );
+}
+
 /// `path:line` of each line that holds the word, and not as a part of a longer one.
 fn places<'a>(source: &'a Source, word: &'a str) -> impl Iterator<Item = String> + 'a {
     let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod keys;
 pub(crate) mod lesson;
 pub(crate) mod listen;
 pub(crate) mod openapi;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Client(client) => client.run(printer),
         Command::Import(import) => import.run(printer),
         Command::Export(export) => export.run(printer),
+        Command::Keys(keys) => keys.run(printer),
         Command::Admin(admin) => admin.run(printer),
         Command::Events(events) => events.run(printer),
         Command::Qti(qti) => qti.run(printer),

@@ -3,6 +3,7 @@
 mod caliper;
 mod game;
 mod imsx;
+mod imsx_credentials;
 mod oauth;
 mod problem_json;
 mod qti;
@@ -15,6 +16,7 @@ use crate::answer::Answer;
 pub(crate) use caliper::schema as caliper_schema;
 pub(crate) use game::schema as game_schema;
 pub(crate) use imsx::schema as imsx_schema;
+pub(crate) use imsx_credentials::schema as credentials_schema;
 pub(crate) use oauth::{refusal, schema as oauth_schema};
 pub(crate) use problem_json::schema as problem_schema;
 pub(crate) use qti::schema as qti_schema;
@@ -26,6 +28,8 @@ pub enum Rendering {
     Caliper,
     /// The game platform: `error` with `code`, `message`, `details`.
     Game,
+    /// 1EdTech's `imsx_StatusInfo` as Open Badges and CLR spell it (`imsx_codeMinor`).
+    Credentials,
     /// 1EdTech's `imsx_StatusInfo` as OneRoster spells it (`imsx_CodeMinor`).
     Imsx,
     /// RFC 6749 section 5.2: `error`, `error_description`.
@@ -44,6 +48,7 @@ impl Rendering {
         let answer = match self {
             Self::Caliper => caliper::answer(problem),
             Self::Game => game::answer(problem),
+            Self::Credentials => imsx_credentials::answer(problem, dialect),
             Self::Imsx => imsx::answer(problem, dialect),
             Self::OAuth => oauth::answer(problem),
             Self::Problem => problem_json::answer(problem, status),

@@ -3,6 +3,8 @@
 mod adaptive;
 pub(crate) mod assessment;
 pub(crate) mod bridge;
+mod clr;
+pub(crate) mod credentials;
 mod docs;
 mod events;
 mod games;
@@ -21,6 +23,8 @@ pub fn all() -> Vec<Area> {
     areas.push(bridge::area());
     areas.push(games::area());
     areas.extend(assessment::areas());
+    areas.extend(credentials::areas());
+    areas.push(clr::area());
     areas.push(docs::discovery());
     areas
 }

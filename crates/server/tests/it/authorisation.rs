@@ -61,12 +61,22 @@ fn only_these_routes_are_public() {
         .map(|(path, route)| format!("{} {path}", route.method))
         .collect();
     let known = [
+        "GET /.well-known/did.json",
         "GET /.well-known/jwks.json",
         "GET /.well-known/oauth-authorization-server",
         "GET /api",
+        // Who knows a credential's random id may see it; keys and lists are what verifiers ask for.
+        "GET /credentials/page.css",
+        "GET /credentials/{id}",
         "GET /docs",
         "GET /docs/{file}",
         "GET /health",
+        "GET /ims/clr/v2p0/discovery",
+        "GET /ims/ob/v3p0/discovery",
+        "GET /issuers/{issuer}/did.json",
+        "GET /issuers/{issuer}/keys",
+        "GET /issuers/{issuer}/revocations",
+        "GET /issuers/{issuer}/status/{list}",
         "GET /metrics",
         "GET /openapi.json",
         "GET /ready",

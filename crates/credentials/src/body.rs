@@ -1,0 +1,119 @@
+//! Bodies of requests: JSON objects, and their members read with faults that name their place.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use serde_json::{Map, Value};
+
+use crate::json;
+
+/// A JSON object.
+pub type Object = Map<String, Value>;
+
+/// Reads a body. Errors: `Malformed` where it is no JSON object, is nested too deeply, has a member twice
+/// or holds the character U+0000, which no store keeps.
+pub fn parse(text: &[u8]) -> Result<Object> {
+    let malformed = |message: &str| Problem::new(ProblemKind::Malformed, message);
+    let value = json::read(text)?;
+    if has_nul(&value) {
+        return Err(malformed("the body holds the character U+0000; leave it out"));
+    }
+    match value {
+        Value::Object(object) => Ok(object),
+        _ => Err(malformed("the body must be a JSON object")),
+    }
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(members) => members.iter().any(has_nul),
+        Value::Object(members) => {
+            members.iter().any(|(name, member)| name.contains('\0') || has_nul(member))
+        }
+        _ => false,
+    }
+}
+
+/// The text of a member; none where it is missing or empty. Errors: `Invalid` at the path for what is
+/// no text.
+pub fn opt_text<'o>(object: &'o Object, name: &str, path: &str) -> Result<Option<&'o str>> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+        Some(_) => Err(Problem::invalid(path, "must be a text")),
+    }
+}
+
+/// The text of a member that must be there. Errors: `Invalid` at the path.
+pub fn text<'o>(object: &'o Object, name: &str, path: &str) -> Result<&'o str> {
+    opt_text(object, name, path)?.ok_or_else(|| Problem::invalid(path, "is required; send a text"))
+}
+
+/// The absolute URI of a member that must be there. Errors: `Invalid` at the path.
+pub fn uri<'o>(object: &'o Object, name: &str, path: &str) -> Result<&'o str> {
+    let uri = text(object, name, path)?;
+    match is_uri(uri) {
+        true => Ok(uri),
+        false => Err(Problem::invalid(
+            path,
+            "must be an absolute URI, such as https://example.org/badges/1 or urn:uuid:…",
+        )),
+    }
+}
+
+/// The instant of a member, in any offset. Errors: `Invalid` at the path.
+pub fn opt_instant(object: &Object, name: &str, path: &str) -> Result<Option<Timestamp>> {
+    let Some(text) = opt_text(object, name, path)? else { return Ok(None) };
+    instant(text).map(Some).ok_or_else(|| {
+        Problem::invalid(path, format!("'{text}' is no instant; write 2026-01-15T08:00:00Z"))
+    })
+}
+
+/// An instant with date and time; a date alone is none here.
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+    text.parse().ok().filter(|_| text.len() > "2026-01-15".len())
+}
+
+/// Whether a member that may be one text or a list of texts has the text.
+pub fn has_type(object: &Object, wanted: &str) -> bool {
+    match object.get("type") {
+        Some(Value::String(one)) => one == wanted,
+        Some(Value::Array(all)) => all.iter().any(|one| one == wanted),
+        _ => false,
+    }
+}
+
+/// The members of a member that may be one object or a list of them; what is no object is left out.
+pub fn objects<'o>(object: &'o Object, name: &str) -> impl Iterator<Item = &'o Object> {
+    let members = match object.get(name) {
+        Some(Value::Array(all)) => all.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    members.iter().filter_map(Value::as_object)
+}
+
+/// The id of an issuer, which is a text or an object with an `id`.
+pub fn issuer_id(credential: &Object) -> Option<&str> {
+    match credential.get("issuer")? {
+        Value::String(id) => Some(id),
+        issuer => issuer.get("id")?.as_str(),
+    }
+}
+
+/// Whether the text is an absolute URI (RFC 3986): a scheme, a colon, and something behind it without
+/// characters that a URI cannot have.
+pub fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let refused = |c: char| {
+        c.is_whitespace()
+            || c.is_control()
+            || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`')
+    };
+    text.len() <= limits::CREDENTIAL_ID_MAX_BYTES
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(letters)
+        && !rest.is_empty()
+        && !rest.chars().any(refused)
+}

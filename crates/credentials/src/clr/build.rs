@@ -1,0 +1,241 @@
+//! From a record as it was sent to the credential that is signed.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{CONTEXTS, Unsigned, Version};
+use crate::award::user_of_address;
+use crate::body::{self, Object};
+use crate::definition;
+use crate::issued::Form;
+use crate::secret;
+
+/// Under this namespace the id of a credential follows from its record and achievement: an update does
+/// not make another credential of what stays.
+pub(super) const NAMESPACE: Uuid = Uuid::from_u128(0x1b0f_7c5e_2a94_4e0b_8f36_6c1d_94e2_50aa);
+/// What a record may say beside what is written for it here (CLR 2.0, `ClrCredential`).
+const MEMBERS: &[&str] = &[
+    "description",
+    "image",
+    "partial",
+    "awardedDate",
+    "validUntil",
+    "endorsement",
+    "endorsementJwt",
+    "evidence",
+    "refreshService",
+    "termsOfUse",
+];
+
+/// Reads a record that nobody has signed yet, and makes the credential of it: the issuer is `issuer`, the
+/// one that was sent becomes the creator of the achievements. Errors: `Invalid`, naming the member.
+pub fn unsigned(
+    now: Timestamp,
+    base_url: &str,
+    issuer: &Object,
+    given: &Object,
+) -> Result<Unsigned> {
+    super::record_type(given)?;
+    let id = match given.get("id") {
+        None => super::address(base_url, &secret::random_id()),
+        Some(_) => body::uri(given, "id", "id")?.to_owned(),
+    };
+    let valid_from = body::opt_instant(given, "validFrom", "validFrom")?.unwrap_or(now);
+    let Some(Value::Object(subject)) = given.get("credentialSubject") else {
+        return Err(Problem::invalid("credentialSubject", "is required, an object"));
+    };
+    let mut credential = json!({
+        "@context": contexts(given),
+        "id": id,
+        "type": ["VerifiableCredential", "ClrCredential"],
+        "name": body::opt_text(given, "name", "name")?.unwrap_or("Comprehensive Learner Record"),
+        "issuer": issuer,
+        "validFrom": sent_instant(given, "validFrom", valid_from),
+    });
+    for (name, value) in given.iter().filter(|(name, _)| MEMBERS.contains(&name.as_str())) {
+        credential[name] = value.clone();
+    }
+    let made = Made { issuer, creator: given.get("issuer"), id: &id, valid_from };
+    credential["credentialSubject"] = made.subject(subject)?;
+    let version = Version {
+        learner: user_of_address(base_url, credential["credentialSubject"]["id"].as_str()),
+        compiled_for: None,
+        valid_from,
+        given: Value::Object(given.clone()).to_string(),
+        form: Form::Json,
+        body: String::new(),
+        id,
+    };
+    Ok(Unsigned { version, credential })
+}
+
+/// The contexts of a record of ours, and the further ones that were sent behind the standard's.
+fn contexts(given: &Object) -> Value {
+    let further = given.get("@context").and_then(Value::as_array).into_iter().flatten();
+    let is_known = |context: &&Value| {
+        let context = context.as_str().unwrap_or_default();
+        context.starts_with("https://www.w3.org/ns/credentials/")
+            || context.starts_with("https://www.w3.org/2018/credentials/")
+            || context.starts_with("https://purl.imsglobal.org/spec/clr/v2p0/context")
+            || context.starts_with("https://purl.imsglobal.org/spec/ob/v3p0/context")
+    };
+    let further = further.filter(|context| !is_known(context)).cloned();
+    CONTEXTS.map(Value::from).into_iter().chain(further).collect()
+}
+
+/// An instant as it was sent where XML Schema knows the form, else in the usual one.
+fn sent_instant(object: &Object, name: &str, at: Timestamp) -> String {
+    let sent = object.get(name).and_then(Value::as_str).unwrap_or_default();
+    let strict = sent.len() >= 20 && sent.as_bytes()[10] == b'T' && sent.ends_with('Z');
+    if strict { sent.to_owned() } else { at.to_string() }
+}
+
+/// What the parts of a record have in common.
+struct Made<'m> {
+    issuer: &'m Object,
+    creator: Option<&'m Value>,
+    id: &'m str,
+    valid_from: Timestamp,
+}
+
+impl Made<'_> {
+    fn subject(&self, given: &Object) -> Result<Value> {
+        let mut subject = Object::new();
+        if let Some(id) = body::opt_text(given, "id", "credentialSubject.id")? {
+            if !body::is_uri(id) {
+                return Err(Problem::invalid("credentialSubject.id", "must be an absolute URI"));
+            }
+            subject.insert("id".to_owned(), id.into());
+        }
+        subject.insert("type".to_owned(), json!(["ClrSubject"]));
+        if let Some(identifier) = given.get("identifier").filter(|given| !given.is_null()) {
+            subject.insert("identifier".to_owned(), identifier.clone());
+        }
+        let achievements = self.achievements(given)?;
+        let mut nested = self.nested(given)?;
+        if nested.len() == achievements.len() {
+            nested.iter_mut().zip(&achievements).for_each(|(one, own)| complete(one, own));
+        }
+        if nested.is_empty() {
+            let learner = subject.get("id").cloned();
+            nested =
+                achievements.iter().map(|one| self.credential(one, learner.as_ref())).collect();
+        }
+        if nested.is_empty() {
+            let message = "must hold an achievement or a verifiableCredential";
+            return Err(Problem::invalid("credentialSubject", message));
+        }
+        if !achievements.is_empty() {
+            subject.insert("achievement".to_owned(), achievements.into());
+        }
+        subject.insert("verifiableCredential".to_owned(), nested.into());
+        if let Some(association) = given.get("association").filter(|given| !given.is_null()) {
+            subject.insert("association".to_owned(), association.clone());
+        }
+        Ok(subject.into())
+    }
+
+    fn achievements(&self, given: &Object) -> Result<Vec<Value>> {
+        let all = body::objects(given, "achievement").enumerate();
+        all.map(|(n, one)| {
+            let path = format!("credentialSubject.achievement[{n}]");
+            achievement(one, self.creator, &path)
+        })
+        .collect()
+    }
+
+    /// The credentials that were sent in the record: a signed one stays as it is, another one becomes the
+    /// signer's own.
+    fn nested(&self, given: &Object) -> Result<Vec<Value>> {
+        let all = match given.get("verifiableCredential") {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(all)) => all.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+        };
+        let read = |(n, one): (usize, &Value)| {
+            let path = format!("credentialSubject.verifiableCredential[{n}]");
+            let Some(one) = one.as_object() else {
+                return Err(Problem::invalid(path, "must be an object"));
+            };
+            let is_signed = one.get("proof").is_some_and(|proof| match proof {
+                Value::Array(proofs) => !proofs.is_empty(),
+                other => other.is_object(),
+            });
+            if is_signed { Ok(one.clone().into()) } else { self.reissued(one, &path) }
+        };
+        all.iter().enumerate().map(read).collect()
+    }
+
+    fn reissued(&self, given: &Object, path: &str) -> Result<Value> {
+        body::uri(given, "id", &format!("{path}.id"))?;
+        if !given.get("credentialSubject").is_some_and(Value::is_object) {
+            let path = format!("{path}.credentialSubject");
+            return Err(Problem::invalid(path, "is required, an object"));
+        }
+        let mut made = given.clone();
+        made.shift_remove("proof");
+        let creator = made.insert("issuer".to_owned(), self.issuer.clone().into());
+        let valid_from = body::opt_instant(given, "validFrom", &format!("{path}.validFrom"))?;
+        let valid_from = valid_from.unwrap_or(self.valid_from);
+        made.insert("validFrom".to_owned(), sent_instant(given, "validFrom", valid_from).into());
+        if let Some(Value::Object(one)) = given["credentialSubject"].get("achievement") {
+            let creator = creator.as_ref().or(self.creator);
+            let path = format!("{path}.credentialSubject.achievement");
+            made["credentialSubject"]["achievement"] = achievement(one, creator, &path)?;
+        }
+        Ok(made.into())
+    }
+
+    /// A credential of the achievement for the learner.
+    fn credential(&self, achievement: &Value, learner: Option<&Value>) -> Value {
+        let name = format!("{}\n{}", self.id, achievement["id"].as_str().unwrap_or_default());
+        let mut credential = json!({
+            "@context": crate::CONTEXTS,
+            "id": Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string(),
+            "type": ["VerifiableCredential", "AchievementCredential"],
+            "name": achievement["name"],
+            "issuer": self.issuer,
+            "validFrom": self.valid_from.to_string(),
+            "credentialSubject": { "type": ["AchievementSubject"], "achievement": achievement },
+        });
+        if let Some(learner) = learner {
+            credential["credentialSubject"]["id"] = learner.clone();
+        }
+        credential
+    }
+}
+
+/// The published client sends of the subjects in a record their ids alone: such a credential, which nobody
+/// has signed yet, is of the record's achievement in the same place.
+fn complete(credential: &mut Value, achievement: &Value) {
+    let is_bare = credential["credentialSubject"].get("achievement").is_none();
+    if is_bare && credential.get("proof").is_none() {
+        credential["credentialSubject"]["type"] = json!(["AchievementSubject"]);
+        credential["credentialSubject"]["achievement"] = achievement.clone();
+    }
+}
+
+/// An achievement with all that the standard wants: what it is for stands for criteria that were not sent,
+/// the issuer that was sent is its creator.
+fn achievement(given: &Object, creator: Option<&Value>, path: &str) -> Result<Value> {
+    let mut made = given.clone();
+    body::uri(given, "id", &format!("{path}.id"))?;
+    let name = body::text(given, "name", &format!("{path}.name"))?;
+    let described = body::opt_text(given, "description", &format!("{path}.description"))?;
+    let described = described.unwrap_or(name).to_owned();
+    made.insert("type".to_owned(), json!(["Achievement"]));
+    if !given.get("criteria").is_some_and(Value::is_object) {
+        made.insert("criteria".to_owned(), json!({ "narrative": described }));
+    }
+    made.insert("description".to_owned(), described.into());
+    let creator = given.get("creator").or(creator).filter(|creator| !creator.is_null());
+    if let Some(creator) = creator {
+        made.insert(
+            "creator".to_owned(),
+            definition::profile(creator, &format!("{path}.creator"))?,
+        );
+    }
+    Ok(made.into())
+}

@@ -1,0 +1,281 @@
+//! A record made of what is known of a learner here: the badges as they were issued, and the newest result
+//! of each line item as a credential of its own, part of its course.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::fields;
+use lyceum_roster::kind::Kind;
+use lyceum_roster::kinds::{
+    ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COURSE, LINE_ITEM, RESULT, USER,
+};
+use lyceum_roster::repository as roster;
+use lyceum_store::Tx;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::Unsigned;
+use super::build::{self, NAMESPACE};
+use crate::award;
+use crate::body::Object;
+use crate::issued::{self, Form};
+use crate::repository::records as repository;
+use crate::secret;
+
+/// A sort of results: its kind, that of its line items, and the reference to them.
+struct Sort {
+    result: &'static Kind,
+    item: &'static Kind,
+    reference: &'static str,
+    achievement_type: &'static str,
+}
+
+const SORTS: [Sort; 2] = [
+    Sort {
+        result: &RESULT,
+        item: &LINE_ITEM,
+        reference: "lineItem",
+        achievement_type: "Assignment",
+    },
+    Sort {
+        result: &ASSESSMENT_RESULT,
+        item: &ASSESSMENT_LINE_ITEM,
+        reference: "assessmentLineItem",
+        achievement_type: "Assessment",
+    },
+];
+
+/// Compiles the record with that id anew, or, where it is the sourcedId of a user, the record of that
+/// learner. It says that it is partial where not everything fits.
+/// Errors: `NotFound`; `Invalid` for a record of nobody here, or a learner who has earned nothing.
+pub fn compile(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    base_url: &str,
+    issuer: &Object,
+    id: &str,
+) -> Result<Unsigned> {
+    let (learner, record) = learner(tx, base_url, id)?;
+    let user = fields::in_use(tx, &USER, &learner)?;
+    let badges = issued::of_learner(tx, &learner, limits::CLR_CREDENTIALS_MAX_COUNT)?;
+    let mut nested: Vec<Value> = Vec::new();
+    for badge in badges.iter().filter(|badge| badge.kept.form == Form::Json) {
+        nested.push(badge.object()?.into());
+    }
+    let mut found =
+        Found { base_url, learner: &learner, courses: BTreeMap::new(), parts: Vec::new() };
+    for sort in &SORTS {
+        found.results(tx, sort, &mut nested)?;
+    }
+    if nested.is_empty() {
+        let message = format!("the learner '{learner}' has no badge and no result yet");
+        return Err(Problem::invalid("id", message));
+    }
+    let is_partial = nested.len() > limits::CLR_CREDENTIALS_MAX_COUNT;
+    nested.truncate(limits::CLR_CREDENTIALS_MAX_COUNT);
+    let name =
+        format!("{} {}", fields::text(&user, "givenName"), fields::text(&user, "familyName"));
+    let mut subject = json!({
+        "id": award::user_address(base_url, &learner),
+        "type": ["ClrSubject"],
+        "achievement": found.courses.values().collect::<Vec<_>>(),
+        "verifiableCredential": nested,
+        "association": found.parts,
+    });
+    let email = fields::text(&user, "email");
+    if !email.is_empty() {
+        subject["identifier"] = json!([award::identity("emailAddress", email)]);
+    }
+    let mut given = Object::new();
+    given.insert("id".to_owned(), record.as_str().into());
+    given.insert("type".to_owned(), json!(["VerifiableCredential", "ClrCredential"]));
+    given.insert("name".to_owned(), format!("Learner record of {}", name.trim()).into());
+    given.insert("validFrom".to_owned(), now.to_string().into());
+    given.insert("partial".to_owned(), is_partial.into());
+    given.insert("credentialSubject".to_owned(), without_empty(subject));
+    let mut unsigned = build::unsigned(now, base_url, issuer, &given)?;
+    unsigned.version.learner = Some(learner.clone());
+    unsigned.version.compiled_for = Some(learner);
+    Ok(unsigned)
+}
+
+/// The learner whose record is meant, and the id of the record.
+fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<(String, String)> {
+    match super::found(tx, base_url, id) {
+        Ok(record) => match record.of.learner {
+            Some(learner) => Ok((learner, record.of.id)),
+            None => Err(Problem::invalid("id", "the record's subject is no user of this server")),
+        },
+        Err(problem) if problem.kind == ProblemKind::NotFound => {
+            if fields::in_use(tx, &USER, id).is_err() {
+                let message = format!("Unknown Object: there is no learner record or user '{id}'");
+                return Err(Problem::new(ProblemKind::NotFound, message));
+            }
+            let known = repository::compiled_for(tx, id)?;
+            let record = known.unwrap_or_else(|| super::address(base_url, &secret::random_id()));
+            Ok((id.to_owned(), record))
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+fn without_empty(mut subject: Value) -> Value {
+    if let Some(subject) = subject.as_object_mut() {
+        subject.retain(|_, value| !value.as_array().is_some_and(Vec::is_empty));
+    }
+    subject
+}
+
+/// What the results lead to.
+struct Found<'f> {
+    base_url: &'f str,
+    learner: &'f str,
+    /// The achievements of courses, by the id of the course.
+    courses: BTreeMap<String, Value>,
+    /// What is part of which course.
+    parts: Vec<Value>,
+}
+
+impl Found<'_> {
+    /// Adds a credential for the newest result of each line item that is nobody's part.
+    fn results(&mut self, tx: &mut Tx<'_>, sort: &Sort, into: &mut Vec<Value>) -> Result<()> {
+        let stored = roster::referring_to(tx, sort.result, "student", &[self.learner])?;
+        let mut newest: BTreeMap<String, Object> = BTreeMap::new();
+        for stored in &stored {
+            let result = fields::of(stored)?;
+            let item = fields::reference(&result, sort.reference).to_owned();
+            let date = fields::text(&result, "scoreDate").to_owned();
+            let is_newer = |known: &Object| fields::text(known, "scoreDate") <= date.as_str();
+            if fields::text(&result, "scoreStatus") == "fully graded"
+                && value(&result).is_some()
+                && newest.get(&item).is_none_or(is_newer)
+            {
+                newest.insert(item, result);
+            }
+        }
+        let items = fields::of_all(tx, sort.item, newest.keys().map(String::as_str))?;
+        let courses = self.courses_of(tx, &items)?;
+        for (id, result) in &newest {
+            let Some(item) = items.get(id) else { continue };
+            if !fields::reference(item, "parentAssessmentLineItem").is_empty() {
+                continue;
+            }
+            let achievement = self.achievement(sort, id, item);
+            if let Some(course) = courses.get(id) {
+                self.parts.push(json!({
+                    "type": "Association",
+                    "associationType": "isPartOf",
+                    "sourceId": achievement["id"],
+                    "targetId": self.courses[course]["id"],
+                }));
+            }
+            into.push(self.credential(sort, result, &achievement));
+        }
+        Ok(())
+    }
+
+    /// The course of each line item, its own or that of its class; the courses become achievements.
+    fn courses_of(
+        &mut self,
+        tx: &mut Tx<'_>,
+        items: &HashMap<String, Object>,
+    ) -> Result<HashMap<String, String>> {
+        let classes = items.values().map(|item| fields::reference(item, "class"));
+        let classes = fields::of_all(tx, &CLASS, classes)?;
+        let course_of = |item: &Object| {
+            let own = fields::reference(item, "course");
+            if !own.is_empty() {
+                return own.to_owned();
+            }
+            let class = classes.get(fields::reference(item, "class"));
+            class.map(|class| fields::reference(class, "course").to_owned()).unwrap_or_default()
+        };
+        let mut found: HashMap<String, String> =
+            items.iter().map(|(id, item)| (id.clone(), course_of(item))).collect();
+        let courses = fields::of_all(tx, &COURSE, found.values().map(String::as_str))?;
+        found.retain(|_, course| courses.contains_key(course));
+        for (id, course) in &courses {
+            let title = fields::text(course, "title");
+            self.courses.insert(
+                id.clone(),
+                json!({
+                    "id": self.address(&COURSE, id),
+                    "type": ["Achievement"],
+                    "achievementType": "Course",
+                    "name": title,
+                    "description": format!("The course {title}"),
+                    "criteria": { "narrative": "What is assigned and assessed in the course" },
+                }),
+            );
+        }
+        Ok(found)
+    }
+
+    fn address(&self, kind: &Kind, id: &str) -> String {
+        let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
+        format!("{}{}/{}/{id}", self.base_url, kind.service.prefix(), kind.path)
+    }
+
+    fn achievement(&self, sort: &Sort, id: &str, item: &Object) -> Value {
+        let address = self.address(sort.item, id);
+        let title = fields::text(item, "title");
+        let described = fields::text(item, "description");
+        let described = if described.is_empty() { title } else { described };
+        let mut score = json!({
+            "id": format!("{address}#score"),
+            "type": ["ResultDescription"],
+            "name": "Score",
+            "resultType": "RawScore",
+        });
+        for (name, member) in [("valueMin", "resultValueMin"), ("valueMax", "resultValueMax")] {
+            if let Some(bound) = item.get(member).filter(|bound| bound.is_number()) {
+                score[name] = bound.to_string().into();
+            }
+        }
+        json!({
+            "id": address,
+            "type": ["Achievement"],
+            "achievementType": sort.achievement_type,
+            "name": title,
+            "description": described,
+            "criteria": { "narrative": described },
+            "resultDescription": [score],
+        })
+    }
+
+    fn credential(&self, sort: &Sort, result: &Object, achievement: &Value) -> Value {
+        let address = self.address(sort.result, fields::text(result, "sourcedId"));
+        let score = achievement["resultDescription"][0]["id"].clone();
+        let date = fields::text(result, "scoreDate");
+        let date = date.parse::<Timestamp>().map_or_else(|_| date.to_owned(), |at| at.to_string());
+        json!({
+            "@context": crate::CONTEXTS,
+            "id": Uuid::new_v5(&NAMESPACE, address.as_bytes()).urn().to_string(),
+            "type": ["VerifiableCredential", "AchievementCredential"],
+            "name": achievement["name"],
+            "validFrom": date,
+            "awardedDate": date,
+            "credentialSubject": {
+                "id": award::user_address(self.base_url, self.learner),
+                "type": ["AchievementSubject"],
+                "achievement": achievement,
+                "result": [{
+                    "type": ["Result"],
+                    "resultDescription": score,
+                    "status": "Completed",
+                    "value": value(result),
+                }],
+            },
+        })
+    }
+}
+
+/// The score of a result as a text.
+fn value(result: &Object) -> Option<String> {
+    match result.get("score") {
+        Some(Value::Number(score)) => Some(score.to_string()),
+        _ => fields::opt_text(result, "textScore"),
+    }
+}

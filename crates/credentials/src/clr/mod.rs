@@ -1,0 +1,239 @@
+//! Learner records: Comprehensive Learner Record 2.0. A record comes as the platform's clients send it, is
+//! kept as it came, and is served as a credential that is valid by the standard and signed, as is each
+//! credential in it. Each change is a new version; former ones stay readable.
+
+mod build;
+mod compile;
+mod update;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use crate::body::{self, Object};
+use crate::issued::{self, Form, Page};
+use crate::issuer::Signer;
+use crate::repository::records as repository;
+
+pub use build::unsigned;
+pub use compile::compile;
+pub use update::updated;
+
+/// The contexts of a record that is made here, in the order that the standard wants.
+pub const CONTEXTS: [&str; 3] = [
+    "https://www.w3.org/ns/credentials/v2",
+    "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
+    "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
+];
+
+/// A version of a record on its way into the store.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// The record's id, a URI.
+    pub id: String,
+    /// The sourcedId of the learner, where the subject is a user of this server.
+    pub learner: Option<String>,
+    /// The learner for whom it was compiled.
+    pub compiled_for: Option<String>,
+    /// From when it is valid.
+    pub valid_from: Timestamp,
+    /// As it was sent.
+    pub given: String,
+    /// How it is signed.
+    pub form: Form,
+    /// As it is served: signed.
+    pub body: String,
+}
+
+/// A record before it is signed.
+#[derive(Clone, Debug)]
+pub struct Unsigned {
+    version: Version,
+    credential: Value,
+}
+
+/// A version of a record as it is stored.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The record and this version of it.
+    pub of: Version,
+    /// The number of the version, from 1.
+    pub number: i64,
+    /// When this version was stored.
+    pub created: String,
+}
+
+impl Record {
+    /// The credential as a JSON object, that of a JWS out of its payload.
+    pub fn object(&self) -> Result<Object> {
+        match self.of.form {
+            Form::Json => serde_json::from_str(&self.of.body).map_err(Problem::internal),
+            Form::Jws => issued::payload(&self.of.body),
+        }
+    }
+}
+
+/// What came of storing a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The record is new.
+    Created,
+    /// The record has a new version.
+    Updated,
+    /// It is the version that is there, or an older one, and nothing was stored.
+    Unchanged,
+}
+
+impl Unsigned {
+    /// Signs the credentials in it that have no proof yet, then the record.
+    /// Errors: `Invalid` for what JSON-LD does not define, and a signature would not cover.
+    pub fn sign(mut self, signer: &Signer, now: Timestamp) -> Result<Version> {
+        let nested = self.credential["credentialSubject"]["verifiableCredential"].as_array_mut();
+        for (n, credential) in nested.into_iter().flatten().enumerate() {
+            if credential.is_object() && credential.get("proof").is_none() {
+                let path = format!("credentialSubject.verifiableCredential[{n}]");
+                let with_proof = signer.sign_any(credential.take(), now);
+                *credential = listed(with_proof.map_err(|problem| below(problem, &path))?);
+            }
+        }
+        self.version.body = listed(signer.sign(self.credential, now)?).to_string();
+        if self.version.body.len() > limits::CLR_MAX_BYTES {
+            let most = limits::CLR_MAX_BYTES;
+            let message = format!("a signed learner record has at most {most} bytes");
+            return Err(Problem::new(ProblemKind::TooLarge, message));
+        }
+        Ok(self.version)
+    }
+}
+
+/// Clients of learner records read a list of proofs.
+fn listed(mut signed: Value) -> Value {
+    let proof = signed["proof"].take();
+    signed["proof"] = json!([proof]);
+    signed
+}
+
+fn below(mut problem: Problem, path: &str) -> Problem {
+    for detail in &mut problem.details {
+        detail.path = format!("{path}.{}", detail.path);
+    }
+    problem.message = format!("{path}: {}", problem.message);
+    problem
+}
+
+/// Reads a record that is signed already, with an embedded proof. Errors: `Invalid`.
+pub fn signed(object: &Object, text: &str) -> Result<Version> {
+    record_type(object)?;
+    Ok(of_kept(issued::Kept::of(object, Form::Json, text)?))
+}
+
+/// Reads a record as a compact JWS. Errors: `Invalid`.
+pub fn signed_jws(text: &str) -> Result<Version> {
+    let object = issued::payload(text.trim())?;
+    record_type(&object)?;
+    Ok(of_kept(issued::Kept::read_jws(text)?))
+}
+
+fn of_kept(kept: issued::Kept) -> Version {
+    Version {
+        id: kept.credential,
+        learner: None,
+        compiled_for: None,
+        valid_from: kept.valid_from,
+        given: kept.body.clone(),
+        form: kept.form,
+        body: kept.body,
+    }
+}
+
+fn record_type(object: &Object) -> Result<()> {
+    match body::has_type(object, "ClrCredential") {
+        true => Ok(()),
+        false => Err(Problem::invalid("type", "must hold VerifiableCredential and ClrCredential")),
+    }
+}
+
+/// Stores a version of a record that was signed here. The same body again is no new version.
+pub fn put(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, Outcome)> {
+    match repository::find(tx, &version.id)? {
+        None => Ok((repository::insert(tx, version, now)?, Outcome::Created)),
+        Some(known) if known.of.given == version.given => Ok((known, Outcome::Unchanged)),
+        Some(known) => Ok((repository::add(tx, &known, version, now)?, Outcome::Updated)),
+    }
+}
+
+/// Stores the version that follows the one with that number.
+/// Errors: `PreconditionFailed` where another followed it meanwhile.
+pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, number: i64) -> Result<Record> {
+    match repository::find(tx, &version.id)? {
+        Some(known) if known.number == number => repository::add(tx, &known, version, now),
+        _ => Err(Problem::new(
+            ProblemKind::PreconditionFailed,
+            "the record has changed since it was read; send the update again",
+        )),
+    }
+}
+
+/// Stores a version of a record that was signed elsewhere, unless the one that is there is as new (Open
+/// Badges 3.0, equality and comparison).
+pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<Outcome> {
+    match repository::find(tx, &version.id)? {
+        Some(known) if version.valid_from <= known.of.valid_from => Ok(Outcome::Unchanged),
+        _ => Ok(put(tx, now, version)?.1),
+    }
+}
+
+/// The newest version of the record with that id; of one that was compiled here the last part of its id
+/// is enough. Errors: `NotFound`.
+pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Record> {
+    if let Some(record) = repository::find(tx, id)? {
+        return Ok(record);
+    }
+    repository::find(tx, &address(base_url, id))?.ok_or_else(|| {
+        let message = format!("Unknown Object: there is no learner record '{id}'");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// Where a record that was made here is read, which is its id.
+pub fn address(base_url: &str, id: &str) -> String {
+    format!("{base_url}/ims/clr/v2p0/clr/{id}")
+}
+
+/// A version of a record by its number. Errors: `NotFound`.
+pub fn version(tx: &mut Tx<'_>, base_url: &str, id: &str, number: i64) -> Result<Record> {
+    let record = found(tx, base_url, id)?;
+    repository::version(tx, &record.of.id, number)?.ok_or_else(|| {
+        let message = format!("Unknown Object: the learner record '{id}' has no version {number}");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// The versions of a record, the newest first. Errors: `NotFound`.
+pub fn versions(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Vec<Record>> {
+    let record = found(tx, base_url, id)?;
+    repository::versions(tx, &record.of.id)
+}
+
+/// A page of the newest versions of records in the order of their validity, and how many records there
+/// are on all pages.
+pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Record>, u64)> {
+    repository::list(tx, page)
+}
+
+/// The achievements of a record: its own, and those of the credentials in it, each once.
+pub fn achievements(credential: &Object) -> Vec<Value> {
+    let Some(Value::Object(subject)) = credential.get("credentialSubject") else {
+        return Vec::new();
+    };
+    let own = body::objects(subject, "achievement");
+    let nested = body::objects(subject, "verifiableCredential").filter_map(|credential| {
+        credential.get("credentialSubject")?.get("achievement")?.as_object()
+    });
+    let mut known = std::collections::HashSet::new();
+    own.chain(nested)
+        .filter(|one| known.insert(one.get("id").and_then(Value::as_str).unwrap_or_default()))
+        .map(|one| Value::Object(one.clone()))
+        .collect()
+}

@@ -1,0 +1,232 @@
+//! Definitions of badges: what can be earned, as the platform's clients send it. A definition has the
+//! form of a credential whose subject is the achievement itself.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use crate::body::{self, Object};
+use crate::issuer::Signer;
+use crate::repository::definitions as repository;
+
+/// What an achievement may say (Open Badges 3.0, Achievement) beside `id`, `type`, `name`,
+/// `description`, `criteria`, `image` and `creator`.
+const MEMBERS: &[&str] = &[
+    "achievementType",
+    "alignment",
+    "creditsAvailable",
+    "endorsement",
+    "endorsementJwt",
+    "fieldOfStudy",
+    "humanCode",
+    "inLanguage",
+    "otherIdentifier",
+    "related",
+    "resultDescription",
+    "specialization",
+    "tag",
+    "version",
+];
+
+/// A definition.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its id, a URI.
+    pub id: String,
+    /// The id of the achievement that it defines: its `credentialSubject.id`.
+    pub achievement: String,
+    /// As it was sent.
+    pub body: Object,
+}
+
+/// A definition as it is stored.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// The definition.
+    pub definition: Definition,
+    /// The number of its version, from 1.
+    pub version: i64,
+    /// When it was first stored.
+    pub created: String,
+    /// When this version was stored.
+    pub updated: String,
+}
+
+impl Definition {
+    /// Reads a definition. Errors: `Invalid`, naming the member.
+    pub fn read(body: Object) -> Result<Self> {
+        let id = body::uri(&body, "id", "id")?.to_owned();
+        if !body::has_type(&body, "VerifiableCredential")
+            || !(body::has_type(&body, "OpenBadgeCredential")
+                || body::has_type(&body, "AchievementCredential"))
+        {
+            let wanted = "must hold VerifiableCredential and OpenBadgeCredential";
+            return Err(Problem::invalid("type", wanted));
+        }
+        let subject = subject(&body)?;
+        if !body::has_type(subject, "Achievement") {
+            return Err(Problem::invalid("credentialSubject.type", "must hold Achievement"));
+        }
+        let achievement = body::uri(subject, "id", "credentialSubject.id")?.to_owned();
+        let definition = Self { id, achievement, body };
+        definition.achievement()?;
+        Ok(definition)
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        let own = self.body.get("name").and_then(Value::as_str);
+        own.or_else(|| self.body["credentialSubject"]["name"].as_str()).unwrap_or_default()
+    }
+
+    /// The achievement as credentials hold it: schema-valid, the definition's issuer as its `creator`.
+    /// Errors: `Invalid`, naming the member that is missing or wrong.
+    pub fn achievement(&self) -> Result<Value> {
+        let subject = subject(&self.body)?;
+        let mut made = Object::new();
+        made.insert("id".to_owned(), self.achievement.as_str().into());
+        made.insert("type".to_owned(), json!(["Achievement"]));
+        for name in ["name", "description"] {
+            let path = format!("credentialSubject.{name}");
+            let text = match body::opt_text(subject, name, &path)? {
+                Some(text) => text,
+                None => body::text(&self.body, name, &path)?,
+            };
+            made.insert(name.to_owned(), text.into());
+        }
+        made.insert("criteria".to_owned(), criteria(subject)?);
+        if let Some(image) = subject.get("image").or_else(|| self.body.get("image")) {
+            made.insert("image".to_owned(), read_image(image)?);
+        }
+        let creator = subject.get("creator").or_else(|| self.body.get("issuer"));
+        if let Some(creator) = creator {
+            made.insert("creator".to_owned(), profile(creator, "issuer")?);
+        }
+        for (name, value) in subject.iter().filter(|(name, _)| MEMBERS.contains(&name.as_str())) {
+            made.insert(name.clone(), value.clone());
+        }
+        Ok(Value::Object(made))
+    }
+
+    /// Signs a badge of it that nobody gets: what cannot stand in a credential is refused before
+    /// somebody has earned it. Errors: as [`Signer::sign`].
+    pub fn rehearse(&self, signer: &Signer, now: Timestamp) -> Result<()> {
+        let credential = json!({
+            "@context": crate::CONTEXTS,
+            "id": "urn:uuid:00000000-0000-4000-8000-000000000000",
+            "type": ["VerifiableCredential", "OpenBadgeCredential"],
+            "issuer": signer.issuer.profile,
+            "validFrom": now.to_string(),
+            "credentialSubject": {
+                "id": signer.issuer.did,
+                "type": ["AchievementSubject"],
+                "achievement": self.achievement()?,
+            },
+        });
+        match signer.sign(credential, now) {
+            Ok(_) => Ok(()),
+            Err(problem) if problem.kind == ProblemKind::Internal => Err(problem),
+            Err(problem) => Err(Problem::invalid("credentialSubject", problem.message)),
+        }
+    }
+}
+
+fn subject(body: &Object) -> Result<&Object> {
+    match body.get("credentialSubject") {
+        Some(Value::Object(subject)) => Ok(subject),
+        Some(_) => Err(Problem::invalid("credentialSubject", "must be an object")),
+        None => Err(Problem::invalid("credentialSubject", "is required; send the achievement")),
+    }
+}
+
+fn criteria(subject: &Object) -> Result<Value> {
+    let path = "credentialSubject.criteria";
+    match subject.get("criteria") {
+        Some(Value::Object(criteria)) => {
+            let known =
+                criteria.iter().filter(|(name, _)| matches!(name.as_str(), "id" | "narrative"));
+            let known: Object = known.map(|(name, value)| (name.clone(), value.clone())).collect();
+            match known.is_empty() {
+                false => Ok(known.into()),
+                true => Err(Problem::invalid(path, "must hold a narrative or the id of a page")),
+            }
+        }
+        _ => Err(Problem::invalid(path, "is required; send {\"narrative\": \"…\"}")),
+    }
+}
+
+fn read_image(image: &Value) -> Result<Value> {
+    let path = "image";
+    match image {
+        Value::String(id) if body::is_uri(id) => Ok(json!({ "id": id, "type": "Image" })),
+        Value::Object(image) => {
+            let id = body::uri(image, "id", "image.id")?;
+            let mut made = json!({ "id": id, "type": "Image" });
+            if let Some(caption) = body::opt_text(image, "caption", "image.caption")? {
+                made["caption"] = caption.into();
+            }
+            Ok(made)
+        }
+        _ => Err(Problem::invalid(path, "must be {\"id\": URI, \"type\": \"Image\"}")),
+    }
+}
+
+/// A profile that another names: a URI or an object with one. Errors: `Invalid` at the path.
+pub(crate) fn profile(given: &Value, path: &str) -> Result<Value> {
+    match given {
+        Value::String(id) if body::is_uri(id) => Ok(json!({ "id": id, "type": ["Profile"] })),
+        Value::Object(object) => {
+            let mut made = json!({ "type": ["Profile"] });
+            made["id"] = body::uri(object, "id", &format!("{path}.id"))?.into();
+            for name in ["name", "url", "email", "phone", "description"] {
+                if let Some(text) = body::opt_text(object, name, &format!("{path}.{name}"))? {
+                    made[name] = text.into();
+                }
+            }
+            Ok(made)
+        }
+        _ => Err(Problem::invalid(path, "must be a URI, or an object with one as its id")),
+    }
+}
+
+/// Stores a definition, or puts it in the place of the one with its id; its version, from 1. Badges
+/// that were issued before keep what they say.
+/// Errors: `Conflict` where another definition defines the achievement; `Invalid` where it is too large.
+pub fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> {
+    let bytes = serde_json::to_string(&definition.body).map_err(Problem::internal)?.len();
+    if bytes > limits::CREDENTIAL_STORED_MAX_BYTES {
+        let most = limits::CREDENTIAL_STORED_MAX_BYTES;
+        return Err(Problem::new(
+            ProblemKind::TooLarge,
+            format!("a definition has at most {most} bytes as JSON"),
+        ));
+    }
+    if let Some(other) = repository::of_achievement(tx, &definition.achievement)?
+        && other.definition.id != definition.id
+    {
+        return Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "credentialSubject.id: the achievement '{}' is defined by '{}' already",
+                definition.achievement, other.definition.id
+            ),
+        ));
+    }
+    repository::put(tx, definition, now)
+}
+
+/// The definition with that id, or the one of the achievement with that id. Errors: `NotFound`.
+pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<Stored> {
+    repository::find(tx, id)?.ok_or_else(|| {
+        let message = format!("Unknown Object: no badge or achievement has the id '{id}'");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// A page of the definitions in the order of creation, and how many there are on all pages.
+pub fn list(tx: &mut Tx<'_>, limit: u64, offset: u64) -> Result<(Vec<Stored>, u64)> {
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let (found, total) = repository::list(tx, number(limit), number(offset))?;
+    Ok((found, u64::try_from(total).unwrap_or(0)))
+}

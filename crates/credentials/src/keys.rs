@@ -1,0 +1,207 @@
+//! The keys that issuers sign with: made here, sealed at rest, rotated. A former key signs nothing any
+//! more, its private half is gone; its public half stays, so that what it signed still verifies.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ed25519_dalek::{SigningKey, VerifyingKey};
+use lyceum_access::Master;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use ring::rsa::KeyPair as RsaKeyPair;
+use rsa::RsaPrivateKey;
+use rsa::pkcs8::EncodePrivateKey;
+use rsa::traits::PublicKeyParts;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::key::{PublicKey, multikey};
+use crate::repository::keys::{self as repository, StoredKey};
+use crate::secret;
+
+const ED25519: &str = "Ed25519";
+const RSA: &str = "RS256";
+/// Bits of the modulus of a new RSA key: what RS256 is checked with everywhere.
+const RSA_BITS: usize = 2048;
+
+/// A key as everybody may see it.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// Its name, unique: the fragment of its verification method.
+    pub kid: String,
+    /// The id of the issuer that it belongs to.
+    pub issuer: String,
+    /// `Ed25519`, or `RS256` for an RSA key.
+    pub algorithm: String,
+    /// The key.
+    pub key: PublicKey,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Since when it signs no more.
+    pub retired: Option<Timestamp>,
+}
+
+impl Published {
+    fn of(stored: &StoredKey) -> Result<Self> {
+        let key = match stored.algorithm.as_str() {
+            ED25519 => PublicKey::Ed25519(verifying(&stored.public)?),
+            _ => PublicKey::from_jwk(
+                &serde_json::from_slice(&stored.public).map_err(Problem::internal)?,
+            )?,
+        };
+        Ok(Self {
+            kid: stored.kid.clone(),
+            issuer: stored.issuer.clone(),
+            algorithm: stored.algorithm.clone(),
+            key,
+            created: stored.created,
+            retired: stored.retired,
+        })
+    }
+}
+
+/// A new RSA key, as PKCS #8. Takes about a second.
+pub struct NewRsa {
+    pkcs8: Vec<u8>,
+    public: PublicKey,
+}
+
+impl NewRsa {
+    /// Makes a key of [`RSA_BITS`] bits.
+    pub fn make() -> Result<Self> {
+        let mut random = rand::rand_core::UnwrapErr(rand::rngs::SysRng);
+        let key = RsaPrivateKey::new(&mut random, RSA_BITS).map_err(Problem::internal)?;
+        let pkcs8 = key.to_pkcs8_der().map_err(Problem::internal)?;
+        let public = PublicKey::Rsa { n: key.n_bytes().to_vec(), e: key.e_bytes().to_vec() };
+        Ok(Self { pkcs8: pkcs8.as_bytes().to_vec(), public })
+    }
+}
+
+/// The Ed25519 key that an issuer signs with, and its name; the first one is made here, in a write
+/// transaction. Errors: a key that was sealed with another master key.
+pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) -> Result<()> {
+    if repository::signing(tx, issuer, ED25519)?.is_none() {
+        repository::insert(tx, &new_ed25519(now, master, issuer))?;
+    }
+    signing(tx, master, issuer).map(drop)
+}
+
+/// The Ed25519 key that an issuer signs with, and its name. Errors: `Internal` where there is none, or
+/// where it was sealed with another master key.
+pub fn signing(tx: &mut Tx<'_>, master: &Master, issuer: &str) -> Result<(String, SigningKey)> {
+    let stored = repository::signing(tx, issuer, ED25519)?.ok_or_else(|| {
+        Problem::new(ProblemKind::Internal, format!("the issuer '{issuer}' has no signing key"))
+    })?;
+    let secret: [u8; 32] = open(master, &stored)?
+        .try_into()
+        .map_err(|_| Problem::internal("a sealed Ed25519 key is not 32 bytes long"))?;
+    Ok((stored.kid, SigningKey::from_bytes(&secret)))
+}
+
+/// The RSA key that an issuer signs with, and its name; none where it has none yet.
+pub fn signing_rsa(
+    tx: &mut Tx<'_>,
+    master: &Master,
+    issuer: &str,
+) -> Result<Option<(String, RsaKeyPair)>> {
+    let Some(stored) = repository::signing(tx, issuer, RSA)? else { return Ok(None) };
+    let key = RsaKeyPair::from_pkcs8(&open(master, &stored)?).map_err(|fault| {
+        Problem::internal(format!("the RSA key '{}' is not usable: {fault}", stored.kid))
+    })?;
+    Ok(Some((stored.kid, key)))
+}
+
+/// Gives an issuer an RSA key, unless another server was faster.
+pub fn add_rsa(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    master: &Master,
+    issuer: &str,
+    new: &NewRsa,
+) -> Result<()> {
+    let jwk = new.public.to_jwk();
+    let kid = thumbprint(&jwk);
+    let sealed = master.seal(&label(issuer, RSA, &kid), &new.pkcs8);
+    let public = jwk.to_string().into_bytes();
+    repository::insert(tx, &stored(issuer, RSA, kid, public, sealed, now))?;
+    Ok(())
+}
+
+/// Ends the keys of an issuer and makes a new Ed25519 key that signs at once; an RSA key follows when
+/// one is needed. What the former keys signed still verifies. Answers the new key.
+pub fn rotate(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) -> Result<Published> {
+    repository::retire(tx, issuer, now)?;
+    let key = new_ed25519(now, master, issuer);
+    match repository::insert(tx, &key)? {
+        true => Published::of(&key),
+        false => Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "the keys of the issuer '{issuer}' were rotated at the same time; look at them"
+            ),
+        )),
+    }
+}
+
+/// The keys of an issuer, or of all, in the order of their making: those that sign and those that did.
+pub fn published(tx: &mut Tx<'_>, issuer: Option<&str>) -> Result<Vec<Published>> {
+    repository::list(tx, issuer)?.iter().map(Published::of).collect()
+}
+
+fn new_ed25519(now: Timestamp, master: &Master, issuer: &str) -> StoredKey {
+    let signing = SigningKey::from_bytes(&secret::random());
+    let public = signing.verifying_key();
+    let kid = multikey(&public);
+    let sealed = master.seal(&label(issuer, ED25519, &kid), signing.as_bytes());
+    stored(issuer, ED25519, kid, public.as_bytes().to_vec(), sealed, now)
+}
+
+fn stored(
+    issuer: &str,
+    algorithm: &str,
+    kid: String,
+    public: Vec<u8>,
+    sealed: Vec<u8>,
+    created: Timestamp,
+) -> StoredKey {
+    StoredKey {
+        kid,
+        issuer: issuer.to_owned(),
+        algorithm: algorithm.to_owned(),
+        public,
+        sealed: Some(sealed),
+        created,
+        retired: None,
+    }
+}
+
+fn open(master: &Master, stored: &StoredKey) -> Result<Vec<u8>> {
+    let label = label(&stored.issuer, &stored.algorithm, &stored.kid);
+    let opened = stored.sealed.as_deref().and_then(|sealed| master.open(&label, sealed));
+    opened.ok_or_else(|| {
+        Problem::new(
+            ProblemKind::Internal,
+            format!(
+                "the key '{}' of the issuer '{}' was sealed with another master key; start with the \
+                 original master key, or make new keys with `lyceum keys rotate`",
+                stored.kid, stored.issuer
+            ),
+        )
+    })
+}
+
+/// What a sealed key is bound to: nobody can put it in another's place.
+fn label(issuer: &str, algorithm: &str, kid: &str) -> String {
+    format!("credential-key {issuer} {algorithm} {kid}")
+}
+
+fn verifying(bytes: &[u8]) -> Result<VerifyingKey> {
+    let key = bytes.try_into().ok().and_then(|bytes| VerifyingKey::from_bytes(bytes).ok());
+    key.ok_or_else(|| Problem::internal("a stored public key is no Ed25519 key"))
+}
+
+/// The thumbprint of an RSA key (RFC 7638).
+fn thumbprint(jwk: &Value) -> String {
+    let canonical = json!({ "e": jwk["e"], "kty": "RSA", "n": jwk["n"] }).to_string();
+    BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(canonical.as_bytes()))
+}

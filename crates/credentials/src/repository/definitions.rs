@@ -1,0 +1,65 @@
+//! Definitions of badges.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx};
+
+use crate::definition::{Definition, Stored};
+
+const COLUMNS: &str = "id, achievement, body, version, created, updated";
+
+fn read(row: &Row<'_>) -> Result<Stored> {
+    let body = serde_json::from_str(row.text(2)?).map_err(Problem::internal)?;
+    Ok(Stored {
+        definition: Definition {
+            id: row.text(0)?.to_owned(),
+            achievement: row.text(1)?.to_owned(),
+            body,
+        },
+        version: row.int(3)?,
+        created: row.text(4)?.to_owned(),
+        updated: row.text(5)?.to_owned(),
+    })
+}
+
+/// The definition with that id, or of that achievement.
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Stored>> {
+    let sql = format!("SELECT {COLUMNS} FROM badge_definitions WHERE id = $1");
+    match tx.query_one(&sql, &[id.into()], read)? {
+        None => of_achievement(tx, id),
+        found => Ok(found),
+    }
+}
+
+pub(crate) fn of_achievement(tx: &mut Tx<'_>, id: &str) -> Result<Option<Stored>> {
+    let sql = format!("SELECT {COLUMNS} FROM badge_definitions WHERE achievement = $1");
+    tx.query_one(&sql, &[id.into()], read)
+}
+
+/// A page in the order of creation, and how many there are.
+pub(crate) fn list(tx: &mut Tx<'_>, limit: i64, offset: i64) -> Result<(Vec<Stored>, i64)> {
+    let sql = format!("SELECT {COLUMNS} FROM badge_definitions ORDER BY seq LIMIT $1 OFFSET $2");
+    let mut found = Vec::new();
+    tx.query(&sql, &[limit.into(), offset.into()], |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    let total =
+        tx.query_one("SELECT COUNT(*) FROM badge_definitions", &[], |row| row.int(0))?.unwrap_or(0);
+    Ok((found, total))
+}
+
+/// Adds a definition, or puts it in the place of the one with its id; its version.
+pub(crate) fn put(tx: &mut Tx<'_>, definition: &Definition, now: Timestamp) -> Result<i64> {
+    let now = now.to_string();
+    let body = serde_json::to_string(&definition.body).map_err(Problem::internal)?;
+    let version = tx.query_one(
+        "INSERT INTO badge_definitions (id, achievement, body, version, created, updated) \
+         VALUES ($1, $2, $3, 1, $4, $4) ON CONFLICT (id) DO UPDATE SET \
+         achievement = excluded.achievement, body = excluded.body, \
+         version = badge_definitions.version + 1, updated = excluded.updated RETURNING version",
+        &[(&definition.id).into(), (&definition.achievement).into(), (&body).into(), (&now).into()],
+        |row| row.int(0),
+    )?;
+    version.ok_or_else(|| Problem::internal("a definition was not put"))
+}

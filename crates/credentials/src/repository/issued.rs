@@ -1,0 +1,171 @@
+//! Issued credentials.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Sql, Tx};
+
+use crate::issued::{Form, Issued, Kept, New, Page};
+use crate::status::Place;
+
+const COLUMNS: &str = "id, issued_by, learner, status_list, status_index, issuer, credential, \
+                       valid_from, form, body, revoked, reason";
+
+fn read(row: &Row<'_>) -> Result<Issued> {
+    let own = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
+    let place = match (row.opt_int(3)?, row.opt_int(4)?) {
+        (Some(list), Some(index)) => Some(Place { list, index }),
+        _ => None,
+    };
+    Ok(Issued {
+        id: row.text(0)?.to_owned(),
+        issued_by: own(1)?,
+        learner: own(2)?,
+        place,
+        kept: Kept {
+            issuer: row.text(5)?.to_owned(),
+            credential: row.text(6)?.to_owned(),
+            valid_from: row.text(7)?.parse().map_err(Problem::internal)?,
+            form: Form::named(row.text(8)?),
+            body: row.text(9)?.to_owned(),
+        },
+        revoked: own(10)?,
+        reason: own(11)?,
+    })
+}
+
+fn one(tx: &mut Tx<'_>, condition: &str, value: &str) -> Result<Option<Issued>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM issued_credentials WHERE {condition} = $1 ORDER BY seq LIMIT 1"
+    );
+    tx.query_one(&sql, &[value.into()], read)
+}
+
+/// The credential with that random id, else the first that calls itself so.
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Issued>> {
+    match one(tx, "id", id)? {
+        None => one(tx, "credential", id),
+        found => Ok(found),
+    }
+}
+
+pub(crate) fn of_award(tx: &mut Tx<'_>, award: &str) -> Result<Option<Issued>> {
+    one(tx, "award", award)
+}
+
+/// The credential of that issuer with that id.
+pub(crate) fn same(tx: &mut Tx<'_>, issuer: &str, credential: &str) -> Result<Option<Issued>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM issued_credentials WHERE issuer = $1 AND credential = $2");
+    tx.query_one(&sql, &[issuer.into(), credential.into()], read)
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, new: &New, now: Timestamp) -> Result<()> {
+    let (now, valid_from) = (now.to_string(), new.kept.valid_from.to_string());
+    tx.execute(
+        "INSERT INTO issued_credentials (id, issuer, credential, issued_by, learner, award, form, \
+         body, valid_from, created, updated, status_list, status_index) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)",
+        &[
+            (&new.id).into(),
+            (&new.kept.issuer).into(),
+            (&new.kept.credential).into(),
+            new.issued_by.as_deref().into(),
+            new.learner.as_deref().into(),
+            new.award.as_deref().into(),
+            new.kept.form.name().into(),
+            (&new.kept.body).into(),
+            (&valid_from).into(),
+            (&now).into(),
+            new.place.map(|place| place.list).into(),
+            new.place.map(|place| place.index).into(),
+        ],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn replace(tx: &mut Tx<'_>, id: &str, kept: &Kept, now: Timestamp) -> Result<()> {
+    let (now, valid_from) = (now.to_string(), kept.valid_from.to_string());
+    tx.execute(
+        "UPDATE issued_credentials SET form = $1, body = $2, valid_from = $3, updated = $4 \
+         WHERE id = $5",
+        &[
+            kept.form.name().into(),
+            (&kept.body).into(),
+            (&valid_from).into(),
+            (&now).into(),
+            id.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Marks it; what it was awarded for can be awarded again.
+pub(crate) fn revoke(
+    tx: &mut Tx<'_>,
+    id: &str,
+    reason: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
+    let now = now.to_string();
+    tx.execute(
+        "UPDATE issued_credentials SET revoked = $1, reason = $2, updated = $1, award = NULL \
+         WHERE id = $3 AND revoked IS NULL",
+        &[(&now).into(), reason.into(), id.into()],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Issued>, u64)> {
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let since = page.since.map(|since| since.to_string());
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT {COLUMNS} FROM issued_credentials"));
+    newer(&mut sql, since.as_deref());
+    sql.push(" ORDER BY valid_from, seq LIMIT ").bind(number(page.limit));
+    sql.push(" OFFSET ").bind(number(page.offset));
+    let mut found = Vec::new();
+    tx.query(&sql.text, &sql.values(), |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT COUNT(*) FROM issued_credentials");
+    newer(&mut sql, since.as_deref());
+    let total = tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
+    Ok((found, u64::try_from(total).unwrap_or(0)))
+}
+
+fn newer(sql: &mut Sql, since: Option<&str>) {
+    if let Some(since) = since {
+        sql.push(" WHERE valid_from > ").bind(since);
+    }
+}
+
+pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Issued>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM issued_credentials \
+         WHERE learner = $1 AND revoked IS NULL ORDER BY seq LIMIT $2"
+    );
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut found = Vec::new();
+    tx.query(&sql, &[learner.into(), most.into()], |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// The revoked credentials of an issuer of this server: their ids and reasons.
+pub(crate) fn revoked(tx: &mut Tx<'_>, issuer: &str) -> Result<Vec<(String, Option<String>)>> {
+    let mut found = Vec::new();
+    tx.query(
+        "SELECT credential, reason FROM issued_credentials \
+         WHERE issued_by = $1 AND revoked IS NOT NULL ORDER BY seq",
+        &[issuer.into()],
+        |row| {
+            found.push((row.text(0)?.to_owned(), row.opt_text(1)?.map(str::to_owned)));
+            Ok(true)
+        },
+    )?;
+    Ok(found)
+}

@@ -1,0 +1,163 @@
+//! Learner records and their versions.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Sql, Tx};
+
+use crate::clr::{Record, Version};
+use crate::issued::{Form, Page};
+
+const COLUMNS: &str = "r.id, r.learner, r.compiled_for, v.valid_from, v.given, v.form, v.body, \
+                       v.version, v.created";
+
+fn read(row: &Row<'_>) -> Result<Record> {
+    let own = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
+    Ok(Record {
+        of: Version {
+            id: row.text(0)?.to_owned(),
+            learner: own(1)?,
+            compiled_for: own(2)?,
+            valid_from: row.text(3)?.parse().map_err(Problem::internal)?,
+            given: row.text(4)?.to_owned(),
+            form: Form::named(row.text(5)?),
+            body: row.text(6)?.to_owned(),
+        },
+        number: row.int(7)?,
+        created: row.text(8)?.to_owned(),
+    })
+}
+
+const NEWEST: &str = "learner_records r JOIN learner_record_versions v \
+                      ON v.record = r.seq AND v.version = r.version";
+
+/// The newest version of a record.
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Record>> {
+    let sql = format!("SELECT {COLUMNS} FROM {NEWEST} WHERE r.id = $1");
+    tx.query_one(&sql, &[id.into()], read)
+}
+
+/// The id of the record that was compiled for the learner.
+pub(crate) fn compiled_for(tx: &mut Tx<'_>, learner: &str) -> Result<Option<String>> {
+    let sql = "SELECT id FROM learner_records WHERE compiled_for = $1";
+    tx.query_one(sql, &[learner.into()], |row| Ok(row.text(0)?.to_owned()))
+}
+
+const VERSIONS: &str = "learner_records r JOIN learner_record_versions v ON v.record = r.seq";
+
+pub(crate) fn version(tx: &mut Tx<'_>, id: &str, number: i64) -> Result<Option<Record>> {
+    let sql = format!("SELECT {COLUMNS} FROM {VERSIONS} WHERE r.id = $1 AND v.version = $2");
+    tx.query_one(&sql, &[id.into(), number.into()], read)
+}
+
+/// The versions of a record, the newest first.
+pub(crate) fn versions(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Record>> {
+    let sql = format!("SELECT {COLUMNS} FROM {VERSIONS} WHERE r.id = $1 ORDER BY v.version DESC");
+    let mut found = Vec::new();
+    tx.query(&sql, &[id.into()], |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Adds a record with its first version.
+pub(crate) fn insert(tx: &mut Tx<'_>, version: &Version, now: Timestamp) -> Result<Record> {
+    let (now, valid_from) = (now.to_string(), version.valid_from.to_string());
+    let seq = tx.query_one(
+        "INSERT INTO learner_records (id, learner, compiled_for, version, valid_from, created, \
+         updated) VALUES ($1, $2, $3, 1, $4, $5, $5) RETURNING seq",
+        &[
+            (&version.id).into(),
+            version.learner.as_deref().into(),
+            version.compiled_for.as_deref().into(),
+            (&valid_from).into(),
+            (&now).into(),
+        ],
+        |row| row.int(0),
+    )?;
+    let seq = seq.ok_or_else(|| Problem::internal("a learner record was not added"))?;
+    add_version(tx, seq, 1, version, &now)?;
+    again(tx, &version.id)
+}
+
+/// Adds a version to a record.
+pub(crate) fn add(
+    tx: &mut Tx<'_>,
+    known: &Record,
+    version: &Version,
+    now: Timestamp,
+) -> Result<Record> {
+    let (now, valid_from) = (now.to_string(), version.valid_from.to_string());
+    let number = known.number + 1;
+    let seq = tx.query_one(
+        "UPDATE learner_records SET version = $1, valid_from = $2, updated = $3, \
+         learner = COALESCE($4, learner), compiled_for = COALESCE($5, compiled_for) \
+         WHERE id = $6 RETURNING seq",
+        &[
+            number.into(),
+            (&valid_from).into(),
+            (&now).into(),
+            version.learner.as_deref().into(),
+            version.compiled_for.as_deref().into(),
+            (&version.id).into(),
+        ],
+        |row| row.int(0),
+    )?;
+    let seq = seq.ok_or_else(|| Problem::internal("a learner record is gone"))?;
+    add_version(tx, seq, number, version, &now)?;
+    again(tx, &version.id)
+}
+
+fn add_version(
+    tx: &mut Tx<'_>,
+    record: i64,
+    number: i64,
+    version: &Version,
+    now: &str,
+) -> Result<()> {
+    let valid_from = version.valid_from.to_string();
+    tx.execute(
+        "INSERT INTO learner_record_versions (record, version, valid_from, given, form, body, \
+         created) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            record.into(),
+            number.into(),
+            (&valid_from).into(),
+            (&version.given).into(),
+            version.form.name().into(),
+            (&version.body).into(),
+            now.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+fn again(tx: &mut Tx<'_>, id: &str) -> Result<Record> {
+    find(tx, id)?.ok_or_else(|| Problem::internal("a learner record that was written is gone"))
+}
+
+pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Record>, u64)> {
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let since = page.since.map(|since| since.to_string());
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT {COLUMNS} FROM {NEWEST}"));
+    newer(&mut sql, since.as_deref());
+    sql.push(" ORDER BY r.valid_from, r.seq LIMIT ").bind(number(page.limit));
+    sql.push(" OFFSET ").bind(number(page.offset));
+    let mut found = Vec::new();
+    tx.query(&sql.text, &sql.values(), |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT COUNT(*) FROM learner_records r");
+    newer(&mut sql, since.as_deref());
+    let total = tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
+    Ok((found, u64::try_from(total).unwrap_or(0)))
+}
+
+fn newer(sql: &mut Sql, since: Option<&str>) {
+    if let Some(since) = since {
+        sql.push(" WHERE r.valid_from > ").bind(since);
+    }
+}

@@ -1,0 +1,81 @@
+//! Where credentials of ours can be seen to be revoked: a place in a Bitstring Status List for each, and
+//! the 1EdTech revocation list with reasons.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use crate::issuer::Issuer;
+use crate::repository::{issued, status as repository};
+use crate::secret;
+use crate::status_list::{self, Bits};
+
+/// Places in a list: the least that the standard allows, so that no place tells whose it is.
+pub const LIST_PLACES: i64 = 131_072;
+/// An odd number steps through all places of a list in an order that says nothing of time.
+const STEP: i64 = 85_229;
+
+/// A place in a status list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the list among the issuer's, from 1.
+    pub list: i64,
+    /// The place in it, from 0.
+    pub index: i64,
+}
+
+/// Takes a place for a new credential of an issuer; none is given twice.
+pub fn take(tx: &mut Tx<'_>, issuer: &str) -> Result<Place> {
+    let anywhere = i64::from(u32::from_be_bytes(secret::random())) % LIST_PLACES;
+    let (list, first, before) = repository::take(tx, issuer, LIST_PLACES, anywhere)?;
+    Ok(Place { list, index: (first + before * STEP) % LIST_PLACES })
+}
+
+/// The address of an issuer's list.
+pub fn address(base_url: &str, issuer: &str, list: i64) -> String {
+    format!("{base_url}/issuers/{issuer}/status/{list}")
+}
+
+/// The `credentialStatus` of the place.
+pub fn entry(base_url: &str, issuer: &str, place: Place) -> Value {
+    status_list::entry(&address(base_url, issuer, place.list), index(place.index))
+}
+
+fn index(place: i64) -> usize {
+    usize::try_from(place).expect("places are numbers from 0")
+}
+
+/// The credential of a list before it is signed. Errors: `NotFound` for a list that the issuer has not.
+pub fn unsigned(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    base_url: &str,
+    issuer: &Issuer,
+    list: i64,
+) -> Result<Value> {
+    if !repository::exists(tx, &issuer.id, list)? {
+        let message = format!("Unknown Object: the issuer '{}' has no list {list}", issuer.id);
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    }
+    let mut bits = Bits::default();
+    for place in repository::revoked(tx, &issuer.id, list)? {
+        bits.set(index(place), true)?;
+    }
+    let address = address(base_url, &issuer.id, list);
+    let ttl_ms = limits::STATUS_LIST_MAX_AGE_S * 1000;
+    Ok(status_list::credential(&address, &issuer.did, &bits, now, ttl_ms))
+}
+
+/// How many credentials of a list are revoked: a list changes when this does.
+pub fn revoked_count(tx: &mut Tx<'_>, issuer: &str, list: i64) -> Result<usize> {
+    Ok(repository::revoked(tx, issuer, list)?.len())
+}
+
+/// The 1EdTech revocation list of an issuer: each revoked credential with its reason.
+pub fn revocations(tx: &mut Tx<'_>, base_url: &str, issuer: &Issuer) -> Result<Value> {
+    let revoked = issued::revoked(tx, &issuer.id)?;
+    let address = format!("{base_url}/issuers/{}/revocations", issuer.id);
+    let listed = revoked.iter().map(|(id, reason)| (id.as_str(), reason.as_deref()));
+    Ok(status_list::revocation_list(&address, &issuer.did, listed))
+}

@@ -1,0 +1,32 @@
+//! CLR 2.0: learner records, created, read, updated, compiled.
+
+mod records;
+
+use serde_json::json;
+
+use super::credentials::{self, Standard, described};
+use crate::context::Context;
+use crate::render::Rendering;
+use crate::route::{Access, Area, Route, get};
+
+pub(super) fn area() -> Area {
+    let mut routes = records::routes();
+    routes.extend(credentials::profile_routes("Clr", Standard::Clr));
+    routes.push(discovery());
+    Area {
+        name: "learnerRecords",
+        base: "/ims/clr/v2p0",
+        rendering: Rendering::Credentials,
+        says: "CLR 2.0: comprehensive learner records, signed, with every version that they had.",
+        routes,
+    }
+}
+
+fn discovery() -> Route {
+    get("/discovery", Access::Public, |context: Context| async move {
+        Ok(described(&context, &area(), "https://purl.imsglobal.org/spec/clr/"))
+    })
+    .named("discoverClr")
+    .says("The learner records of this server, as OpenAPI.")
+    .answers(200, "The document.", json!({ "type": "object" }))
+}

@@ -1,0 +1,234 @@
+//! Learner records.
+
+use axum::http::{StatusCode, header};
+use lyceum_access::Scope::{
+    ClrCredentialReadonly, ClrCredentialUpsert, CredentialsRead, CredentialsWrite,
+};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_credentials::body::{self, Object};
+use lyceum_credentials::clr::{self, Outcome, Record, Unsigned, Version};
+use lyceum_credentials::issued::{Form, Page};
+use lyceum_credentials::issuer::Signer;
+use lyceum_store::Tx;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use super::credentials::{
+    MEDIA, PAGED, apart, as_jwt, by_forms, check_own, credential, credentials, is_jws,
+    is_rsa_wanted, list_of, list_parameters, own_issuer, paged, query, signer, since, slice, text,
+    wants_jws,
+};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::etag;
+use crate::route::{Access, Place, Route, get, post, put};
+
+pub(super) fn routes() -> Vec<Route> {
+    let reads: Access = [ClrCredentialReadonly, CredentialsRead].into();
+    let writes: Access = [ClrCredentialUpsert, CredentialsWrite].into();
+    let create = |path: &'static str, name: &'static str| {
+        post(path, writes, posted)
+            .named(name)
+            .says("Keeps a learner record and signs it; with the id of one that is there as its new version.")
+            .reads_as(MEDIA)
+            .reads(json!({ "type": "object" }))
+            .reads_up_to(limits::CLR_MAX_BYTES)
+            .answers(201, "The record, signed.", credential())
+            .answers(200, "A new version of it, signed.", credential())
+            .answers_empty(304, "It was signed elsewhere, and the one that is kept is as new.")
+    };
+    vec![
+        list_parameters(
+            get("/credentials", reads, listed)
+                .named("getClrCredentials")
+                .says("The newest versions of the records, in the order in which they became valid."),
+        )
+        .answers(200, "The page.", credentials())
+        .with_headers(PAGED),
+        create("/credentials", "upsertClrCredential"),
+        create("/clr", "createClr"),
+        get("/clr/{id}", reads, read)
+            .named("getClr")
+            .says("A record, as it was signed last.")
+            .param(Place::Query, "as", json!({ "enum": ["given"] }), "The record as it was sent.")
+            .param(Place::Query, "format", json!({ "enum": ["json", "jwt"] }), "The record as a JWT.")
+            .param(Place::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
+            .answers(200, "The record.", credential()),
+        put("/clr/{id}", writes, updated)
+            .named("updateClr")
+            .says("Adds achievements to a record, or changes them: a new version, signed.")
+            .reads(json!({ "type": "object" }))
+            .reads_up_to(limits::CLR_MAX_BYTES)
+            .answers(200, "The new version.", credential()),
+        get("/clr/{id}/achievements", reads, achievements)
+            .named("getClrAchievements")
+            .says("The achievements of a record and of the credentials in it, each once.")
+            .answers(200, "The achievements.", list_of("achievements", &json!({ "type": "object" }))),
+        get("/clr/{id}/versions", reads, versions)
+            .named("getClrVersions")
+            .says("The versions of a record, the newest first.")
+            .answers(200, "The versions.", list_of("versions", &json!({ "type": "object" }))),
+        get("/clr/{id}/versions/{version}", reads, version)
+            .named("getClrVersion")
+            .says("A version of a record by its number.")
+            .answers(200, "The version, as it was signed.", credential()),
+        post("/clr/{id}/compile", writes, compiled)
+            .named("compileClr")
+            .says("Makes a new version of a learner's record of the badges and results that are here; the id is the record's or the user's.")
+            .answers(201, "A record that did not exist before.", credential())
+            .answers(200, "The new version.", credential()),
+    ]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let slice = slice(&context)?;
+    let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)? };
+    let (found, total) = context.app.db.read(move |tx| clr::list(tx, page)).await?;
+    let by_form = found.iter().map(|record| (record.of.form, record.of.body.as_str()));
+    Ok(paged(by_forms(by_form)?, &context, &slice, total))
+}
+
+async fn posted(context: Context) -> Result<Answer> {
+    if is_jws(&context) {
+        return upserted(&context, clr::signed_jws(context.text()?)?).await;
+    }
+    let given = body::parse(&context.body)?;
+    let is_signed = match given.get("proof") {
+        Some(Value::Array(proofs)) => !proofs.is_empty(),
+        proof => proof.is_some_and(Value::is_object),
+    };
+    if is_signed {
+        return upserted(&context, clr::signed(&given, context.text()?.trim())?).await;
+    }
+    let signer = signer(&context).await?;
+    let now = context.app.clock.now();
+    let unsigned = clr::unsigned(now, context.base_url(), &signer.issuer.profile, &given)?;
+    kept(&context, signer, unsigned).await
+}
+
+/// Keeps a record that was signed elsewhere, and answers it as it was sent.
+async fn upserted(context: &Context, version: Version) -> Result<Answer> {
+    check_own(context, &version.body, own_issuer(context, &version.body).await?).await?;
+    let (form, body) = (version.form, version.body.clone());
+    let now = context.app.clock.now();
+    let outcome = context.app.db.write(move |tx| clr::upsert(tx, now, &version)).await?;
+    let status = match outcome {
+        Outcome::Created => StatusCode::CREATED,
+        Outcome::Updated => StatusCode::OK,
+        Outcome::Unchanged => return Ok(Answer::empty(StatusCode::NOT_MODIFIED)),
+    };
+    Ok(match form {
+        Form::Json => Answer::json(body),
+        Form::Jws => text(body),
+    }
+    .status(status))
+}
+
+/// Signs a record and keeps it.
+async fn kept(context: &Context, signer: Signer, unsigned: Unsigned) -> Result<Answer> {
+    let now = context.app.clock.now();
+    let version = apart(move || unsigned.sign(&signer, now)).await?;
+    let (record, outcome) = context.app.db.write(move |tx| clr::put(tx, now, &version)).await?;
+    let status = match outcome {
+        Outcome::Created => StatusCode::CREATED,
+        Outcome::Updated | Outcome::Unchanged => StatusCode::OK,
+    };
+    let id = utf8_percent_encode(&record.of.id, NON_ALPHANUMERIC);
+    let location = format!("{}/ims/clr/v2p0/clr/{id}", context.base_url());
+    Ok(shown(&record).status(status).header(header::LOCATION, location))
+}
+
+/// A record as it was signed.
+fn shown(record: &Record) -> Answer {
+    match record.of.form {
+        Form::Json => Answer::json(record.of.body.clone()),
+        Form::Jws => text(record.of.body.clone()),
+    }
+    .header(header::ETAG, etag::tag(record.number))
+}
+
+async fn found(context: &Context) -> Result<Record> {
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    context.app.db.read(move |tx| clr::found(tx, &base_url, &id)).await
+}
+
+async fn read(context: Context) -> Result<Answer> {
+    let record = found(&context).await?;
+    if query(&context, "as").as_deref() == Some("given") {
+        return Ok(match record.of.form {
+            Form::Json => Answer::json(record.of.given),
+            Form::Jws => text(record.of.given),
+        });
+    }
+    if !wants_jws(&context) || record.of.form == Form::Jws {
+        return Ok(shown(&record));
+    }
+    let credential = Value::Object(record.object()?);
+    let Some(issuer) = own_issuer(&context, &record.of.body).await? else {
+        let message = "the record was signed elsewhere with an embedded proof; only its issuer can sign \
+                       it as a JWT";
+        return Err(Problem::invalid("format", message));
+    };
+    let with_rsa = is_rsa_wanted(&context)?;
+    Ok(text(as_jwt(&context.app, &issuer, credential, with_rsa).await?))
+}
+
+async fn updated(context: Context) -> Result<Answer> {
+    let sent = body::parse(&context.body)?;
+    let record = found(&context).await?;
+    let expected = etag::expected(&context)?;
+    if expected.is_some_and(|expected| expected != record.number) {
+        let message = "the record has changed since it was read; read it again";
+        return Err(Problem::new(ProblemKind::PreconditionFailed, message));
+    }
+    let now = context.app.clock.now();
+    let given: Object = clr::updated(now, &record, &sent)?;
+    let signer = signer(&context).await?;
+    let unsigned = clr::unsigned(now, context.base_url(), &signer.issuer.profile, &given)?;
+    let number = record.number;
+    let version = apart(move || unsigned.sign(&signer, now)).await?;
+    let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, number);
+    Ok(shown(&context.app.db.write(write).await?))
+}
+
+async fn achievements(context: Context) -> Result<Answer> {
+    let record = found(&context).await?;
+    let achievements = clr::achievements(&record.object()?);
+    Ok(Answer::of(&json!({ "achievements": achievements })))
+}
+
+async fn versions(context: Context) -> Result<Answer> {
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let found = context.app.db.read(move |tx| clr::versions(tx, &base_url, &id)).await?;
+    let base = format!("{}{}", context.base_url(), context.uri.path().trim_end_matches('/'));
+    let one = |record: &Record| {
+        json!({
+            "version": record.number,
+            "validFrom": record.of.valid_from,
+            "created": record.created,
+            "href": format!("{base}/{}", record.number),
+        })
+    };
+    Ok(Answer::of(&json!({ "versions": found.iter().map(one).collect::<Vec<_>>() })))
+}
+
+async fn version(context: Context) -> Result<Answer> {
+    let number = context.param("version");
+    let number: i64 = number.parse().map_err(|_| {
+        let message = format!("Unknown Object: '{number}' is no version; they are numbers from 1");
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number);
+    Ok(shown(&context.app.db.read(read).await?))
+}
+
+async fn compiled(context: Context) -> Result<Answer> {
+    let signer = signer(&context).await?;
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let (now, issuer) = (context.app.clock.now(), signer.issuer.profile.clone());
+    let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id);
+    let deadline = std::time::Duration::from_millis(limits::COURSE_READ_MAX_MS);
+    let unsigned = context.app.db.scan(deadline, compile).await?;
+    kept(&context, signer, unsigned).await
+}

@@ -1,0 +1,124 @@
+//! Definitions of badges, and badges issued to learners.
+
+use axum::http::{StatusCode, header};
+use lyceum_access::Scope::{
+    CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
+};
+use lyceum_core::Result;
+use lyceum_credentials::award::{self, Prepared, Request};
+use lyceum_credentials::body::{self, Object};
+use lyceum_credentials::definition::{self, Definition, Stored};
+use lyceum_credentials::issued::Issued;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use super::{apart, schema, signer};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::etag;
+use crate::route::{Place, Route, get, post};
+
+pub(super) fn routes() -> Vec<Route> {
+    let award = |path, name: &'static str| {
+        post(path, [ObCredentialUpsert, CredentialsWrite], issued)
+            .named(name)
+            .says("Issues a badge to a learner: the definition's achievement, signed.")
+            .reads(schema::award())
+            .answers(201, "Issued.", schema::credential())
+            .answers(200, "The same award was issued before.", schema::credential())
+    };
+    vec![
+        get("/badges", [ObCredentialReadonly, CredentialsRead], listed)
+            .named("listBadges")
+            .says("The definitions of badges, in the order of creation.")
+            .param(
+                Place::Query,
+                "limit",
+                json!({"type": "integer", "minimum": 1}),
+                "Definitions at most.",
+            )
+            .param(
+                Place::Query,
+                "offset",
+                json!({"type": "integer", "minimum": 0}),
+                "How many to pass over.",
+            )
+            .answers(200, "The page.", schema::list_of("badges", &schema::definition()))
+            .with_headers(schema::PAGED),
+        post("/badges", [ObCredentialUpsert, CredentialsWrite], posted)
+            .named("createBadge")
+            .says("Stores a definition of a badge, in place of the one with its id.")
+            .reads(schema::definition())
+            .answers(201, "Stored.", schema::definition())
+            .answers(
+                200,
+                "Replaced; badges that were issued before keep what they say.",
+                schema::definition(),
+            ),
+        get("/badges/{id}", [ObCredentialReadonly, CredentialsRead], read)
+            .named("getBadge")
+            .says("A definition, by its id or that of its achievement.")
+            .answers(200, "The definition.", schema::definition()),
+        award("/issue-badge", "issueBadge"),
+        award("/assertions", "createAssertion"),
+    ]
+}
+
+async fn posted(context: Context) -> Result<Answer> {
+    let body = body::parse(&context.body)?;
+    defined(&context, body).await
+}
+
+/// Stores a definition. It is signed once for nobody, so that what cannot be signed is refused now.
+pub(super) async fn defined(context: &Context, body: Object) -> Result<Answer> {
+    let definition = Definition::read(body)?;
+    let (signer, now) = (signer(context).await?, context.app.clock.now());
+    let definition = apart(move || definition.rehearse(&signer, now).map(|()| definition)).await?;
+    let shown = Value::Object(definition.body.clone());
+    let id = utf8_percent_encode(&definition.id, NON_ALPHANUMERIC).to_string();
+    let version = context.app.db.write(move |tx| definition::put(tx, now, &definition)).await?;
+    let status = if version == 1 { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(Answer::of(&shown)
+        .status(status)
+        .header(header::ETAG, etag::tag(version))
+        .header(header::LOCATION, format!("{}/ims/ob/v3p0/badges/{id}", context.base_url())))
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let slice = super::slice(&context)?;
+    let (limit, offset) = (slice.limit, slice.offset);
+    let read = move |tx: &mut lyceum_store::Tx<'_>| definition::list(tx, limit, offset);
+    let (found, total) = context.app.db.read(read).await?;
+    let badges: Vec<Value> =
+        found.into_iter().map(|stored| stored.definition.body.into()).collect();
+    Ok(super::paged(Answer::of(&json!({ "badges": badges })), &context, &slice, total))
+}
+
+async fn read(context: Context) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let stored: Stored = context.app.db.read(move |tx| definition::found(tx, &id)).await?;
+    let tag = etag::tag(stored.version);
+    Ok(Answer::of(&stored.definition.body).header(header::ETAG, tag))
+}
+
+async fn issued(context: Context) -> Result<Answer> {
+    let request = Request::read(&body::parse(&context.body)?, context.base_url())?;
+    let (signer, now) = (signer(&context).await?, context.app.clock.now());
+    let base_url = context.base_url().to_owned();
+    let db = &context.app.db;
+    let prepare = move |tx: &mut lyceum_store::Tx<'_>| {
+        award::prepare(tx, now, &base_url, &request, signer.clone())
+    };
+    let (issued, is_new): (Issued, bool) = match db.write(prepare).await? {
+        Prepared::Known(issued) => (*issued, false),
+        Prepared::New(unsigned) => {
+            let new = apart(move || unsigned.sign(now)).await?;
+            db.write(move |tx| award::store(tx, now, &new)).await?
+        }
+    };
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let location = format!("{}/ims/ob/v3p0/assertions/{}", context.base_url(), issued.id);
+    super::kept::credential(&context, &issued)
+        .await
+        .map(|answer| answer.status(status).header(header::LOCATION, location))
+}

@@ -1,0 +1,70 @@
+//! What the services of Open Badges and CLR offer here: an OpenAPI document that is open to all.
+
+use lyceum_access::Scope;
+use serde_json::{Map, Value, json};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::openapi;
+use crate::route::{Access, Area, Route, get};
+
+pub(super) fn route() -> Route {
+    get("/discovery", Access::Public, |context: Context| async move {
+        let areas = super::areas();
+        Ok(described(&context, &areas[0], "https://purl.imsglobal.org/spec/ob/"))
+    })
+    .named("discoverBadges")
+    .says("The Open Badges service of this server, as OpenAPI.")
+    .answers(200, "The document.", json!({ "type": "object" }))
+}
+
+/// The document of one area, with the standard's security scheme. Scopes are those that begin so.
+pub(in crate::routes) fn described(context: &Context, area: &Area, scopes: &str) -> Answer {
+    let base_url = context.base_url();
+    let mut document = openapi::discovery(area, base_url);
+    document["openapi"] = "3.0.1".into();
+    let scopes: Map<String, Value> = Scope::all()
+        .filter(|scope| scope.name().starts_with(scopes))
+        .map(|scope| (scope.name().to_owned(), scope.says().into()))
+        .collect();
+    document["info"] = json!({
+        "title": "Lyceum",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": area.says,
+        "termsOfService": format!("{base_url}/docs"),
+        "x-imssf-privacyPolicyUrl": format!("{base_url}/docs"),
+    });
+    document["components"]["securitySchemes"] = json!({
+        "OAuth2ACG": {
+            "type": "oauth2",
+            "description": "OAuth 2.0 Authorization Code Grant; these addresses are set aside for it. \
+                            Until they answer, tokens are given by client credentials alone.",
+            "x-imssf-name": "Lyceum",
+            "x-imssf-privacyPolicyUrl": format!("{base_url}/docs"),
+            "x-imssf-registrationUrl": format!("{base_url}/oauth2/register"),
+            "x-imssf-termsOfServiceUrl": format!("{base_url}/docs"),
+            "flows": {
+                "authorizationCode": {
+                    "tokenUrl": format!("{base_url}/oauth2/token"),
+                    "authorizationUrl": format!("{base_url}/oauth2/authorize"),
+                    "refreshUrl": format!("{base_url}/oauth2/token"),
+                    "scopes": scopes,
+                },
+            },
+        },
+        "client": {
+            "type": "oauth2",
+            "flows": {
+                "clientCredentials": {
+                    "tokenUrl": format!("{base_url}/oauth2/token"),
+                    "scopes": every_scope(),
+                },
+            },
+        },
+    });
+    Answer::of(&document)
+}
+
+fn every_scope() -> Map<String, Value> {
+    Scope::all().map(|scope| (scope.name().to_owned(), scope.says().into())).collect()
+}

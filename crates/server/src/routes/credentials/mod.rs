@@ -1,0 +1,206 @@
+//! Open Badges 3.0: definitions, awards, credentials of others, profiles; and what everybody may see: key
+//! documents, status lists, a page for each credential. One file a part, each with a table.
+
+mod badges;
+mod discovery;
+mod issuers;
+mod kept;
+mod page;
+mod profile;
+mod schema;
+mod verify;
+
+use axum::http::{HeaderName, HeaderValue, header};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_credentials::issuer::{self, Issuer, Signer};
+use lyceum_credentials::{jwt, keys};
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render::Rendering;
+use crate::route::Area;
+use crate::state::App;
+
+pub(super) use discovery::described;
+pub(crate) use issuers::StatusLists;
+pub(super) use kept::{by_forms, check_own, list_parameters, own_issuer, since};
+pub(super) use profile::{Standard, routes as profile_routes};
+pub(super) use schema::{PAGED, credential, credentials, list_of};
+
+/// What credentials are sent as: JSON by any of its names, or a compact JWS.
+pub(super) const MEDIA: &[&str] =
+    &["application/json", "application/vc+ld+json", "application/ld+json", "text/plain"];
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
+
+pub(super) fn areas() -> Vec<Area> {
+    let mut badges = badges::routes();
+    badges.extend(kept::routes());
+    badges.extend(profile::routes("Badge", Standard::OpenBadges));
+    badges.push(discovery::route());
+    let mut public = issuers::routes();
+    public.extend(page::routes());
+    public.extend(verify::routes());
+    vec![
+        Area {
+            name: "badges",
+            base: "/ims/ob/v3p0",
+            rendering: Rendering::Credentials,
+            says: "Open Badges 3.0: definitions of badges, badges issued to learners, verification.",
+            routes: badges,
+        },
+        Area {
+            name: "credentials",
+            base: "",
+            rendering: Rendering::Problem,
+            says: "What everybody needs to verify a credential, and a page for each.",
+            routes: public,
+        },
+    ]
+}
+
+/// Makes the server's issuer and its key at the first start.
+pub(crate) async fn start(app: &App) -> Result<()> {
+    let (now, base_url) = (app.clock.now(), app.base_url.clone());
+    let master = app.gate.keyring().master().clone();
+    app.db.write(move |tx| issuer::start(tx, now, &master, &base_url)).await
+}
+
+/// Work that takes longer than a worker should be kept from its requests.
+pub(super) async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
+}
+
+/// The signer that the caller issues as.
+pub(super) async fn signer(context: &Context) -> Result<Signer> {
+    let client = client(context);
+    let base_url = context.base_url().to_owned();
+    let master = context.app.gate.keyring().master().clone();
+    context.app.db.read(move |tx| Signer::of_client(tx, &master, &base_url, &client)).await
+}
+
+/// The id of the caller's client; empty where nobody had to say who he is.
+pub(super) fn client(context: &Context) -> String {
+    context.grant.as_ref().map(|grant| grant.client_id().to_owned()).unwrap_or_default()
+}
+
+/// Whether the body is a text, and so a compact JWS, and not JSON.
+pub(super) fn is_jws(context: &Context) -> bool {
+    let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
+    media.trim_start().get(..10).is_some_and(|start| start.eq_ignore_ascii_case("text/plain"))
+}
+
+/// Whether the caller wants a compact JWS: `?format=jwt`, or `Accept: text/plain`.
+pub(super) fn wants_jws(context: &Context) -> bool {
+    match query(context, "format").as_deref() {
+        Some(format) => matches!(format, "jwt" | "jws"),
+        None => context
+            .header(header::ACCEPT)
+            .is_some_and(|accept| accept.contains("text/plain") && !accept.contains("json")),
+    }
+}
+
+pub(super) fn query(context: &Context, name: &str) -> Option<String> {
+    context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+}
+
+/// A text as it is.
+pub(super) fn text(text: String) -> Answer {
+    Answer::typed(TEXT, text.into())
+}
+
+/// Whether the caller wants a JWT of `?alg=RS256`, and not of `EdDSA`. Errors: another one.
+pub(super) fn is_rsa_wanted(context: &Context) -> Result<bool> {
+    match query(context, "alg").as_deref() {
+        None | Some("EdDSA") => Ok(false),
+        Some("RS256") => Ok(true),
+        Some(other) => Err(Problem::new(
+            ProblemKind::BadSelection,
+            format!("the parameter 'alg' is '{other}'; it is EdDSA or RS256"),
+        )),
+    }
+}
+
+/// The credential as a compact JWS of an issuer's key. The first RSA key of an issuer is made when it is
+/// needed.
+pub(super) async fn as_jwt(
+    app: &App,
+    issuer: &Issuer,
+    mut credential: Value,
+    with_rsa: bool,
+) -> Result<String> {
+    // The JWS is proof enough.
+    credential.as_object_mut().map(|credential| credential.remove("proof"));
+    let master = app.gate.keyring().master().clone();
+    if !with_rsa {
+        let own = issuer.clone();
+        let signer = app.db.read(move |tx| Signer::of(tx, &master, own.clone())).await?;
+        return apart(move || {
+            let (key, method) = signer.key();
+            jwt::sign(&credential, jwt::Key::EdDsa(key), method)
+        })
+        .await;
+    }
+    let id = issuer.id.clone();
+    for _ in 0..2 {
+        let (id, sealed_by) = (id.clone(), master.clone());
+        let own = id.clone();
+        let known = app.db.read(move |tx| keys::signing_rsa(tx, &sealed_by, &own)).await?;
+        if let Some((kid, key)) = known {
+            let method = issuer.method(&kid);
+            return apart(move || jwt::sign(&credential, jwt::Key::Rs256(&key), &method)).await;
+        }
+        let (new, now, sealed_by) =
+            (apart(keys::NewRsa::make).await?, app.clock.now(), master.clone());
+        app.db.write(move |tx| keys::add_rsa(tx, now, &sealed_by, &id, &new)).await?;
+    }
+    Err(Problem::internal("an RSA key that was made is not there"))
+}
+
+/// Where a page stands in a list.
+pub(super) struct Slice {
+    pub(super) limit: u64,
+    pub(super) offset: u64,
+}
+
+/// `limit` and `offset` of a list. Errors: `BadSelection` for what is no number.
+pub(super) fn slice(context: &Context) -> Result<Slice> {
+    let number = |name: &str, usual: u64, least: u64| match query(context, name) {
+        None => Ok(usual),
+        Some(text) => text.parse().ok().filter(|n| *n >= least).ok_or_else(|| {
+            let message = format!("the parameter '{name}' is a whole number from {least}");
+            Problem::new(ProblemKind::BadSelection, message)
+        }),
+    };
+    let limit = number("limit", limits::PAGE_DEFAULT_RECORDS, 1)?;
+    Ok(Slice { limit: limit.min(limits::PAGE_MAX_RECORDS), offset: number("offset", 0, 0)? })
+}
+
+/// `X-Total-Count`, and `Link` to the other pages: first and last always, next and prev where there are
+/// such (Open Badges 3.0, getCredentials).
+pub(super) fn paged(answer: Answer, context: &Context, slice: &Slice, total: u64) -> Answer {
+    let Slice { limit, offset } = *slice;
+    let mut others = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in context.query().filter(|(name, _)| name != "limit" && name != "offset") {
+        others.append_pair(&name, &value);
+    }
+    others.append_pair("limit", &limit.to_string());
+    let base = format!("{}{}?{}", context.base_url(), context.uri.path(), others.finish());
+    let mut places = Vec::new();
+    let next = offset.saturating_add(limit);
+    if next < total {
+        places.push(("next", next));
+    }
+    if offset > 0 {
+        places.push(("prev", offset.saturating_sub(limit)));
+    }
+    places.extend([("first", 0), ("last", total.saturating_sub(1) / limit * limit)]);
+    let links: Vec<String> = places
+        .into_iter()
+        .map(|(rel, offset)| format!("<{base}&offset={offset}>; rel=\"{rel}\""))
+        .collect();
+    answer.header(TOTAL, total).header(header::LINK, links.join(", "))
+}

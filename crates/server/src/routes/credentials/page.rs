@@ -1,0 +1,222 @@
+//! The public page of a credential, and the credential as a file: JSON, JWT, PNG, SVG. Whoever knows the
+//! credential's random id may see it.
+
+use askama::Template;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_credentials::body::{self, Object};
+use lyceum_credentials::issued::{self, Form, Issued};
+use lyceum_credentials::{badge_image, baking};
+use serde_json::{Value, json};
+
+use super::{apart, kept, verify};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Route, get};
+
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
+const PNG: HeaderValue = HeaderValue::from_static("image/png");
+const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
+
+/// Nothing but this server's own style and images; nothing that a credential says can run.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'",
+);
+
+pub(super) fn routes() -> Vec<Route> {
+    let text = || json!({ "type": "string" });
+    vec![
+        get("/credentials/page.css", Access::Public, style)
+            .named("getCredentialPageStyle")
+            .says("The style of the pages of credentials.")
+            .answers_as(200, "The style.", Some(("text/css", text()))),
+        get("/credentials/{id}", Access::Public, shown)
+            .named("getCredentialPage")
+            .says("A credential by its public id: a page for browsers, else JSON; with .json, .jwt, .png or .svg behind the id that file.")
+            .answers_as(200, "The page or the file.", Some(("text/html", text()))),
+    ]
+}
+
+async fn style(_: Context) -> Result<Answer> {
+    let style = include_str!("../../../assets/credential.css");
+    Ok(Answer::typed(CSS, Body::from(style))
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))
+        .header(SNIFF, HeaderValue::from_static("nosniff")))
+}
+
+const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
+
+async fn shown(context: Context) -> Result<Answer> {
+    let file = context.param("id").to_owned();
+    let (id, kind) = file.rsplit_once('.').unwrap_or((&file, ""));
+    let wanted = id.to_owned();
+    let issued = context.app.db.read(move |tx| issued::public(tx, &wanted)).await?;
+    let is_browser = context
+        .header(header::ACCEPT)
+        .is_some_and(|accept| accept.split(',').next().is_some_and(|first| first.contains("html")));
+    let answer = match kind {
+        "" if is_browser => page(&context, &issued).await?,
+        "" if super::wants_jws(&context) => kept::jwt(&context, &issued).await?,
+        "" | "json" => kept::json_ld(&issued)?,
+        "jwt" | "jws" => kept::jwt(&context, &issued).await?,
+        "png" => {
+            let baked = apart(move || baked_png(&issued)).await?;
+            Answer::typed(PNG, Body::from(baked))
+        }
+        "svg" => {
+            let baked = apart(move || baked_svg(&issued)).await?;
+            Answer::typed(SVG, Body::from(baked)).header(header::CONTENT_SECURITY_POLICY, POLICY)
+        }
+        _ => {
+            let message =
+                format!("there is no file '{file}'; there are .json, .jwt, .png and .svg");
+            return Err(Problem::new(ProblemKind::NotFound, message));
+        }
+    };
+    let kept = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
+    Ok(answer
+        .header(header::CACHE_CONTROL, kept)
+        .header(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding"))
+        .header(SNIFF, HeaderValue::from_static("nosniff")))
+}
+
+/// What the page shows; askama escapes every text.
+#[derive(Template)]
+#[template(path = "credential.html")]
+struct Page<'p> {
+    id: &'p str,
+    name: String,
+    description: String,
+    issuer: Party,
+    creator: Option<Party>,
+    recipient: Vec<(&'static str, String)>,
+    criteria: Party,
+    evidence: Vec<Party>,
+    dates: Vec<(&'static str, String)>,
+    revoked: Option<(&'p str, &'p str)>,
+    verified: bool,
+    checks: Vec<verify::Shown>,
+    has_jwt: bool,
+}
+
+/// A name with what belongs to it, and a link where its id is an address of the web.
+struct Party {
+    name: String,
+    text: String,
+    link: Option<String>,
+    id: String,
+}
+
+impl Party {
+    fn of(value: &Value, text: &str) -> Self {
+        let id = value.as_str().or_else(|| value["id"].as_str()).unwrap_or_default().to_owned();
+        let is_web = id.starts_with("https://") || id.starts_with("http://");
+        Self {
+            name: words(&value["name"]),
+            text: words(&value[text]),
+            link: is_web.then(|| id.clone()),
+            id,
+        }
+    }
+}
+
+async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
+    let credential = Value::Object(issued.object()?);
+    let report = verify::without_network(&context.app, issued.kept.body.clone().into()).await?;
+    let subject = &credential["credentialSubject"];
+    let achievement = &subject["achievement"];
+    let name = [&credential["name"], &achievement["name"]].map(words);
+    let page = Page {
+        id: &issued.id,
+        name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "Credential".into()),
+        description: words(&achievement["description"]),
+        issuer: Party::of(&credential["issuer"], "url"),
+        creator: Some(&achievement["creator"])
+            .filter(|creator| !creator.is_null())
+            .map(|creator| Party::of(creator, "url")),
+        recipient: recipient(subject),
+        criteria: Party::of(&achievement["criteria"], "narrative"),
+        evidence: listed(&credential, "evidence").map(|one| Party::of(&one, "narrative")).collect(),
+        dates: [
+            ("Awarded", "awardedDate"),
+            ("Valid from", "validFrom"),
+            ("Valid until", "validUntil"),
+        ]
+        .into_iter()
+        .map(|(label, member)| (label, words(&credential[member])))
+        .filter(|(_, date)| !date.is_empty())
+        .collect(),
+        revoked: issued
+            .revoked
+            .as_deref()
+            .map(|at| (at, issued.reason.as_deref().unwrap_or_default())),
+        verified: report.is_verified(),
+        checks: report.checks(),
+        has_jwt: issued.issued_by.is_some() || issued.kept.form == Form::Jws,
+    };
+    let page = page.render().map_err(Problem::internal)?;
+    Ok(Answer::typed(HTML, Body::from(page))
+        .header(header::CONTENT_SECURITY_POLICY, POLICY)
+        .header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
+        .header(ROBOTS, HeaderValue::from_static("noindex")))
+}
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+
+/// Who got it: what was hashed stays so.
+fn recipient(subject: &Value) -> Vec<(&'static str, String)> {
+    let mut shown = vec![("Id", words(&subject["id"]))];
+    let identities = subject.as_object().into_iter().flat_map(|s| body::objects(s, "identifier"));
+    for identity in identities {
+        let hash = identity.get("identityHash").map(words).unwrap_or_default();
+        let kind = identity.get("identityType").map(words).unwrap_or_default();
+        let is_hashed = identity.get("hashed").and_then(Value::as_bool).unwrap_or_default();
+        let label = if is_hashed { "Hashed identity" } else { "Identity" };
+        shown.push((label, format!("{kind}: {hash}")));
+    }
+    shown.retain(|(_, text)| !text.is_empty());
+    shown
+}
+
+/// The members of a member that is one object, a text or a list of these.
+fn listed(object: &Value, name: &str) -> impl Iterator<Item = Value> {
+    match &object[name] {
+        Value::Null => Vec::new(),
+        Value::Array(all) => all.clone(),
+        one => vec![one.clone()],
+    }
+    .into_iter()
+}
+
+/// A text, or the first of a text in several languages.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(languages) => {
+            languages.values().find_map(Value::as_str).unwrap_or_default().to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+fn baked_png(issued: &Issued) -> Result<Vec<u8>> {
+    let (name, by) = label(&issued.object()?);
+    baking::bake_png(&badge_image::png(&name, &by), &issued.kept.body)
+}
+
+fn baked_svg(issued: &Issued) -> Result<String> {
+    let (name, by) = label(&issued.object()?);
+    baking::bake_svg(&badge_image::svg(&name, &by), &issued.kept.body)
+}
+
+/// What the image of a badge is made of: its name and its issuer's.
+fn label(credential: &Object) -> (String, String) {
+    let credential = Value::Object(credential.clone());
+    (
+        words(&credential["credentialSubject"]["achievement"]["name"]),
+        words(&credential["issuer"]["name"]),
+    )
+}

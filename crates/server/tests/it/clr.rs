@@ -1,0 +1,298 @@
+//! Learner records: kept as sent, served signed, updated, compiled; read back after a restart.
+
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::server::{TestServer, both};
+use serde_json::{Value, json};
+
+use crate::badges::{award, awarded, escaped, school};
+
+const CLR: &str = "/ims/clr/v2p0";
+
+/// The record of the platform's document, word for word.
+fn document() -> Value {
+    json!({
+        "@context": [
+            "https://www.w3.org/2018/credentials/v1",
+            "https://purl.imsglobal.org/spec/clr/v2p0/context.json"
+        ],
+        "id": "https://example.org/clr/1",
+        "type": ["VerifiableCredential", "ClrCredential"],
+        "issuer": { "id": "https://example.org/issuers/1", "name": "Example School" },
+        "credentialSubject": {
+            "id": "https://example.org/ims/oneroster/rostering/v1p2/users/ada",
+            "type": ["LearnerProfile"],
+            "achievement": [
+                { "id": "https://example.org/achievements/algebra", "type": ["Achievement"],
+                  "name": "Algebra", "description": "Masters algebra" }
+            ]
+        }
+    })
+}
+
+fn post(client: &TestClient, path: &str, body: &Value, status: u16) -> Value {
+    client.post(&format!("{CLR}{path}")).json(body).expect(status).json()
+}
+
+fn path(record: &Value) -> String {
+    format!("{CLR}/clr/{}", escaped(record["id"].as_str().unwrap()))
+}
+
+fn get(client: &TestClient, path: &str) -> Value {
+    client.get(path).expect(200).json()
+}
+
+/// Whether the record and each credential in it verify.
+fn verifies(client: &TestClient, record: &Value) -> bool {
+    let nested = record["credentialSubject"]["verifiableCredential"].as_array().unwrap();
+    std::iter::once(record).chain(nested).all(|credential| {
+        let report: Value = client.post("/verify").json(credential).expect(200).json();
+        assert_eq!(report["verification"]["verified"], true, "{report:#}");
+        true
+    })
+}
+
+fn names(achievements: &Value) -> Vec<&str> {
+    let all = achievements["achievements"].as_array().unwrap();
+    all.iter().map(|one| one["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_record_is_kept_as_sent_and_served_signed() {
+    both(|server| {
+        let client = server.client();
+        let made = post(&client, "/credentials/", &document(), 201);
+        let subject = &made["credentialSubject"];
+        assert_eq!((&made["id"], &subject["type"]), (&document()["id"], &json!(["ClrSubject"])));
+        assert_eq!(subject["id"], document()["credentialSubject"]["id"]);
+        let did = get(&server.anonymous(), "/.well-known/did.json");
+        assert_eq!(made["issuer"]["id"], did["id"]);
+        assert_eq!(subject["achievement"][0]["creator"]["name"], "Example School");
+        assert_eq!(subject["achievement"][0]["criteria"]["narrative"], "Masters algebra");
+        let nested = &subject["verifiableCredential"][0];
+        assert_eq!(nested["credentialSubject"]["achievement"]["name"], "Algebra");
+        assert!(nested["proof"][0]["proofValue"].is_string());
+        assert!(verifies(&client, &made));
+        // The same again is no new version.
+        assert_eq!(post(&client, "/clr", &document(), 200), made);
+        for round in 0..2 {
+            if round == 1 {
+                server.restart();
+            }
+            let client = server.client();
+            assert_eq!(get(&client, &path(&made)), made);
+            assert_eq!(
+                get(&client, &format!("/clr/{}", escaped("https://example.org/clr/1"))),
+                made
+            );
+            assert_eq!(get(&client, &format!("{}?as=given", path(&made))), document());
+            assert_eq!(names(&get(&client, &format!("{}/achievements", path(&made)))), ["Algebra"]);
+            assert_eq!(get(&client, &format!("{CLR}/credentials/"))["credential"], json!([made]));
+        }
+        client.get(&format!("{CLR}/clr/none")).expect(404);
+    });
+}
+
+#[test]
+fn an_update_adds_achievements_and_keeps_the_history() {
+    both(|server| {
+        let client = server.client();
+        let made = post(&client, "/clr", &document(), 201);
+        let geometry = json!({"id": "https://example.org/achievements/geometry", "type": ["Achievement"], "name": "Geometry", "description": "Masters geometry"});
+        let put = |body: &Value, status: u16| -> Value {
+            client.put(&path(&made)).json(body).expect(status).json()
+        };
+        let second = put(&json!({"achievement": [geometry]}), 200);
+        let mut better = geometry.clone();
+        better["name"] = "Advanced geometry".into();
+        let mut whole = document();
+        whole["credentialSubject"]["achievement"] = json!([better]);
+        whole["name"] = "Transcript".into();
+        let third = put(&whole, 200);
+        assert_eq!(third["name"], "Transcript");
+        put(&json!({}), 422);
+        put(&json!({"id": "https://example.org/clr/2", "achievement": [geometry]}), 422);
+        put(&json!({"achievements": [{"id": "no uri", "name": "x"}]}), 422);
+        let stale = client.put(&path(&made)).header("if-match", "\"v1\"");
+        stale.json(&json!({"achievement": [geometry]})).expect(412);
+        server.restart();
+        let client = server.client();
+        assert_eq!(get(&client, &path(&made)), third);
+        assert_eq!(
+            names(&get(&client, &format!("{}/achievements", path(&made)))),
+            ["Algebra", "Advanced geometry"]
+        );
+        let versions = get(&client, &format!("{}/versions", path(&made)));
+        let numbers: Vec<_> = versions["versions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["version"].as_i64().unwrap())
+            .collect();
+        assert_eq!(numbers, [3, 2, 1]);
+        for (number, version) in [(1, &made), (2, &second), (3, &third)] {
+            assert_eq!(get(&client, &format!("{}/versions/{number}", path(&made))), *version);
+            assert!(verifies(&client, version));
+        }
+        client.get(&format!("{}/versions/4", path(&made))).expect(404);
+        client.put(&format!("{CLR}/clr/none")).json(&whole).expect(404);
+    });
+}
+
+#[test]
+fn nested_credentials_keep_their_proofs_or_get_one() {
+    both(|server| {
+        let client = server.client();
+        let badge = awarded(&client);
+        let mut record = document();
+        record["@context"] = json!([
+            "https://www.w3.org/ns/credentials/v2",
+            "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
+            "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json"
+        ]);
+        let mut unsigned = badge.clone();
+        unsigned["id"] = "urn:uuid:7f3d2a52-5ef6-4b5a-8d35-5f3a3f4b1c11".into();
+        for member in ["proof", "credentialStatus", "issuer"] {
+            unsigned.as_object_mut().unwrap().remove(member);
+        }
+        unsigned["issuer"] = json!({"id": "https://elsewhere.example/issuer", "type": ["Profile"], "name": "Elsewhere"});
+        unsigned["credentialSubject"]["achievement"].as_object_mut().unwrap().remove("creator");
+        record["credentialSubject"]["verifiableCredential"] = json!([badge, unsigned]);
+        record["credentialSubject"]["association"] = json!([{
+            "type": "Association", "associationType": "isChildOf",
+            "sourceId": badge["credentialSubject"]["achievement"]["id"],
+            "targetId": "https://example.org/achievements/algebra"
+        }]);
+        let made = post(&client, "/credentials", &record, 201);
+        let nested = &made["credentialSubject"]["verifiableCredential"];
+        assert_eq!(nested[0], badge);
+        assert_eq!(nested[1]["issuer"], made["issuer"]);
+        assert_eq!(nested[1]["credentialSubject"]["achievement"]["creator"]["name"], "Elsewhere");
+        assert_eq!(
+            made["credentialSubject"]["association"],
+            record["credentialSubject"]["association"]
+        );
+        assert!(verifies(&client, &made));
+        // A signed record is kept as it is; a changed one of ours is not.
+        let again = client.post(&format!("{CLR}/credentials")).json(&made).send();
+        assert_eq!(again.status, 304);
+        let mut forged = made.clone();
+        forged["name"] = "Forged".into();
+        forged["validFrom"] = "2099-01-01T00:00:00Z".into();
+        client.post(&format!("{CLR}/credentials")).json(&forged).expect(422);
+        let mut broken = record.clone();
+        broken["credentialSubject"]["association"][0].as_object_mut().unwrap().remove("targetId");
+        broken["id"] = "https://example.org/clr/broken".into();
+        client.post(&format!("{CLR}/credentials")).json(&broken).expect(422);
+        client.get(&format!("{CLR}/clr/{}", escaped("https://example.org/clr/broken"))).expect(404);
+    });
+}
+
+#[test]
+fn what_is_no_record_is_refused_by_name() {
+    both(|server| {
+        let client = server.client();
+        let broken: [(&str, Value, &str); 6] = [
+            ("/id", json!("no uri"), "id"),
+            ("/type", json!(["VerifiableCredential"]), "type"),
+            ("/credentialSubject", json!([]), "credentialSubject"),
+            ("/credentialSubject/achievement", json!([]), "credentialSubject"),
+            (
+                "/credentialSubject/achievement/0/id",
+                json!("x"),
+                "credentialSubject.achievement[0].id",
+            ),
+            (
+                "/credentialSubject/achievement/0/name",
+                Value::Null,
+                "credentialSubject.achievement[0].name",
+            ),
+        ];
+        for (place, value, path) in broken {
+            let mut sent = document();
+            *sent.pointer_mut(place).unwrap() = value;
+            let told = post(&client, "/credentials", &sent, 422);
+            assert_eq!(told["imsx_error_details"][0]["path"], path, "{told}");
+        }
+        client.post(&format!("{CLR}/clr")).body("application/json", "{").expect(400);
+        client.post(&format!("{CLR}/clr")).body("text/plain", "x").expect(422);
+    });
+}
+
+/// A course with a class, a graded line item and an assessment.
+fn graded(client: &TestClient) {
+    let rostering = "/ims/oneroster/rostering/v1p2";
+    let gradebook = "/ims/oneroster/gradebook/v1p2";
+    let reference = |id: &str| json!({"sourcedId": id});
+    let course = json!({"course": {"sourcedId": "math", "title": "Mathematics", "courseCode": "M1", "org": reference("s")}});
+    client.post(&format!("{rostering}/courses")).json(&course).expect(201);
+    let term = json!({"academicSession": {"sourcedId": "t", "title": "Term", "type": "term", "schoolYear": "2026", "startDate": "2026-01-05", "endDate": "2026-04-03", "org": reference("s")}});
+    client.post(&format!("{rostering}/academicSessions")).json(&term).expect(201);
+    let class = json!({"class": {"sourcedId": "c", "title": "Class", "course": reference("math"), "school": reference("s"), "terms": [reference("t")]}});
+    client.post(&format!("{rostering}/classes")).json(&class).expect(201);
+    let category = json!({"category": {"sourcedId": "cat", "title": "Tests"}});
+    client.put(&format!("{gradebook}/categories/cat")).json(&category).expect(201);
+    let item = json!({"lineItem": {"sourcedId": "li", "title": "Fractions", "assignDate": "2026-01-10T00:00:00Z", "dueDate": "2026-01-20T00:00:00Z", "class": reference("c"), "school": reference("s"), "category": reference("cat"), "resultValueMin": 0, "resultValueMax": 10}});
+    client.put(&format!("{gradebook}/lineItems/li")).json(&item).expect(201);
+    let assessment = json!({"assessmentLineItem": {"sourcedId": "ali", "title": "Entry test", "course": reference("math")}});
+    client.put(&format!("{gradebook}/assessmentLineItems/ali")).json(&assessment).expect(201);
+    for (n, day, score) in [(1, "2026-01-12", 7), (2, "2026-01-14", 9)] {
+        let id = format!("ar{n}");
+        let result = json!({"assessmentResult": {"sourcedId": id, "assessmentLineItem": reference("ali"), "student": reference("ada"), "score": score, "scoreDate": day, "scoreStatus": "fully graded"}});
+        client.put(&format!("{gradebook}/assessmentResults/{id}")).json(&result).expect(201);
+    }
+    for (id, status) in [("r1", "fully graded"), ("r2", "submitted")] {
+        let result = json!({"result": {"sourcedId": id, "lineItem": reference("li"), "student": reference("ada"), "score": 8, "scoreDate": "2026-01-21", "scoreStatus": status}});
+        client.put(&format!("{gradebook}/results/{id}")).json(&result).expect(201);
+    }
+}
+
+#[test]
+fn a_record_is_compiled_of_badges_and_results() {
+    both(|server: &mut TestServer| {
+        let client = server.client();
+        school(&client);
+        client.post(&format!("{CLR}/clr/ada/compile")).json(&json!({})).expect(422);
+        client.post(&format!("{CLR}/clr/nobody/compile")).json(&json!({})).expect(404);
+        graded(&client);
+        client.post("/badges").json(&crate::badges::definition()).expect(201);
+        let badge: Value = client.post("/assertions").json(&award()).expect(201).json();
+        let revoked = json!({"achievementId": award()["achievementId"], "userId": "ada"});
+        let revoked: Value = client.post("/assertions").json(&revoked).expect(201).json();
+        let id = escaped(revoked["id"].as_str().unwrap());
+        client.post(&format!("/assertions/{id}/revoke")).json(&json!({})).expect(200);
+
+        let made = post(&client, "/clr/ada/compile", &json!({}), 201);
+        let nested = made["credentialSubject"]["verifiableCredential"].as_array().unwrap();
+        assert_eq!(nested[0], badge);
+        let result = |n: usize| {
+            let subject = &nested[n]["credentialSubject"];
+            (
+                subject["achievement"]["name"].as_str().unwrap(),
+                subject["result"][0]["value"].as_str().unwrap(),
+            )
+        };
+        assert_eq!(
+            (nested.len(), result(1), result(2)),
+            (3, ("Fractions", "8"), ("Entry test", "9"))
+        );
+        assert_eq!(made["credentialSubject"]["achievement"][0]["name"], "Mathematics");
+        let parts = made["credentialSubject"]["association"].as_array().unwrap();
+        assert!(parts.iter().all(|part| part["associationType"] == "isPartOf"));
+        assert_eq!((parts.len(), &made["partial"]), (2, &json!(false)));
+        assert!(verifies(&client, &made));
+        let again = post(&client, "/clr/ada/compile", &json!({}), 200);
+        assert_eq!(again["id"], made["id"]);
+        server.restart();
+        let client = server.client();
+        let short = made["id"].as_str().unwrap().rsplit('/').next().unwrap();
+        assert_eq!(get(&client, &format!("/clr/{short}")), again);
+        assert_eq!(
+            post(&client, &format!("/clr/{short}/compile"), &json!({}), 200)["id"],
+            made["id"]
+        );
+        assert_eq!(
+            get(&client, &format!("/clr/{short}/versions"))["versions"].as_array().unwrap().len(),
+            3
+        );
+    });
+}
