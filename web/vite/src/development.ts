@@ -58,7 +58,8 @@ export class Development {
     const first = this.#holders === 0;
     this.#holders += 1;
     this.#says = says;
-    if (first) this.mode = options.mode ?? "platform";
+    // What the key has changed stays until somebody changes the option.
+    if (first || options.mode !== this.#options.mode) this.mode = options.mode ?? "platform";
     this.#options = options;
     this.project = project;
     if (JSON.stringify([options.sandbox, options.learning, project]) === this.#started) return;

@@ -43,7 +43,6 @@ export function lyceum(options: Options = {}): Plugin {
       server.bindCLIShortcuts({ customShortcuts: hotKeys });
       printBlock(server, development);
       const configs = CONFIG_FILES.map((name) => join(config.root, name));
-      server.watcher.add(configs);
       server.watcher.on("all", (_event, file) => {
         if (configs.includes(file)) void server.restart();
       });

@@ -6,8 +6,9 @@ import { pathToFileURL } from "node:url";
 export interface Project {
   name: string;
   slug: string;
-  /** The file that says so, where there is one. */
+  /** The file that says so, where there is one, and when it was changed. */
   config?: string;
+  changedMs?: number;
 }
 
 /** Longest slug: it becomes a label of a host's name with `-staging` behind it. */
@@ -27,7 +28,7 @@ export async function readProject(root: string): Promise<Project> {
     basename(root),
   ].find((name) => typeof name === "string" && name !== "") as string;
   const name = told.replace(/^@[^/]*\//, "");
-  return { name, slug: slugOf(name), ...(config && { config }) };
+  return { name, slug: slugOf(name), ...(config && { config, changedMs: statSync(config).mtimeMs }) };
 }
 
 async function read(file: string): Promise<{ name?: unknown }> {
