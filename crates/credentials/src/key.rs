@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
 use lyceum_core::problem::{Kind, Problem, Result};
-use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
+use ring::signature::{self, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
 
 /// The prefix that says Ed25519 in a Multikey (multicodec `ed25519-pub`).
@@ -32,6 +32,13 @@ pub enum PublicKey {
 }
 
 impl PublicKey {
+    /// The public half of an RSA key.
+    pub fn of_rsa(pair: &RsaKeyPair) -> Self {
+        let RsaPublicKeyComponents { n, e } =
+            RsaPublicKeyComponents::<Vec<u8>>::from(pair.public());
+        Self::Rsa { n, e }
+    }
+
     /// Reads a Multikey (`z6Mk…`). Errors: another encoding, or a kind of key that nothing here
     /// verifies with.
     pub fn from_multikey(text: &str) -> Result<Self> {

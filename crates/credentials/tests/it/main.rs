@@ -18,5 +18,6 @@ mod samples;
 mod signing;
 mod speed;
 mod standards;
+mod tokens;
 mod vectors;
 mod verifying;

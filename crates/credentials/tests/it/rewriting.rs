@@ -129,6 +129,13 @@ fn what_is_written_alike_is_signed_alike() {
     let mut without = badge();
     without.as_object_mut().unwrap().remove("validUntil");
     assert_eq!(canonize(&nulls).unwrap(), canonize(&without).unwrap());
+    let mut compact = record(&[]);
+    compact["credentialSubject"]["id"] = "obi:ada".into();
+    let problem = canonize(&compact).unwrap_err();
+    assert!(
+        problem.message.contains("write 'obi:ada' as 'https://purl.imsglobal.org/"),
+        "{problem}"
+    );
 }
 
 #[test]

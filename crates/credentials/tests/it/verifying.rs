@@ -338,7 +338,7 @@ fn whatever_is_sent_gets_a_report() {
     ];
     let mut refused = 0;
     for input in inputs {
-        for _ in 0..400 {
+        for _ in 0..200 {
             let mut input = input.clone();
             for _ in 0..=random.below(3) {
                 let at = usize::try_from(random.below(input.len() as u64)).unwrap();
@@ -353,7 +353,7 @@ fn whatever_is_sent_gets_a_report() {
             refused += usize::from(!report.is_valid());
         }
     }
-    assert!(refused > 1000, "{refused}");
+    assert!(refused > 500, "{refused}");
     for input in [&b""[..], b"{", b"\xff\xfe", b"a.b", b"a.b.c", b"<svg/>", b"\x89PNG\r\n\x1a\n"] {
         let report = verify(input, &lists(&[]), now());
         assert_eq!(fault(&report).0, "parse");
