@@ -101,6 +101,9 @@ pub(crate) const GOALS: &[Goal] = &[
     at_least("Q1.create", "durable item creates by 64 clients, items/s, ours / raw insert", 0.30),
     at_most("Q2", "p50 of next question and answer, 64 clients / p50 of a durable create", 2.0),
     at_most("Q2.engine", "p99 of the next question of 10 000, in process, ms", 2.0),
+    at_most("C4.import", "import of a framework of 20 000 items, s", 5.0),
+    at_most("C4.read", "its package read over HTTP, ms", 200.0),
+    at_most("C4.search", "a search in it by two words over HTTP, ms", 100.0),
     at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 

@@ -19,6 +19,7 @@ mod qti;
 mod report;
 mod roster;
 mod server;
+mod standards;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,6 +44,8 @@ enum Command {
     Qti(qti::Options),
     /// Measure adaptive lessons against every goal
     Adaptive(adaptive::Options),
+    /// Measure frameworks of academic standards against every goal
+    Standards(standards::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -89,6 +92,7 @@ fn main() -> Result<()> {
         Command::Events(options) => events::run(&options),
         Command::Qti(options) => qti::run(&options),
         Command::Adaptive(options) => adaptive::run(&options),
+        Command::Standards(options) => standards::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

@@ -99,6 +99,13 @@ impl Ours {
         })
     }
 
+    /// Imports a CFPackage.
+    pub(crate) fn import_standards(&self, file: &Path) -> Result<Run> {
+        self.run(|command| {
+            command.args(["standards", "import"]).arg(file);
+        })
+    }
+
     /// Exports everything into a zip.
     pub(crate) fn export(&self, file: &Path) -> Result<Run> {
         self.run(|command| {

@@ -97,6 +97,36 @@ def content(base, headers):
     return found
 
 
+def standards(base, headers):
+    """Stores a framework of academic standards and answers its identifiers."""
+    ids = [f"7e000000-0000-4000-8000-00000000000{n}" for n in range(6)]
+    common = {"uri": "https://example.org/x", "lastChangeDateTime": "2026-01-15T08:00:00Z"}
+
+    def node(identifier):
+        return {"title": "node", "identifier": identifier, "uri": "https://example.org/x"}
+
+    def titled(identifier, **more):
+        return {"identifier": identifier, **common, "title": "Number", **more}
+
+    package = {
+        "CFDocument": titled(ids[0], creator="Board"),
+        "CFItems": [{"identifier": i, **common, "fullStatement": "Count to ten", "educationLevel": ["03"]} for i in ids[1:]],
+        "CFAssociations": [{"identifier": i, **common, "associationType": "isChildOf", "originNodeURI": node(i),
+                            "destinationNodeURI": node(ids[0])} for i in ids[1:]],
+        "CFDefinitions": {
+            "CFConcepts": [titled(ids[1], hierarchyCode="1")], "CFSubjects": [titled(ids[1], hierarchyCode="1")],
+            "CFLicenses": [titled(ids[1], licenseText="free")], "CFAssociationGroupings": [titled(ids[1])],
+            "CFItemTypes": [titled(ids[1], hierarchyCode="1", description="d")]},
+        "CFRubrics": [{"identifier": ids[1], **common}],
+    }
+    answer = requests.post(f"{base}/ims/case/v1p1/CFPackages", json=package, headers=headers, timeout=30)
+    if answer.status_code not in (201, 409):
+        answer.raise_for_status()
+    found = dict.fromkeys(["CFItems", "CFItemAssociations", "CFAssociations"], ids[1:])
+    found.update(dict.fromkeys([*package["CFDefinitions"], "CFRubrics"], ids[1:2]))
+    return {**found, "CFDocuments": ids[:1], "CFPackages": ids[:1]}
+
+
 def document(where):
     if where.startswith("http"):
         with urllib.request.urlopen(where, timeout=30) as answer:
@@ -200,7 +230,8 @@ class Run:
 def main():
     given = options()
     headers = {"Authorization": f"Bearer {token(given)}"}
-    steering = Steering({**existing(given.base, headers), **content(given.base, headers)})
+    steering = Steering({**existing(given.base, headers), **content(given.base, headers),
+                         **standards(given.base, headers)})
     bad = 0
     for where in given.documents:
         doc = document(where)

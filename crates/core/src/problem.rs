@@ -16,6 +16,8 @@ pub enum Kind {
     BadFilter,
     /// `fields` or `sort` names a field that the record does not have (400 `invalid_selection_field`).
     BadSelection,
+    /// An id of a form that no record here can have, as where ids are UUIDs (400 `invalid_uuid`).
+    BadId,
     /// No token, or one that is not valid here (401).
     Unauthorized,
     /// A valid token without the right (403).

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     admin, client, completions, config, demo, doctor, events, export, import, keys, lesson, listen,
-    openapi, qti, serve, trigger,
+    openapi, qti, serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// Check, score, explain QTI items, tests and stimuli; store them and write them back
     #[command(subcommand)]
     Qti(qti::Qti),
+    /// Import, export, list and publish frameworks of academic standards
+    #[command(subcommand)]
+    Standards(standards::Standards),
     /// See and change how adaptive lessons work
     #[command(subcommand)]
     Lesson(lesson::Lesson),

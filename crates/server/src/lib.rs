@@ -42,6 +42,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_adaptive::MIGRATIONS,
         lyceum_games::MIGRATIONS,
         lyceum_credentials::MIGRATIONS,
+        lyceum_standards::MIGRATIONS,
     ]
     .concat()
 }

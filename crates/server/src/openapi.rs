@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::context::parameters;
 use crate::render::{self, Rendering};
 use crate::route::{Access, Area, Param, Place, Route};
-use crate::routes::{assessment, oneroster};
+use crate::routes::{assessment, oneroster, standards};
 
 /// The document of all areas, for a server at that address.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
@@ -50,13 +50,18 @@ fn schemas() -> Map<String, Value> {
     let own = [
         ("StatusInfo".to_owned(), render::imsx_schema()),
         ("CredentialsStatusInfo".to_owned(), render::credentials_schema()),
+        ("CaseStatusInfo".to_owned(), render::case_schema()),
         ("CaliperError".to_owned(), render::caliper_schema()),
         ("GameError".to_owned(), render::game_schema()),
         ("QtiError".to_owned(), render::qti_schema()),
         ("Problem".to_owned(), render::problem_schema()),
         ("OAuthError".to_owned(), render::oauth_schema()),
     ];
-    oneroster::schema::components().chain(own).chain(assessment::components()).collect()
+    oneroster::schema::components()
+        .chain(own)
+        .chain(assessment::components())
+        .chain(standards::components())
+        .collect()
 }
 
 fn security(base_url: &str) -> Value {
@@ -122,6 +127,7 @@ impl Shared {
             Access::Player(scopes) => {
                 std::iter::once(json!({ "game": [] })).chain(of_clients(scopes)).collect()
             }
+            Access::Optional(scopes) => of_clients(scopes).chain([json!({})]).collect(),
         };
         if route.deprecated {
             operation["deprecated"] = true.into();
@@ -164,6 +170,7 @@ impl Shared {
             Rendering::Game => ("application/json", "GameError"),
             Rendering::Credentials => ("application/json", "CredentialsStatusInfo"),
             Rendering::Imsx => ("application/json", "StatusInfo"),
+            Rendering::Case(_) => ("application/json", "CaseStatusInfo"),
             Rendering::OAuth => ("application/json", "OAuthError"),
             Rendering::Problem => ("application/problem+json", "Problem"),
             Rendering::Qti => ("application/json", "QtiError"),

@@ -25,6 +25,8 @@ pub enum Access {
     Public,
     /// A token that holds one of these scopes.
     Any(Scopes),
+    /// As `Any`; without a token the route answers what is open to everybody.
+    Optional(Scopes),
     /// A game token, which names a player, or a token that holds one of these scopes.
     Player(Scopes),
 }
@@ -39,7 +41,7 @@ impl Access {
     pub fn scopes(self) -> Option<Scopes> {
         match self {
             Self::Public => None,
-            Self::Any(scopes) | Self::Player(scopes) => Some(scopes),
+            Self::Any(scopes) | Self::Optional(scopes) | Self::Player(scopes) => Some(scopes),
         }
     }
 }

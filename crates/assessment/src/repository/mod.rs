@@ -13,8 +13,8 @@ pub(crate) use filter::check as check_filter;
 pub use list::{Listed, list};
 pub(crate) use read::parsed;
 pub use read::{
-    FormerVersion, Head, Text, Versions, each, find, found, heads, json_of, kinds_of, texts,
-    version, versions,
+    FormerVersion, Head, Text, Versions, each, find, found, heads, json_of, kinds_of, metadata,
+    texts, version, versions,
 };
 pub(crate) use references::known;
 pub use references::{refer, referrers, resolved};

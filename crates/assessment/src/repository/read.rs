@@ -59,6 +59,21 @@ pub fn json_of(
     })
 }
 
+/// Hands identifier, title and metadata of each document of the kind that has metadata to `each`, in
+/// the order of creation.
+pub fn metadata(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    mut each: impl FnMut(&str, &str, &str) -> Result<()>,
+) -> Result<()> {
+    let sql = "SELECT identifier, title, metadata FROM qti_document \
+               WHERE kind = $1 AND metadata IS NOT NULL ORDER BY seq";
+    tx.query(sql, &[kind.name().into()], |row| {
+        each(row.text(0)?, row.text(1)?, row.text(2)?)?;
+        Ok(true)
+    })
+}
+
 /// What a test says of one of its items without its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {

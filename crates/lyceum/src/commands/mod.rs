@@ -17,6 +17,7 @@ pub(crate) mod qti;
 pub(crate) mod rebuild;
 pub(crate) mod rejected;
 pub(crate) mod serve;
+pub(crate) mod standards;
 pub(crate) mod trigger;
 
 use crate::cli::Command;
@@ -34,6 +35,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Admin(admin) => admin.run(printer),
         Command::Events(events) => events.run(printer),
         Command::Qti(qti) => qti.run(printer),
+        Command::Standards(standards) => standards.run(printer),
         Command::Lesson(lesson) => lesson.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),

@@ -18,6 +18,7 @@ mod durability;
 mod events;
 mod facts;
 mod files;
+mod frameworks;
 mod http;
 mod imports;
 mod keys;

@@ -13,6 +13,7 @@ on_both_stores!(
     the_published_qti_client_edits_tests,
     the_published_powerpath_client_uses_every_operation,
     the_published_clr_client_uses_every_operation,
+    the_published_case_client_uses_every_operation,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
@@ -45,6 +46,10 @@ fn the_published_powerpath_client_uses_every_operation(store: Store) {
 
 fn the_published_clr_client_uses_every_operation(store: Store) {
     twice(store, "clr_client.py");
+}
+
+fn the_published_case_client_uses_every_operation(store: Store) {
+    twice(store, "case_client.py");
 }
 
 /// Writes and reads, then reads again from a server that was restarted on the same data.

@@ -29,6 +29,8 @@ pub use put::{
     Outcome, Put, add, create, create_all, overwrite, present, put_all, replace, upsert,
 };
 pub(crate) use read::is_empty;
-pub use read::{Stored, each, find, find_in, first_user_with_email, in_use, learning, page};
+pub use read::{
+    Stored, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
+};
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};

@@ -152,3 +152,28 @@ pub fn page(tx: &mut Tx<'_>, kind: &Kind, after: i64, most: i64) -> Result<Vec<S
     })?;
     Ok(found)
 }
+
+/// Hands sourcedId and JSON of each active record of the kind whose JSON holds one of the texts to
+/// `each`, in the order of insertion; without texts of every one. No index helps: it reads the table.
+pub fn mentioning(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    texts: &[String],
+    mut each: impl FnMut(&str, &str) -> Result<()>,
+) -> Result<()> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!(
+        "SELECT t.sourced_id, t.body FROM {} t WHERE t.status = 'active'",
+        kind.table
+    ));
+    for (index, text) in texts.iter().enumerate() {
+        let placeholder = sql.placeholder(text.to_ascii_lowercase().as_str());
+        let contains = lyceum_store::dialect::contains(sql.dialect, "t.body", &placeholder);
+        sql.push(if index == 0 { " AND (" } else { " OR " }).push(&contains);
+    }
+    sql.push(if texts.is_empty() { "" } else { ")" }).push(" ORDER BY t.seq");
+    tx.query(&sql.text, &sql.values(), |row| {
+        each(row.text(0)?, row.text(1)?)?;
+        Ok(true)
+    })
+}

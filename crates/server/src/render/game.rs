@@ -14,7 +14,7 @@ pub(super) fn answer(problem: &Problem) -> Answer {
 
 fn code(kind: Kind) -> &'static str {
     match kind {
-        Kind::Malformed | Kind::BadFilter | Kind::BadSelection => "BAD_REQUEST",
+        Kind::Malformed | Kind::BadFilter | Kind::BadSelection | Kind::BadId => "BAD_REQUEST",
         Kind::Unauthorized => "UNAUTHORIZED",
         Kind::Forbidden => "FORBIDDEN",
         Kind::NotFound => "NOT_FOUND",

@@ -105,6 +105,7 @@ fn code_minor(kind: Kind) -> &'static str {
         Kind::TooManyRequests | Kind::Unavailable => "server_busy",
         Kind::Internal => "internal_server_error",
         Kind::Malformed
+        | Kind::BadId
         | Kind::MethodNotAllowed
         | Kind::Conflict
         | Kind::PreconditionFailed

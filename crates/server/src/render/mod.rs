@@ -3,6 +3,7 @@
 mod caliper;
 mod game;
 mod imsx;
+mod imsx_case;
 mod imsx_credentials;
 mod oauth;
 mod problem_json;
@@ -16,10 +17,20 @@ use crate::answer::Answer;
 pub(crate) use caliper::schema as caliper_schema;
 pub(crate) use game::schema as game_schema;
 pub(crate) use imsx::schema as imsx_schema;
+pub(crate) use imsx_case::schema as case_schema;
 pub(crate) use imsx_credentials::schema as credentials_schema;
 pub(crate) use oauth::{refusal, schema as oauth_schema};
 pub(crate) use problem_json::schema as problem_schema;
 pub(crate) use qti::schema as qti_schema;
+
+/// A version of CASE, whose values for problems differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// 1.0
+    V1p0,
+    /// 1.1
+    V1p1,
+}
 
 /// The body that an area's problems are told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +43,8 @@ pub enum Rendering {
     Credentials,
     /// 1EdTech's `imsx_StatusInfo` as OneRoster spells it (`imsx_CodeMinor`).
     Imsx,
+    /// 1EdTech's `imsx_StatusInfo` as CASE spells it (`imsx_codeMinor`).
+    Case(Case),
     /// RFC 6749 section 5.2: `error`, `error_description`.
     OAuth,
     /// RFC 9457: `application/problem+json`.
@@ -50,6 +63,7 @@ impl Rendering {
             Self::Game => game::answer(problem),
             Self::Credentials => imsx_credentials::answer(problem, dialect),
             Self::Imsx => imsx::answer(problem, dialect),
+            Self::Case(version) => imsx_case::answer(problem, dialect, version),
             Self::OAuth => oauth::answer(problem),
             Self::Problem => problem_json::answer(problem, status),
             Self::Qti => qti::answer(problem, status),
@@ -65,7 +79,9 @@ impl Rendering {
 /// The status code of each kind of problem: the only place that knows both.
 pub fn status(kind: Kind) -> StatusCode {
     match kind {
-        Kind::Malformed | Kind::BadFilter | Kind::BadSelection => StatusCode::BAD_REQUEST,
+        Kind::Malformed | Kind::BadFilter | Kind::BadSelection | Kind::BadId => {
+            StatusCode::BAD_REQUEST
+        }
         Kind::Unauthorized => StatusCode::UNAUTHORIZED,
         Kind::Forbidden => StatusCode::FORBIDDEN,
         Kind::NotFound => StatusCode::NOT_FOUND,

@@ -103,7 +103,11 @@ async fn document(context: Context) -> Result<Answer> {
 }
 
 /// A description of the API: made once, for it takes a thousand times as long as a read.
-fn described(context: &Context, name: &'static str, make: impl FnOnce() -> Value) -> Answer {
+pub(super) fn described(
+    context: &Context,
+    name: &'static str,
+    make: impl FnOnce() -> Value,
+) -> Answer {
     let mut known = context.app.descriptions.lock().unwrap_or_else(PoisonError::into_inner);
     let text = known.entry(name).or_insert_with(|| make().to_string().into());
     Answer::json(text.clone())

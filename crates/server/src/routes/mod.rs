@@ -10,6 +10,7 @@ mod events;
 mod games;
 mod health;
 pub(crate) mod oneroster;
+pub(crate) mod standards;
 mod tokens;
 
 use crate::route::Area;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Area> {
     areas.extend(assessment::areas());
     areas.extend(credentials::areas());
     areas.push(clr::area());
+    areas.extend(standards::areas());
     areas.push(docs::discovery());
     areas
 }

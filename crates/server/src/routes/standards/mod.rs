@@ -1,0 +1,105 @@
+//! Academic standards (CASE 1.0 and 1.1), and what is aligned to them.
+
+mod alignments;
+mod read;
+mod schema;
+mod write;
+
+pub(crate) use schema::components;
+
+use axum::http::header;
+use lyceum_core::{Dialect, Problem, Result};
+use lyceum_standards::Shape;
+use lyceum_standards::repository::Reader;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::openapi;
+use crate::render::{Case, Rendering};
+use crate::route::{Access, Area, Route, get};
+
+/// The areas of both versions. Only reads are in 1.0.
+pub(super) fn areas() -> Vec<Area> {
+    let mut of_v1p0 = read::routes(Case::V1p0);
+    of_v1p0.extend(discovery(Case::V1p0));
+    let mut of_v1p1 = read::routes(Case::V1p1);
+    of_v1p1.extend(write::routes());
+    of_v1p1.extend(alignments::routes());
+    of_v1p1.extend(discovery(Case::V1p1));
+    vec![
+        Area {
+            name: "case-v1p0",
+            base: base(Case::V1p0),
+            rendering: Rendering::Case(Case::V1p0),
+            says: "Academic standards, as CASE 1.0 exchanges them.",
+            routes: of_v1p0,
+        },
+        Area {
+            name: "case",
+            base: base(Case::V1p1),
+            rendering: Rendering::Case(Case::V1p1),
+            says: "Academic standards, as CASE 1.1 exchanges them, and alignment to them.",
+            routes: of_v1p1,
+        },
+    ]
+}
+
+fn base(version: Case) -> &'static str {
+    match version {
+        Case::V1p0 => "/ims/case/v1p0",
+        Case::V1p1 => "/ims/case/v1p1",
+    }
+}
+
+/// Who reads: without a token what is open to everybody, in the standard's own shape.
+fn reader(context: &Context, version: Case) -> Reader {
+    let public_only = context.grant.is_none();
+    let dialect = if public_only { Dialect::Standard } else { context.dialect };
+    let shape = match (dialect, version) {
+        (Dialect::Platform, _) => Shape::Platform,
+        (Dialect::Standard, Case::V1p0) => Shape::V1p0,
+        (Dialect::Standard, Case::V1p1) => Shape::V1p1,
+    };
+    let packages = format!("{}{}/CFPackages", context.base_url(), base(version));
+    Reader { shape, public_only, packages }
+}
+
+/// One record: by itself in the standard's shape, under its name for the platform's clients.
+fn single(shape: Shape, name: &str, record: &str) -> Answer {
+    let body = match shape {
+        Shape::Platform => format!("{{\"{name}\":{record}}}"),
+        Shape::V1p0 | Shape::V1p1 => record.to_owned(),
+    };
+    // Caches must tell readers apart by what they may see.
+    Answer::json(body).header(header::VARY, "Authorization, Accept")
+}
+
+/// Work on packages may take long; it is done apart from the threads that serve requests.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
+}
+
+/// The service as OpenAPI, by itself and under the file's name of the conformance guide.
+fn discovery(version: Case) -> Vec<Route> {
+    let (name, file) = match version {
+        Case::V1p0 => ("case-v1p0", "imscasev1p0_openapi3_v1p0.json"),
+        Case::V1p1 => ("case", "imscasev1p1_openapi3_v1p0.json"),
+    };
+    let route = move |path: String, id: String| {
+        get(path, Access::Public, move |context: Context| async move {
+            Ok(super::docs::described(&context, name, || {
+                let areas = areas();
+                let area = areas.iter().find(|area| area.name == name).expect("it is an area");
+                openapi::discovery(area, context.base_url())
+            }))
+        })
+        .named(id)
+        .says("The service of this server, as OpenAPI.")
+        .answers(200, "The document.", json!({ "type": "object" }))
+    };
+    vec![
+        route("/discovery".to_owned(), format!("discover-{name}")),
+        route(format!("/discovery/{file}"), format!("discover-{name}-file")),
+    ]
+}

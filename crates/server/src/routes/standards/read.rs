@@ -1,0 +1,199 @@
+//! Reads: the 12 of the standard, groups, and lists and search of items.
+
+use std::time::Duration;
+
+use axum::http::{HeaderName, header};
+use lyceum_access::Scope::StandardsRead;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_standards::class::{self, Class};
+use lyceum_standards::repository::{self, Reader};
+use lyceum_standards::{Query, Shape, groups, identifier};
+use lyceum_store::Tx;
+
+use super::{reader, schema, single};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render::Case;
+use crate::route::{Access, Header, Route, get};
+
+const PAGE_HEADERS: &[Header] = &[
+    Header { name: "X-Total-Count", ty: "integer", says: "Records in the whole list." },
+    Header {
+        name: "Link",
+        ty: "string",
+        says: "Addresses of the first, previous, next and last page (RFC 8288).",
+    },
+];
+
+/// What reads open to: holders of the scope; without a token what was made public.
+fn access() -> Access {
+    Access::Optional([StandardsRead].into_iter().collect())
+}
+
+/// How one record of a class is read.
+type Find = fn(&mut Tx<'_>, &Reader, &str) -> Result<String>;
+
+pub(super) fn routes(version: Case) -> Vec<Route> {
+    let mut routes = vec![
+        list(version, &class::DOCUMENT, "getAllCFDocuments"),
+        list(version, &class::ITEM, "searchCFItems"),
+        one(version, &class::DOCUMENT, repository::document),
+        one(version, &class::ITEM, repository::item),
+        one(version, &class::ASSOCIATION, repository::association),
+        one(version, &class::GROUPING, |tx, reader, id| {
+            repository::definition(tx, reader, &class::GROUPING, id)
+        }),
+        one(version, &class::LICENSE, |tx, reader, id| {
+            repository::definition(tx, reader, &class::LICENSE, id)
+        }),
+        one(version, &class::RUBRIC, |tx, reader, id| {
+            repository::definition(tx, reader, &class::RUBRIC, id)
+        }),
+    ];
+    routes.extend([&class::CONCEPT, &class::SUBJECT, &class::ITEM_TYPE].map(|of| set(version, of)));
+    routes.extend([item_associations(version), package(version), with_groups(version)]);
+    routes
+}
+
+/// Names of operations are unique over both versions.
+fn named(name: &str, version: Case) -> String {
+    match version {
+        Case::V1p0 => format!("{name}V1p0"),
+        Case::V1p1 => name.to_owned(),
+    }
+}
+
+fn list(version: Case, class: &'static Class, name: &str) -> Route {
+    let route =
+        get(format!("/{}", class.list), access(), move |context| listed(context, version, class))
+            .named(named(name, version))
+            .says(format!("Lists {}, filtered and ordered.", class.list))
+            .answers(200, "A page.", schema::list(class))
+            .with_headers(PAGE_HEADERS);
+    schema::list_parameters(route, class)
+}
+
+fn one(version: Case, class: &'static Class, find: Find) -> Route {
+    get(format!("/{}/{{sourcedId}}", class.list), access(), move |context| async move {
+        let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
+        let shape = reader.shape;
+        let record = context.app.db.read(move |tx| find(tx, &reader, &id)).await?;
+        Ok(single(shape, class.name, &record))
+    })
+    .named(named(&format!("get{}", class.name), version))
+    .says(format!("Reads one of the {}.", class.list))
+    .answers(200, "The record.", schema::single(class))
+}
+
+/// `GET /CFConcepts/{sourcedId}`: a definition with its children.
+fn set(version: Case, class: &'static Class) -> Route {
+    get(format!("/{}/{{sourcedId}}", class.list), access(), move |context| async move {
+        let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
+        let find = move |tx: &mut Tx<'_>| repository::definition_set(tx, &reader, class, &id);
+        let records = context.app.db.read(find).await?;
+        Ok(Answer::json(format!("{{\"{}\":{records}}}", class.list)))
+    })
+    .named(named(&format!("get{}", class.name), version))
+    .says(format!("Reads one of the {} and its children, as the hierarchy codes say.", class.list))
+    .answers(200, "The record, first of the list, and its children.", schema::list(class))
+}
+
+fn item_associations(version: Case) -> Route {
+    get("/CFItemAssociations/{sourcedId}", access(), move |context| async move {
+        let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
+        let find = move |tx: &mut Tx<'_>| repository::item_associations(tx, &reader, &id);
+        let (item, associations) = context.app.db.read(find).await?;
+        Ok(Answer::json(format!("{{\"CFItem\":{item},\"CFAssociations\":{associations}}}")))
+    })
+    .named(named("getCFItemAssociations", version))
+    .says("Reads an item and every association that begins or ends at it.")
+    .answers(200, "Item and associations.", schema::item_associations())
+}
+
+/// How long reading a whole package may take.
+const PATIENCE: Duration = Duration::from_millis(limits::COURSE_READ_MAX_MS);
+
+fn package(version: Case) -> Route {
+    get("/CFPackages/{sourcedId}", access(), move |context| async move {
+        let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
+        let is_platform = reader.shape == Shape::Platform;
+        let read = move |tx: &mut Tx<'_>| {
+            let mut body = String::from(if is_platform { "{\"CFPackage\":{" } else { "{" });
+            if is_platform {
+                body.extend(["\"sourcedId\":\"", &id, "\","]);
+            }
+            repository::write_package(tx, &reader, &id, &mut body)?;
+            body.push_str(if is_platform { "}}" } else { "}" });
+            Ok(body)
+        };
+        Ok(Answer::json(context.app.db.scan(PATIENCE, read).await?))
+    })
+    .named(named("getCFPackage", version))
+    .says("Reads a framework with all that is in it.")
+    .answers(200, "The package.", schema::package())
+}
+
+fn with_groups(version: Case) -> Route {
+    get("/CFPackages/{sourcedId}/groups", access(), move |context| async move {
+        let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
+        let (key, name) = (reader.shape.id(), id.clone());
+        let read = move |tx: &mut Tx<'_>| groups(tx, &reader, &id);
+        let (document, items) = context.app.db.scan(PATIENCE, read).await?;
+        Ok(Answer::json(format!(
+            "{{\"CFPackageWithGroups\":{{\"{key}\":\"{name}\",\"CFDocument\":{document},\
+             \"structuredContent\":{items}}}}}"
+        )))
+    })
+    .named(named("getCFPackageWithGroups", version))
+    .says("Reads a framework's items in their tree, children grouped by their type.")
+    .answers(200, "The tree.", schema::groups())
+}
+
+async fn listed(context: Context, version: Case, class: &'static Class) -> Result<Answer> {
+    let pairs: Vec<_> = context.query().collect();
+    let query =
+        Query::read(class, pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))?;
+    let reader = reader(&context, version);
+    let (asked, db) = (query.clone(), &context.app.db);
+    let work = move |tx: &mut Tx<'_>| repository::list(tx, &reader, &asked);
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let listed = if query.is_cheap() { db.read(work).await } else { db.scan(deadline, work).await };
+    let listed = listed.map_err(too_slow)?;
+    let (records, total) = (listed.records, listed.total);
+    let links = links(&context, query.limit, query.offset, listed.count, total);
+    Ok(Answer::json(format!("{{\"{}\":{records}}}", class.list))
+        .header(HeaderName::from_static("x-total-count"), total)
+        .header(header::LINK, links)
+        .header(header::VARY, "Authorization, Accept"))
+}
+
+/// A scan that was broken off is the caller's to narrow: trying again would not help.
+fn too_slow(problem: Problem) -> Problem {
+    if !lyceum_store::is_too_slow(&problem) {
+        return problem;
+    }
+    let message = "this list takes too long; narrow it by 'framework' or 'search'";
+    Problem::new(ProblemKind::BadFilter, message)
+}
+
+/// RFC 8288 links to the other pages, as absolute addresses.
+pub(super) fn links(context: &Context, limit: u64, offset: u64, count: u64, total: u64) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in context.query() {
+        if !matches!(name.as_ref(), "limit" | "offset") {
+            query.append_pair(&name, &value);
+        }
+    }
+    query.append_pair("limit", &limit.to_string());
+    let base = format!("{}{}?{}", context.base_url(), context.uri.path(), query.finish());
+    let mut links = Vec::new();
+    if offset + count < total {
+        links.push(("next", offset + limit));
+    }
+    if offset > 0 {
+        links.push(("prev", offset.saturating_sub(limit)));
+    }
+    links.extend([("first", 0), ("last", total.saturating_sub(1) / limit * limit)]);
+    let link = |(rel, offset)| format!("<{base}&offset={offset}>; rel=\"{rel}\"");
+    links.into_iter().map(link).collect::<Vec<_>>().join(", ")
+}

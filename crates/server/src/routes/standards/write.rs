@@ -1,0 +1,176 @@
+//! Writes: packages whole, and single frameworks, items and associations.
+
+use axum::http::{StatusCode, header};
+use lyceum_access::Scope::StandardsWrite;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_standards::class::{self, Class};
+use lyceum_standards::repository::{self, Stats};
+use lyceum_standards::{Package, Sent, identifier, read_single};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use super::{apart, base, reader, schema, single};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render::Case;
+use crate::route::{Route, delete, post, put};
+
+/// What is done with a record that was sent by itself.
+type Write = fn(&mut Tx<'_>, Timestamp, &Sent) -> Result<()>;
+/// What is done with the record of an identifier.
+type Remove = fn(&mut Tx<'_>, Timestamp, &str) -> Result<()>;
+
+pub(super) fn routes() -> Vec<Route> {
+    let mut routes = vec![
+        post("/CFPackages", StandardsWrite, created)
+            .named("createCFPackage")
+            .says("Stores a framework with all that is in it.")
+            .reads(schema::package_input())
+            .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
+            .answers(201, "Stored.", schema::written()),
+        put("/CFPackages/{sourcedId}", StandardsWrite, replaced)
+            .named("putCFPackage")
+            .says("Replaces a framework with all that is in it.")
+            .reads(schema::package_input())
+            .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
+            .answers(200, "Replaced.", schema::written()),
+        put("/CFDocuments/{sourcedId}/public", StandardsWrite, |context| published(context, true))
+            .reads_as(&[])
+            .named("publishCFDocument")
+            .says("Lets everybody read a framework, without a token.")
+            .answers_empty(204, "Done."),
+        delete("/CFDocuments/{sourcedId}/public", StandardsWrite, |context| {
+            published(context, false)
+        })
+        .named("unpublishCFDocument")
+        .says("Lets only holders of a token read a framework.")
+        .answers_empty(204, "Done."),
+    ];
+    let add: Write = |tx, _, sent| repository::add_document(tx, sent);
+    let replace: Write = |tx, _, sent| repository::replace_document(tx, sent);
+    let remove: Remove = |tx, _, id| repository::remove_document(tx, id);
+    routes.extend(of(&class::DOCUMENT, add, replace, remove));
+    routes.extend(of(
+        &class::ITEM,
+        repository::add_item,
+        repository::replace_item,
+        repository::remove_item,
+    ));
+    routes.extend(of(
+        &class::ASSOCIATION,
+        repository::add_association,
+        repository::replace_association,
+        repository::remove_association,
+    ));
+    routes
+}
+
+/// `POST`, `PUT` and `DELETE` of single records.
+fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Route; 3] {
+    let at = format!("/{}/{{sourcedId}}", class.list);
+    [
+        post(format!("/{}", class.list), StandardsWrite, move |context| {
+            sent(context, class, add, StatusCode::CREATED)
+        })
+        .named(format!("create{}", class.name))
+        .says(format!("Stores one of the {}.", class.list))
+        .reads(schema::input(class))
+        .answers(201, "Stored.", schema::single(class)),
+        put(at.clone(), StandardsWrite, move |context| {
+            sent(context, class, replace, StatusCode::OK)
+        })
+        .named(format!("put{}", class.name))
+        .says(format!("Replaces one of the {}.", class.list))
+        .reads(schema::input(class))
+        .answers(200, "Replaced.", schema::single(class)),
+        delete(at, StandardsWrite, move |context| async move {
+            let (id, now) = (identifier(context.param("sourcedId"))?, context.app.clock.now());
+            context.app.db.write(move |tx| remove(tx, now, &id)).await?;
+            Ok(Answer::empty(StatusCode::NO_CONTENT))
+        })
+        .named(format!("delete{}", class.name))
+        .says(format!("Removes one of the {}.", class.list))
+        .answers_empty(204, "Removed."),
+    ]
+}
+
+async fn sent(
+    context: Context,
+    class: &'static Class,
+    write: Write,
+    status: StatusCode,
+) -> Result<Answer> {
+    let named = match status {
+        StatusCode::CREATED => None,
+        _ => Some(identifier(context.param("sourcedId"))?),
+    };
+    let now = context.app.clock.now();
+    let at = format!("{}{}/{}", context.base_url(), base(Case::V1p1), class.list);
+    let record = read_single(class, &context.body, named.as_deref(), &at, now)?;
+    let reader = reader(&context, Case::V1p1);
+    let shape = reader.shape;
+    let id = record.id().to_owned();
+    let work = move |tx: &mut Tx<'_>| {
+        write(tx, now, &record)?;
+        match class.name {
+            "CFDocument" => repository::document(tx, &reader, record.id()),
+            "CFItem" => repository::item(tx, &reader, record.id()),
+            _ => repository::association(tx, &reader, record.id()),
+        }
+    };
+    let stored = context.app.db.write(work).await?;
+    let answer = single(shape, class.name, &stored).status(status);
+    Ok(match status {
+        StatusCode::CREATED => answer.header(header::LOCATION, format!("{at}/{id}")),
+        _ => answer,
+    })
+}
+
+async fn read_package(context: &Context) -> Result<Package> {
+    let body = context.body.clone();
+    apart(move || {
+        let text = std::str::from_utf8(&body).map_err(|fault| {
+            let message = format!("the body is not UTF-8: byte {} breaks it", fault.valid_up_to());
+            Problem::new(ProblemKind::Malformed, message)
+        })?;
+        Package::read(text)
+    })
+    .await
+}
+
+async fn created(context: Context) -> Result<Answer> {
+    let package = read_package(&context).await?;
+    let id = package.document.record.id.clone();
+    let stats = context.app.db.write(move |tx| repository::create(tx, &package)).await?;
+    let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(Case::V1p1));
+    Ok(written("stored", &id, stats).status(StatusCode::CREATED).header(header::LOCATION, at))
+}
+
+async fn replaced(context: Context) -> Result<Answer> {
+    let named = identifier(context.param("sourcedId"))?;
+    let package = read_package(&context).await?;
+    let id = package.document.record.id.clone();
+    if id != named {
+        let message = format!("is '{id}', not the one of the address");
+        return Err(Problem::invalid("CFDocument.identifier", message));
+    }
+    let stats = context.app.db.write(move |tx| repository::replace(tx, &package)).await?;
+    Ok(written("replaced", &id, stats))
+}
+
+/// What the platform's clients read.
+fn written(what: &str, id: &str, stats: Stats) -> Answer {
+    let items = stats.items;
+    Answer::of(&json!({
+        "success": true,
+        "message": format!("{what} the framework with {items} items"),
+        "result": { "documentId": id, "stats": stats, "success": true },
+    }))
+}
+
+async fn published(context: Context, is_public: bool) -> Result<Answer> {
+    let id = identifier(context.param("sourcedId"))?;
+    context.app.db.write(move |tx| repository::publish(tx, &id, is_public)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}

@@ -1,0 +1,347 @@
+//! Alignment: which records cover which items. Some are aligned here; some say it themselves, line
+//! items and results in their `learningObjectiveSet`, resources, questions and tests in their metadata.
+
+use std::collections::{BTreeSet, HashSet};
+
+use lyceum_assessment as assessment;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::{kinds as roster_kinds, repository as roster};
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use crate::fault::{Faults, Path};
+use crate::record::is_uuid;
+use crate::repository::{self, Alignment};
+
+/// A kind of record that can be aligned.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A record of the rosters, the gradebook or the resources.
+    Roster(&'static lyceum_roster::kind::Kind),
+    /// A question or a test.
+    Content(assessment::Kind, &'static str),
+    /// Something that is kept elsewhere; its ids are taken as they are.
+    Named(&'static str),
+}
+
+/// Every kind, in the order of answers.
+pub fn kinds() -> [Kind; 9] {
+    [
+        Kind::Roster(&roster_kinds::COURSE),
+        Kind::Roster(&roster_kinds::COURSE_COMPONENT),
+        Kind::Roster(&roster_kinds::RESOURCE),
+        Kind::Roster(&roster_kinds::COMPONENT_RESOURCE),
+        Kind::Roster(&roster_kinds::LINE_ITEM),
+        Kind::Roster(&roster_kinds::ASSESSMENT_LINE_ITEM),
+        Kind::Content(assessment::Kind::Item, "assessmentItem"),
+        Kind::Content(assessment::Kind::Test, "assessmentTest"),
+        Kind::Named("achievement"),
+    ]
+}
+
+/// Kinds that only speak for themselves.
+fn speakers() -> [Kind; 2] {
+    [Kind::Roster(&roster_kinds::RESULT), Kind::Roster(&roster_kinds::ASSESSMENT_RESULT)]
+}
+
+/// A record that is there.
+struct Found {
+    title: Option<String>,
+    /// What it says of items.
+    says: Vec<String>,
+}
+
+impl Kind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Roster(kind) => kind.one,
+            Self::Content(_, name) | Self::Named(name) => name,
+        }
+    }
+
+    /// The kind of that name. Errors: `NotFound` with the names there are.
+    pub fn named(name: &str) -> Result<Self> {
+        kinds().into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names = kinds().map(Self::name).join(", ");
+            let message = format!("no '{name}' can be aligned; a kind is one of {names}");
+            Problem::new(ProblemKind::NotFound, message)
+        })
+    }
+
+    /// The record, unless it is gone.
+    fn find(self, tx: &mut Tx<'_>, id: &str) -> Result<Option<Found>> {
+        match self {
+            // No store keeps the character U+0000.
+            _ if id.contains('\0') => Ok(None),
+            Self::Named(_) => Ok(Some(Found { title: None, says: Vec::new() })),
+            Self::Roster(kind) => {
+                let Some(stored) = roster::find(tx, kind, id)? else { return Ok(None) };
+                let body: Value = serde_json::from_str(&stored.body).map_err(Problem::internal)?;
+                if body["status"] == "tobedeleted" {
+                    return Ok(None);
+                }
+                Ok(Some(Found { title: title(&body), says: said(&body) }))
+            }
+            Self::Content(kind, _) => {
+                let Some(stored) = assessment::repository::find(tx, kind, id)? else {
+                    return Ok(None);
+                };
+                let metadata = stored.metadata.as_deref().map(serde_json::from_str).transpose();
+                let metadata: Option<Value> = metadata.map_err(Problem::internal)?;
+                let says = metadata.map(|metadata| mentioned(&metadata)).unwrap_or_default();
+                Ok(Some(Found { title: Some(stored.title), says }))
+            }
+        }
+    }
+
+    fn missing(self, id: &str) -> Problem {
+        Problem::not_found(self.name(), id)
+    }
+}
+
+fn title(body: &Value) -> Option<String> {
+    body["title"].as_str().map(str::to_owned)
+}
+
+/// The items that a record of the rosters names itself.
+fn said(body: &Value) -> Vec<String> {
+    let mut found = mentioned(&body["learningObjectiveSet"]);
+    found.extend(mentioned(&body["metadata"]));
+    found
+}
+
+/// The identifiers in the texts of a value: by themselves, as `urn:uuid:…`, or at the end of an
+/// address. Whether there are such items is for the caller to see.
+pub fn mentioned(value: &Value) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => {
+                let last = text.rsplit(['/', ':']).next().unwrap_or_default().to_ascii_lowercase();
+                if is_uuid(&last) {
+                    found.insert(last);
+                }
+            }
+            Value::Array(members) => open.extend(members),
+            Value::Object(members) => open.extend(members.values()),
+            _ => {}
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// An item that a record covers.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Its identifier.
+    pub item: String,
+    /// Its standard members.
+    pub body: Value,
+    /// Whether the record says so itself.
+    pub said: bool,
+}
+
+/// What a record covers; items that are gone are left out. Errors: `NotFound` for a kind or record
+/// that is not there.
+pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Vec<Statement>> {
+    let kind = Kind::named(kind)?;
+    let found = kind.find(tx, id)?.ok_or_else(|| kind.missing(id))?;
+    let aligned = repository::aligned(tx, kind.name(), id)?;
+    let all: BTreeSet<&str> = aligned.iter().chain(&found.says).map(String::as_str).collect();
+    let all: Vec<&str> = all.into_iter().collect();
+    let there = repository::statements(tx, &all)?;
+    let statement = |(item, body): (String, Value)| {
+        let said = !aligned.contains(&item);
+        Statement { item, body, said }
+    };
+    Ok(there.into_iter().map(statement).collect())
+}
+
+/// A record that covers an item.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Covered {
+    /// The kind of record.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// What it is called, where it has a title.
+    pub title: Option<String>,
+    /// The item, which may be one below the one that was asked for.
+    pub item: String,
+    /// `alignment`, or `record` where the record says so itself.
+    pub source: &'static str,
+}
+
+/// The records that are aligned to an item, with `children` also to those below it, and the items
+/// themselves. Records that are gone are left out. Errors: `NotFound`; `TooLarge` above
+/// [`limits::COVERAGE_MAX_RECORDS`].
+pub fn coverage(
+    tx: &mut Tx<'_>,
+    item: &str,
+    children: bool,
+) -> Result<(Vec<Covered>, Vec<String>)> {
+    if repository::known(tx, &[item])?.is_empty() {
+        return Err(Problem::not_found("CFItem", item));
+    }
+    let items = if children { repository::below(tx, item)? } else { vec![item.to_owned()] };
+    let mut found = Vec::new();
+    for Alignment { kind, id, item } in repository::aligned_to(tx, &items)? {
+        if found.len() == limits::COVERAGE_MAX_RECORDS {
+            return Err(too_many());
+        }
+        let record = match Kind::named(&kind) {
+            Ok(kind) => kind.find(tx, &id)?,
+            Err(_) => None,
+        };
+        if let Some(record) = record {
+            found.push(Covered { kind, id, title: record.title, item, source: "alignment" });
+        }
+    }
+    Ok((found, items))
+}
+
+fn too_many() -> Problem {
+    let most = limits::COVERAGE_MAX_RECORDS;
+    let message = format!("more than {most} records cover it; ask for an item below it");
+    Problem::new(ProblemKind::TooLarge, message)
+}
+
+/// Texts that are looked for in the store itself; more of them are compared here.
+const FEW: usize = 8;
+
+/// The records that name one of the items themselves. Reads whole tables: for a scan with a deadline.
+/// Errors: `TooLarge` above [`limits::COVERAGE_MAX_RECORDS`].
+pub fn say(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<Covered>> {
+    let wanted: HashSet<&str> = items.iter().map(String::as_str).collect();
+    let texts = if items.len() > FEW { &[] } else { items };
+    let mut found: Vec<Covered> = Vec::new();
+    let mut note = |kind: Kind, id: &str, title: Option<String>, says: Vec<String>| {
+        for item in says.into_iter().filter(|item| wanted.contains(item.as_str())) {
+            let (kind, id) = (kind.name().to_owned(), id.to_owned());
+            found.push(Covered { kind, id, title: title.clone(), item, source: "record" });
+        }
+        if found.len() > limits::COVERAGE_MAX_RECORDS { Err(too_many()) } else { Ok(()) }
+    };
+    for kind in kinds().into_iter().chain(speakers()) {
+        match kind {
+            Kind::Roster(of) => roster::mentioning(tx, of, texts, |id, body| {
+                let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
+                note(kind, id, title(&body), said(&body))
+            })?,
+            Kind::Content(of, _) => {
+                assessment::repository::metadata(tx, of, |id, title, metadata| {
+                    let metadata = serde_json::from_str(metadata).map_err(Problem::internal)?;
+                    note(kind, id, Some(title.to_owned()), mentioned(&metadata))
+                })?;
+            }
+            Kind::Named(_) => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Aligns a record to these items and to no others. Errors: `NotFound` for a record that is not
+/// there; `Invalid` for items that are not.
+pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[String]) -> Result<()> {
+    let kind = Kind::named(kind)?;
+    if kind.find(tx, id)?.is_none() {
+        return Err(kind.missing(id));
+    }
+    let wanted: Vec<&str> = items.iter().map(String::as_str).collect();
+    let there = repository::known(tx, &wanted)?;
+    let mut faults = Faults::default();
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| !there.contains(*item)) {
+        let message = format!("there is no CFItem '{item}'");
+        faults.add(Path::Record("items", Some(index)), message);
+    }
+    faults.refuse()?;
+    repository::unalign(tx, kind.name(), id, None)?;
+    let new = |item: &String| Alignment {
+        kind: kind.name().to_owned(),
+        id: id.to_owned(),
+        item: item.clone(),
+    };
+    let unique: BTreeSet<&String> = items.iter().collect();
+    let new: Vec<Alignment> = unique.into_iter().map(new).collect();
+    repository::align(tx, now, &new).map(drop)
+}
+
+/// Adds alignments, all or none; how many were new. Errors: `Invalid` with each that names a kind, a
+/// record or an item that is not there.
+pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<u64> {
+    let items: Vec<&str> = alignments.iter().map(|one| one.item.as_str()).collect();
+    let there = repository::known(tx, &items)?;
+    let mut faults = Faults::default();
+    let mut seen: HashSet<(&str, &str)> = HashSet::new();
+    for (index, one) in alignments.iter().enumerate() {
+        let path = Path::Record("alignments", Some(index));
+        if !there.contains(&one.item) {
+            let message = format!("there is no CFItem '{}'", one.item);
+            faults.add(Path::Member(&path, "item"), message);
+        }
+        match Kind::named(&one.kind) {
+            Err(problem) => faults.add(Path::Member(&path, "kind"), problem.message),
+            Ok(kind) if seen.insert((&one.kind, &one.id)) && kind.find(tx, &one.id)?.is_none() => {
+                let message = format!("there is no {} '{}'", one.kind, one.id);
+                faults.add(Path::Member(&path, "id"), message);
+            }
+            Ok(_) => {}
+        }
+    }
+    faults.refuse()?;
+    let unique: HashSet<&Alignment> = alignments.iter().collect();
+    let unique: Vec<Alignment> = unique.into_iter().cloned().collect();
+    repository::align(tx, now, &unique)
+}
+
+/// Reads the body `{"items": ["<uuid>", …]}`. Errors: `Malformed`, `Invalid`, `TooLarge`.
+pub fn read_items(body: &[u8]) -> Result<Vec<String>> {
+    let members = list(body, "items")?;
+    let mut faults = Faults::default();
+    let mut items = Vec::with_capacity(members.len());
+    for (index, member) in members.iter().enumerate() {
+        match member.as_str().filter(|text| is_uuid(text)) {
+            Some(item) => items.push(item.to_owned()),
+            None => faults.add(Path::Record("items", Some(index)), "is the UUID of a CFItem"),
+        }
+    }
+    faults.refuse().map(|()| items)
+}
+
+/// Reads the body `{"alignments": [{"kind", "id", "item"}, …]}`. Errors: as [`read_items`].
+pub fn read_bulk(body: &[u8]) -> Result<Vec<Alignment>> {
+    let members = list(body, "alignments")?;
+    let mut faults = Faults::default();
+    let mut alignments = Vec::with_capacity(members.len());
+    for (index, member) in members.iter().enumerate() {
+        let path = Path::Record("alignments", Some(index));
+        let mut text = |name: &str| {
+            let text =
+                member[name].as_str().filter(|text| !text.is_empty() && !text.contains('\0'));
+            if text.is_none() {
+                faults.add(Path::Member(&path, name), "is required: a text");
+            }
+            text.unwrap_or_default().to_owned()
+        };
+        alignments.push(Alignment { kind: text("kind"), id: text("id"), item: text("item") });
+    }
+    faults.refuse().map(|()| alignments)
+}
+
+fn list(body: &[u8], name: &str) -> Result<Vec<Value>> {
+    let malformed = |message: String| Problem::new(ProblemKind::Malformed, message);
+    let mut value: Value = serde_json::from_slice(body)
+        .map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
+    let most = limits::ALIGNMENT_MAX_RECORDS;
+    match value.get_mut(name).map(Value::take) {
+        Some(Value::Array(members)) if members.len() <= most => Ok(members),
+        Some(Value::Array(_)) => {
+            let message = format!("a request has at most {most} {name}");
+            Err(Problem::new(ProblemKind::TooLarge, message))
+        }
+        _ => Err(Problem::invalid(name, "is required: a list")),
+    }
+}

@@ -1,0 +1,255 @@
+//! Packages: a framework with all that is in it, read from JSON and checked before anything is stored.
+
+use std::collections::{BTreeMap, HashSet};
+
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::class::{ASSOCIATION, CHILD_OF, Class, DEFINITIONS, DOCUMENT, ITEM, RUBRIC};
+use crate::fault::{Faults, Path};
+use crate::record::{Record, check};
+use crate::{tree, words};
+
+/// A framework, apart from what is in it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The record.
+    pub record: Record,
+    /// What it is called.
+    pub title: String,
+    /// Its own address.
+    pub uri: String,
+}
+
+/// An item.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// The record.
+    pub record: Record,
+    /// What a search finds it by.
+    pub words: Vec<String>,
+}
+
+/// An association.
+#[derive(Clone, Debug)]
+pub struct Association {
+    /// The record.
+    pub record: Record,
+    /// Its type, such as `isChildOf`.
+    pub ty: String,
+    /// The identifier of the node that it starts from.
+    pub origin: String,
+    /// The identifier of the node that it leads to.
+    pub destination: String,
+}
+
+/// A definition or a rubric.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// What it is.
+    pub class: &'static Class,
+    /// The record.
+    pub record: Record,
+}
+
+/// A package, checked as far as that goes without the store.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// The framework.
+    pub document: Document,
+    /// Its items, in their order.
+    pub items: Vec<Item>,
+    /// Its associations, in their order.
+    pub associations: Vec<Association>,
+    /// Its definitions, then its rubrics.
+    pub definitions: Vec<Definition>,
+    /// Which lists it has, a JSON array; empty ones are written as such.
+    pub parts: String,
+    /// What else its outer levels say: `{"package": {…}, "definitions": {…}}`.
+    pub rest: Option<String>,
+}
+
+/// The members of an object, each as its own text.
+type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+impl Package {
+    /// Reads a package, also one under the key `CFPackage`. Errors: `Malformed` where it is no JSON
+    /// object; `TooLarge`; `Invalid` with each fault and its path: what a class does not allow,
+    /// identifiers that stand twice, children in circles or deeper than
+    /// [`limits::CASE_TREE_MAX_LEVELS`].
+    pub fn read(text: &str) -> Result<Self> {
+        let mut members: Members<'_> = parse(text.trim_start_matches('\u{feff}'))?;
+        if let Some(inner) = members.get("CFPackage").filter(|_| members.len() == 1) {
+            members = parse(inner.get())?;
+        }
+        let mut faults = Faults::default();
+        let document = document(members.remove(DOCUMENT.name), &mut faults)?;
+        let mut read = Read { faults, parts: Vec::new() };
+        let items = read.items(&mut members)?;
+        let associations = read.associations(&mut members)?;
+        let (definitions, rest) = read.definitions(&mut members)?;
+        read.unique(items.iter().map(|item| &item.record), ITEM.list);
+        read.unique(associations.iter().map(|one| &one.record), ASSOCIATION.list);
+        for class in DEFINITIONS.iter().chain([&&RUBRIC]) {
+            let of_class = definitions.iter().filter(|one| std::ptr::eq(one.class, *class));
+            read.unique(of_class.map(|one| &one.record), class.list);
+        }
+        let Read { mut faults, parts } = read;
+        let edges: Vec<(usize, &str, &str)> = children(&associations).collect();
+        tree::check(&edges, &mut faults);
+        faults.refuse()?;
+        let document = document.expect("a package without a document has a fault");
+        Ok(Self {
+            document,
+            items,
+            associations,
+            definitions,
+            parts: json!(parts).to_string(),
+            rest,
+        })
+    }
+}
+
+/// The associations that make the tree: their places, child and parent.
+pub(crate) fn children(of: &[Association]) -> impl Iterator<Item = (usize, &str, &str)> {
+    let all = of.iter().enumerate().filter(|(_, one)| one.ty == CHILD_OF);
+    all.map(|(index, one)| (index, one.origin.as_str(), one.destination.as_str()))
+}
+
+fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        Problem::new(ProblemKind::Malformed, format!("this is no CFPackage in JSON: {error}"))
+    })
+}
+
+fn document(sent: Option<&RawValue>, faults: &mut Faults) -> Result<Option<Document>> {
+    let path = Path::Record(DOCUMENT.name, None);
+    let Some(sent) = sent else {
+        faults.add(path, "is required in a package");
+        return Ok(None);
+    };
+    let checked = check(&DOCUMENT, parse(sent.get())?, &path, faults);
+    Ok(checked.map(|(record, known)| Document::of(record, &known)))
+}
+
+impl Document {
+    pub(crate) fn of(record: Record, known: &Map<String, Value>) -> Self {
+        let text = |name: &str| known[name].as_str().unwrap_or_default().to_owned();
+        Self { title: text("title"), uri: text("uri"), record }
+    }
+}
+
+impl Item {
+    pub(crate) fn of(record: Record, known: &Map<String, Value>) -> Self {
+        Self { words: words::of_item(known), record }
+    }
+}
+
+impl Association {
+    pub(crate) fn of(record: Record, known: &Map<String, Value>) -> Self {
+        let node = |name: &str| known[name]["identifier"].as_str().unwrap_or_default().to_owned();
+        Self {
+            ty: known["associationType"].as_str().unwrap_or_default().to_owned(),
+            origin: node("originNodeURI"),
+            destination: node("destinationNodeURI"),
+            record,
+        }
+    }
+}
+
+/// A package on its way in.
+struct Read {
+    faults: Faults,
+    parts: Vec<&'static str>,
+}
+
+impl Read {
+    fn items(&mut self, members: &mut Members<'_>) -> Result<Vec<Item>> {
+        self.list(&ITEM, members.remove(ITEM.list), limits::CASE_ITEMS_MAX_RECORDS, Item::of)
+    }
+
+    fn associations(&mut self, members: &mut Members<'_>) -> Result<Vec<Association>> {
+        let most = limits::CASE_ASSOCIATIONS_MAX_RECORDS;
+        self.list(&ASSOCIATION, members.remove(ASSOCIATION.list), most, Association::of)
+    }
+
+    /// Definitions and rubrics, and what is left.
+    fn definitions(
+        &mut self,
+        members: &mut Members<'_>,
+    ) -> Result<(Vec<Definition>, Option<String>)> {
+        let most = limits::CASE_DEFINITIONS_MAX_RECORDS;
+        let mut found = Vec::new();
+        let mut rest = Map::new();
+        if let Some(sent) = members.remove("CFDefinitions").filter(|sent| sent.get() != "null") {
+            self.parts.push("CFDefinitions");
+            let mut lists: Members<'_> = parse(sent.get())?;
+            for class in DEFINITIONS {
+                let sent = lists.remove(class.list);
+                found.extend(
+                    self.list(class, sent, most, |record, _| Definition { class, record })?,
+                );
+            }
+            keep(&mut rest, "definitions", lists)?;
+        }
+        let sent = members.remove(RUBRIC.list);
+        let class = &RUBRIC;
+        found.extend(self.list(class, sent, most, |record, _| Definition { class, record })?);
+        // A package that was read in the platform's dialect says its framework's identifier.
+        members.remove("sourcedId");
+        keep(&mut rest, "package", std::mem::take(members))?;
+        Ok((found, (!rest.is_empty()).then(|| Value::Object(rest).to_string())))
+    }
+
+    fn list<T>(
+        &mut self,
+        class: &'static Class,
+        sent: Option<&RawValue>,
+        most: usize,
+        make: impl Fn(Record, &Map<String, Value>) -> T,
+    ) -> Result<Vec<T>> {
+        let Some(sent) = sent.filter(|sent| sent.get() != "null") else { return Ok(Vec::new()) };
+        if !sent.get().starts_with('[') {
+            self.faults.add(class.list, "is a list");
+            return Ok(Vec::new());
+        }
+        self.parts.push(class.list);
+        let sent: Vec<&RawValue> = parse(sent.get())?;
+        if sent.len() > most {
+            let message = format!("a package has at most {most} {}", class.list);
+            return Err(Problem::new(ProblemKind::TooLarge, message));
+        }
+        let mut found = Vec::with_capacity(sent.len());
+        for (index, one) in sent.into_iter().enumerate() {
+            let path = Path::Record(class.list, Some(index));
+            let checked = check(class, parse(one.get())?, &path, &mut self.faults);
+            found.extend(checked.map(|(record, known)| make(record, &known)));
+        }
+        Ok(found)
+    }
+
+    fn unique<'r>(&mut self, records: impl Iterator<Item = &'r Record>, list: &str) {
+        let mut seen = HashSet::new();
+        for (index, record) in records.enumerate() {
+            if !seen.insert(record.id.as_str()) {
+                let path = Path::Record(list, Some(index));
+                let message = format!("'{}' stands in the list already", record.id);
+                self.faults.add(Path::Member(&path, "identifier"), message);
+            }
+        }
+    }
+}
+
+/// Notes members that are left over.
+fn keep(rest: &mut Map<String, Value>, level: &str, members: Members<'_>) -> Result<()> {
+    let mut kept = Map::new();
+    for (name, text) in members {
+        kept.insert(name, parse(text.get())?);
+    }
+    kept.retain(|_, value| !value.is_null());
+    if !kept.is_empty() {
+        rest.insert(level.to_owned(), kept.into());
+    }
+    Ok(())
+}

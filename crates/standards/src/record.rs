@@ -1,0 +1,226 @@
+//! Records as they were sent, held against their classes.
+
+use lyceum_core::time::{Timestamp, parse_date};
+use lyceum_core::{Problem, ProblemKind, Result};
+use serde_json::{Map, Value};
+
+use crate::class::{Class, Field, Type};
+use crate::fault::{Faults, Path};
+
+/// A record, ready to be stored.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Its identifier.
+    pub id: String,
+    /// When it was changed last.
+    pub changed: Timestamp,
+    /// The JSON of its standard members without `extensions`.
+    pub body: String,
+    /// The JSON of its `extensions`.
+    pub extensions: Option<String>,
+    /// A JSON object of members that no standard knows.
+    pub beyond: Option<String>,
+}
+
+/// A record that was checked, and its standard members.
+pub(crate) type Checked = (Record, Map<String, Value>);
+
+/// Checks a record. Faults are added; none is answered where there was one.
+pub(crate) fn check(
+    class: &'static Class,
+    value: Value,
+    path: &Path<'_>,
+    faults: &mut Faults,
+) -> Option<Checked> {
+    let Value::Object(mut sent) = value else {
+        faults.add(path, format!("is an object: a {}", class.name));
+        return None;
+    };
+    sent.retain(|_, value| !value.is_null());
+    if let Some(owner) = class.owner {
+        sent.remove(owner);
+    }
+    alias(&mut sent, "sourcedId", "identifier");
+    if class.name == "CFItem" {
+        alias(&mut sent, "cfItemType", "CFItemType");
+    }
+    let mut seen = Seen { faults, none: true };
+    let (mut known, mut beyond) = (Map::new(), Map::new());
+    for (name, value) in sent {
+        match class.field(&name) {
+            Some(field) => {
+                let value = seen.value(field, value, &Path::Member(path, &name));
+                known.insert(name, value);
+            }
+            None => drop(beyond.insert(name, value)),
+        }
+    }
+    seen.required(class, &known, path);
+    if !seen.none {
+        return None;
+    }
+    let extensions = known.remove("extensions").map(|value| value.to_string());
+    let text = |name: &str| known.get(name).and_then(Value::as_str).unwrap_or_default();
+    let record = Record {
+        id: text("identifier").to_owned(),
+        changed: text("lastChangeDateTime").parse().ok()?,
+        body: serde_json::to_string(&known).expect("JSON has text"),
+        extensions,
+        beyond: (!beyond.is_empty()).then(|| Value::Object(beyond).to_string()),
+    };
+    Some((record, known))
+}
+
+fn alias(sent: &mut Map<String, Value>, from: &str, to: &str) {
+    if let Some(value) = sent.shift_remove(from) {
+        sent.entry(to).or_insert(value);
+    }
+}
+
+/// Checks on their way.
+struct Seen<'f> {
+    faults: &'f mut Faults,
+    none: bool,
+}
+
+impl Seen<'_> {
+    fn fault(&mut self, path: &Path<'_>, message: impl Into<String>) {
+        self.none = false;
+        self.faults.add(path, message);
+    }
+
+    fn required(&mut self, class: &Class, known: &Map<String, Value>, path: &Path<'_>) {
+        for field in class.fields.iter().filter(|field| field.required) {
+            if !known.contains_key(field.name) {
+                let message = format!("is required in a {}", class.name);
+                self.fault(&Path::Member(path, field.name), message);
+            }
+        }
+    }
+
+    /// The value in the form that is kept; a fault where it does not fit.
+    fn value(&mut self, field: &Field, value: Value, path: &Path<'_>) -> Value {
+        let wanted = match (field.ty, &value) {
+            (Type::Object(class), Value::Object(_)) => return self.object(class, value, path),
+            (Type::Objects(class), Value::Array(_)) => {
+                let Value::Array(members) = value else { unreachable!("matched above") };
+                let members = members.into_iter().enumerate();
+                return members
+                    .map(|(index, member)| self.object(class, member, &Path::At(path, index)))
+                    .collect();
+            }
+            (_, Value::String(text)) if text.contains('\0') => {
+                Some("has no character U+0000".into())
+            }
+            (ty, value) => misfit(ty, value),
+        };
+        if let Some(message) = wanted {
+            self.fault(path, message);
+        }
+        value
+    }
+
+    fn object(&mut self, class: &'static Class, value: Value, path: &Path<'_>) -> Value {
+        let Value::Object(mut sent) = value else {
+            self.fault(path, format!("is an object: a {}", class.name));
+            return value;
+        };
+        sent.retain(|_, value| !value.is_null());
+        alias(&mut sent, "sourcedId", "identifier");
+        let mut kept = Map::new();
+        for (name, value) in sent {
+            let at = Path::Member(path, &name);
+            match class.field(&name) {
+                Some(field) => {
+                    let value = self.value(field, value, &at);
+                    kept.insert(name, value);
+                }
+                None => self.fault(&at, format!("is no member of a {}", class.name)),
+            }
+        }
+        self.required(class, &kept, path);
+        Value::Object(kept)
+    }
+}
+
+/// What a value should have been.
+fn misfit(ty: Type, value: &Value) -> Option<String> {
+    let text = value.as_str();
+    let fits = match ty {
+        Type::Text => text.is_some(),
+        Type::Uri => text.is_some_and(is_uri),
+        Type::Uuid => text.is_some_and(is_uuid),
+        Type::Instant => {
+            text.is_some_and(|text| text.contains(['T', 't']) && text.parse::<Timestamp>().is_ok())
+        }
+        Type::Date => text.is_some_and(|text| parse_date(text).is_some()),
+        Type::Integer => value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()),
+        Type::Number => value.is_number(),
+        Type::Texts => value.as_array().is_some_and(|list| {
+            list.iter().all(|text| text.as_str().is_some_and(|text| !text.contains('\0')))
+        }),
+        Type::Word(words, open) => text.is_some_and(|text| {
+            words.contains(&text) || open && text.strip_prefix("ext:").is_some_and(is_plain)
+        }),
+        Type::Extensions => value.is_object(),
+        Type::ExtensionList => {
+            value.as_array().is_some_and(|list| list.iter().all(Value::is_object))
+        }
+        Type::Object(_) | Type::Objects(_) => false,
+    };
+    let wanted = || match ty {
+        Type::Text => "is a text".to_owned(),
+        Type::Uri => "is an absolute URI such as https://example.org/items/1".to_owned(),
+        Type::Uuid => "is a UUID in small letters, such as \
+                       c496e222-b8df-11e7-ba24-039ffdae3771"
+            .to_owned(),
+        Type::Instant => "is an instant such as 2026-01-15T08:00:00Z".to_owned(),
+        Type::Date => "is a date such as 2026-01-15".to_owned(),
+        Type::Integer => "is a whole number of 32 bits".to_owned(),
+        Type::Number => "is a number".to_owned(),
+        Type::Texts => "is a list of texts".to_owned(),
+        Type::Word(words, false) => format!("is one of {}", words.join(", ")),
+        Type::Word(words, true) => {
+            format!("is one of {}, or a word of its own as ext:word", words.join(", "))
+        }
+        Type::Extensions => "is an object".to_owned(),
+        Type::ExtensionList => "is a list of objects".to_owned(),
+        Type::Object(class) => format!("is an object: a {}", class.name),
+        Type::Objects(class) => format!("is a list of objects: {}", class.name),
+    };
+    (!fits).then(wanted)
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
+/// Whether a text is a UUID as CASE writes it: `8-4-4-4-12` hex digits in small letters.
+pub(crate) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+        })
+}
+
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
+        && !rest.is_empty()
+        && !rest
+            .contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c))
+}
+
+/// The identifier of a path. Errors: `BadId`.
+pub fn identifier(text: &str) -> Result<String> {
+    let lower = text.to_ascii_lowercase();
+    match is_uuid(&lower) {
+        true => Ok(lower),
+        false => Err(Problem::new(
+            ProblemKind::BadId,
+            "the id is no UUID such as c496e222-b8df-11e7-ba24-039ffdae3771",
+        )),
+    }
+}

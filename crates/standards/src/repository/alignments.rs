@@ -1,0 +1,132 @@
+//! Which records are aligned to which items.
+
+use std::collections::HashSet;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::{Param, Sql, Tx, Value, dialect};
+
+use super::write::present;
+use crate::class::CHILD_OF;
+
+/// A record is aligned to an item.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Alignment {
+    /// The kind of record, such as `resource`.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// The identifier of the item.
+    pub item: String,
+}
+
+/// Adds alignments that are new; how many.
+pub fn align(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<u64> {
+    let now = now.to_string();
+    let values: Vec<Value<'_>> = alignments
+        .iter()
+        .flat_map(|one| [(&one.kind).into(), (&one.id).into(), (&one.item).into(), (&now).into()])
+        .collect();
+    let columns = ["kind", "record", "item", "created_at"];
+    tx.insert_rows("case_alignment", &columns, &values, "ON CONFLICT DO NOTHING")
+}
+
+/// Takes the alignments of a record away, or the one to an item; how many there were.
+pub fn unalign(tx: &mut Tx<'_>, kind: &str, record: &str, item: Option<&str>) -> Result<u64> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("DELETE FROM case_alignment WHERE kind = ").bind(kind);
+    sql.push(" AND record = ").bind(record);
+    if let Some(item) = item {
+        sql.push(" AND item = ").bind(item);
+    }
+    tx.execute(&sql.text, &sql.values())
+}
+
+/// The items that a record is aligned to, in the order of aligning; also items that are gone.
+pub fn aligned(tx: &mut Tx<'_>, kind: &str, record: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let sql = "SELECT item FROM case_alignment WHERE kind = $1 AND record = $2 ORDER BY seq";
+    tx.query(sql, &[kind.into(), record.into()], |row| {
+        found.push(row.text(0)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// A page of alignments in the order of aligning, and how many there are.
+pub fn alignments(
+    tx: &mut Tx<'_>,
+    kind: Option<&str>,
+    item: Option<&str>,
+    limit: u64,
+    offset: u64,
+) -> Result<(Vec<Alignment>, u64)> {
+    let conditions = |sql: &mut Sql| {
+        sql.push(" FROM case_alignment WHERE TRUE");
+        for (column, wanted) in [("kind", kind), ("item", item)] {
+            if let Some(wanted) = wanted {
+                sql.push(&format!(" AND {column} = ")).bind(wanted);
+            }
+        }
+    };
+    let mut counted = Sql::new(tx.dialect());
+    counted.push("SELECT COUNT(*)");
+    conditions(&mut counted);
+    let total = tx.query_one(&counted.text, &counted.values(), |row| row.int(0))?.unwrap_or(0);
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT kind, record, item");
+    conditions(&mut sql);
+    let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
+    sql.push(" ORDER BY seq LIMIT ").bind(number(limit)).push(" OFFSET ").bind(number(offset));
+    let mut found = Vec::new();
+    tx.query(&sql.text, &sql.values(), |row| {
+        let text = |column| row.text(column).map(str::to_owned);
+        found.push(Alignment { kind: text(0)?, id: text(1)?, item: text(2)? });
+        Ok(true)
+    })?;
+    Ok((found, u64::try_from(total).unwrap_or(0)))
+}
+
+/// The alignments to any of the items, as many as an answer holds and one more.
+pub(crate) fn aligned_to(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<Alignment>> {
+    let list = serde_json::to_string(items).map_err(Problem::internal)?;
+    let among = dialect::is_one_of(tx.dialect(), "item", "$1");
+    let sql = format!(
+        "SELECT kind, record, item FROM case_alignment WHERE {among} ORDER BY seq LIMIT $2"
+    );
+    let most = i64::try_from(limits::COVERAGE_MAX_RECORDS + 1).unwrap_or(i64::MAX);
+    let mut found = Vec::new();
+    tx.query(&sql, &[list.as_str().into(), most.into()], |row| {
+        let text = |column| row.text(column).map(str::to_owned);
+        found.push(Alignment { kind: text(0)?, id: text(1)?, item: text(2)? });
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// The item and all that stand below it, as many as are looked for.
+pub(crate) fn below(tx: &mut Tx<'_>, item: &str) -> Result<Vec<String>> {
+    let among = dialect::is_one_of(tx.dialect(), "destination", "$1");
+    let sql =
+        format!("SELECT origin FROM case_association WHERE {among} AND type = $2 ORDER BY seq");
+    let mut all = vec![item.to_owned()];
+    let mut seen = HashSet::from([item.to_owned()]);
+    let mut from = 0;
+    while from < all.len() && all.len() < limits::COVERAGE_MAX_NODES {
+        let level = serde_json::to_string(&all[from..]).map_err(Problem::internal)?;
+        from = all.len();
+        tx.query(&sql, &[level.as_str().into(), CHILD_OF.into()], |row| {
+            let origin = row.text(0)?;
+            if seen.insert(origin.to_owned()) {
+                all.push(origin.to_owned());
+            }
+            Ok(all.len() < limits::COVERAGE_MAX_NODES)
+        })?;
+    }
+    Ok(all)
+}
+
+/// Those of the items that are there.
+pub(crate) fn known(tx: &mut Tx<'_>, items: &[&str]) -> Result<HashSet<String>> {
+    present(tx, "case_item", items)
+}

@@ -1,0 +1,107 @@
+//! Filters and orders of lists: the members that can be named, and their SQL.
+
+use lyceum_core::filter::{Expr, Literal, Op, refused};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_store::{Dialect, Param, Sql, dialect};
+
+use crate::class::{Class, Type};
+
+/// Whether a filter can be compiled. Errors: `BadFilter` for unknown members and values that do not
+/// fit them.
+pub(crate) fn check(class: &'static Class, expr: &Expr) -> Result<()> {
+    // What one store compiles, the other does, too.
+    compile(&mut Sql::new(Dialect::Sqlite), class, expr)
+}
+
+/// Appends the condition. The table goes by `t`.
+pub(super) fn compile(sql: &mut Sql, class: &'static Class, expr: &Expr) -> Result<()> {
+    match expr {
+        Expr::And(parts) => sql.joined(parts, " AND ", |sql, part| compile(sql, class, part)),
+        Expr::Or(parts) => sql.joined(parts, " OR ", |sql, part| compile(sql, class, part)),
+        Expr::Clause(name, op, literal) => clause(sql, class, name, *op, literal),
+    }
+}
+
+/// The name as the class has it.
+fn own(name: &str) -> &str {
+    if name == "sourcedId" { "identifier" } else { name }
+}
+
+fn clause(
+    sql: &mut Sql,
+    class: &'static Class,
+    name: &str,
+    op: Op,
+    literal: &Literal,
+) -> Result<()> {
+    let text = &literal.text;
+    let path: Vec<&str> = name.split('.').map(own).collect();
+    let ty = class.field(path[0]).map(|field| field.ty);
+    match (ty, path.as_slice()) {
+        (Some(Type::Uuid), ["identifier"]) => sql.compare("t.id", op, text.as_str()),
+        (Some(Type::Instant), ["lastChangeDateTime"]) if op != Op::Contains => {
+            let instant: Timestamp = text.parse().map_err(|_| {
+                refused(format!(
+                    "'{name}' is an instant such as 2026-01-15T08:00:00Z; '{text}' is not"
+                ))
+            })?;
+            sql.compare("t.changed", op, Param::Text(instant.to_string()));
+        }
+        (Some(Type::Text | Type::Uri | Type::Date | Type::Word(..)), [member]) => {
+            let member = dialect::json_text(sql.dialect, "t.body", &[member])?;
+            sql.compare(&format!("lower({member})"), op, text.to_ascii_lowercase().as_str());
+        }
+        (Some(Type::Integer), [member]) if op != Op::Contains => {
+            let number = text.parse::<f64>();
+            let number =
+                number.map_err(|_| refused(format!("'{name}' is a number; '{text}' is none")))?;
+            let member = dialect::json_text(sql.dialect, "t.body", &[member])?;
+            let member = dialect::number(sql.dialect, &member);
+            sql.compare(&member, op, Param::Real(number));
+        }
+        (Some(Type::Object(inner)), [outer, member]) if inner.field(member).is_some() => {
+            let member = dialect::json_text(sql.dialect, "t.body", &[outer, member])?;
+            sql.compare(&format!("lower({member})"), op, text.to_ascii_lowercase().as_str());
+        }
+        (Some(Type::Texts), [list]) if matches!(op, Op::Equal | Op::NotEqual | Op::Contains) => {
+            let members = dialect::json_members(sql.dialect, "t.body", &[list])?;
+            let not = if op == Op::NotEqual { "NOT " } else { "" };
+            sql.push(&format!(
+                "{not}EXISTS (SELECT 1 FROM {members} WHERE lower(members.member) = "
+            ));
+            sql.bind(text.to_ascii_lowercase().as_str()).push(")");
+        }
+        (Some(_), _) => return Err(refused(format!("'{name}' cannot be compared in this way"))),
+        (None, _) => {
+            let names: Vec<&str> = class.fields.iter().map(|field| field.name).collect();
+            let names = names.join(", ");
+            return Err(refused(format!("there is no member '{name}'; it is one of {names}")));
+        }
+    }
+    Ok(())
+}
+
+/// What a list is ordered by. Errors: `BadSelection` for a member that orders nothing.
+pub(super) fn order(sql: Dialect, class: &'static Class, name: &str) -> Result<String> {
+    match (own(name), class.field(own(name)).map(|field| field.ty)) {
+        ("identifier", _) => Ok("t.id".to_owned()),
+        ("lastChangeDateTime", _) => Ok("t.changed".to_owned()),
+        (member, Some(Type::Text | Type::Uri | Type::Date | Type::Word(..))) => {
+            // A missing member is first in both stores.
+            Ok(format!("COALESCE({}, '')", dialect::json_text(sql, "t.body", &[member])?))
+        }
+        _ => Err(Problem {
+            details: vec![Detail {
+                path: "sort".to_owned(),
+                message: format!("'{name}' is no member that orders a {}", class.name),
+            }],
+            ..Problem::new(
+                ProblemKind::BadSelection,
+                format!(
+                    "the parameter 'sort' names '{name}', which does not order a list; take a text"
+                ),
+            )
+        }),
+    }
+}

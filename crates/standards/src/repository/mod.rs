@@ -1,0 +1,24 @@
+//! The only SQL of this crate.
+
+mod alignments;
+mod filter;
+mod list;
+mod package;
+mod read;
+mod single;
+mod write;
+
+pub use alignments::{Alignment, align, aligned, alignments, unalign};
+pub(crate) use alignments::{aligned_to, below, known};
+pub(crate) use filter::check as check_filter;
+pub use list::{Framework, Listed, frameworks, list};
+pub(crate) use package::tree;
+pub use package::write_package;
+pub use read::{
+    Reader, association, definition, definition_set, document, item, item_associations, statements,
+};
+pub use single::{
+    add_association, add_document, add_item, remove_association, remove_document, remove_item,
+    replace_association, replace_document, replace_item,
+};
+pub use write::{Stats, Written, create, publish, replace, upsert};

@@ -1,0 +1,305 @@
+//! Packages are stored and replaced whole, in one transaction.
+
+use std::collections::{BTreeSet, HashSet};
+
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_store::{Tx, Value, dialect};
+
+use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
+use crate::fault::{Faults, Path};
+use crate::package::{Document, Package, children};
+use crate::record::Record;
+
+/// What a package holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Stats {
+    /// Frameworks.
+    pub documents: usize,
+    /// Items.
+    pub items: usize,
+    /// Associations.
+    pub associations: usize,
+}
+
+/// What became of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It is new.
+    Created,
+    /// It took another's place.
+    Replaced,
+}
+
+/// Stores a new framework. Errors: `Conflict` where there is one of that identifier, or where one of
+/// its records belongs to another; `Invalid` for associations that lead from nowhere to nowhere.
+pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
+    let id = &package.document.record.id;
+    if framework(tx, id)?.is_some() {
+        return Err(taken(id));
+    }
+    let seq = insert_document(tx, &package.document, &package.parts, package.rest.as_deref())?;
+    fill(tx, seq, package)
+}
+
+/// Puts a package in the place of the framework with its identifier. Whether people may read it
+/// without a token stays as it was. Errors: `NotFound`, and as [`create`].
+pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
+    let document = &package.document;
+    let id = &document.record.id;
+    let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
+    empty(tx, seq)?;
+    tx.execute(
+        "UPDATE case_document SET parts = $1, rest = $2 WHERE seq = $3",
+        &[(&package.parts).into(), package.rest.as_deref().into(), seq.into()],
+    )?;
+    update_document(tx, seq, document)?;
+    fill(tx, seq, package)
+}
+
+/// [`create`] or [`replace`].
+pub fn upsert(tx: &mut Tx<'_>, package: &Package) -> Result<(Written, Stats)> {
+    match framework(tx, &package.document.record.id)? {
+        Some(_) => Ok((Written::Replaced, replace(tx, package)?)),
+        None => Ok((Written::Created, create(tx, package)?)),
+    }
+}
+
+/// Lets everybody read a framework, or only those with a token. Errors: `NotFound`.
+pub fn publish(tx: &mut Tx<'_>, id: &str, is_public: bool) -> Result<()> {
+    let sql = "UPDATE case_document SET is_public = $1 WHERE id = $2";
+    match tx.execute(sql, &[i64::from(is_public).into(), id.into()])? {
+        0 => Err(missing(id)),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn missing(id: &str) -> Problem {
+    Problem::not_found("CFDocument", id)
+}
+
+pub(super) fn taken(id: &str) -> Problem {
+    let message = format!("there is a framework '{id}' already; PUT replaces it");
+    Problem::new(ProblemKind::Conflict, message)
+}
+
+/// The number of the framework's row.
+pub(super) fn framework(tx: &mut Tx<'_>, id: &str) -> Result<Option<i64>> {
+    tx.query_one("SELECT seq FROM case_document WHERE id = $1", &[id.into()], |row| row.int(0))
+}
+
+pub(super) fn insert_document(
+    tx: &mut Tx<'_>,
+    document: &Document,
+    parts: &str,
+    rest: Option<&str>,
+) -> Result<i64> {
+    let record = &document.record;
+    let changed = record.changed.to_string();
+    let seq = tx.query_one(
+        "INSERT INTO case_document (id, is_public, title, uri, changed, parts, rest, body, extensions, \
+         beyond) VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING RETURNING seq",
+        &[
+            (&record.id).into(),
+            (&document.title).into(),
+            (&document.uri).into(),
+            (&changed).into(),
+            parts.into(),
+            rest.into(),
+            (&record.body).into(),
+            record.extensions.as_deref().into(),
+            record.beyond.as_deref().into(),
+        ],
+        |row| row.int(0),
+    )?;
+    seq.ok_or_else(|| taken(&record.id))
+}
+
+pub(super) fn update_document(tx: &mut Tx<'_>, seq: i64, document: &Document) -> Result<()> {
+    let record = &document.record;
+    let changed = record.changed.to_string();
+    tx.execute(
+        "UPDATE case_document SET title = $1, uri = $2, changed = $3, body = $4, extensions = $5, \
+         beyond = $6 WHERE seq = $7",
+        &[
+            (&document.title).into(),
+            (&document.uri).into(),
+            (&changed).into(),
+            (&record.body).into(),
+            record.extensions.as_deref().into(),
+            record.beyond.as_deref().into(),
+            seq.into(),
+        ],
+    )
+    .map(drop)
+}
+
+/// Takes everything out of a framework.
+pub(super) fn empty(tx: &mut Tx<'_>, seq: i64) -> Result<()> {
+    for sql in [
+        "DELETE FROM case_word WHERE item IN (SELECT seq FROM case_item WHERE document = $1)",
+        "DELETE FROM case_item WHERE document = $1",
+        "DELETE FROM case_association WHERE document = $1",
+        "DELETE FROM case_definition WHERE document = $1",
+    ] {
+        tx.execute(sql, &[seq.into()])?;
+    }
+    Ok(())
+}
+
+/// Puts the records of a package into an empty framework.
+fn fill(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<Stats> {
+    unclaimed(tx, "case_item", ITEM.list, package.items.iter().map(|one| &one.record))?;
+    let associations = package.associations.iter().map(|one| &one.record);
+    unclaimed(tx, "case_association", ASSOCIATION.list, associations)?;
+    lead_somewhere(tx, package)?;
+    insert_items(tx, document, package)?;
+    let changed: Vec<String> =
+        package.associations.iter().map(|one| one.record.changed.to_string()).collect();
+    let mut values = Vec::with_capacity(9 * package.associations.len());
+    for (one, changed) in package.associations.iter().zip(&changed) {
+        values.extend([
+            Value::from(&one.record.id),
+            document.into(),
+            (&one.ty).into(),
+            (&one.origin).into(),
+            (&one.destination).into(),
+            changed.into(),
+        ]);
+        values.extend(texts(&one.record));
+    }
+    let columns = [
+        "id",
+        "document",
+        "type",
+        "origin",
+        "destination",
+        "changed",
+        "body",
+        "extensions",
+        "beyond",
+    ];
+    tx.insert_rows("case_association", &columns, &values, "")?;
+    let mut values = Vec::with_capacity(6 * package.definitions.len());
+    for one in &package.definitions {
+        values.extend([Value::from(one.class.name), (&one.record.id).into(), document.into()]);
+        values.extend(texts(&one.record));
+    }
+    let columns = ["class", "id", "document", "body", "extensions", "beyond"];
+    tx.insert_rows("case_definition", &columns, &values, "")?;
+    let (items, associations) = (package.items.len(), package.associations.len());
+    Ok(Stats { documents: 1, items, associations })
+}
+
+fn texts(record: &Record) -> [Value<'_>; 3] {
+    [(&record.body).into(), record.extensions.as_deref().into(), record.beyond.as_deref().into()]
+}
+
+fn insert_items(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<()> {
+    let items = &package.items;
+    let numbers = tx.take_numbers("case_item", "seq", items.len())?;
+    let changed: Vec<String> = items.iter().map(|item| item.record.changed.to_string()).collect();
+    let mut values = Vec::with_capacity(7 * items.len());
+    for ((item, seq), changed) in items.iter().zip(&numbers).zip(&changed) {
+        let id = Value::from(&item.record.id);
+        values.extend([Value::Int(*seq), id, document.into(), changed.into()]);
+        values.extend(texts(&item.record));
+    }
+    let columns = ["seq", "id", "document", "changed", "body", "extensions", "beyond"];
+    tx.insert_rows("case_item", &columns, &values, "")?;
+    let of_item = items.iter().zip(&numbers);
+    insert_words(
+        tx,
+        of_item.flat_map(|(item, seq)| item.words.iter().map(|word| (word.as_str(), *seq))),
+    )
+}
+
+/// Notes words of items, in the order of their index.
+pub(super) fn insert_words<'w>(
+    tx: &mut Tx<'_>,
+    words: impl Iterator<Item = (&'w str, i64)>,
+) -> Result<()> {
+    let mut words: Vec<(&str, i64)> = words.collect();
+    words.sort_unstable();
+    let values: Vec<Value<'_>> =
+        words.iter().flat_map(|(word, item)| [Value::Text(word), Value::Int(*item)]).collect();
+    tx.insert_rows("case_word", &["word", "item"], &values, "").map(drop)
+}
+
+/// Refuses identifiers that records of other frameworks have. Errors: `Conflict` with each.
+fn unclaimed<'r>(
+    tx: &mut Tx<'_>,
+    table: &str,
+    list: &str,
+    records: impl Iterator<Item = &'r Record>,
+) -> Result<()> {
+    let ids: Vec<&str> = records.map(|record| record.id.as_str()).collect();
+    let claimed = present(tx, table, &ids)?;
+    let of = ids.iter().enumerate().filter(|(_, id)| claimed.contains(**id));
+    let mut faults = Faults::default();
+    for (index, id) in of {
+        let path = Path::Record(list, Some(index));
+        let message = format!("'{id}' belongs to another framework");
+        faults.add(Path::Member(&path, "identifier"), message);
+    }
+    faults.refuse().map_err(|problem| Problem { kind: ProblemKind::Conflict, ..problem })
+}
+
+/// Those of the identifiers that a table has.
+pub(super) fn present(tx: &mut Tx<'_>, table: &str, ids: &[&str]) -> Result<HashSet<String>> {
+    let mut found = HashSet::new();
+    if ids.is_empty() {
+        return Ok(found);
+    }
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    let among = dialect::is_one_of(tx.dialect(), "id", "$1");
+    tx.query(&format!("SELECT id FROM {table} WHERE {among}"), &[list.as_str().into()], |row| {
+        found.insert(row.text(0)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Refuses children of nothing, and associations whose ends both lie elsewhere. Nodes of other
+/// frameworks are known where they are stored here.
+fn lead_somewhere(tx: &mut Tx<'_>, package: &Package) -> Result<()> {
+    let own: HashSet<&str> = package
+        .items
+        .iter()
+        .map(|item| item.record.id.as_str())
+        .chain([package.document.record.id.as_str()])
+        .collect();
+    let strangers: BTreeSet<&str> = package
+        .associations
+        .iter()
+        .flat_map(|one| [one.origin.as_str(), one.destination.as_str()])
+        .filter(|id| !own.contains(id))
+        .collect();
+    let strangers: Vec<&str> = strangers.into_iter().collect();
+    let mut known = present(tx, "case_item", &strangers)?;
+    known.extend(present(tx, "case_document", &strangers)?);
+    let is_known = |id: &str| own.contains(id) || known.contains(id);
+    let mut faults = Faults::default();
+    let mut fault = |index, member, id: &str| {
+        let path = Path::Record(ASSOCIATION.list, Some(index));
+        faults.add(Path::Member(&path, member), format!("there is no item or document '{id}'"));
+    };
+    for (index, child, parent) in children(&package.associations) {
+        if !is_known(child) {
+            fault(index, "originNodeURI.identifier", child);
+        }
+        if !is_known(parent) {
+            fault(index, "destinationNodeURI.identifier", parent);
+        }
+    }
+    for (index, one) in package.associations.iter().enumerate() {
+        if one.ty != CHILD_OF && !is_known(&one.origin) && !is_known(&one.destination) {
+            fault(index, "originNodeURI.identifier", &one.origin);
+        }
+    }
+    faults.refuse()
+}
+
+/// A refusal at one place.
+pub(super) fn at(path: &str, message: String) -> Problem {
+    Problem::invalid_all(vec![Detail { path: path.to_owned(), message }])
+}

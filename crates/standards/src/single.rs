@@ -1,0 +1,84 @@
+//! Single frameworks, items and associations, as they are sent by themselves.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::class::Class;
+use crate::fault::{Faults, Path};
+use crate::record::{Checked, check, is_uuid};
+
+/// A record that was sent by itself.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub(crate) record: crate::record::Record,
+    pub(crate) known: Map<String, Value>,
+    /// The framework that it names in `CFDocumentURI`.
+    pub(crate) framework: Option<String>,
+}
+
+/// Reads a record, also one under its wrapper key. An `identifier`, a `uri` or a `lastChangeDateTime`
+/// that is missing is given; `at` is the address of records of the class. Where the identifier is
+/// known already (`named`), another is refused. Errors: `Malformed`; `Invalid` with each fault.
+pub fn read(
+    class: &'static Class,
+    body: &[u8],
+    named: Option<&str>,
+    at: &str,
+    now: Timestamp,
+) -> Result<Sent> {
+    let malformed = |message: String| Problem::new(ProblemKind::Malformed, message);
+    let mut value: Value = serde_json::from_slice(body)
+        .map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
+    if value.as_object().is_some_and(|members| members.len() == 1)
+        && let Some(inner) = value.get_mut(class.name)
+    {
+        value = inner.take();
+    }
+    let Value::Object(mut sent) = value else {
+        return Err(malformed(format!("the body must be a {} as a JSON object", class.name)));
+    };
+    sent.retain(|_, value| !value.is_null());
+    let mut faults = Faults::default();
+    let path = Path::Record(class.name, None);
+    let framework = match class.owner.filter(|owner| *owner == "CFDocumentURI") {
+        None => None,
+        Some(owner) => framework(sent.get(owner), &Path::Member(&path, owner), &mut faults),
+    };
+    if !sent.contains_key("sourcedId") && !sent.contains_key("identifier") {
+        let id = named.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned);
+        sent.insert("identifier".to_owned(), id.into());
+    }
+    let id = sent.get("identifier").or(sent.get("sourcedId")).and_then(Value::as_str);
+    let id = id.unwrap_or_default().to_owned();
+    if named.is_some_and(|named| named != id) {
+        let message = format!("is '{id}', not the one of the address");
+        faults.add(Path::Member(&path, "identifier"), message);
+    }
+    sent.entry("uri").or_insert_with(|| json!(format!("{at}/{id}")));
+    sent.entry("lastChangeDateTime").or_insert_with(|| json!(now.to_string()));
+    let checked = check(class, Value::Object(sent), &path, &mut faults);
+    faults.refuse()?;
+    let (record, known): Checked = checked.expect("a record without a fault is answered");
+    Ok(Sent { record, known, framework })
+}
+
+fn framework(sent: Option<&Value>, path: &Path<'_>, faults: &mut Faults) -> Option<String> {
+    let link = sent?;
+    let id = link.get("identifier").or(link.get("sourcedId")).and_then(Value::as_str);
+    match id.filter(|id| is_uuid(id)) {
+        Some(id) => Some(id.to_owned()),
+        None => {
+            faults.add(Path::Member(path, "identifier"), "is the UUID of a framework");
+            None
+        }
+    }
+}
+
+impl Sent {
+    /// Its identifier.
+    pub fn id(&self) -> &str {
+        &self.record.id
+    }
+}
