@@ -1,7 +1,7 @@
 //! Lists of frameworks and of items.
 
 use lyceum_core::Result;
-use lyceum_store::{Param, Sql, Tx};
+use lyceum_store::{Param, Sql, Tx, dialect};
 
 use super::filter;
 use super::read::{ALONE, Reader, alone, separate};
@@ -75,7 +75,8 @@ fn conditions(sql: &mut Sql, reader: &Reader, query: &Query) -> Result<()> {
         sets.push(format!("SELECT item FROM case_word WHERE word = {word}"));
     }
     if !sets.is_empty() {
-        sql.push(" AND t.seq IN (").push(&sets.join(" INTERSECT ")).push(")");
+        let among = dialect::is_among(sql.dialect, "t.seq", &sets.join(" INTERSECT "));
+        sql.push(" AND ").push(&among);
     }
     if let Some(expr) = &query.filter {
         sql.push(" AND ");
