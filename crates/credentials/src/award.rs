@@ -21,7 +21,7 @@ use crate::issued::{Form, Issued, Kept, New};
 use crate::issuer::Signer;
 use crate::repository::{definitions, issued as repository};
 use crate::status::{self, Place};
-use crate::{issued, secret};
+use crate::{issued, secret, verify};
 
 /// Below the server's address: where users are.
 const USERS: &str = "/ims/oneroster/rostering/v1p2/users/";
@@ -242,12 +242,11 @@ pub(crate) fn user_of_address(base_url: &str, address: Option<&str>) -> Option<S
 /// A hashed identity: who knows the address can check it, who does not learns nothing (Open Badges 3.0,
 /// `IdentityObject`).
 pub(crate) fn identity(kind: &str, value: &str) -> Value {
-    let salt = secret::hex(&secret::random::<16>());
-    let hash = Sha256::digest(format!("{value}{salt}").as_bytes());
+    let salt = secret::random_id();
     json!({
         "type": "IdentityObject",
         "hashed": true,
-        "identityHash": format!("sha256${}", secret::hex(&hash)),
+        "identityHash": verify::hashed(value, Some(&salt)),
         "identityType": kind,
         "salt": salt,
     })

@@ -156,12 +156,19 @@ fn criteria(subject: &Object) -> Result<Value> {
     }
 }
 
+/// What an image that a definition itself holds begins with.
+pub const OWN_IMAGES: [&str; 2] = ["data:image/png;base64,", "data:image/svg+xml;base64,"];
+
 fn read_image(image: &Value) -> Result<Value> {
     let path = "image";
+    let is_own = |id: &str| OWN_IMAGES.iter().any(|start| id.starts_with(start));
     match image {
-        Value::String(id) if body::is_uri(id) => Ok(json!({ "id": id, "type": "Image" })),
+        Value::String(id) if is_own(id) || body::is_uri(id) => {
+            Ok(json!({ "id": id, "type": "Image" }))
+        }
         Value::Object(image) => {
-            let id = body::uri(image, "id", "image.id")?;
+            let id = body::text(image, "id", "image.id")?;
+            let id = if is_own(id) { id } else { body::uri(image, "id", "image.id")? };
             let mut made = json!({ "id": id, "type": "Image" });
             if let Some(caption) = body::opt_text(image, "caption", "image.caption")? {
                 made["caption"] = caption.into();

@@ -291,6 +291,7 @@ fn a_revoked_badge_is_revoked_for_good_and_says_why() {
             assert_eq!(outcome(&read, "status"), "failed", "{read}");
             let reply = server.anonymous().get(&list).expect(200);
             assert_eq!(reply.header("cache-control"), "public, max-age=60");
+            assert_eq!(reply.header("access-control-allow-origin"), "*");
             let after: Value = reply.json();
             assert_ne!(before["credentialSubject"], after["credentialSubject"]);
             assert!(after["proof"]["proofValue"].is_string());

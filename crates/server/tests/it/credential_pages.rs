@@ -76,6 +76,29 @@ fn a_credential_is_had_as_each_kind_of_file() {
     });
 }
 
+/// A PNG of one pixel.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+#[test]
+fn a_badge_keeps_the_image_that_it_holds_itself() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let mut own = definition();
+        own["image"] = json!({"id": format!("data:image/png;base64,{PIXEL}"), "type": "Image"});
+        client.post("/badges").json(&own).expect(201);
+        let badge: Value = client.post("/assertions").json(&award()).expect(201).json();
+        let shown = page(server, &badge).text();
+        let path = local(server, &badge["id"]);
+        assert!(shown.contains(&format!("src=\"{path}.png\"")), "{shown}");
+        let png = server.anonymous().get(&format!("{path}.png")).expect(200);
+        // Width and height stand in the header.
+        assert_eq!(png.body[16..24], [0, 0, 0, 1, 0, 0, 0, 1]);
+        let report: Value = client.post("/verify").body("image/png", png.body).expect(200).json();
+        assert_eq!(report["verification"]["verified"], true, "{report}");
+    });
+}
+
 /// Texts that try to become part of a page.
 const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}";
 

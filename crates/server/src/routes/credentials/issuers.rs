@@ -66,10 +66,11 @@ impl StatusLists {
     }
 }
 
-/// Documents about keys and revocations may be kept this long, by everyone.
+/// Documents about keys and revocations may be kept this long by everyone, and read by any page: verifiers
+/// run in browsers, too.
 fn kept_a_while(answer: Answer) -> Answer {
     let kept = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
-    answer.header(header::CACHE_CONTROL, kept)
+    answer.header(header::CACHE_CONTROL, kept).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")
 }
 
 async fn document(context: Context, issuer: Option<&'static str>) -> Result<Answer> {

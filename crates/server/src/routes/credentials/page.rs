@@ -4,8 +4,11 @@
 use askama::Template;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::body::{self, Object};
+use lyceum_credentials::definition::OWN_IMAGES;
 use lyceum_credentials::issued::{self, Form, Issued};
 use lyceum_credentials::{badge_image, baking};
 use serde_json::{Value, json};
@@ -88,6 +91,8 @@ async fn shown(context: Context) -> Result<Answer> {
 #[template(path = "credential.html")]
 struct Page<'p> {
     id: &'p str,
+    /// The kind of file that shows the badge's own image, else the one that was made for it.
+    picture: &'static str,
     name: String,
     description: String,
     issuer: Party,
@@ -131,6 +136,10 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
     let name = [&credential["name"], &achievement["name"]].map(words);
     let page = Page {
         id: &issued.id,
+        picture: match own_image(&issued.object()?, OWN_IMAGES[0]) {
+            Some(_) => "png",
+            None => "svg",
+        },
         name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "Credential".into()),
         description: words(&achievement["description"]),
         issuer: Party::of(&credential["issuer"], "url"),
@@ -203,13 +212,24 @@ fn words(value: &Value) -> String {
 }
 
 fn baked_png(issued: &Issued) -> Result<Vec<u8>> {
-    let (name, by) = label(&issued.object()?);
-    baking::bake_png(&badge_image::png(&name, &by), &issued.kept.body)
+    let credential = issued.object()?;
+    let (name, by) = label(&credential);
+    let image = own_image(&credential, OWN_IMAGES[0]);
+    baking::bake_png(&image.unwrap_or_else(|| badge_image::png(&name, &by)), &issued.kept.body)
 }
 
 fn baked_svg(issued: &Issued) -> Result<String> {
-    let (name, by) = label(&issued.object()?);
-    baking::bake_svg(&badge_image::svg(&name, &by), &issued.kept.body)
+    let credential = issued.object()?;
+    let (name, by) = label(&credential);
+    let image = own_image(&credential, OWN_IMAGES[1]).and_then(|own| String::from_utf8(own).ok());
+    baking::bake_svg(&image.unwrap_or_else(|| badge_image::svg(&name, &by)), &issued.kept.body)
+}
+
+/// The image that the achievement holds itself, where it begins so. One on another server is not fetched.
+fn own_image(credential: &Object, start: &str) -> Option<Vec<u8>> {
+    let image = credential.get("credentialSubject")?.get("achievement")?.get("image")?;
+    let encoded = image["id"].as_str()?.strip_prefix(start)?;
+    BASE64_STANDARD.decode(encoded).ok()
 }
 
 /// What the image of a badge is made of: its name and its issuer's.
