@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub use load::{DEFAULTS, Error, Flag, Loaded, Origin, environment, load, no_color};
+pub use load::{DEFAULTS, Error, Flag, Loaded, Origin, environment, load, no_color, variable};
 pub use values::{Network, Secret};
 
 /// Every setting. Built by [`load`]; `config.default.toml` says what each one means.

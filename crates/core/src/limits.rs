@@ -350,3 +350,9 @@ pub const ALIGNMENT_MAX_RECORDS: usize = 10_000;
 pub const COVERAGE_MAX_RECORDS: usize = 3000;
 /// CASE items below one item whose coverage is looked for at most.
 pub const COVERAGE_MAX_NODES: usize = 20_000;
+/// Courses that a game teaches at most.
+pub const LMS_COURSES_MAX_COUNT: usize = 100;
+/// Seconds that a device's clock may be ahead when it tells when an activity was.
+pub const ACTIVITY_AHEAD_MAX_S: i64 = 300;
+/// Days of XP that one request shows at most.
+pub const XP_HISTORY_MAX_DAYS: i32 = 400;

@@ -9,6 +9,7 @@ pub mod games;
 mod input;
 pub mod inventory;
 pub mod levels;
+pub mod lms;
 pub mod notifications;
 pub mod once;
 pub mod players;
@@ -22,5 +23,7 @@ pub use input::{Page, read};
 use lyceum_store::Migration;
 
 /// The schema of this crate.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 16, name: "games", sql: include_str!("../migrations/V16__games.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 16, name: "games", sql: include_str!("../migrations/V16__games.sql") },
+    Migration { version: 17, name: "lms", sql: include_str!("../migrations/V17__lms.sql") },
+];

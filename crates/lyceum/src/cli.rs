@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     admin, client, completions, config, demo, doctor, events, export, import, keys, lesson, listen,
-    openapi, qti, serve, standards, trigger,
+    openapi, qti, sandbox, serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -35,6 +35,8 @@ pub(crate) struct Output {
 pub(crate) enum Command {
     /// Run the server
     Serve(serve::Serve),
+    /// Run the server for an app under development: a demo user, demo data, any token
+    Sandbox(Box<sandbox::Run>),
     /// Load a school network from OneRoster CSV files
     Import(import::Import),
     /// Write all records as OneRoster CSV files

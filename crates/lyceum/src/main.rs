@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let printer = printer::Printer::new(&cli.output);
     // The server ends in a way of its own.
-    if !matches!(cli.command, cli::Command::Serve(_)) {
+    if !matches!(cli.command, cli::Command::Serve(_) | cli::Command::Sandbox(_)) {
         interrupt::ends(printer::Printer::new(&cli.output));
     }
     match commands::run(cli.command, &printer) {

@@ -76,6 +76,18 @@ impl Printer {
         }
     }
 
+    /// A line below one that says what there is.
+    pub(crate) fn note(&self, text: &str) {
+        if self.level >= Level::Normal {
+            self.line("", "", text);
+        }
+    }
+
+    /// Whether each step is told.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.level >= Level::Verbose
+    }
+
     /// Something that the user should know.
     pub(crate) fn warn(&self, text: &str) {
         if self.level >= Level::Normal {

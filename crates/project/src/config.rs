@@ -4,12 +4,14 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::literal::{self, Literal, Value, place};
 
 /// The names of the file, the one that is looked for first first.
-pub const FILES: [&str; 3] = ["lyceum.config.js", "lyceum.config.mjs", "lyceum.config.json"];
+pub const FILES: [&str; 2] = ["lyceum.config.json", "lyceum.config.js"];
 
 /// What the file says. Members that it does not have are none.
 #[derive(Clone, Debug)]
@@ -132,17 +134,19 @@ pub fn find(path: &Path) -> Result<Option<Config>> {
     Config::read(&file).map(Some)
 }
 
-/// A slug made from a name: small letters and digits, single dashes between; at most 50 characters.
+/// A slug made from a name: small letters and digits, single dashes between; letters without their
+/// accents. Empty where nothing is left.
 pub fn slug_of(name: &str) -> String {
     let mut slug = String::new();
-    for c in name.to_lowercase().chars() {
+    let plain = name.nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>();
+    for c in plain.to_lowercase().chars() {
         if c.is_ascii_alphanumeric() {
             slug.push(c);
         } else if !slug.is_empty() && !slug.ends_with('-') {
             slug.push('-');
         }
     }
-    slug.truncate(50);
+    slug.truncate(limits::GAME_SLUG_MAX_BYTES);
     slug.trim_end_matches('-').to_owned()
 }
 

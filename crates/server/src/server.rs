@@ -91,12 +91,12 @@ impl Server {
     }
 
     /// Makes this a sandbox: on the platform's routes any token is this player, and the standards'
-    /// routes need none.
+    /// routes need none. One that does not learn refuses what is below `/api/lms`.
     #[must_use]
-    pub fn as_sandbox(mut self, demo: Player) -> Self {
+    pub fn as_sandbox(mut self, demo: Player, learns: bool) -> Self {
         let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
         app.gate.know(auth::sandbox_client(), &app.config.limits);
-        app.sandbox = Some(auth::Sandbox::new(demo, &app.config.limits));
+        app.sandbox = Some(auth::Sandbox::new(demo, learns, &app.config.limits));
         self
     }
 

@@ -29,8 +29,8 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     /// Routes beside the real ones: none.
     pub areas: fn() -> Vec<Area>,
-    /// The demo user of a sandbox; none: it is a server like any other.
-    pub sandbox: Option<Player>,
+    /// The demo user of a sandbox, and whether it learns; none: it is a server like any other.
+    pub sandbox: Option<(Player, bool)>,
 }
 
 impl Default for Setup {
@@ -208,7 +208,7 @@ impl TestServer {
                 let server = Server::new(listener, config, db, keyring, clock).await;
                 let server = server.expect("the server can be put together").also(areas());
                 let server = match sandbox {
-                    Some(demo) => server.as_sandbox(demo),
+                    Some((demo, learns)) => server.as_sandbox(demo, learns),
                     None => server,
                 };
                 let _ = ready.send(());

@@ -33,7 +33,7 @@ export interface Start {
   root: string;
   project: Project;
   flags: string[];
-  /** `LYCEUM_LOG__LEVEL` of the process. */
+  /** `LYCEUM_SERVER__LOG_LEVEL` of the process. */
   logLevel?: string | undefined;
   /** Takes each line that the sandbox writes. */
   says(line: string): void;

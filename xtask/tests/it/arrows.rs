@@ -53,8 +53,22 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "lyceum-sandbox",
+        &[
+            "lyceum-games",
+            "lyceum-bridge",
+            "lyceum-roster",
+            "lyceum-access",
+            "lyceum-project",
+            "lyceum-store",
+            "lyceum-core",
+        ],
+    ),
+    (
         "lyceum",
         &[
+            "lyceum-sandbox",
+            "lyceum-project",
             "lyceum-server",
             "lyceum-credentials",
             "lyceum-games",

@@ -112,7 +112,7 @@ impl Loaded {
         let Some(place) = self.values.get_mut(section).and_then(|section| section.get_mut(name))
         else {
             let hint = self.nearest(key).map(|nearest| match &origin {
-                Origin::Variable(_) => format!("did you mean {}?", variable(&nearest)),
+                Origin::Variable(_) => format!("did you mean {}?", variable_of(&nearest)),
                 _ => format!("did you mean '{nearest}'?"),
             });
             return Err(Error { hint, ..fail(format!("'{key}' is not a setting")) });
@@ -180,8 +180,9 @@ impl Loaded {
         let origin = Origin::Variable(name.to_owned());
         let rest = rest.to_lowercase();
         let Some((section, key)) = rest.split_once("__") else {
-            let hint =
-                self.nearest(&rest).map(|nearest| format!("did you mean {}?", variable(&nearest)));
+            let hint = self
+                .nearest(&rest)
+                .map(|nearest| format!("did you mean {}?", variable_of(&nearest)));
             let message = "no setting has this name; they are LYCEUM_<SECTION>__<KEY>".to_owned();
             return Err(Error { origin, message, hint });
         };
@@ -251,6 +252,12 @@ pub fn environment() -> Result<Vec<(String, String)>, Error> {
     .collect()
 }
 
+/// A variable that is no setting of the server, such as a folder of the user; none where it is not
+/// set or no text.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name)?.into_string().ok()
+}
+
 /// Whether the user asked for output without colour (<https://no-color.org>).
 pub fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
@@ -281,7 +288,7 @@ fn owned(value: &Spanned<DeValue<'_>>) -> Result<Value, toml::de::Error> {
     Value::deserialize(ValueDeserializer::from(value.clone()))
 }
 
-fn variable(key: &str) -> String {
+fn variable_of(key: &str) -> String {
     format!("LYCEUM_{}", key.replacen('.', "__", 1).to_uppercase())
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod achievements;
 pub(crate) mod games;
 pub(crate) mod inventory;
 pub(crate) mod levels;
+pub(crate) mod lms;
 pub(crate) mod notifications;
 pub(crate) mod players;
 pub(crate) mod requests;

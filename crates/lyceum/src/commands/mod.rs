@@ -16,6 +16,7 @@ pub(crate) mod openapi;
 pub(crate) mod qti;
 pub(crate) mod rebuild;
 pub(crate) mod rejected;
+pub(crate) mod sandbox;
 pub(crate) mod serve;
 pub(crate) mod standards;
 pub(crate) mod trigger;
@@ -28,6 +29,7 @@ use crate::printer::Printer;
 pub(crate) fn run(command: Command, printer: &Printer) -> Result {
     match command {
         Command::Serve(serve) => serve.run(printer),
+        Command::Sandbox(sandbox) => sandbox.run(printer),
         Command::Client(client) => client.run(printer),
         Command::Import(import) => import.run(printer),
         Command::Export(export) => export.run(printer),

@@ -61,7 +61,7 @@ impl Serve {
     }
 }
 
-fn runtime(workers: usize) -> Result<tokio::runtime::Runtime> {
+pub(super) fn runtime(workers: usize) -> Result<tokio::runtime::Runtime> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(if workers == 0 { cores } else { workers })

@@ -28,6 +28,7 @@ mod published_clients;
 mod python;
 mod qti;
 mod qti_store;
+mod sandbox;
 mod schemathesis;
 mod serve;
 mod served;

@@ -38,6 +38,7 @@ fn every_command_explains_itself() {
     for line in [
         "",
         "serve",
+        "sandbox",
         "client",
         "client create",
         "client list",

@@ -155,9 +155,13 @@ fn expressions_end_where_they_end() {
 
 #[test]
 fn slugs_follow_from_names() {
-    for (name, slug) in
-        [("My Game!", "my-game"), ("  A -- b ", "a-b"), ("Größe", "gr-e"), ("!!", "")]
-    {
+    for (name, slug) in [
+        ("My Game!", "my-game"),
+        ("  A -- b ", "a-b"),
+        ("Größe", "gro-e"),
+        ("Été à Nîmes", "ete-a-nimes"),
+        ("!!", ""),
+    ] {
         assert_eq!(slug_of(name), slug);
     }
 }

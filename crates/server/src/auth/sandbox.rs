@@ -17,6 +17,8 @@ pub(crate) struct Sandbox {
     everybody: Grant,
     /// The demo user, who also makes the games.
     demo: Grant,
+    /// Whether there is somebody to learn with.
+    pub(crate) learns: bool,
 }
 
 /// The client on whose behalf the stand-ins call.
@@ -35,7 +37,7 @@ pub(crate) fn client() -> Client {
 }
 
 impl Sandbox {
-    pub(crate) fn new(demo: Player, limits: &Limits) -> Self {
+    pub(crate) fn new(demo: Player, learns: bool, limits: &Limits) -> Self {
         let caller = Arc::new(Caller::new(client(), limits));
         let grant = |player: Option<Player>| {
             let scopes = match player {
@@ -53,7 +55,7 @@ impl Sandbox {
             };
             Grant { token: Arc::new(token), caller: Arc::clone(&caller) }
         };
-        Self { everybody: grant(None), demo: grant(Some(demo)) }
+        Self { everybody: grant(None), demo: grant(Some(demo)), learns }
     }
 
     /// Who stands in for a caller whose token is not one of ours: on the platform's routes the demo

@@ -1,15 +1,22 @@
 //! Errors of the game platform: `{error: {code, message, details}}`.
 
-use lyceum_core::{Problem, ProblemKind as Kind};
+use axum::http::StatusCode;
+use lyceum_core::{Detail, Problem, ProblemKind as Kind};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 
 pub(super) fn answer(problem: &Problem) -> Answer {
-    let (code, message) = (code(problem.kind), &problem.message);
-    Answer::of(&json!({
-        "error": { "code": code, "message": message, "details": problem.details },
-    }))
+    body(code(problem.kind), &problem.message, &problem.details)
+}
+
+/// A refusal with a code of its own.
+pub(crate) fn refusal(status: StatusCode, code: &str, message: &str) -> Answer {
+    body(code, message, &[]).status(status)
+}
+
+fn body(code: &str, message: &str, details: &[Detail]) -> Answer {
+    Answer::of(&json!({ "error": { "code": code, "message": message, "details": details } }))
 }
 
 fn code(kind: Kind) -> &'static str {

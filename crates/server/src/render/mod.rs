@@ -15,7 +15,7 @@ use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
 use crate::answer::Answer;
 
 pub(crate) use caliper::schema as caliper_schema;
-pub(crate) use game::schema as game_schema;
+pub(crate) use game::{refusal as game_refusal, schema as game_schema};
 pub(crate) use imsx::schema as imsx_schema;
 pub(crate) use imsx_case::schema as case_schema;
 pub(crate) use imsx_credentials::schema as credentials_schema;

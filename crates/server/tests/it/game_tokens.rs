@@ -143,7 +143,7 @@ fn a_client_names_the_player_it_acts_for() {
 #[test]
 fn mock_tokens_open_a_sandbox_and_no_other_server() {
     let demo = Player { user: "demo".to_owned(), game: String::new() };
-    let setup = Setup { sandbox: Some(demo), ..Setup::default() };
+    let setup = Setup { sandbox: Some((demo, true)), ..Setup::default() };
     both_as(&setup, |sandbox| {
         let everybody = sandbox.anonymous();
         schools(&everybody);

@@ -26,6 +26,7 @@ mod keys;
 mod lesson_plans;
 mod lessons;
 mod limits;
+mod lms;
 mod new_tests;
 mod oneroster;
 mod openapi;

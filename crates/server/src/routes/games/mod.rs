@@ -4,7 +4,10 @@ mod achievements;
 mod base;
 mod catalogue;
 mod inventory;
+mod learning;
 mod levels;
+mod lms;
+mod lms_schema;
 mod notifications;
 mod play;
 mod schema;
@@ -27,6 +30,8 @@ pub(super) fn area() -> Area {
     routes.extend(levels::routes());
     routes.extend(achievements::routes());
     routes.extend(notifications::routes());
+    routes.extend(lms::routes());
+    routes.extend(learning::routes());
     Area {
         name: "games",
         base: "/api",

@@ -1,5 +1,7 @@
 //! A request of a player, or of a client on a player's behalf.
 
+use std::time::Duration;
+
 use axum::http::{HeaderName, StatusCode};
 use lyceum_access::Scope;
 use lyceum_core::time::Timestamp;
@@ -29,7 +31,7 @@ pub(super) struct Play {
 }
 
 impl Play {
-    fn of(context: Context) -> Result<Self> {
+    pub(super) fn of(context: Context) -> Result<Self> {
         let now = context.app.clock.now();
         let asked = parameter(&context, "userId");
         let grant = context.grant.as_ref();
@@ -51,6 +53,17 @@ impl Play {
         })
     }
 
+    /// The player, where the body may name one, too. Errors: `Forbidden` for another than the token's.
+    pub(super) fn student<'a>(&'a self, in_body: Option<&'a str>) -> Result<&'a str> {
+        match (in_body, self.user.as_deref()) {
+            (Some(named), Some(user)) if named != user => {
+                Err(forbidden(&format!("the token is not for the player '{named}'")))
+            }
+            (Some(named), _) => Ok(named),
+            (None, _) => self.user(),
+        }
+    }
+
     /// The player whom the path names as `{userId}`; `me` is whoever calls. Answers whether that is
     /// somebody whose records the token opens.
     pub(super) fn named_user(&self) -> Result<(&str, bool)> {
@@ -66,11 +79,17 @@ impl Play {
     /// Errors: `NotFound`; `Forbidden` where the token is for another one; `Invalid` where no game is
     /// named.
     pub(super) fn game(&self, tx: &mut Tx<'_>) -> Result<Game> {
+        self.game_or(tx, None)
+    }
+
+    /// [`Play::game`], where the body may name one, too.
+    pub(super) fn game_or(&self, tx: &mut Tx<'_>, in_body: Option<&str>) -> Result<Game> {
         let in_path = parameters(&self.context.route.path).any(|name| name == "gameId");
         let named = match in_path {
             true => Some(self.context.param("gameId").to_owned()),
             false => parameter(&self.context, "gameId"),
         };
+        let named = in_body.map(str::to_owned).or(named);
         let Some(named) = named.as_deref().or(self.game.as_deref()) else {
             let message = "is required in the query: a client's token names no game";
             return Err(Problem::invalid("gameId", message));
@@ -100,8 +119,14 @@ impl Play {
         key.map(|key| Once::of(key, method.as_str(), uri.path(), body)).transpose()
     }
 
+    /// Whose the keys of requests are: the player's, else the client's.
+    fn owner(&self) -> String {
+        let client = || self.context.grant.as_ref().map_or("", |grant| grant.client_id());
+        self.user.clone().unwrap_or_else(|| format!("client:{}", client()))
+    }
+
     /// A token may outlive its user.
-    fn present(&self, tx: &mut Tx<'_>) -> Result<()> {
+    pub(super) fn present(&self, tx: &mut Tx<'_>) -> Result<()> {
         match &self.user {
             Some(user) => players::present(tx, user).map(drop),
             None => Ok(()),
@@ -132,6 +157,21 @@ pub(super) async fn read<T: Serialize>(
     Ok(Answer::json(db.read(read).await?))
 }
 
+/// Answers what is read from much, where a long read holds up nobody.
+pub(super) async fn scan<T: Serialize>(
+    context: Context,
+    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+) -> Result<Answer> {
+    let play = Play::of(context)?;
+    let db = play.context.app.db.clone();
+    let read = move |tx: &mut Tx<'_>| {
+        play.present(tx)?;
+        text_of(&work(tx, &play)?)
+    };
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    Ok(Answer::json(db.scan(deadline, read).await?))
+}
+
 /// Does what is asked, once for one `Idempotency-Key` of a player, and answers it with the status.
 pub(super) async fn write<T: Serialize>(
     context: Context,
@@ -144,9 +184,9 @@ pub(super) async fn write<T: Serialize>(
     let write = move |tx: &mut Tx<'_>| {
         play.present(tx)?;
         let answer = |tx: &mut Tx<'_>| text_of(&work(tx, &play)?);
-        match (&once, &play.user) {
-            (Some(once), Some(user)) => once.run(tx, play.now, user, answer),
-            _ => answer(tx),
+        match &once {
+            Some(once) => once.run(tx, play.now, &play.owner(), answer),
+            None => answer(tx),
         }
     };
     Ok(Answer::json(db.write(write).await?).status(status))

@@ -45,8 +45,21 @@ pub(super) fn player() -> Value {
             "id": id(), "username": text(), "name": text(), "email": text(),
             "role": words(&["player", "developer"]),
             "developerStatus": words(&["none", "pending", "approved"]),
+            "hasLmsAccount": flag(), "lms": or_null(learner()),
+            "hasTimebackAccount": flag(), "timeback": or_null(learner()),
         }),
     )
+}
+
+fn learner() -> Value {
+    let grade = json!({ "type": ["integer", "string"] });
+    let enrolled = whole_object(json!({ "subject": text(), "grade": grade, "courseId": id() }));
+    let belongs = whole_object(json!({
+        "id": id(), "name": text(), "type": text(), "isPrimary": flag(),
+    }));
+    whole_object(json!({
+        "id": id(), "role": text(), "enrollments": list(enrolled), "organizations": list(belongs),
+    }))
 }
 
 pub(super) fn game() -> Value {

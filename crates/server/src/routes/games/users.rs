@@ -1,11 +1,13 @@
 //! Players.
 
 use lyceum_access::Scope::GamesRead;
-use lyceum_core::Result;
-use lyceum_games::players;
-use serde_json::json;
+use lyceum_core::{Problem, Result};
+use lyceum_games::{lms, players};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
 
-use super::play::{of_player, read};
+use super::lms::is_off;
+use super::play::{Play, of_player};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -23,12 +25,39 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn shown(context: Context) -> Result<Answer> {
-    let work = |tx: &mut lyceum_store::Tx<'_>, play: &super::play::Play| {
-        let (user, is_open) = play.named_user()?;
-        match is_open {
-            true => players::profile(tx, user).map(|profile| json!(profile)),
-            false => players::seen(tx, user).map(|seen| json!(seen)),
-        }
+    let off = is_off(&context.app);
+    let db = context.app.db.clone();
+    let play = std::sync::Arc::new(Play::of(context)?);
+    let reading = std::sync::Arc::clone(&play);
+    let player = match db.read(move |tx| player(tx, &reading, off, false)).await? {
+        Some(player) => player,
+        None => db
+            .write(move |tx| player(tx, &play, off, true))
+            .await?
+            .ok_or_else(|| Problem::internal("a player's enrollments are due again and again"))?,
     };
-    read(context, work).await
+    Ok(Answer::of(&player))
+}
+
+/// The player; none where something is due for their enrollments first, which `settles` does.
+fn player(tx: &mut Tx<'_>, play: &Play, off: bool, settles: bool) -> Result<Option<Value>> {
+    play.present(tx)?;
+    let (user, is_open) = play.named_user()?;
+    if !is_open {
+        return players::seen(tx, user).map(|seen| Some(json!(seen)));
+    }
+    let mut shown = json!(players::profile(tx, user)?);
+    let learner = match off {
+        true => Value::Null,
+        false => match lms::learner(tx, play.now, user, settles)? {
+            Some(learner) => json!(learner),
+            None => return Ok(None),
+        },
+    };
+    // Both spellings of the integration's name.
+    for (account, integration) in [("hasLmsAccount", "lms"), ("hasTimebackAccount", "timeback")] {
+        shown[account] = (!off).into();
+        shown[integration] = learner.clone();
+    }
+    Ok(Some(shown))
 }

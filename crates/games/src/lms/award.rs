@@ -1,0 +1,61 @@
+//! What an activity earns: a minute of active time is one XP, times what accuracy and attempt say.
+
+use crate::levels::Xp;
+
+/// Of all answers right, and of at least this part.
+const PERFECT: f64 = 1.25;
+const GOOD: f64 = 1.0;
+const GOOD_FROM: f64 = 0.8;
+/// The first attempt, the second, the third; later ones earn nothing.
+const ATTEMPTS: [f64; 3] = [1.0, 0.5, 0.25];
+
+/// What came of an activity.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Result {
+    pub(super) active_s: f64,
+    pub(super) correct: u32,
+    pub(super) total: u32,
+    /// From 1.
+    pub(super) attempt: i64,
+}
+
+/// The multiplier of accuracy and attempt. Where nothing was asked, nothing can be wrong.
+pub(super) fn multiplier(result: Result) -> f64 {
+    let of_accuracy = match (result.correct, result.total) {
+        (_, 0) => GOOD,
+        (correct, total) if correct >= total => PERFECT,
+        (correct, total) if f64::from(correct) / f64::from(total) >= GOOD_FROM => GOOD,
+        _ => 0.0,
+    };
+    let index = usize::try_from(result.attempt - 1).unwrap_or_default();
+    of_accuracy * ATTEMPTS.get(index).copied().unwrap_or_default()
+}
+
+/// The XP, rounded to tenths.
+pub(super) fn xp(result: Result) -> Xp {
+    let xp = result.active_s / 60.0 * multiplier(result);
+    #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
+    let tenths = (xp * 10.0).round() as i64;
+    Xp(tenths * 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn xp_follow_time_accuracy_and_attempt() {
+        let earned = |active_s: f64, correct, total, attempt| {
+            xp(Result { active_s, correct, total, attempt }).0
+        };
+        assert_eq!(earned(600.0, 10, 10, 1), 12_500);
+        assert_eq!(earned(600.0, 9, 10, 1), 10_000);
+        assert_eq!(earned(600.0, 8, 10, 1), 10_000, "80 % is enough");
+        assert_eq!(earned(600.0, 79, 100, 1), 0);
+        assert_eq!(earned(600.0, 10, 10, 2), 6_300, "6.25, to tenths");
+        assert_eq!(earned(600.0, 10, 10, 3), 3_100);
+        assert_eq!(earned(600.0, 10, 10, 4), 0);
+        assert_eq!(earned(90.0, 0, 0, 1), 1_500, "nothing was asked");
+        assert_eq!(earned(0.0, 10, 10, 1), 0);
+    }
+}

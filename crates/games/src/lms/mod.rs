@@ -1,0 +1,328 @@
+//! Learning: the courses that a game teaches, as records of the roster; what players do in them, as
+//! events of the log; XP, as facts that follow from those.
+
+pub mod activity;
+mod award;
+mod resources;
+pub mod xp;
+
+use lyceum_bridge::enrollments;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::fields;
+use lyceum_roster::grade::comparable;
+use lyceum_roster::kinds::{ORG, USER};
+use lyceum_store::Tx;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::games::Game;
+use crate::input::Faults;
+use crate::levels::Xp;
+use crate::repository::lms as repository;
+
+pub use resources::{Checked, State};
+
+/// What a game teaches.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Integration {
+    /// The game's id.
+    pub game_id: String,
+    /// Whose courses they are.
+    pub organization: Organization,
+    /// The courses, in the order of the setup.
+    pub courses: Vec<Taught>,
+}
+
+/// An organization.
+#[derive(Clone, Debug, Serialize)]
+pub struct Organization {
+    /// Its sourcedId.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// `department`, `school`, …
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// A course that a game teaches.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Taught {
+    /// The course's sourcedId.
+    pub course_id: String,
+    /// Such as `Math`.
+    pub subject: String,
+    /// As OneRoster writes it.
+    pub grade: String,
+    /// What people call it.
+    pub title: String,
+    /// Its code.
+    pub course_code: String,
+    /// XP in all.
+    pub total_xp: Xp,
+    /// Units to master; 0 where none are counted.
+    pub masterable_units: Xp,
+}
+
+/// What an integration is made from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Setup {
+    /// Id or slug of the game, where the token does not say.
+    pub game_id: Option<String>,
+    /// Whose courses they are; what is missing is the platform's own.
+    #[serde(default)]
+    pub organization: NewOrganization,
+    /// At least one.
+    pub courses: Vec<NewCourse>,
+}
+
+/// An organization as a setup names it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct NewOrganization {
+    /// Its sourcedId. One that is in the roster already stays as it is.
+    pub id: Option<String>,
+    /// What people call it.
+    pub name: Option<String>,
+    /// `department`, `school`, …
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+}
+
+/// A course as a setup names it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewCourse {
+    /// Such as `Math`.
+    pub subject: String,
+    /// A number, or as OneRoster writes it.
+    pub grade: Value,
+    /// XP in all; there is no setup before it is known.
+    pub total_xp: Option<f64>,
+    /// Units to master.
+    pub masterable_units: Option<f64>,
+    /// What people call it.
+    pub title: Option<String>,
+    /// Its code.
+    pub course_code: Option<String>,
+    /// Its sourcedId, in place of one made from game, subject and grade.
+    pub course_id: Option<String>,
+}
+
+/// Who learns, in which role, where.
+#[derive(Clone, Debug, Serialize)]
+pub struct Learner {
+    /// The user's sourcedId.
+    pub id: String,
+    /// The primary role.
+    pub role: String,
+    /// The courses.
+    pub enrollments: Vec<Enrolled>,
+    /// The organizations.
+    pub organizations: Vec<Belongs>,
+}
+
+/// A course that somebody is enrolled in.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Enrolled {
+    /// Its first subject.
+    pub subject: String,
+    /// Its first grade, a number where it is one.
+    pub grade: Value,
+    /// Its sourcedId.
+    pub course_id: String,
+}
+
+/// An organization that somebody belongs to.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Belongs {
+    /// The organization.
+    #[serde(flatten)]
+    pub organization: Organization,
+    /// Whether it is the main one.
+    pub is_primary: bool,
+}
+
+/// Sets up what a game teaches: organization, course, component, resource and their link for each
+/// course, made or brought up to date. Courses that were set up before and are not named any more are
+/// no longer the game's; their records stay.
+///
+/// Errors: `Invalid` with every fault.
+pub fn set_up(tx: &mut Tx<'_>, now: Timestamp, game: &Game, setup: &Setup) -> Result<Integration> {
+    let courses = read_courses(game, &setup.courses)?;
+    let organization = resources::organization(tx, now, &setup.organization)?;
+    for course in &courses {
+        resources::put(tx, now, game, &organization, course)?;
+    }
+    repository::set_courses(tx, &game.id, &organization.id, &courses)?;
+    Ok(Integration { game_id: game.id.clone(), organization, courses })
+}
+
+/// What a game teaches. Errors: `NotFound` where that is nothing.
+pub fn find(tx: &mut Tx<'_>, game: &Game) -> Result<Integration> {
+    let Some((org, courses)) = repository::courses(tx, &game.id)? else {
+        let message = format!(
+            "the game '{}' teaches nothing yet; POST /api/lms/setup says what it teaches",
+            game.slug
+        );
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    };
+    let organization = resources::stored_organization(tx, &org)?;
+    Ok(Integration { game_id: game.id.clone(), organization, courses })
+}
+
+/// Ends what a game teaches: its courses with their components and resources are marked
+/// `tobedeleted`; what players did stays. Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<()> {
+    let integration = find(tx, game)?;
+    for course in &integration.courses {
+        resources::mark(tx, now, course)?;
+    }
+    repository::delete_courses(tx, &game.id)
+}
+
+/// Looks for each record that the integration needs. Errors: `NotFound`.
+pub fn verify(tx: &mut Tx<'_>, game: &Game) -> Result<Vec<Checked>> {
+    let integration = find(tx, game)?;
+    resources::check(tx, &integration)
+}
+
+/// Who learns. None: something is due for the user's enrollments first, which is done, in a write, with
+/// `settles`. Errors: `NotFound`.
+pub fn learner(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    settles: bool,
+) -> Result<Option<Learner>> {
+    let enrollments = match settles {
+        true => Some(enrollments::settled_of_user(tx, now, user)?),
+        false => enrollments::of_user(tx, now, user)?,
+    };
+    let Some(enrollments) = enrollments else { return Ok(None) };
+    let record = fields::in_use(tx, &USER, user)?;
+    let roles = record.get("roles").and_then(Value::as_array).cloned().unwrap_or_default();
+    let roles: Vec<_> = roles.iter().filter_map(Value::as_object).collect();
+    let primary = roles.iter().find(|role| fields::text(role, "roleType") == "primary");
+    let main = match fields::reference(&record, "primaryOrg") {
+        "" => primary.map(|role| fields::reference(role, "org")).unwrap_or_default(),
+        org => org,
+    };
+    let orgs = roles.iter().map(|role| fields::reference(role, "org")).chain([main]);
+    let orgs = fields::of_all(tx, &ORG, orgs)?;
+    let mut organizations: Vec<Belongs> = orgs
+        .iter()
+        .map(|(id, org)| Belongs {
+            organization: resources::shown(id, org),
+            is_primary: id == main,
+        })
+        .collect();
+    organizations.sort_by(|a, b| a.organization.id.cmp(&b.organization.id));
+    let enrollments = enrollments.into_iter().map(|enrollment| Enrolled {
+        subject: enrollment.course.subjects.first().cloned().unwrap_or_default(),
+        grade: number_or_text(enrollment.course.grades.first().map_or("", String::as_str)),
+        course_id: enrollment.course.id,
+    });
+    let word = primary.map(|role| fields::text(role, "role")).unwrap_or_default();
+    let role = if word == "siteAdministrator" { "administrator" } else { word };
+    Ok(Some(Learner {
+        id: user.to_owned(),
+        role: role.to_owned(),
+        enrollments: enrollments.collect(),
+        organizations,
+    }))
+}
+
+/// The course of a subject and grade, as they compare.
+fn taught<'i>(integration: &'i Integration, subject: &str, grade: &str) -> Result<&'i Taught> {
+    let same = |course: &&Taught| {
+        course.subject.eq_ignore_ascii_case(subject)
+            && comparable(&course.grade) == comparable(grade)
+    };
+    integration.courses.iter().find(same).ok_or_else(|| {
+        let known = integration
+            .courses
+            .iter()
+            .map(|course| format!("{} of grade {}", course.subject, course.grade));
+        let known = known.collect::<Vec<_>>().join(", ");
+        let message = format!("the game teaches no '{subject}' of grade {grade}, but {known}");
+        Problem::invalid("activityData.subject", message)
+    })
+}
+
+fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
+    let mut faults = Faults::default();
+    let most = limits::LMS_COURSES_MAX_COUNT;
+    let count = format!("must be 1 to {most}");
+    faults.unless((1..=most).contains(&sent.len()), "courses", count);
+    let mut courses: Vec<Taught> = Vec::new();
+    for (number, new) in sent.iter().enumerate().take(most) {
+        let at = |member: &str| format!("courses[{number}].{member}");
+        faults.text(&at("subject"), &new.subject);
+        let grade = grade_text(&new.grade);
+        let is_grade = grade.is_some();
+        faults.unless(is_grade, &at("grade"), "must be a grade such as 3, \"K\" or \"03\"");
+        let grade = grade.unwrap_or_default();
+        let total_xp = new.total_xp.and_then(Xp::of).filter(|xp| xp.0 > 0);
+        faults.unless(
+            total_xp.is_some(),
+            &at("totalXp"),
+            "must be known before the setup: a number above 0",
+        );
+        let units = Xp::of(new.masterable_units.unwrap_or_default());
+        faults.unless(units.is_some(), &at("masterableUnits"), "must be a number from 0 up");
+        for (name, text) in
+            [("title", &new.title), ("courseCode", &new.course_code), ("courseId", &new.course_id)]
+        {
+            faults.opt_text(&at(name), text.as_deref());
+        }
+        let is_new = !courses.iter().any(|other| {
+            other.subject.eq_ignore_ascii_case(&new.subject)
+                && comparable(&other.grade) == comparable(&grade)
+        });
+        faults.unless(is_new, &at("subject"), "is named twice with this grade");
+        let filled = |template: &str| filled(template, game, &new.subject, &grade);
+        let words = [&game.slug, &new.subject, &grade].map(|word| word.to_lowercase());
+        courses.push(Taught {
+            course_id: new.course_id.clone().unwrap_or_else(|| words.join("-").replace(' ', "-")),
+            title: filled(new.title.as_deref().unwrap_or("{appName}: {subject} {grade}")),
+            course_code: filled(new.course_code.as_deref().unwrap_or("{subject}-{grade}")),
+            subject: new.subject.clone(),
+            grade,
+            total_xp: total_xp.unwrap_or_default(),
+            masterable_units: units.unwrap_or_default(),
+        });
+    }
+    faults.none()?;
+    Ok(courses)
+}
+
+/// A template of a project's config with its words filled in.
+fn filled(template: &str, game: &Game, subject: &str, grade: &str) -> String {
+    template
+        .replace("{grade}", grade)
+        .replace("{subject}", subject)
+        .replace("{appSlug}", &game.slug)
+        .replace("{appName}", &game.display_name)
+}
+
+/// A grade as text; none where it is no grade.
+fn grade_text(grade: &Value) -> Option<String> {
+    match grade {
+        Value::Number(number) => number.as_i64().map(|number| number.to_string()),
+        Value::String(text) => Some(text.clone())
+            .filter(|text| !text.trim().is_empty() && text.len() <= limits::GAME_SLUG_MAX_BYTES),
+        _ => None,
+    }
+}
+
+/// A grade as programs compare it: `3` for `03`.
+fn number_or_text(grade: &str) -> Value {
+    let comparable = comparable(grade);
+    comparable.parse::<i64>().map_or_else(|_| grade.into(), Value::from)
+}

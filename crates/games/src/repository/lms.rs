@@ -1,0 +1,131 @@
+//! What games teach and what players have done.
+
+use lyceum_core::Result;
+use lyceum_store::{Tx, Value};
+
+use super::{all, text};
+use crate::levels::Xp;
+use crate::lms::Taught;
+
+const COLUMNS: &str = "course_id, subject, grade, title, course_code, total_xp, masterable_units";
+
+/// The courses of a game and their organization; none where it teaches nothing.
+pub(crate) fn courses(tx: &mut Tx<'_>, game: &str) -> Result<Option<(String, Vec<Taught>)>> {
+    let sql =
+        format!("SELECT {COLUMNS}, org_id FROM lms_courses WHERE game_id = $1 ORDER BY number");
+    let mut rows = all(tx, &sql, &[game.into()], |row| {
+        let course = Taught {
+            course_id: text(row, 0)?,
+            subject: text(row, 1)?,
+            grade: text(row, 2)?,
+            title: text(row, 3)?,
+            course_code: text(row, 4)?,
+            total_xp: Xp(row.int(5)?),
+            masterable_units: Xp(row.int(6)?),
+        };
+        Ok((text(row, 7)?, course))
+    })?;
+    let Some((org, _)) = rows.first_mut() else { return Ok(None) };
+    let org = std::mem::take(org);
+    Ok(Some((org, rows.into_iter().map(|(_, course)| course).collect())))
+}
+
+/// Puts courses in the place of those that the game taught.
+pub(crate) fn set_courses(
+    tx: &mut Tx<'_>,
+    game: &str,
+    org: &str,
+    courses: &[Taught],
+) -> Result<()> {
+    delete_courses(tx, game)?;
+    let values: Vec<Value<'_>> = (0..)
+        .zip(courses)
+        .flat_map(|(number, course)| {
+            [
+                game.into(),
+                Value::Int(number),
+                (&course.course_id).into(),
+                org.into(),
+                (&course.subject).into(),
+                (&course.grade).into(),
+                (&course.title).into(),
+                (&course.course_code).into(),
+                course.total_xp.0.into(),
+                course.masterable_units.0.into(),
+            ]
+        })
+        .collect();
+    let columns = [
+        "game_id",
+        "number",
+        "course_id",
+        "org_id",
+        "subject",
+        "grade",
+        "title",
+        "course_code",
+        "total_xp",
+        "masterable_units",
+    ];
+    tx.insert_rows("lms_courses", &columns, &values, "").map(drop)
+}
+
+pub(crate) fn delete_courses(tx: &mut Tx<'_>, game: &str) -> Result<()> {
+    tx.execute("DELETE FROM lms_courses WHERE game_id = $1", &[game.into()]).map(drop)
+}
+
+/// How often a player has ended an activity, and the active time of the present attempt that was told.
+pub(crate) fn begun(
+    tx: &mut Tx<'_>,
+    user: &str,
+    course: &str,
+    activity: &str,
+) -> Result<(i64, i64)> {
+    let found = tx.query_one(
+        "SELECT attempts, told_ms FROM lms_activities \
+         WHERE user_id = $1 AND course_id = $2 AND activity = $3",
+        &[user.into(), course.into(), activity.into()],
+        |row| Ok((row.int(0)?, row.int(1)?)),
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The player has ended an activity.
+pub(crate) fn ended(tx: &mut Tx<'_>, user: &str, course: &str, activity: &str) -> Result<()> {
+    tx.execute(
+        "INSERT INTO lms_activities (user_id, course_id, activity, attempts, told_ms) \
+         VALUES ($1, $2, $3, 1, 0) ON CONFLICT (user_id, course_id, activity) DO UPDATE \
+         SET attempts = lms_activities.attempts + 1, told_ms = 0",
+        &[user.into(), course.into(), activity.into()],
+    )
+    .map(drop)
+}
+
+/// Active time of the present attempt was told.
+pub(crate) fn told(
+    tx: &mut Tx<'_>,
+    user: &str,
+    course: &str,
+    activity: &str,
+    active_ms: i64,
+) -> Result<()> {
+    tx.execute(
+        "INSERT INTO lms_activities (user_id, course_id, activity, attempts, told_ms) \
+         VALUES ($1, $2, $3, 0, $4) ON CONFLICT (user_id, course_id, activity) DO UPDATE \
+         SET told_ms = lms_activities.told_ms + excluded.told_ms",
+        &[user.into(), course.into(), activity.into(), active_ms.into()],
+    )
+    .map(drop)
+}
+
+/// Answers all units that the player has mastered in the course.
+pub(crate) fn master(tx: &mut Tx<'_>, user: &str, course: &str, units: Xp) -> Result<Xp> {
+    let all = tx.query_one(
+        "INSERT INTO lms_mastery (user_id, course_id, units) VALUES ($1, $2, $3) \
+         ON CONFLICT (user_id, course_id) DO UPDATE \
+         SET units = lms_mastery.units + excluded.units RETURNING units",
+        &[user.into(), course.into(), units.0.into()],
+        |row| row.int(0),
+    )?;
+    Ok(Xp(all.unwrap_or_default()))
+}

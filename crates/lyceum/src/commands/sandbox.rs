@@ -1,0 +1,335 @@
+//! `lyceum sandbox`
+
+use std::io::{ErrorKind, Read};
+use std::net::{Ipv4Addr, TcpListener as Bound};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use clap::Args;
+use lyceum_core::Problem;
+use lyceum_core::config::{self, Loaded, Origin, Secret};
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_games::games::NewGame;
+use lyceum_project::{Config, Course, slug_of};
+use lyceum_sandbox::registry::{self, Entry};
+use lyceum_sandbox::{Demo, Learner, Mode, Organization, Place, Role, Sandbox, Tracking, ports};
+use lyceum_server::Server;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use super::serve::runtime;
+use crate::failure::{Code, Failure, Result};
+use crate::logs;
+use crate::printer::Printer;
+use crate::settings::flag;
+
+/// Where the database is unless somebody says otherwise.
+const DATABASE: &str = ".lyceum/sandbox.db";
+/// A mock token to show; any other will do.
+const TOKEN: &str = "mock-dev-token";
+
+#[derive(Args)]
+pub(crate) struct Run {
+    /// Port to listen on
+    #[arg(short, long, default_value_t = 4321)]
+    port: u16,
+    /// Put no demo data into the database
+    #[arg(long)]
+    no_seed: bool,
+    /// Make the database anew
+    #[arg(long, conflicts_with = "memory")]
+    recreate_db: bool,
+    /// Keep nothing: the database is gone with the sandbox
+    #[arg(long, conflicts_with = "db_path")]
+    memory: bool,
+    /// File of the database [default: .lyceum/sandbox.db]
+    #[arg(long, value_name = "PATH")]
+    db_path: Option<PathBuf>,
+    /// The project's config file, or the folder that it is in
+    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    config_path: PathBuf,
+    /// Name of the project [default: the config's, else the folder's]
+    #[arg(long, value_name = "NAME")]
+    project_name: Option<String>,
+    /// Slug of the project [default: made from the name]
+    #[arg(long, value_name = "SLUG")]
+    project_slug: Option<String>,
+    /// End when the standard input does, as with the program that started this one
+    #[arg(long)]
+    until_stdin_ends: bool,
+    #[command(flatten)]
+    tracking: TrackingArgs,
+}
+
+/// The learning integration. Each has its other spelling, `--timeback-…`.
+#[derive(Args)]
+#[command(next_help_heading = "Learning integration")]
+struct TrackingArgs {
+    /// Learn with a Lyceum beside the sandbox
+    #[arg(long, alias = "timeback-local")]
+    tracking_local: bool,
+    /// Address of the rosters [env: TRACKING_ONEROSTER_API_URL]
+    #[arg(long, value_name = "URL", alias = "timeback-oneroster-url")]
+    tracking_oneroster_url: Option<String>,
+    /// Address of the events
+    #[arg(long, value_name = "URL", alias = "timeback-caliper-url")]
+    tracking_caliper_url: Option<String>,
+    /// Course that the student learns [env: SANDBOX_TRACKING_COURSE_ID]
+    #[arg(long, value_name = "ID", alias = "timeback-course-id")]
+    tracking_course_id: Option<String>,
+    /// Student whom the demo user is [env: SANDBOX_TRACKING_STUDENT_ID]
+    #[arg(long, value_name = "ID", alias = "timeback-student-id")]
+    tracking_student_id: Option<String>,
+    /// What the demo user is: student, parent, teacher, administrator or guardian
+    #[arg(long, value_name = "ROLE", alias = "timeback-role", value_parser = role)]
+    tracking_role: Option<Role>,
+    /// Organization of the demo user
+    #[arg(long, value_name = "ID", alias = "timeback-org-id")]
+    tracking_org_id: Option<String>,
+    /// Its name
+    #[arg(long, value_name = "NAME", alias = "timeback-org-name")]
+    tracking_org_name: Option<String>,
+    /// What it is: school, district, department, …
+    #[arg(long, value_name = "TYPE", alias = "timeback-org-type")]
+    tracking_org_type: Option<String>,
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Role::of(name).ok_or_else(|| {
+        let names = Role::ALL.map(|(name, _)| name).join(", ");
+        format!("must be one of {names}")
+    })
+}
+
+/// A variable in one of its two spellings: `TRACKING_…` and `TIMEBACK_…`.
+fn variable(name: &str) -> Option<String> {
+    let other = || config::variable(&name.replacen("TRACKING", "TIMEBACK", 1));
+    config::variable(name).or_else(other).filter(|value| !value.is_empty())
+}
+
+impl TrackingArgs {
+    fn tracking(&self) -> Tracking {
+        let or = |flag: &Option<String>, name: &str| flag.clone().or_else(|| variable(name));
+        Tracking {
+            local: self.tracking_local,
+            oneroster_url: or(&self.tracking_oneroster_url, "TRACKING_ONEROSTER_API_URL"),
+            caliper_url: self.tracking_caliper_url.clone(),
+            auth_url: variable("TRACKING_API_AUTH_URL"),
+            client_id: variable("TRACKING_API_CLIENT_ID"),
+            client_secret: variable("TRACKING_API_CLIENT_SECRET").map(Secret::new),
+            course_id: or(&self.tracking_course_id, "SANDBOX_TRACKING_COURSE_ID"),
+            student_id: or(&self.tracking_student_id, "SANDBOX_TRACKING_STUDENT_ID"),
+            role: self.tracking_role.unwrap_or_default(),
+            organization: Organization {
+                id: self.tracking_org_id.clone(),
+                name: self.tracking_org_name.clone(),
+                kind: self.tracking_org_type.clone(),
+            },
+        }
+    }
+}
+
+impl Run {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let project = lyceum_project::find(&self.config_path)?;
+        let tracking = self.tracking.tracking();
+        let mode = Mode::of(&tracking, project.as_ref()).map_err(|problem| {
+            let failure = Failure { code: Code::Usage, ..Failure::from(problem) };
+            failure.hint("name all of them, or none for a sandbox that learns with itself")
+        })?;
+        if matches!(mode, Mode::Local | Mode::Remote) {
+            let message = "a sandbox of this version learns with itself alone; with another server \
+                           it is not started, so that nobody believes that events arrive there";
+            return Err(Failure::new(Code::Usage, message)
+                .hint("leave out --tracking-local, addresses and credentials of the integration"));
+        }
+        let demo = self.demo(project.as_ref(), tracking, mode)?;
+        let loaded = self.settings(printer)?;
+        let _log = logs::start(&loaded)?;
+        let bound = self.bind()?;
+        let port = bound.local_addr().map_err(Problem::internal)?.port();
+        let mut config = loaded.config;
+        let url = format!("http://localhost:{port}");
+        config.server.listen = format!("127.0.0.1:{port}");
+        config.server.public_url = Some(url.clone());
+        let clock = SystemClock;
+        let place = match self.memory {
+            true => Place::in_memory()?,
+            false => Place::on_disk(&self.database(), self.recreate_db)?,
+        };
+        let (now, migrations) = (clock.now(), lyceum_server::migrations());
+        let Sandbox { mut place, db, keyring, player } =
+            Sandbox::open(place, &migrations, now, &url, &demo)?;
+        place.tell(&url);
+        let entry = Entry {
+            pid: std::process::id(),
+            port,
+            url,
+            project: demo.project.display_name,
+            slug: demo.project.slug,
+            game_id: player.game.clone(),
+            learning: mode.name().map(str::to_owned),
+            database: place.file().and_then(|file| std::path::absolute(file).ok()),
+            started_at: now.to_string(),
+        };
+        runtime(config.server.workers)?.block_on(async {
+            let stop = lyceum_server::stop_signal()?;
+            let ended = self.until_stdin_ends.then(stdin_ends);
+            let listener = TcpListener::from_std(bound).map_err(Problem::internal)?;
+            let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
+            let server = server.as_sandbox(player, mode != Mode::Disabled);
+            let _registered = registry::register(entry.clone()).inspect_err(|problem| {
+                printer.warn(&format!("other tools cannot find this: {problem}"))
+            });
+            greet(printer, &entry);
+            let stop = async {
+                match ended {
+                    Some(ended) => tokio::select! { () = stop => {}, _ = ended => {} },
+                    None => stop.await,
+                }
+            };
+            server.run(stop).await;
+            Ok(())
+        })
+    }
+
+    fn database(&self) -> PathBuf {
+        self.db_path.clone().unwrap_or_else(|| DATABASE.into())
+    }
+
+    /// The settings: a sandbox says less than a server, unless it was asked to.
+    fn settings(&self, printer: &Printer) -> Result<Loaded> {
+        let load = |flags: &[config::Flag]| -> Result<Loaded> {
+            Ok(config::load(None, config::environment()?, flags)?)
+        };
+        let loaded = load(&[])?;
+        let level = if printer.is_verbose() { "info" } else { "warn" };
+        let flags = flag("--verbose", "server.log_level", Some(level.to_owned()));
+        match loaded.origin("server.log_level") {
+            Origin::Default => load(flags.as_slice()),
+            _ => Ok(loaded),
+        }
+    }
+
+    /// The project and whom it learns with.
+    fn demo(&self, config: Option<&Config>, tracking: Tracking, mode: Mode) -> Result<Demo> {
+        let named = self.project_name.clone().or_else(|| config?.name.clone());
+        let display_name = named.unwrap_or_else(|| folder_name(&self.config_path));
+        let slug = self.project_slug.clone().unwrap_or_else(|| slug_of(&display_name));
+        if slug.is_empty() {
+            let message = format!("no address can be made of the name '{display_name}'");
+            return Err(Failure::new(Code::Usage, message).hint("name one with --project-slug"));
+        }
+        let lms = config.and_then(|config| config.integrations.lms.clone());
+        let said = lms.as_ref().and_then(|lms| lms.organization.clone()).unwrap_or_default();
+        let organization = Organization {
+            id: tracking.organization.id.or(said.id),
+            name: tracking.organization.name.or(said.name),
+            kind: tracking.organization.kind.or(said.kind),
+        };
+        let courses = match (mode, lms) {
+            (Mode::Mock, Some(lms)) => lms.courses,
+            (Mode::Mock, None) => vec![made_up_course()],
+            _ => Vec::new(),
+        };
+        let learner =
+            Learner { role: tracking.role, organization, courses, course_id: tracking.course_id };
+        let project = NewGame {
+            slug,
+            display_name,
+            description: config.and_then(|config| config.description.clone()),
+            emoji: config.and_then(|config| config.emoji.clone()),
+            platform: config.and_then(|config| config.platform.clone()),
+            metadata: serde_json::Map::new(),
+        };
+        Ok(Demo { project, seeds: !self.no_seed, learner })
+    }
+
+    /// Takes the port. One that is busy: who has it, and which is free.
+    fn bind(&self) -> Result<Bound> {
+        let port = self.port;
+        let failed = |error: std::io::Error| {
+            if error.kind() != ErrorKind::AddrInUse {
+                return Failure::failed(format!("cannot listen on port {port}: {error}"))
+                    .hint("choose another with --port");
+            }
+            let sandboxes = registry::running();
+            let who = match sandboxes.iter().find(|entry| entry.port == port) {
+                Some(Entry { project, pid, .. }) => {
+                    format!("the sandbox of '{project}' (process {pid})")
+                }
+                None => match ports::holder(port) {
+                    Some(holder) => format!("'{}' (process {})", holder.program, holder.pid),
+                    None => "another user's program".to_owned(),
+                },
+            };
+            let failure = Failure::failed(format!("port {port} is taken by {who}"));
+            match ports::free_above(port) {
+                Some(free) => failure.hint(format!("use --port {free}, which is free, or stop it")),
+                None => failure.hint("choose another with --port, or stop it"),
+            }
+        };
+        let bound = Bound::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
+        bound.set_nonblocking(true).map_err(Problem::internal)?;
+        Ok(bound)
+    }
+}
+
+/// What is learned where no config says.
+fn made_up_course() -> Course {
+    Course {
+        subject: "Math".to_owned(),
+        grade: "3".to_owned(),
+        total_xp: Some(1000.0),
+        masterable_units: Some(20.0),
+        title: None,
+        course_code: None,
+    }
+}
+
+/// The name of the folder that a path is in or is.
+fn folder_name(path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let folder = if absolute.is_file() { absolute.parent() } else { Some(absolute.as_path()) };
+    let name = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| !slug_of(name).is_empty()).unwrap_or_else(|| "my-game".to_owned())
+}
+
+/// Done when the standard input ends.
+fn stdin_ends() -> oneshot::Receiver<()> {
+    let (ends, ended) = oneshot::channel();
+    thread::spawn(move || {
+        let mut bytes = [0; 1024];
+        while std::io::stdin().read(&mut bytes).is_ok_and(|count| count > 0) {}
+        let _ = ends.send(());
+    });
+    ended
+}
+
+fn greet(printer: &Printer, entry: &Entry) {
+    let Entry { url, project, slug, database, .. } = entry;
+    let learning = entry.learning.as_deref().unwrap_or("disabled");
+    let kept = match database {
+        Some(file) => file.display().to_string(),
+        None => "in memory, gone in the end".to_owned(),
+    };
+    let told: Value = json!({
+        "url": url, "api": format!("{url}/api"), "port": entry.port, "pid": entry.pid,
+        "learning": entry.learning, "token": TOKEN, "gameId": entry.game_id,
+        "project": { "name": project, "slug": slug }, "database": database,
+    });
+    printer.answer(String::new, || told);
+    let version = env!("CARGO_PKG_VERSION");
+    printer.done(&format!("Lyceum sandbox {version} on {url}/api"));
+    for (name, value) in [
+        ("Project", format!("{project} ({slug})")),
+        ("Token", format!("any, such as {TOKEN}")),
+        ("Learning", learning.to_owned()),
+        ("Database", kept),
+        ("Try", format!("curl -H 'Authorization: Bearer {TOKEN}' {url}/api/users/me")),
+    ] {
+        printer.note(&format!("  {name:9} {value}"));
+    }
+}

@@ -1,0 +1,323 @@
+//! `lyceum sandbox`: every option, seen from outside.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use lyceum_testkit::client::TestClient;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::served::wait;
+use crate::transcript::Place;
+
+const END_MAX: Duration = Duration::from_secs(15);
+
+/// A sandbox that runs; it is killed with this value.
+struct Running {
+    process: Child,
+    /// What it told at its start.
+    told: Value,
+}
+
+impl Running {
+    fn start(place: &Place, flags: &str) -> Self {
+        let mut command = place.command(&format!("sandbox --json --port 0 {flags}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut told = String::new();
+        for line in BufReader::new(process.stdout.as_mut().unwrap()).lines() {
+            told += &line.unwrap();
+            if told.ends_with('}') && serde_json::from_str::<Value>(&told).is_ok() {
+                break;
+            }
+        }
+        let Ok(told) = serde_json::from_str(&told) else {
+            let output = process.wait_with_output().unwrap();
+            panic!("{flags}: {}", String::from_utf8_lossy(&output.stderr));
+        };
+        Self { process, told }
+    }
+
+    fn client(&self) -> TestClient {
+        self.anonymous().with_token("anything")
+    }
+
+    fn anonymous(&self) -> TestClient {
+        TestClient::new(format!("http://127.0.0.1:{}", self.told["port"]))
+    }
+
+    fn get(&self, path: &str) -> Value {
+        self.client().get(path).expect(200).json()
+    }
+
+    /// Ends it as Ctrl-C does.
+    fn stop(mut self) {
+        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
+        assert!(wait(&mut self.process, END_MAX).expect("it ends when asked").success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn activity(sandbox: &Running) -> Value {
+    let body = json!({
+        "activityData": {"activityId": "fractions-1", "subject": "Math", "grade": 3},
+        "scoreData": {"correctQuestions": 10, "totalQuestions": 10},
+        "timingData": {"durationSeconds": 600},
+    });
+    sandbox.client().post("/api/lms/end-activity").json(&body).expect(200).json()
+}
+
+#[test]
+fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
+    let place = Place::new();
+    let sandbox = Running::start(&place, "--project-name Rivers");
+    assert_eq!(sandbox.told["learning"], "mock");
+    assert_eq!(sandbox.anonymous().get("/health").expect(200).json::<Value>()["status"], "ok");
+    let me = sandbox.get("/api/users/me");
+    assert_eq!((&me["username"], &me["role"]), (&json!("demo"), &json!("developer")));
+    assert_eq!(me["lms"]["role"], "student");
+    let enrolled = json!([{"subject": "Math", "grade": 3, "courseId": "mock-math-3"}]);
+    assert_eq!((&me["lms"]["enrollments"], &me["timeback"]["enrollments"]), (&enrolled, &enrolled));
+    assert_eq!(me["lms"]["organizations"][0]["name"], "Lyceum Studios");
+    let held = sandbox.get("/api/inventory");
+    assert_eq!(held.as_array().unwrap().len(), 1, "{held}");
+    assert_eq!(
+        (&held[0]["item"]["slug"], &held[0]["quantity"]),
+        (&json!("LYCEUM_CREDITS"), &json!(1000))
+    );
+    assert_eq!(sandbox.get("/api/levels/me")["level"], 1);
+    let game = sandbox.get("/api/games/rivers");
+    assert_eq!((&game["id"], &game["mock"]), (&sandbox.told["gameId"], &json!(true)));
+    assert_eq!(sandbox.get("/api/leaderboard").as_array().unwrap().len(), 3);
+    assert_eq!(sandbox.get("/api/games/rivers/achievements").as_array().unwrap().len(), 3);
+
+    assert_eq!(activity(&sandbox)["xpAwarded"], 12.5);
+    drop(sandbox); // as a crash
+    let sandbox = Running::start(&place, "--project-name Rivers");
+    assert_eq!(sandbox.get("/api/lms/xp/today")["xp"], 12.5);
+    assert_eq!(sandbox.get("/api/lms/xp/total"), json!({"totalXp": 12.5}));
+    assert_eq!(sandbox.get("/api/inventory")[0]["quantity"], 1000, "given once");
+    let ignored = std::fs::read_to_string(place.path().join(".lyceum/.gitignore")).unwrap();
+    assert_eq!(ignored, "*\n");
+    sandbox.stop();
+    // Another project, in the same place.
+    let sandbox = Running::start(&place, "--project-name Planets --project-slug solar");
+    assert_eq!(sandbox.told["project"], json!({"name": "Planets", "slug": "solar"}));
+    assert_eq!(sandbox.get("/api/games").as_array().unwrap().len(), 2);
+    drop(sandbox);
+    let sandbox = Running::start(&place, "--recreate-db");
+    assert_eq!(sandbox.get("/api/lms/xp/total"), json!({"totalXp": 0}));
+}
+
+#[test]
+fn nothing_is_accepted_without_a_token_but_by_the_standards() {
+    let sandbox = Running::start(&Place::new(), "--memory");
+    let refused = sandbox.anonymous().get("/api/users/me").expect(401);
+    assert_eq!(refused.json::<Value>()["error"]["code"], "UNAUTHORIZED");
+    sandbox.anonymous().with_token("").get("/api/games").expect(401);
+    sandbox.anonymous().get("/ims/oneroster/rostering/v1p2/users").expect(200);
+    sandbox.anonymous().get("/edubridge/enrollments/user/demo-user").expect(200);
+}
+
+#[test]
+fn a_database_in_memory_leaves_nothing() {
+    let place = Place::new();
+    let sandbox = Running::start(&place, "--memory --project-name Rivers");
+    assert_eq!(sandbox.told["database"], Value::Null);
+    activity(&sandbox);
+    sandbox.stop();
+    assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
+    let sandbox = Running::start(&place, "--memory --no-seed");
+    assert_eq!(sandbox.get("/api/inventory"), json!([]));
+    assert_eq!(sandbox.get("/api/leaderboard"), json!([]));
+    assert_eq!(sandbox.get("/api/notifications"), json!([]));
+    for clash in ["--db-path x.db", "--recreate-db"] {
+        assert_eq!(place.fails(&format!("sandbox --memory {clash}")).0, 2, "{clash}");
+    }
+}
+
+#[test]
+fn a_second_sandbox_on_one_file_explains_and_ends() {
+    let place = Place::new();
+    let sandbox = Running::start(&place, "--db-path data/mine.db");
+    assert!(place.path().join("data/mine.db").exists());
+    let (code, told) = place.fails("sandbox --port 0 --db-path data/mine.db --recreate-db");
+    assert_eq!(code, 5, "{told}");
+    let pid = sandbox.process.id().to_string();
+    assert!(told.contains(&pid) && told.contains("--db-path"), "{told}");
+    assert!(told.contains(sandbox.told["url"].as_str().unwrap()), "{told}");
+    sandbox.get("/api/users/me");
+}
+
+#[test]
+fn a_busy_port_names_who_has_it_and_one_that_is_free() {
+    let place = Place::new();
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = held.local_addr().unwrap().port();
+    let (code, told) = place.fails(&format!("sandbox --memory -p {port}"));
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains(&format!("(process {})", std::process::id())), "{told}");
+    let free = told.split("--port ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    assert!(free.parse::<u16>().unwrap() > port, "{told}");
+
+    let place = Place::new().with("XDG_RUNTIME_DIR", place.path().to_str().unwrap());
+    let sandbox = Running::start(&place, "--memory --project-name Rivers");
+    let (_, told) = place.fails(&format!("sandbox --memory --port {}", sandbox.told["port"]));
+    assert!(told.contains("the sandbox of 'Rivers'"), "{told}");
+}
+
+#[test]
+fn other_tools_find_what_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+    let file = folder.path().join("lyceum/sandboxes.json");
+    std::fs::create_dir(folder.path().join("lyceum")).unwrap();
+    let gone = json!({"sandboxes": [{
+        "pid": i32::MAX, "port": 1, "url": "http://localhost:1", "project": "Gone", "slug": "gone",
+        "gameId": "g", "learning": null, "database": null, "startedAt": "2026-01-01T00:00:00.000Z",
+    }]});
+    std::fs::write(&file, gone.to_string()).unwrap();
+    let listed = || -> Vec<Value> {
+        let read: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        read["sandboxes"].as_array().unwrap().clone()
+    };
+    let sandbox = Running::start(&place, "--project-name Rivers --db-path a.db");
+    let other = Running::start(&place, "--project-name Planets --memory");
+    let names: Vec<_> = listed().iter().map(|entry| entry["project"].clone()).collect();
+    assert_eq!(names, ["Rivers", "Planets"]);
+    let entry = &listed()[0];
+    assert_eq!(entry["pid"], sandbox.process.id());
+    assert_eq!((&entry["url"], &entry["port"]), (&sandbox.told["url"], &sandbox.told["port"]));
+    assert_eq!((&entry["gameId"], &entry["slug"]), (&sandbox.told["gameId"], &json!("rivers")));
+    assert!(entry["database"].as_str().unwrap().ends_with("/a.db"), "{entry}");
+    sandbox.stop();
+    assert_eq!(listed().len(), 1);
+    drop(other); // killed, and so still listed until somebody looks
+    let third = Running::start(&place, "--memory");
+    assert_eq!(listed().len(), 1);
+    assert_eq!(listed()[0]["pid"], third.process.id());
+}
+
+#[test]
+fn the_config_says_what_is_taught() {
+    let place = Place::new();
+    place.write(
+        "lyceum.config.js",
+        r#"export default {
+  name: "Word Rivers", emoji: "🌊", version: process.env.VERSION,
+  integrations: { lms: {
+    base: { organization: { name: "River School", type: "school" }, course: { title: "{appName} {grade}" } },
+    courses: [{ subject: "Reading", grade: 4, totalXp: 500, masterableUnits: 10 }, { subject: "Math", grade: "K" }],
+  } },
+};"#,
+    );
+    let sandbox = Running::start(&place, "--memory --tracking-course-id my-course");
+    assert_eq!(sandbox.told["project"], json!({"name": "Word Rivers", "slug": "word-rivers"}));
+    let taught = sandbox.get("/api/lms/integrations/word-rivers");
+    assert_eq!(taught["organization"]["name"], "River School");
+    let ids: Vec<_> = taught["courses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|course| course["courseId"].clone())
+        .collect();
+    assert_eq!(ids, ["my-course", "mock-math-k"]);
+    assert_eq!(taught["courses"][0]["title"], "Word Rivers 4");
+    assert_eq!(sandbox.get("/api/timeback/verify/word-rivers")["status"], "ok");
+    assert_eq!(sandbox.get("/api/games/word-rivers")["emoji"], "🌊");
+    sandbox.stop();
+
+    // A config without the integration switches it off.
+    place.write("off.json", r#"{"name": "Rivers"}"#);
+    let sandbox = Running::start(&place, "--memory --config-path off.json");
+    assert_eq!(sandbox.told["learning"], Value::Null);
+    let refused = sandbox.client().get("/api/lms/xp/total").expect(503);
+    assert_eq!(refused.json::<Value>()["error"]["code"], "LMS_DISABLED");
+    assert_eq!(sandbox.get("/api/users/me")["lms"], Value::Null);
+    sandbox.stop();
+
+    place.write("bad.json", r#"{"name": 7}"#);
+    let (code, told) = place.fails("sandbox --memory --config-path bad.json");
+    assert_eq!(code, 1);
+    assert!(told.contains("line 1, column 10, name: must be a text"), "{told}");
+    assert_eq!(place.fails("sandbox --memory --config-path none.json").0, 4);
+}
+
+#[test]
+fn role_and_organization_are_what_is_said() {
+    let place = Place::new();
+    for spelling in ["tracking", "timeback"] {
+        let flags = ["role teacher", "org-id o-1", "org-name Hillside", "org-type school"]
+            .map(|flag| format!("--{spelling}-{flag}"));
+        let sandbox = Running::start(&place, &format!("--memory {}", flags.join(" ")));
+        let me = sandbox.get("/api/users/me");
+        assert_eq!(me["lms"]["role"], "teacher");
+        let org = json!([{"id": "o-1", "name": "Hillside", "type": "school", "isPrimary": true}]);
+        assert_eq!(me["lms"]["organizations"], org);
+        let body = json!({
+            "activityData": {"activityId": "a", "subject": "Math", "grade": 3},
+            "scoreData": {"correctQuestions": 1, "totalQuestions": 1},
+            "timingData": {"durationSeconds": 60},
+        });
+        sandbox.client().post("/api/lms/end-activity").json(&body).expect(403);
+    }
+    for role in ["student", "parent", "administrator", "guardian"] {
+        let sandbox = Running::start(&place, &format!("--memory --tracking-role {role}"));
+        assert_eq!(sandbox.get("/api/users/me")["lms"]["role"], role);
+    }
+    assert_eq!(place.fails("sandbox --memory --tracking-role wizard").0, 2);
+}
+
+#[test]
+fn half_an_integration_is_no_integration() {
+    let place = Place::new();
+    for (flags, missing) in [
+        ("--tracking-oneroster-url http://localhost:1", "TRACKING_API_CLIENT_ID"),
+        ("--tracking-caliper-url http://localhost:1", "TRACKING_API_CLIENT_SECRET"),
+        ("--tracking-local", "with another server"),
+    ] {
+        let (code, told) = place.fails(&format!("sandbox --memory {flags}"));
+        assert_eq!(code, 2, "{told}");
+        assert!(told.contains(missing), "{told}");
+    }
+    for name in ["TRACKING_API_CLIENT_ID", "TIMEBACK_API_CLIENT_ID"] {
+        let (code, told) = Place::new().with(name, "me").fails("sandbox --memory");
+        assert_eq!(code, 2, "{told}");
+        assert!(told.contains("TRACKING_API_CLIENT_SECRET: is missing"), "{told}");
+        assert!(!told.contains("TRACKING_API_CLIENT_ID: is missing"), "{told}");
+    }
+}
+
+#[test]
+fn it_ends_with_its_input_where_that_was_asked_for() {
+    let place = Place::new();
+    let mut sandbox = Running::start(&place, "--memory --until-stdin-ends");
+    sandbox.get("/api/users/me");
+    drop(sandbox.process.stdin.take());
+    assert!(wait(&mut sandbox.process, END_MAX).expect("it ends").success());
+}
+
+#[test]
+fn it_says_as_much_as_was_asked_for() {
+    let said = |flags: &str| {
+        let place = Place::new();
+        let mut command =
+            place.command(&format!("sandbox --memory --port 0 --until-stdin-ends {flags}"));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let usual = said("");
+    assert!(usual.contains("Lyceum sandbox") && usual.contains("mock-dev-token"), "{usual}");
+    assert!(!usual.contains("INFO"), "{usual}");
+    assert!(said("-v").contains("INFO"));
+    assert_eq!(said("-q"), "");
+}

@@ -1,0 +1,186 @@
+//! What is there when an app developer comes: a user, the project as a game, things to look at.
+
+use lyceum_access::Player;
+use lyceum_bridge::enroll::{self, Wish};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, Result};
+use lyceum_games::games::{self, Game, NewGame};
+use lyceum_games::lms::{self, NewCourse, NewOrganization, Setup};
+use lyceum_games::notifications::{self, News};
+use lyceum_games::{achievements, inventory, players, scores};
+use lyceum_project::{Course, slug_of};
+use lyceum_roster::collections::at;
+use lyceum_roster::kind::Kind;
+use lyceum_roster::kinds::{ORG, USER};
+use lyceum_roster::record::Object;
+use lyceum_roster::repository;
+use lyceum_roster::write::{self, Rules};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use crate::mode::{Organization, Role};
+
+/// The demo user's sourcedId.
+const USER_ID: &str = "demo-user";
+/// The organization's sourcedId where nobody names one.
+const ORGANIZATION_ID: &str = "demo-org";
+const CREDITS: i64 = 1000;
+/// XP of a course of which nobody has said how many it has.
+const MADE_UP_XP: f64 = 1000.0;
+/// Other players: sourcedId, first name, best score.
+const OTHERS: [(&str, &str, i64); 3] =
+    [("demo-nova", "Nova", 1200), ("demo-milo", "Milo", 950), ("demo-ines", "Ines", 400)];
+
+/// Whom the demo user learns with and as what.
+#[derive(Clone, Debug, Default)]
+pub struct Learner {
+    /// What the user is to the school.
+    pub role: Role,
+    /// Whose the user is.
+    pub organization: Organization,
+    /// What is learned; none in a sandbox that is not its own school.
+    pub courses: Vec<Course>,
+    /// The id of the first course, in place of a made-up one.
+    pub course_id: Option<String>,
+}
+
+/// What is put into a database.
+#[derive(Clone, Debug)]
+pub struct Demo {
+    /// The project that is developed.
+    pub project: NewGame,
+    /// Whether there is more than the user and the project.
+    pub seeds: bool,
+    /// Whom the user learns with.
+    pub learner: Learner,
+}
+
+impl Demo {
+    /// Puts the demo in place. What is there already stays, with what the user has made of it; role,
+    /// organization, courses and project follow what is said now.
+    ///
+    /// Errors: `Invalid` for what roster or platform refuse.
+    pub fn put(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Player> {
+        let is_new = repository::find(tx, &USER, USER_ID)?.is_none();
+        let org = self.put_people(tx, now)?;
+        players::make_developer(tx, USER_ID)?;
+        let game = games::put_mock(tx, now, self.project.clone())?;
+        self.put_courses(tx, now, &org, &game)?;
+        if self.seeds {
+            if is_new {
+                give(tx, now)?;
+            }
+            put_company(tx, now, &org, &game.id)?;
+        }
+        Ok(Player { user: USER_ID.to_owned(), game: game.id })
+    }
+
+    /// The organization and the user; answers the organization's sourcedId.
+    fn put_people(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<String> {
+        let Learner { role, organization, .. } = &self.learner;
+        let org = organization.id.clone().unwrap_or_else(|| ORGANIZATION_ID.to_owned());
+        let name = organization.name.as_deref().unwrap_or("Lyceum Studios");
+        let kind = organization.kind.as_deref().unwrap_or("department");
+        put(tx, now, &ORG, &org, json!({ "name": name, "type": kind }))?;
+        put(tx, now, &USER, USER_ID, user(&org, "Demo", role.word()))?;
+        Ok(org)
+    }
+
+    /// What the project teaches, under made-up ids, with the user in each course.
+    fn put_courses(&self, tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &Game) -> Result<()> {
+        let Learner { role, courses, course_id: first, .. } = &self.learner;
+        if courses.is_empty() {
+            return Ok(());
+        }
+        let courses = courses.iter().enumerate().map(|(number, course)| NewCourse {
+            subject: course.subject.clone(),
+            grade: course.grade.as_str().into(),
+            total_xp: course.total_xp.filter(|xp| *xp > 0.0).or(Some(MADE_UP_XP)),
+            masterable_units: course.masterable_units,
+            title: course.title.clone(),
+            course_code: course.course_code.clone(),
+            course_id: first.clone().filter(|_| number == 0).or_else(|| Some(course_id(course))),
+        });
+        let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
+        let setup = Setup { game_id: None, organization, courses: courses.collect() };
+        for course in lms::set_up(tx, now, game, &setup)?.courses {
+            if let Some(role) = role.in_class() {
+                let mut wish = Object::new();
+                wish.insert("role".into(), role.into());
+                let wish = Wish::read(&wish)?;
+                enroll::enroll(tx, now, USER_ID, &course.course_id, Some(org), &wish)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The id of a made-up course: the same for the same subject and grade.
+fn course_id(course: &Course) -> String {
+    format!("mock-{}-{}", slug_of(&course.subject), course.grade.to_lowercase())
+}
+
+fn user(org: &str, name: &str, role: &str) -> Value {
+    let username = name.to_lowercase();
+    json!({
+        "enabledUser": true,
+        "username": username,
+        "givenName": name,
+        "familyName": "Sandbox",
+        "email": format!("{username}@example.org"),
+        "primaryOrg": { "sourcedId": org },
+        "roles": [{ "roleType": "primary", "role": role, "org": { "sourcedId": org } }],
+    })
+}
+
+/// What the user begins with.
+fn give(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    inventory::credit(tx, now, USER_ID, CREDITS)?;
+    let news = News {
+        kind: "welcome",
+        title: "Welcome to the sandbox".to_owned(),
+        message: "You are the demo user; whatever you do here stays here".to_owned(),
+        metadata: json!({ "credits": CREDITS }),
+    };
+    notifications::tell(tx, now, USER_ID, news)
+}
+
+/// Goals to reach and others to play with.
+fn put_company(tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &str) -> Result<()> {
+    let goals = [
+        (
+            "first-steps",
+            json!({"title": "First steps", "description": "Finish one activity", "xpReward": 10, "creditsReward": 10}),
+        ),
+        (
+            "practice",
+            json!({"title": "Practice", "description": "Finish ten activities", "goal": 10, "xpReward": 50, "creditsReward": 50}),
+        ),
+        (
+            "flawless",
+            json!({"title": "Flawless", "description": "Answer everything right", "xpReward": 25, "creditsReward": 25}),
+        ),
+    ];
+    if !achievements::of_user(tx, game, USER_ID)?.is_empty() {
+        return Ok(());
+    }
+    for (name, goal) in goals {
+        let goal = lyceum_games::read(goal.to_string().as_bytes())?;
+        achievements::define(tx, game, name, goal)?;
+    }
+    for (id, name, score) in OTHERS {
+        put(tx, now, &USER, id, user(org, name, "student"))?;
+        let score = lyceum_games::read(json!({ "score": score }).to_string().as_bytes())?;
+        scores::submit(tx, now, game, id, score)?;
+    }
+    Ok(())
+}
+
+/// Puts a record in the place of the one with its id.
+fn put(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, id: &str, record: Value) -> Result<()> {
+    let Value::Object(mut record) = record else { unreachable!("records are objects") };
+    record.insert("sourcedId".into(), id.into());
+    let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
+    let collection = at(kind.path).expect("every kind has a collection");
+    write::put(tx, collection, id, record, None, true, &rules).map(drop)
+}

@@ -1,0 +1,55 @@
+//! What makes a server a sandbox: a demo user with data, a place for the database, a port of this
+//! machine, a list of those that run.
+//!
+//! Invariant: nothing of the server is done here a second time. The server that is put onto a
+//! [`Sandbox`] is the real one; its `as_sandbox` makes mock tokens mean the demo user.
+
+mod demo;
+mod mode;
+mod place;
+pub mod ports;
+pub mod registry;
+
+pub use demo::{Demo, Learner};
+pub use mode::{Mode, Organization, Role, Tracking};
+pub use place::Place;
+
+use lyceum_access::{Keyring, Player, Realm};
+use lyceum_core::Result;
+use lyceum_core::config::Environment;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Db, Migration, Options};
+
+/// A sandbox that is ready to be served.
+pub struct Sandbox {
+    /// Where its database is; dropping it lets go of it.
+    pub place: Place,
+    /// The database.
+    pub db: Db,
+    /// The keys that sign game tokens.
+    pub keyring: Keyring,
+    /// Whom mock tokens mean.
+    pub player: Player,
+}
+
+impl Sandbox {
+    /// Opens the database, brings it forward and puts the demo in place. Blocks.
+    ///
+    /// Errors: those of the database; `Invalid` for a demo that the roster refuses.
+    pub fn open(
+        place: Place,
+        migrations: &[Migration],
+        now: Timestamp,
+        base_url: &str,
+        demo: &Demo,
+    ) -> Result<Self> {
+        let db = Db::open_with(&place.target(), migrations, Options::default())?;
+        let realm = Realm::new(Environment::Staging, base_url);
+        let master = place.master()?;
+        let (keyring, player) = db.write_blocking(|tx| {
+            let keyring = Keyring::open(tx, now, &realm, &master)?;
+            Ok((keyring, demo.put(tx, now)?))
+        })?;
+        Ok(Self { place, db, keyring, player })
+    }
+}

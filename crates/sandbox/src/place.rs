@@ -1,0 +1,143 @@
+//! Where a sandbox keeps its database: one sandbox a file.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use lyceum_access::Master;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Target;
+use tempfile::TempDir;
+
+/// The beginning of the names of folders in memory.
+const MEMORY: &str = "lyceum-sandbox-";
+/// A folder that the system keeps in memory, where it has one.
+const SHARED_MEMORY: &str = "/dev/shm";
+/// What SQLite keeps beside a database.
+const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
+
+/// A database file, held by this process alone.
+#[derive(Debug)]
+pub struct Place {
+    file: PathBuf,
+    /// Says who has the file, and is locked as long as that is so.
+    lock: File,
+    /// Removed in the end.
+    memory: Option<TempDir>,
+}
+
+impl Place {
+    /// Takes a file, made with its folder where it is missing; with `anew` what is in it goes.
+    ///
+    /// Errors: `Conflict` where another sandbox has it; what making files meets.
+    pub fn on_disk(file: &Path, anew: bool) -> Result<Self> {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        if !folder.exists() {
+            fs::create_dir_all(folder).map_err(|error| failed(folder, "made", &error))?;
+            if folder.ends_with(".lyceum") {
+                // What is in there is this machine's own.
+                let ignore = folder.join(".gitignore");
+                fs::write(&ignore, "*\n").map_err(|error| failed(&ignore, "written", &error))?;
+            }
+        }
+        let lock = lock(file)?;
+        if anew {
+            for beside in BESIDE {
+                let old = with(file, beside);
+                match fs::remove_file(&old) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(failed(&old, "removed", &error));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(Self { file: file.to_owned(), lock, memory: None })
+    }
+
+    /// A file that is gone with the process, in memory where the system has a folder for that.
+    pub fn in_memory() -> Result<Self> {
+        let shared = Path::new(SHARED_MEMORY);
+        let parent = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
+        sweep(&parent);
+        let folder = tempfile::Builder::new().prefix(MEMORY).tempdir_in(&parent);
+        let folder = folder.map_err(|error| failed(&parent, "written to", &error))?;
+        let file = folder.path().join("sandbox.db");
+        let lock = lock(&file)?;
+        Ok(Self { file, lock, memory: Some(folder) })
+    }
+
+    /// The file; none where nothing is kept.
+    pub fn file(&self) -> Option<&Path> {
+        self.memory.is_none().then_some(self.file.as_path())
+    }
+
+    /// Tells who looks at the file that this process serves it at the address.
+    pub fn tell(&mut self, url: &str) {
+        // What is not told is no reason to stop.
+        let _ = self.lock.set_len(0);
+        let _ = writeln!(self.lock, "{} {url}", std::process::id());
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        Target::Sqlite(self.file.clone())
+    }
+
+    /// The key that seals signing keys: in the file's folder, or for this once.
+    pub(crate) fn master(&self) -> Result<Master> {
+        match self.file().and_then(Path::parent) {
+            None => Ok(Master::random()),
+            Some(folder) if folder.as_os_str().is_empty() => Master::of_folder(Path::new(".")),
+            Some(folder) => Master::of_folder(folder),
+        }
+    }
+}
+
+fn with(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn lock(file: &Path) -> Result<File> {
+    let path = with(file, ".lock");
+    let opened = File::options().create(true).read(true).write(true).truncate(false).open(&path);
+    let mut lock = opened.map_err(|error| failed(&path, "opened", &error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::Error(error)) => Err(failed(&path, "locked", &error)),
+        Err(TryLockError::WouldBlock) => {
+            let mut told = String::new();
+            let _ = lock.read_to_string(&mut told);
+            let who = match told.trim().split_once(' ') {
+                Some((pid, url)) => format!("the sandbox of process {pid} at {url}"),
+                None => "a sandbox that is just starting".to_owned(),
+            };
+            let message = format!(
+                "the database '{}' belongs to {who}; use that one, stop it, or name another file \
+                 with --db-path",
+                file.display()
+            );
+            Err(Problem::new(ProblemKind::Conflict, message))
+        }
+    }
+}
+
+/// Removes folders in memory whose process was killed.
+fn sweep(parent: &Path) {
+    let folders = fs::read_dir(parent).into_iter().flatten().flatten();
+    let ours = |name: &str| name.starts_with(MEMORY);
+    for folder in folders.filter(|folder| folder.file_name().to_str().is_some_and(ours)) {
+        let left = File::open(folder.path().join("sandbox.db.lock"));
+        // One that is just being made has no lock yet.
+        if left.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
+fn failed(path: &Path, action: &str, error: &std::io::Error) -> Problem {
+    let message = format!("'{}' cannot be {action}: {error}", path.display());
+    Problem::new(ProblemKind::Unavailable, message)
+}

@@ -1,0 +1,54 @@
+//! Ports of this machine: who has one, and which is free.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+
+/// How many ports above a busy one are tried.
+const TRIED: u16 = 100;
+/// The state of a listening socket (`TCP_LISTEN`).
+const LISTENS: &str = "0A";
+
+/// A process that listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number.
+    pub pid: u32,
+    /// The name of its program.
+    pub program: String,
+}
+
+/// Who listens on a port of this machine, as far as this user may see it.
+pub fn holder(port: u16) -> Option<Holder> {
+    let sockets: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .filter_map(|table| fs::read_to_string(table).ok())
+        .flat_map(|table| listening(&table, port))
+        .map(|inode| format!("socket:[{inode}]"))
+        .collect();
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let mut numbered = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
+    let pid: u32 = numbered.find(|pid| has_one(*pid, &sockets))?;
+    let program = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some(Holder { pid, program: program.trim().to_owned() })
+}
+
+/// The inodes of the sockets that listen on the port.
+fn listening(table: &str, port: u16) -> Vec<String> {
+    let of_port = format!(":{port:04X}");
+    let rows = table.lines().skip(1).map(|row| row.split_whitespace().collect::<Vec<_>>());
+    rows.filter(|row| row.len() > 9 && row[1].ends_with(&of_port) && row[3] == LISTENS)
+        .map(|row| row[9].to_owned())
+        .collect()
+}
+
+fn has_one(pid: u32, sockets: &[String]) -> bool {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    open.filter_map(|file| fs::read_link(file.path()).ok())
+        .any(|file| sockets.iter().any(|socket| file.as_os_str() == socket.as_str()))
+}
+
+/// The next free port above.
+pub fn free_above(port: u16) -> Option<u16> {
+    let mut above = (port.checked_add(1)?..=u16::MAX).take(TRIED.into());
+    above.find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
+}

@@ -1,0 +1,99 @@
+//! Which sandboxes run, for other tools: one JSON file of this user.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use lyceum_core::Problem;
+use lyceum_core::config;
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
+
+/// A sandbox that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// The process.
+    pub pid: u32,
+    /// Its port.
+    pub port: u16,
+    /// Its address, without a slash at its end.
+    pub url: String,
+    /// The project's name.
+    pub project: String,
+    /// The project's slug.
+    pub slug: String,
+    /// The game that stands in for the project.
+    pub game_id: String,
+    /// `mock`, `local`, `remote`; none where the integration is disabled.
+    pub learning: Option<String>,
+    /// The database file; none where nothing is kept.
+    pub database: Option<PathBuf>,
+    /// When it started.
+    pub started_at: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Listed {
+    sandboxes: Vec<Entry>,
+}
+
+/// An entry that is taken out when this is dropped.
+pub struct Registered(u32);
+
+/// `lyceum/sandboxes.json` below `$XDG_RUNTIME_DIR`, else `$XDG_STATE_HOME`, else `~/.local/state`.
+pub fn file() -> Option<PathBuf> {
+    let folder = |name: &str| config::variable(name).filter(|path| !path.is_empty());
+    let home = || folder("HOME").map(|home| Path::new(&home).join(".local/state"));
+    let parent = folder("XDG_RUNTIME_DIR").or_else(|| folder("XDG_STATE_HOME"));
+    Some(parent.map(PathBuf::from).or_else(home)?.join("lyceum/sandboxes.json"))
+}
+
+/// The sandboxes that run.
+pub fn running() -> Vec<Entry> {
+    file().map(|file| read(&file)).unwrap_or_default()
+}
+
+/// Lists a sandbox; entries of processes that are gone are taken out.
+///
+/// Errors: the file cannot be written.
+pub fn register(entry: Entry) -> Result<Registered, Problem> {
+    let pid = entry.pid;
+    change(|listed| {
+        listed.retain(|other| other.pid != pid && other.port != entry.port);
+        listed.push(entry);
+    })
+    .map_err(Problem::internal)?;
+    Ok(Registered(pid))
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        // One that stays is taken out by the next sandbox.
+        let _ = change(|listed| listed.retain(|entry| entry.pid != self.0));
+    }
+}
+
+/// Changes the list while nobody else does; whoever reads finds the old one or the new one.
+fn change(work: impl FnOnce(&mut Vec<Entry>)) -> std::io::Result<()> {
+    let Some(file) = file() else { return Ok(()) };
+    let folder = file.parent().expect("the file lies in a folder");
+    fs::create_dir_all(folder)?;
+    let lock = File::create(folder.join("sandboxes.lock"))?;
+    lock.lock()?;
+    let mut listed = Listed { sandboxes: read(&file) };
+    work(&mut listed.sandboxes);
+    let draft = file.with_extension("new");
+    fs::write(&draft, format!("{}\n", serde_json::to_string_pretty(&listed)?))?;
+    fs::rename(&draft, &file)
+}
+
+fn read(file: &Path) -> Vec<Entry> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let listed: Listed = serde_json::from_str(&text).unwrap_or_default();
+    listed.sandboxes.into_iter().filter(|entry| is_alive(entry.pid)).collect()
+}
+
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}

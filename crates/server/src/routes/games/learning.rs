@@ -1,0 +1,134 @@
+//! What players do: activities that end, time that is spent, and the XP that come of it.
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_bridge::zone::Zone;
+use lyceum_core::Result;
+use lyceum_games::games::Game;
+use lyceum_games::lms::activity::{self, Ended, Scene, Spent};
+use lyceum_games::lms::xp::{self, NewXp};
+use lyceum_games::lms::{self, Integration};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use super::lms::guarded;
+use super::lms_schema as schema;
+use super::play::{Play, of_game, of_player, once, parameter, read, scan, write};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{Access, Place, Route, get, post, put};
+use crate::routes::adaptive::shape::text;
+
+pub(super) fn routes() -> Vec<Route> {
+    let zoned = |route: Route| {
+        of_player(route).param(
+            Place::Query,
+            "timezone",
+            text(),
+            "An IANA time zone; UTC unless said.",
+        )
+    };
+    let day = |route: Route, name: &'static str, says: &'static str| {
+        route.param(Place::Query, name, json!({ "type": "string", "format": "date" }), says)
+    };
+    let (may_read, may_write) = (Access::player(GamesRead), Access::player(GamesWrite));
+    let routes = vec![
+        once(of_game(post("/lms/end-activity", may_write, ended)))
+            .named("endActivity")
+            .says("Tells what came of an activity. A minute of active time is one XP, times 1.25 with all answers right, 1 from 80 %, else 0, and times 1, 0.5, 0.25, 0 by attempt; 'xpEarned' stands in place of that. Level, XP and the log of events follow at once.")
+            .reads(schema::ended())
+            .answers(200, "What it has earned.", schema::earned()),
+        once(of_game(post("/lms/time-spent", may_write, spent)))
+            .named("addTimeSpent")
+            .says("Tells time that was spent in an activity; what is told here is not counted again when it ends.")
+            .reads(schema::spent())
+            .answers(200, "Kept.", schema::kept()),
+        day(zoned(get("/lms/xp/today", may_read, today)), "date", "Another day than today.")
+            .named("getXpToday")
+            .says("A player's XP of today in a time zone.")
+            .answers(200, "The XP.", schema::day_xp()),
+        once(of_game(put("/lms/xp/today", may_write, today_set)))
+            .named("putXpToday")
+            .says("Sets a player's XP of today: an event adds what is missing or takes away what is too much.")
+            .reads(schema::new_xp())
+            .answers(200, "The XP.", schema::day_xp()),
+        of_player(get("/lms/xp/total", may_read, total))
+            .named("getXpTotal")
+            .says("All XP of a player.")
+            .answers(200, "The XP.", schema::total()),
+        day(
+            day(zoned(get("/lms/xp/history", may_read, history)), "startDate", "The first day."),
+            "endDate",
+            "The last day.",
+        )
+        .named("getXpHistory")
+        .says("A player's XP by day, both days included: the last thirty days unless they are named.")
+        .answers(200, "The days, the first first.", schema::history()),
+    ];
+    routes.into_iter().map(guarded).collect()
+}
+
+/// Game, integration and player of a request.
+fn on_scene<T>(
+    tx: &mut Tx<'_>,
+    play: &Play,
+    (game, student): (Option<&str>, Option<&str>),
+    work: impl FnOnce(&mut Tx<'_>, &Scene<'_>) -> Result<T>,
+) -> Result<T> {
+    let user = play.student(student)?;
+    let game: Game = play.game_or(tx, game)?;
+    let integration: Integration = lms::find(tx, &game)?;
+    let base_url = play.context.base_url();
+    work(tx, &Scene { base_url, now: play.now, game: &game, integration: &integration, user })
+}
+
+async fn ended(context: Context) -> Result<Answer> {
+    let ended: Ended = lyceum_games::read(&context.body)?;
+    write(context, StatusCode::OK, move |tx, play| {
+        let named = (ended.game_id.as_deref(), ended.student_id.as_deref());
+        on_scene(tx, play, named, |tx, scene| activity::end(tx, scene, &ended))
+    })
+    .await
+}
+
+async fn spent(context: Context) -> Result<Answer> {
+    let spent: Spent = lyceum_games::read(&context.body)?;
+    write(context, StatusCode::OK, move |tx, play| {
+        let named = (spent.game_id.as_deref(), spent.student_id.as_deref());
+        let event = on_scene(tx, play, named, |tx, scene| activity::spend(tx, scene, &spent))?;
+        Ok(json!({ "eventId": event }))
+    })
+    .await
+}
+
+fn zone(context: &Context) -> Result<Zone> {
+    parameter(context, "timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
+}
+
+async fn today(context: Context) -> Result<Answer> {
+    let (zone, date) = (zone(&context)?, parameter(&context, "date"));
+    read(context, move |tx, play| xp::of_day(tx, play.now, play.user()?, &zone, date.as_deref()))
+        .await
+}
+
+async fn today_set(context: Context) -> Result<Answer> {
+    let new: NewXp = lyceum_games::read(&context.body)?;
+    write(context, StatusCode::OK, move |tx, play| {
+        on_scene(tx, play, (None, None), |tx, scene| xp::set_today(tx, scene, &new))
+    })
+    .await
+}
+
+async fn total(context: Context) -> Result<Answer> {
+    scan(context, |tx, play| Ok(json!({ "totalXp": xp::total(tx, play.user()?)? }))).await
+}
+
+async fn history(context: Context) -> Result<Answer> {
+    let zone = zone(&context)?;
+    let (start, end) = (parameter(&context, "startDate"), parameter(&context, "endDate"));
+    scan(context, move |tx, play| {
+        let range = (start.as_deref(), end.as_deref());
+        Ok(json!({ "history": xp::history(tx, play.now, play.user()?, &zone, range)? }))
+    })
+    .await
+}
