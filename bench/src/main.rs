@@ -6,6 +6,7 @@
 
 mod adaptive;
 mod anchor;
+mod credentials;
 mod data;
 mod events;
 mod goals;
@@ -46,6 +47,8 @@ enum Command {
     Adaptive(adaptive::Options),
     /// Measure frameworks of academic standards against every goal
     Standards(standards::Options),
+    /// Measure issuing and verifying badges against every goal
+    Credentials(credentials::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -93,6 +96,7 @@ fn main() -> Result<()> {
         Command::Qti(options) => qti::run(&options),
         Command::Adaptive(options) => adaptive::run(&options),
         Command::Standards(options) => standards::run(&options),
+        Command::Credentials(options) => credentials::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

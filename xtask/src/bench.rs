@@ -6,7 +6,7 @@ use crate::build;
 use crate::run::{cargo, command, run, target};
 
 /// What can be measured.
-const SUBJECTS: [&str; 5] = ["roster", "events", "qti", "adaptive", "standards"];
+const SUBJECTS: [&str; 6] = ["roster", "events", "qti", "adaptive", "credentials", "standards"];
 
 /// Builds both and runs the bench with the arguments.
 pub(crate) fn bench(arguments: &[String]) -> Result<()> {

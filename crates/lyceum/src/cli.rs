@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, client, completions, config, demo, doctor, events, export, import, keys, lesson, listen,
-    openapi, qti, sandbox, serve, standards, trigger,
+    admin, badge, client, completions, config, demo, doctor, events, export, import, keys, lesson,
+    listen, openapi, qti, sandbox, serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// See and change how adaptive lessons work
     #[command(subcommand)]
     Lesson(lesson::Lesson),
+    /// Verify badges and learner records
+    #[command(subcommand)]
+    Badge(badge::Badge),
     /// Print events of a running server as they arrive
     Listen(listen::Listen),
     /// Send events of one kind to a running server, good ones or deliberately bad ones

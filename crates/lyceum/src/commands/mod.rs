@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod admin;
+pub(crate) mod badge;
 pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Qti(qti) => qti.run(printer),
         Command::Standards(standards) => standards.run(printer),
         Command::Lesson(lesson) => lesson.run(printer),
+        Command::Badge(badge) => badge.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),
         Command::Demo(demo) => demo.run(printer),

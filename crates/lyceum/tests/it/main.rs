@@ -8,6 +8,7 @@
 )]
 
 mod admin;
+mod badges;
 mod classroom;
 mod clients;
 mod config;

@@ -1,0 +1,130 @@
+//! `lyceum badge`
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use lyceum_core::limits::CREDENTIAL_MAX_BYTES;
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_credentials::verify::{self, Outcome, Report};
+use serde_json::{Value, json};
+
+use crate::failure::{Code, Failure, Result};
+use crate::printer::Printer;
+
+#[derive(Subcommand)]
+pub(crate) enum Badge {
+    /// Check a credential of anyone: JSON, JWT, or a baked PNG or SVG; no connection is made
+    Verify(Verify),
+}
+
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// The credential; `-` reads it from standard input
+    file: PathBuf,
+    /// Whom it must have been given to: an e-mail address or the subject's id
+    #[arg(long, value_name = "EMAIL")]
+    recipient: Option<String>,
+    /// A document from elsewhere that a check needs; repeat for more
+    #[arg(long, value_name = "URL=FILE")]
+    fetched: Vec<String>,
+    /// Let a check that could not be made count as one that failed
+    #[arg(long)]
+    strict: bool,
+}
+
+impl Badge {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Verify(verify) => verify.run(printer),
+        }
+    }
+}
+
+impl Verify {
+    fn run(&self, printer: &Printer) -> Result {
+        let input = read(&self.file)?;
+        let fetched = self.documents()?;
+        let mut report = verify::verify(&input, &fetched, SystemClock.now());
+        if let Some(identity) = &self.recipient {
+            report.checks.push(verify::recipient(&report.credential, identity));
+        }
+        let wanted = verify::wanted(&input, &fetched);
+        printer.answer(|| text(&report), || answer(&report, &wanted));
+        let hint = wanted.first().map(|url| {
+            format!(
+                "`--fetched {url}=FILE` takes what that address serves; nothing is fetched here"
+            )
+        });
+        let count = |outcome| report.checks.iter().filter(|one| one.outcome == outcome).count();
+        let told = match (count(Outcome::Failed), count(Outcome::Skipped)) {
+            (0, 0) => return Ok(printer.done("valid: every check passed")),
+            (0, skipped) if !self.strict => {
+                printer.warn(&format!("no check failed, {skipped} could not be made"));
+                hint.iter().for_each(|hint| printer.warn(hint));
+                return Ok(());
+            }
+            (0, skipped) => format!("not confirmed: {skipped} of the checks could not be made"),
+            (failed, _) => format!("not valid: {failed} of the checks failed"),
+        };
+        Err(Failure { hint, ..Failure::failed(told) })
+    }
+
+    fn documents(&self) -> Result<BTreeMap<String, Value>> {
+        let document = |pair: &String| {
+            let (url, file) = pair.rsplit_once('=').ok_or_else(|| {
+                Failure::new(Code::Usage, format!("'{pair}' is not an address and a file"))
+                    .hint("write --fetched https://example.org/status/1=status.json")
+            })?;
+            let bytes = read(Path::new(file))?;
+            // A status list may be served as a JWT.
+            let value = match std::str::from_utf8(&bytes).map(str::trim) {
+                Ok(text) if !text.starts_with(['{', '[', '"']) => Value::from(text),
+                _ => lyceum_credentials::json::read(&bytes)?,
+            };
+            Ok((url.to_owned(), value))
+        };
+        self.fetched.iter().map(document).collect()
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = CREDENTIAL_MAX_BYTES as u64 + 1;
+    let done = match path.as_os_str() == "-" {
+        true => std::io::stdin().lock().take(most).read_to_end(&mut bytes),
+        false => std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)),
+    };
+    match done {
+        Ok(_) => Ok(bytes),
+        Err(error) => {
+            let missing = error.kind() == std::io::ErrorKind::NotFound;
+            let code = if missing { Code::NotFound } else { Code::Failed };
+            Err(Failure::new(code, format!("'{}' cannot be read: {error}", path.display()))
+                .hint("name a JSON or JWT file, or an image with a credential"))
+        }
+    }
+}
+
+fn text(report: &Report) -> String {
+    let line = |check: &verify::Check| {
+        let outcome = match check.outcome {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "failed",
+            Outcome::Skipped => "skipped",
+        };
+        format!("{outcome:7}  {:11}  {}\n", check.name, check.message)
+    };
+    report.checks.iter().map(line).collect()
+}
+
+fn answer(report: &Report, wanted: &[String]) -> Value {
+    json!({
+        "valid": report.is_valid(),
+        "confirmed": report.is_confirmed(),
+        "checks": report.checks,
+        "wanted": wanted,
+        "credential": report.credential,
+    })
+}
