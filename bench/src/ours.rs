@@ -99,7 +99,7 @@ impl Ours {
         })
     }
 
-    /// Imports a CFPackage.
+    /// Imports a `CFPackage`.
     pub(crate) fn import_standards(&self, file: &Path) -> Result<Run> {
         self.run(|command| {
             command.args(["standards", "import"]).arg(file);
