@@ -395,12 +395,5 @@ fn event(
         "object": object,
         "generated": generated,
     });
-    Ok(Event {
-        id: tree["id"].as_str().unwrap_or_default().to_owned(),
-        time: at,
-        send_time: scene.now,
-        sensor: scene.base_url.to_owned(),
-        body: serde_json::to_string(&tree).map_err(Problem::internal)?,
-        tree,
-    })
+    Event::read(&tree.to_string(), scene.base_url, scene.now)
 }
