@@ -31,6 +31,7 @@ const DATABASE: &str = ".lyceum/sandbox.db";
 const TOKEN: &str = "mock-dev-token";
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Run {
     /// Port to listen on
     #[arg(short, long, default_value_t = 4321)]
@@ -66,6 +67,8 @@ pub(crate) struct Run {
 /// The learning integration. Each has its other spelling, `--timeback-…`.
 #[derive(Args)]
 #[command(next_help_heading = "Learning integration")]
+#[expect(clippy::struct_field_names, reason = "the flags are named so")]
+#[expect(clippy::doc_markdown, reason = "this is what --help prints")]
 struct TrackingArgs {
     /// Learn with a Lyceum beside the sandbox
     #[arg(long, alias = "timeback-local")]
@@ -146,7 +149,7 @@ impl Run {
                 .hint("leave out --tracking-local, addresses and credentials of the integration"));
         }
         let demo = self.demo(project.as_ref(), tracking, mode)?;
-        let loaded = self.settings(printer)?;
+        let loaded = settings(printer)?;
         let _log = logs::start(&loaded)?;
         let bound = self.bind()?;
         let port = bound.local_addr().map_err(Problem::internal)?.port();
@@ -181,7 +184,7 @@ impl Run {
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
             let server = server.as_sandbox(player, mode != Mode::Disabled);
             let _registered = registry::register(entry.clone()).inspect_err(|problem| {
-                printer.warn(&format!("other tools cannot find this: {problem}"))
+                printer.warn(&format!("other tools cannot find this: {problem}"));
             });
             greet(printer, &entry);
             let stop = async {
@@ -197,20 +200,6 @@ impl Run {
 
     fn database(&self) -> PathBuf {
         self.db_path.clone().unwrap_or_else(|| DATABASE.into())
-    }
-
-    /// The settings: a sandbox says less than a server, unless it was asked to.
-    fn settings(&self, printer: &Printer) -> Result<Loaded> {
-        let load = |flags: &[config::Flag]| -> Result<Loaded> {
-            Ok(config::load(None, config::environment()?, flags)?)
-        };
-        let loaded = load(&[])?;
-        let level = if printer.is_verbose() { "info" } else { "warn" };
-        let flags = flag("--verbose", "server.log_level", Some(level.to_owned()));
-        match loaded.origin("server.log_level") {
-            Origin::Default => load(flags.as_slice()),
-            _ => Ok(loaded),
-        }
     }
 
     /// The project and whom it learns with.
@@ -274,6 +263,20 @@ impl Run {
         let bound = Bound::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
         bound.set_nonblocking(true).map_err(Problem::internal)?;
         Ok(bound)
+    }
+}
+
+/// The settings: a sandbox says less than a server, unless it was asked to.
+fn settings(printer: &Printer) -> Result<Loaded> {
+    let load = |flags: &[config::Flag]| -> Result<Loaded> {
+        Ok(config::load(None, config::environment()?, flags)?)
+    };
+    let loaded = load(&[])?;
+    let level = if printer.is_verbose() { "info" } else { "warn" };
+    let flags = flag("--verbose", "server.log_level", Some(level.to_owned()));
+    match loaded.origin("server.log_level") {
+        Origin::Default => load(flags.as_slice()),
+        _ => Ok(loaded),
     }
 }
 
