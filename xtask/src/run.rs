@@ -34,7 +34,17 @@ pub(crate) fn command<A: AsRef<OsStr>>(
 
 /// A cargo command: of the toolchain that runs this program.
 pub(crate) fn cargo<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
-    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cargo = command(program, arguments);
+    // What cargo told this program of its package makes build scripts run again that watch it.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        }) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// Prints the command and runs it to its end; anything but success is an error.

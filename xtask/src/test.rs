@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, lyceum, not_started, run, show, target};
+use crate::run::{cargo, command, lyceum, not_started, run, show, target};
 use crate::{build, prerequisites};
 
 /// How much data the tests work on.
@@ -51,9 +51,12 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     };
     steps.take("test build", || run(tests(arguments, Some("--no-run"))));
     steps.take("tests", || {
-        let cluster = Cluster::start()?;
         let mut tests = tests(arguments, None);
-        tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
+        // A few chosen tests start clusters of their own.
+        let cluster = arguments.is_empty().then(Cluster::start).transpose()?;
+        if let Some(cluster) = &cluster {
+            tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
+        }
         tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_TEST_BIN", &binary);
         run(tests)
     });
@@ -128,8 +131,8 @@ struct Cluster {
 
 impl Cluster {
     fn start() -> Result<Self> {
-        // Without `--package`: the features of the whole workspace, so that nothing is built twice.
-        let mut command = cargo(["run", "--quiet", "--bin", "test-postgres"]);
+        // The tests' own build: `cargo run` would build most crates again, with fewer features.
+        let mut command = command(target().join("debug/test-postgres"), [""; 0]);
         show(&command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut program = command.spawn().map_err(|error| not_started(&command, &error))?;
