@@ -356,3 +356,5 @@ pub const LMS_COURSES_MAX_COUNT: usize = 100;
 pub const ACTIVITY_AHEAD_MAX_S: i64 = 300;
 /// Days of XP that one request shows at most.
 pub const XP_HISTORY_MAX_DAYS: i32 = 400;
+/// Bytes of the id of a resumable upload at most.
+pub const UPLOAD_ID_MAX_BYTES: usize = 64;

@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("lyceum-project", &["lyceum-core"]),
+    ("lyceum-blob", &["lyceum-core"]),
     (
         "lyceum-games",
         &["lyceum-roster", "lyceum-bridge", "lyceum-events", "lyceum-store", "lyceum-core"],
@@ -142,6 +143,7 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-adaptive",
     "lyceum-games",
     "lyceum-project",
+    "lyceum-blob",
 ];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];

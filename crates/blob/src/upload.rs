@@ -1,0 +1,92 @@
+//! A blob that arrives in pieces, over days if need be.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use lyceum_core::limits::UPLOAD_ID_MAX_BYTES;
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use crate::digest::Hasher;
+use crate::disk::{gone, not_those, sync_folder};
+use crate::{Blobs, Digest, failed};
+
+impl Blobs {
+    /// Bytes of the upload that are durable; none: it has not begun.
+    pub fn upload_size(&self, upload: &str) -> Result<Option<u64>> {
+        match fs::metadata(self.upload(upload)?) {
+            Ok(data) => Ok(Some(data.len())),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(fault) => Err(failed("look at an upload", &fault)),
+        }
+    }
+
+    /// Writes the bytes at the offset, which is where the upload ends, and answers its new size. Once
+    /// this returns, they are durable. The first piece, at 0, begins the upload.
+    ///
+    /// Errors: `Conflict` at another offset, with the one to go on at; `Invalid` for an id that is not
+    /// made of letters, digits, `-` and `_`.
+    pub fn append(&self, upload: &str, offset: u64, bytes: &[u8]) -> Result<u64> {
+        let path = self.upload(upload)?;
+        let size = self.upload_size(upload)?;
+        if offset != size.unwrap_or_default() {
+            let size = size.unwrap_or_default();
+            let message = format!("the upload has {size} bytes; go on at {size}, not at {offset}");
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+        let written = || -> io::Result<()> {
+            let mut file =
+                OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+            file.seek(SeekFrom::Start(offset))?;
+            let written = file.write_all(bytes).and_then(|()| file.sync_data());
+            if written.is_err() {
+                // A piece that is there in part would be taken for one that is whole.
+                file.set_len(offset)?;
+            }
+            written?;
+            if size.is_none() { sync_folder(&self.uploads()) } else { Ok(()) }
+        };
+        written().map_err(|fault| failed("write an upload", &fault))?;
+        Ok(offset + bytes.len() as u64)
+    }
+
+    /// Makes the upload a blob and answers its size.
+    ///
+    /// Errors: `NotFound` where no such upload has begun; `Invalid` where its bytes are not those of
+    /// the digest: it is given up then.
+    pub fn finish(&self, upload: &str, sha256: &Digest) -> Result<u64> {
+        let path = self.upload(upload)?;
+        let mut hash = Hasher::default();
+        let read = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut hash));
+        let size = read.map_err(|fault| match fault.kind() {
+            io::ErrorKind::NotFound => {
+                let message = format!("no upload '{upload}' has begun; begin it at offset 0");
+                Problem::new(ProblemKind::NotFound, message)
+            }
+            _ => failed("read an upload", &fault),
+        })?;
+        let found = hash.digest();
+        if found != *sha256 {
+            self.discard(upload)?;
+            return Err(not_those(sha256, &found));
+        }
+        self.adopt(&path, sha256)?;
+        Ok(size)
+    }
+
+    /// Gives the upload up. It is no fault that it has not begun.
+    pub fn discard(&self, upload: &str) -> Result<()> {
+        gone(fs::remove_file(self.upload(upload)?))
+    }
+
+    fn upload(&self, upload: &str) -> Result<PathBuf> {
+        let is_plain = upload.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        if upload.is_empty() || upload.len() > UPLOAD_ID_MAX_BYTES || !is_plain {
+            return Err(Problem::new(
+                ProblemKind::Invalid,
+                "the id of an upload is made of letters, digits, '-' and '_'",
+            ));
+        }
+        Ok(self.uploads().join(upload))
+    }
+}

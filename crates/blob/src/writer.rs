@@ -1,0 +1,78 @@
+//! A blob while it is written, in one go.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use lyceum_core::Result;
+use rand::TryRng;
+use rand::rngs::SysRng;
+
+use crate::digest::Hasher;
+use crate::{Blobs, Digest, failed};
+
+/// Takes the bytes of a blob. Dropped before [`Writer::keep`], nothing of them stays.
+#[derive(Debug)]
+pub struct Writer {
+    blobs: Blobs,
+    path: PathBuf,
+    file: File,
+    hash: Hasher,
+    size: u64,
+}
+
+impl Writer {
+    pub(crate) fn new(blobs: Blobs) -> Result<Self> {
+        let mut random = [0; 16];
+        SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
+        // A dot never begins the name of an upload.
+        let name = format!(".{:032x}", u128::from_le_bytes(random));
+        let path = blobs.uploads().join(name);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        let file = file.map_err(|fault| failed("begin a blob", &fault))?;
+        Ok(Self { blobs, path, file, hash: Hasher::default(), size: 0 })
+    }
+
+    /// The digest of what was written so far.
+    pub fn digest(&self) -> Digest {
+        self.hash.digest()
+    }
+
+    /// Bytes that were written so far.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Makes what was written durable, not yet a blob: the slow half of [`Writer::keep`].
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))
+    }
+
+    /// Makes what was written a blob. Once this returns, it is durable.
+    pub fn keep(self) -> Result<Digest> {
+        self.sync()?;
+        let digest = self.digest();
+        self.blobs.adopt(&self.path, &digest)?;
+        Ok(digest)
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.hash.write_all(&bytes[..count])?;
+        self.size += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Gone already where it became a blob; what a crash leaves is swept.
+        let _ = fs::remove_file(&self.path);
+    }
+}
