@@ -10,6 +10,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use lyceum_core::{Problem, ProblemKind, Result};
+use ring::hmac;
 
 use crate::secret;
 
@@ -76,6 +77,13 @@ impl Master {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
         let payload = Payload { msg: sealed, aad: label.as_bytes() };
         self.cipher().decrypt(&XNonce::from(*nonce), payload).ok()
+    }
+
+    /// A key of its own for a purpose: the same as long as this one is, and no way back to it.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
+        let tag = hmac::sign(&key, purpose.as_bytes());
+        tag.as_ref().try_into().expect("the tag of HMAC-SHA256 has 32 bytes")
     }
 
     fn cipher(&self) -> XChaCha20Poly1305 {

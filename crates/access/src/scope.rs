@@ -54,6 +54,8 @@ pub enum Scope {
     StandardsWrite,
     GamesRead,
     GamesWrite,
+    ProjectsRead,
+    ProjectsWrite,
 }
 
 use Scope::{
@@ -64,8 +66,8 @@ use Scope::{
     ObProfileUpdate, OrAssessmentCreateput, OrAssessmentDelete, OrAssessmentReadonly,
     OrGradebookCoreReadonly, OrGradebookCreatepost, OrGradebookCreateput, OrGradebookDelete,
     OrGradebookReadonly, OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly,
-    OrRosterDemographicsReadonly, OrRosterReadonly, QtiRead, QtiWrite, ResourcesRead,
-    ResourcesWrite, RosterRead, RosterWrite, StandardsRead, StandardsWrite,
+    OrRosterDemographicsReadonly, OrRosterReadonly, ProjectsRead, ProjectsWrite, QtiRead, QtiWrite,
+    ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead, StandardsWrite,
 };
 
 macro_rules! standard {
@@ -81,7 +83,7 @@ macro_rules! one_roster {
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 43] = [
+const NAMES: [(Scope, &str); 45] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -125,6 +127,8 @@ const NAMES: [(Scope, &str); 43] = [
     (StandardsWrite, "lyceum/standards.write"),
     (GamesRead, "lyceum/games.read"),
     (GamesWrite, "lyceum/games.write"),
+    (ProjectsRead, "lyceum/projects.read"),
+    (ProjectsWrite, "lyceum/projects.write"),
 ];
 
 impl Scope {
@@ -180,6 +184,8 @@ impl Scope {
             StandardsWrite => "Change academic standards.",
             GamesRead => "Read games and what players have in them.",
             GamesWrite => "Register games and act for players in them.",
+            ProjectsRead => "Read hosted projects, their versions and logs.",
+            ProjectsWrite => "Deploy projects and change what they are served with.",
         }
     }
 
@@ -274,7 +280,9 @@ impl Scopes {
             | StandardsRead.bit()
             | StandardsWrite.bit()
             | GamesRead.bit()
-            | GamesWrite.bit(),
+            | GamesWrite.bit()
+            | ProjectsRead.bit()
+            | ProjectsWrite.bit(),
     );
 
     /// The members, in the order of the vocabulary.

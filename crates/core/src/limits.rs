@@ -358,3 +358,35 @@ pub const ACTIVITY_AHEAD_MAX_S: i64 = 300;
 pub const XP_HISTORY_MAX_DAYS: i32 = 400;
 /// Bytes of the id of a resumable upload at most.
 pub const UPLOAD_ID_MAX_BYTES: usize = 64;
+/// Bytes of the name of a project's secret at most.
+pub const SECRET_NAME_MAX_BYTES: usize = 64;
+/// Bytes of the value of a project's secret at most.
+pub const SECRET_MAX_BYTES: usize = 16 * 1024;
+/// Secrets of one project at most.
+pub const SECRETS_MAX_COUNT: usize = 100;
+/// Bytes of one piece of an upload at most.
+pub const UPLOAD_PIECE_MAX_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of one uploaded file at most, such as the zip of a build.
+pub const UPLOAD_MAX_BYTES: u64 = 512 * 1024 * 1024;
+/// Files of one frontend at most.
+pub const FRONTEND_FILES_MAX_COUNT: usize = 20_000;
+/// Bytes of the files of one frontend together at most, unpacked.
+pub const FRONTEND_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+/// Bytes of the path of a file of a frontend at most.
+pub const FRONTEND_PATH_MAX_BYTES: usize = 512;
+/// Bytes of the list of files in a zip at most.
+pub const ZIP_DIRECTORY_MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// Modules of one backend at most.
+pub const BACKEND_MODULES_MAX_COUNT: usize = 100;
+/// Bytes of the modules of one backend together at most.
+pub const BACKEND_MAX_BYTES: u64 = 32 * 1024 * 1024;
+/// Routes of one backend at most.
+pub const BACKEND_ROUTES_MAX_COUNT: usize = 1000;
+/// Projects of one server at most.
+pub const PROJECTS_MAX_COUNT: i64 = 10_000;
+/// Versions of one project that are kept at most; older ones are forgotten, the served one never.
+pub const DEPLOYMENTS_KEPT_MAX_COUNT: i64 = 10;
+/// Entries of a project's audit log on a page at most.
+pub const AUDIT_PAGE_MAX_RECORDS: i64 = 200;
+/// Bytes of a plan with the values of its secrets at most.
+pub const PLAN_MAX_BYTES: usize = 4 * 1024 * 1024;

@@ -58,11 +58,16 @@ pub struct NewGame {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GameChange {
-    display_name: Option<String>,
-    description: Option<String>,
-    emoji: Option<String>,
-    platform: Option<String>,
-    metadata: Option<Metadata>,
+    /// What people call it.
+    pub display_name: Option<String>,
+    /// What it is about.
+    pub description: Option<String>,
+    /// Its sign.
+    pub emoji: Option<String>,
+    /// What it runs on.
+    pub platform: Option<String>,
+    /// What else its makers say of it.
+    pub metadata: Option<Metadata>,
 }
 
 /// Registers a game under its slug. A game that is there already with the same members is answered
@@ -114,6 +119,11 @@ pub fn change(tx: &mut Tx<'_>, now: Timestamp, which: &str, change: GameChange) 
 /// The games, by the name that people call them.
 pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
     repository::list(tx, page)
+}
+
+/// The game of an id or slug, if there is one.
+pub fn lookup(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Game>> {
+    repository::find(tx, id_or_slug)
 }
 
 /// The game of an id or slug. Errors: `NotFound`.
@@ -179,7 +189,8 @@ fn check(game: &Game) -> Result<()> {
     faults.none()
 }
 
-const SLUG_RULE: &str =
+/// What [`is_slug`] asks for.
+pub const SLUG_RULE: &str =
     "must be 1 to 50 small letters, digits and single dashes between them, such as 'my-game'";
 
 /// Whether the text can be a slug: it becomes a label of a host's name (RFC 1123), with room for

@@ -29,7 +29,7 @@ pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
 }
 
 /// Members of JSON that nobody here looks into.
-pub(crate) type Metadata = Map<String, Value>;
+pub type Metadata = Map<String, Value>;
 
 /// The faults of a request.
 #[derive(Default)]

@@ -18,7 +18,7 @@ pub mod scores;
 pub mod sessions;
 pub mod states;
 
-pub use input::{Page, read};
+pub use input::{Metadata, Page, read};
 
 use lyceum_store::Migration;
 

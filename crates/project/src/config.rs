@@ -9,6 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::literal::{self, Literal, Value, place};
+use crate::secrets;
 
 /// The names of the file, the one that is looked for first first.
 pub const FILES: [&str; 2] = ["lyceum.config.json", "lyceum.config.js"];
@@ -32,6 +33,8 @@ pub struct Config {
     pub build_path: Option<String>,
     /// What the project uses.
     pub integrations: Integrations,
+    /// Secrets that its integrations cannot do without.
+    pub required_secrets: Vec<String>,
     /// Where `name`, `description`, `emoji` and `platform` stand as literals: bytes of the text,
     /// quotes included.
     pub scalars: Vec<(&'static str, Range<usize>)>,
@@ -216,6 +219,7 @@ impl Reader<'_> {
             platform,
             build_path,
             integrations,
+            required_secrets: self.required_secrets(root),
             scalars,
             expressions: Vec::new(),
         }
@@ -238,6 +242,30 @@ impl Reader<'_> {
         let lms = self.switched(at, path, name);
         let lms = lms.map(|lms| self.lms(lms, &format!("integrations.{name}.")));
         Integrations { custom_routes, database, kv, bucket, lms }
+    }
+
+    /// The names below `secrets` of every integration that is on.
+    fn required_secrets(&mut self, root: &Literal) -> Vec<String> {
+        let Some(Literal { value: Value::Object(integrations), .. }) = root.member("integrations")
+        else {
+            return Vec::new();
+        };
+        let mut required = Vec::new();
+        for (name, integration) in integrations {
+            let path = format!("integrations.{name}.secrets");
+            let Some(secrets) = integration.member("secrets") else { continue };
+            let Value::List(names) = &secrets.value else {
+                self.wrong(&path, secrets, "must be a list of names");
+                continue;
+            };
+            for at in names {
+                match &at.value {
+                    Value::Text(name) if secrets::is_name(name) => required.push(name.clone()),
+                    _ => self.wrong(&path, at, "must be the name of a secret, such as 'API_KEY'"),
+                }
+            }
+        }
+        required
     }
 
     fn strategy(&mut self, database: &Literal, path: &str) -> Option<Strategy> {

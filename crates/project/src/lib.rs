@@ -1,11 +1,19 @@
-//! The project of an app developer: what its config file says.
+//! The project of an app developer: what its config file says, what a server has of it, and the plan
+//! that leads from one to the other.
 //!
 //! Invariants: nothing is executed; every value knows its place in the file, so that a tool can name
 //! it, or write another one there and leave the rest as it is.
 
 mod config;
 pub mod literal;
+mod plan;
+mod rewrite;
+pub mod secrets;
+mod state;
 
 pub use config::{
     Config, Course, Database, FILES, Integrations, Lms, Organization, Strategy, find, slug_of,
 };
+pub use plan::{Action, Change, FieldChange, Plan, SecretChanges, Step, plan};
+pub use rewrite::{ByHand, Rewritten};
+pub use state::{Artifact, Backend, Desired, Metadata, Module, SCALARS, Secrets, State, Uses};

@@ -43,6 +43,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_games::MIGRATIONS,
         lyceum_credentials::MIGRATIONS,
         lyceum_standards::MIGRATIONS,
+        lyceum_hosting::MIGRATIONS,
     ]
     .concat()
 }

@@ -37,8 +37,22 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["lyceum-roster", "lyceum-bridge", "lyceum-events", "lyceum-store", "lyceum-core"],
     ),
     (
+        "lyceum-hosting",
+        &[
+            "lyceum-games",
+            "lyceum-access",
+            "lyceum-project",
+            "lyceum-blob",
+            "lyceum-store",
+            "lyceum-core",
+        ],
+    ),
+    (
         "lyceum-server",
         &[
+            "lyceum-hosting",
+            "lyceum-project",
+            "lyceum-blob",
             "lyceum-credentials",
             "lyceum-games",
             "lyceum-adaptive",

@@ -1,6 +1,8 @@
 //! The config file: what is read, what is told, and where.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
+mod plans;
+
 use lyceum_core::ProblemKind;
 use lyceum_project::literal::{self, Value};
 use lyceum_project::{Config, Strategy, find, slug_of};

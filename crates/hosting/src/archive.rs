@@ -1,0 +1,178 @@
+//! Taking in the zip of a build: file by file, in bounded memory, nothing outside of its place.
+//!
+//! A zip says of itself how large its files are and where they go. Nothing of that is believed: what is
+//! counted is what comes out, and a name that is no plain path below the frontend's root is refused.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use lyceum_blob::{Blob, Blobs, Digest};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use zip::ZipArchive;
+use zip::read::ZipFile;
+
+use crate::deployments::{File, Manifest};
+
+/// What is served where a path names no file.
+pub const INDEX: &str = "index.html";
+
+const FILE_KIND: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+const SYMLINK: u32 = 0o120_000;
+const END: [u8; 4] = [b'P', b'K', 5, 6];
+const END_BYTES: usize = 22;
+
+/// Unpacks a zip that is among the blobs; each of its files becomes one.
+///
+/// Errors: `NotFound` where the zip was not uploaded; `Invalid` for one that is no zip or has no
+/// `index.html` at its root, for symbolic links, encrypted files, two files of one name, and names that
+/// are absolute, lead upwards or are no plain paths; `TooLarge` beyond the limits.
+pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
+    let Some(mut blob) = blobs.open(zip)? else {
+        let message = format!("the zip {zip} was not uploaded; send it to /api/uploads first");
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    };
+    check_directory(&mut blob)?;
+    let mut archive = ZipArchive::new(blob.file).map_err(|fault| no_zip(&fault.to_string()))?;
+    if archive.len() > limits::FRONTEND_FILES_MAX_COUNT {
+        return Err(too_many(archive.len()));
+    }
+    let mut files = BTreeMap::new();
+    let mut left = limits::FRONTEND_MAX_BYTES;
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).map_err(|fault| no_zip(&fault.to_string()))?;
+        let Some(path) = path_of(&entry)? else { continue };
+        let mut writer = blobs.writer()?;
+        let copied = copy(&mut entry, &mut writer, left).map_err(|fault| {
+            let message = format!("the file '{path}' in the zip is damaged: {fault}");
+            Problem::invalid("frontend", message)
+        })?;
+        let Some(size) = copied else {
+            let message = format!(
+                "the files of the zip have more than {} bytes together, at '{path}'; leave out what is \
+                 not served, or keep it in a bucket",
+                limits::FRONTEND_MAX_BYTES
+            );
+            return Err(Problem::new(ProblemKind::TooLarge, message));
+        };
+        left -= size;
+        let file = File { sha256: writer.keep()?, size, media: media(&path) };
+        if files.insert(path.clone(), file).is_some() {
+            return Err(refused(&path, "is there twice"));
+        }
+    }
+    if !files.contains_key(INDEX) {
+        return Err(no_index(&files));
+    }
+    Ok(Manifest(files))
+}
+
+/// Copies at most `most` bytes; none: there are more.
+fn copy(from: &mut impl Read, to: &mut impl Write, most: u64) -> io::Result<Option<u64>> {
+    let copied = io::copy(&mut from.take(most.saturating_add(1)), to)?;
+    Ok((copied <= most).then_some(copied))
+}
+
+/// Where an entry goes; none for a folder. What the name says is taken by bytes, not by what some
+/// system would make of it.
+fn path_of(entry: &ZipFile<'_, impl Read>) -> Result<Option<String>> {
+    let Ok(name) = std::str::from_utf8(entry.name_raw()) else {
+        let shown = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        return Err(refused(&shown, "has a name that is not UTF-8"));
+    };
+    let plain = name.strip_suffix('/').unwrap_or(name);
+    let fault = if plain.is_empty() || plain.len() > limits::FRONTEND_PATH_MAX_BYTES {
+        Some("has a name of no length, or beyond 512 bytes")
+    } else if plain.starts_with('/') || plain.as_bytes().get(1) == Some(&b':') {
+        Some("has an absolute name")
+    } else if plain.contains('\\') || plain.chars().any(char::is_control) {
+        Some("has a name with a backslash or a control character")
+    } else if plain.split('/').any(|segment| segment == "..") {
+        Some("leads out of the zip")
+    } else if plain.split('/').any(|segment| segment.is_empty() || segment == ".") {
+        Some("has a name with an empty part")
+    } else if entry.encrypted() {
+        Some("is encrypted")
+    } else {
+        None
+    };
+    if let Some(fault) = fault {
+        return Err(refused(name, fault));
+    }
+    if name.ends_with('/') {
+        return Ok(None);
+    }
+    match entry.unix_mode().unwrap_or(REGULAR) & FILE_KIND {
+        REGULAR | 0 => Ok(Some(name.to_owned())),
+        SYMLINK => Err(refused(name, "is a symbolic link; put the file itself there")),
+        _ => Err(refused(name, "is no plain file")),
+    }
+}
+
+/// Looks at the end of the zip before anything is read into memory: how many entries there are, and
+/// how many bytes their list has.
+fn check_directory(blob: &mut Blob) -> Result<()> {
+    let tail = blob.size.min(u64::from(u16::MAX) + END_BYTES as u64);
+    let mut end = Vec::new();
+    let read = blob
+        .file
+        .seek(SeekFrom::Start(blob.size - tail))
+        .and_then(|_| blob.file.read_to_end(&mut end))
+        .and_then(|_| blob.file.rewind());
+    read.map_err(Problem::internal)?;
+    let is_end = |at: &usize| {
+        let comment = end.get(at + 20..at + END_BYTES);
+        end[*at..].starts_with(&END)
+            && comment.is_some_and(|two| {
+                at + END_BYTES + usize::from(u16::from_le_bytes([two[0], two[1]])) == end.len()
+            })
+    };
+    let Some(at) = (0..end.len().saturating_sub(END_BYTES - 1)).rev().find(is_end) else {
+        return Err(no_zip("it has no end of a list of files"));
+    };
+    let entries = usize::from(u16::from_le_bytes([end[at + 10], end[at + 11]]));
+    let bytes = u32::from_le_bytes([end[at + 12], end[at + 13], end[at + 14], end[at + 15]]);
+    // A zip with more than 65 534 files says so elsewhere, and has too many anyway.
+    if entries > limits::FRONTEND_FILES_MAX_COUNT {
+        return Err(too_many(entries));
+    }
+    if u64::from(bytes) > limits::ZIP_DIRECTORY_MAX_BYTES {
+        let message = format!(
+            "the list of files in the zip has {bytes} bytes; at most {} are read",
+            limits::ZIP_DIRECTORY_MAX_BYTES
+        );
+        return Err(Problem::new(ProblemKind::TooLarge, message));
+    }
+    Ok(())
+}
+
+/// The media type of a file by its name.
+fn media(path: &str) -> String {
+    let media = mime_guess::from_path(path).first_or_octet_stream();
+    let is_text = media.type_() == mime_guess::mime::TEXT
+        || matches!(media.subtype().as_str(), "javascript" | "json" | "xml" | "manifest+json");
+    if is_text { format!("{media}; charset=utf-8") } else { media.to_string() }
+}
+
+fn no_index(files: &BTreeMap<String, File>) -> Problem {
+    let below = files.keys().find(|path| path.ends_with("/index.html"));
+    let hint = match below {
+        Some(path) => format!("it is at '{path}'; zip what is inside that folder"),
+        None => "zip the folder that the build writes".to_owned(),
+    };
+    Problem::invalid("frontend", format!("the zip has no 'index.html' at its root; {hint}"))
+}
+
+fn refused(name: &str, why: &str) -> Problem {
+    Problem::invalid("frontend", format!("the file '{}' in the zip {why}", name.escape_default()))
+}
+
+fn no_zip(why: &str) -> Problem {
+    Problem::invalid("frontend", format!("the file is no zip that can be read: {why}"))
+}
+
+fn too_many(count: usize) -> Problem {
+    let most = limits::FRONTEND_FILES_MAX_COUNT;
+    let message = format!("the zip has {count} files or more; at most {most} are served");
+    Problem::new(ProblemKind::TooLarge, message)
+}

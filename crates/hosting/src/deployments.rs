@@ -1,0 +1,280 @@
+//! Versions of projects: what each one serves, and which one is served.
+
+use std::collections::BTreeMap;
+
+use lyceum_access::Master;
+use lyceum_blob::Digest;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_games::games::{self, GameChange, NewGame};
+use lyceum_project::{Action, Artifact, Backend, Desired, Metadata, Plan, State, Uses};
+use lyceum_store::Tx;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::projects::{self, Place};
+use crate::{audit, repository, secrets};
+
+/// A version of a project.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deployment {
+    /// A UUID.
+    pub id: String,
+    /// The project.
+    pub slug: String,
+    /// Its number: 1, 2, 3, …
+    pub version: i64,
+    /// The zip of its build.
+    pub frontend: Option<Artifact>,
+    /// The code that answers.
+    pub backend: Option<Backend>,
+    /// What it uses.
+    pub uses: Uses,
+    /// The client that made it.
+    pub made_by: String,
+    /// When.
+    pub made_at: Timestamp,
+}
+
+/// The files of a frontend by path, without a slash in front.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Manifest(pub BTreeMap<String, File>);
+
+/// A file of a frontend.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    /// Its blob.
+    pub sha256: Digest,
+    /// Bytes.
+    pub size: u64,
+    /// Its media type, such as `text/html; charset=utf-8`.
+    pub media: String,
+}
+
+/// The version that is served; none where the project is not deployed here.
+pub fn active(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Deployment>> {
+    match repository::projects::find(tx, slug)? {
+        Some(project) => repository::deployments::find(tx, slug, project.version),
+        None => Ok(None),
+    }
+}
+
+/// The number of the version that is served: cheap enough to be asked for at every request.
+pub fn active_version(tx: &mut Tx<'_>, slug: &str) -> Result<Option<i64>> {
+    Ok(repository::projects::find(tx, slug)?.map(|project| project.version))
+}
+
+/// The files of a frontend, by the SHA-256 of its zip; none where it was never unpacked here.
+pub fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
+    repository::deployments::manifest(tx, zip)
+}
+
+/// Keeps the files of a frontend that was unpacked.
+pub fn keep_manifest(tx: &mut Tx<'_>, zip: &Artifact, manifest: &Manifest) -> Result<()> {
+    repository::deployments::put_manifest(tx, zip, manifest)
+}
+
+/// A version. Errors: `NotFound`.
+pub fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Deployment> {
+    let found = repository::deployments::find(tx, slug, version)?;
+    found.ok_or_else(|| {
+        let message = format!(
+            "the project '{slug}' has no version {version}; `lyceum deployments list` shows those \
+             that are kept"
+        );
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// The versions that are kept, newest first. Errors: `NotFound`.
+pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
+    projects::find(tx, slug)?;
+    repository::deployments::list(tx, slug)
+}
+
+/// Refuses a plan that does not start from what is there now.
+///
+/// Errors: `Conflict` where the state moved since the plan was made; `Invalid` for a desired state that
+/// breaks a rule.
+pub fn check(tx: &mut Tx<'_>, master: &Master, place: &Place, plan: &Plan) -> Result<State> {
+    let state = projects::state(tx, master, &plan.slug, place)?;
+    if state.revision != plan.base {
+        return Err(moved(&state, plan));
+    }
+    check_desired(&plan.desired, &state)?;
+    // A field of the game can change without the project: then the plan is another one, too.
+    if lyceum_project::plan(&state, &plan.desired) != *plan {
+        return Err(moved(&state, plan));
+    }
+    Ok(state)
+}
+
+/// Applies a plan: all of it, or nothing. `values` are those of the secrets that it pushes. Answers the
+/// state that it leads to. The frontend was unpacked before, see [`keep_manifest`].
+///
+/// Errors: those of [`check`]; `Invalid` for values that are not those of the plan.
+pub fn apply(
+    tx: &mut Tx<'_>,
+    (master, now, who): (&Master, Timestamp, &str),
+    place: &Place,
+    plan: &Plan,
+    values: &BTreeMap<String, String>,
+) -> Result<State> {
+    let state = check(tx, master, place, plan)?;
+    let slug = plan.slug.as_str();
+    if plan.action == Action::Nothing {
+        return Ok(state);
+    }
+    if !plan.metadata.is_empty() {
+        write_metadata(tx, now, slug, &plan.desired.metadata)?;
+    }
+    let known = repository::projects::find(tx, slug)?;
+    let sealed = secrets::after(tx, master, plan, state.version, values)?;
+    let latest = known.as_ref().map_or(0, |project| project.latest);
+    let version = if plan.makes_version() { latest + 1 } else { state.version.unwrap_or(latest) };
+    let moved_on =
+        repository::projects::move_on(tx, now, slug, plan.base, version, latest.max(version))?;
+    if !moved_on {
+        return Err(moved(&state, plan));
+    }
+    if plan.makes_version() {
+        let deployment = Deployment {
+            id: Uuid::now_v7().to_string(),
+            slug: slug.to_owned(),
+            version,
+            frontend: plan.desired.frontend.clone().or(state.frontend),
+            backend: plan.desired.backend.clone().or(state.backend),
+            uses: plan.desired.uses,
+            made_by: who.to_owned(),
+            made_at: now,
+        };
+        repository::deployments::insert(tx, &deployment)?;
+        repository::secrets::insert(tx, slug, version, &sealed)?;
+        repository::deployments::forget(tx, slug, version)?;
+    }
+    let details = json!({
+        "version": version, "metadata": plan.metadata, "frontend": plan.frontend,
+        "backend": plan.backend.as_ref().map(|change| &change.new.source_hash),
+        "uses": plan.uses, "secrets": plan.secrets,
+    });
+    audit::note(tx, now, (slug, who), "deploy", &details)?;
+    projects::state(tx, master, slug, place)
+}
+
+/// Serves a kept version again: code, frontend and secrets as they were. What people see of the
+/// project, its data and its files stay as they are. Without a number the version before the one that
+/// is served.
+///
+/// Errors: `NotFound`; `Conflict` where there is no other version, or the project was changed since
+/// `base`.
+pub fn roll_back(
+    tx: &mut Tx<'_>,
+    (now, who): (Timestamp, &str),
+    slug: &str,
+    version: Option<i64>,
+    base: Option<i64>,
+) -> Result<Deployment> {
+    let project = projects::find(tx, slug)?;
+    let target = earlier(tx, slug, version)?;
+    let base = base.unwrap_or(project.revision);
+    if !repository::projects::move_on(tx, now, slug, base, target.version, project.latest)? {
+        let message = format!("the project '{slug}' was changed meanwhile; look again and repeat");
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let details = json!({ "from": project.version, "version": target.version });
+    audit::note(tx, now, (slug, who), "rollback", &details)?;
+    Ok(target)
+}
+
+/// The version that a rollback leads to. Errors: `NotFound`; `Conflict` where there is none.
+pub fn earlier(tx: &mut Tx<'_>, slug: &str, version: Option<i64>) -> Result<Deployment> {
+    let project = projects::find(tx, slug)?;
+    if let Some(version) = version {
+        return find(tx, slug, version);
+    }
+    let kept = repository::deployments::list(tx, slug)?;
+    kept.into_iter().find(|kept| kept.version < project.version).ok_or_else(|| {
+        let message = format!(
+            "the project '{slug}' has no version before {}, which is served",
+            project.version
+        );
+        Problem::new(ProblemKind::Conflict, message)
+    })
+}
+
+fn moved(state: &State, plan: &Plan) -> Problem {
+    let message = format!(
+        "the project '{}' was changed since the plan was made (it was of revision {}, now is {}); \
+         deploy again to plan anew",
+        plan.slug, plan.base, state.revision
+    );
+    Problem::new(ProblemKind::Conflict, message)
+}
+
+/// Writes what people see: the project is a game of the platform.
+fn write_metadata(tx: &mut Tx<'_>, now: Timestamp, slug: &str, wanted: &Metadata) -> Result<()> {
+    let Metadata { name, description, emoji, platform } = wanted.clone();
+    if games::lookup(tx, slug)?.is_none() {
+        let new = NewGame {
+            slug: slug.to_owned(),
+            display_name: name,
+            description,
+            emoji,
+            platform,
+            metadata: serde_json::Map::new(),
+        };
+        return games::create(tx, now, new).map(drop);
+    }
+    let change =
+        GameChange { display_name: Some(name), description, emoji, platform, metadata: None };
+    games::change(tx, now, slug, change).map(drop)
+}
+
+/// The rules of what a client may wish for.
+fn check_desired(desired: &Desired, state: &State) -> Result<()> {
+    let refuse = |path: &str, message: String| Err(Problem::invalid(path, message));
+    if desired.slug != state.slug {
+        return refuse("plan.desired.slug", format!("must be '{}', as in the path", state.slug));
+    }
+    let hashes = desired.frontend.iter().map(|frontend| &frontend.sha256);
+    let modules = desired.backend.iter().flat_map(|backend| &backend.modules);
+    for hash in hashes.chain(modules.clone().map(|module| &module.sha256)) {
+        hash.parse::<Digest>()?;
+    }
+    if let Some(backend) = &desired.backend {
+        let bytes: u64 = modules.clone().fold(0, |sum, module| sum.saturating_add(module.size));
+        let main = modules.clone().any(|module| module.name == backend.main);
+        let path = "plan.desired.backend";
+        if !main || backend.modules.len() > limits::BACKEND_MODULES_MAX_COUNT {
+            let most = limits::BACKEND_MODULES_MAX_COUNT;
+            return refuse(path, format!("has 1 to {most} modules, the main one among them"));
+        }
+        if bytes > limits::BACKEND_MAX_BYTES {
+            return refuse(
+                path,
+                format!("has {bytes} bytes; at most {}", limits::BACKEND_MAX_BYTES),
+            );
+        }
+        if backend.routes.len() > limits::BACKEND_ROUTES_MAX_COUNT {
+            let most = limits::BACKEND_ROUTES_MAX_COUNT;
+            return refuse(path, format!("has at most {most} routes"));
+        }
+        if lyceum_core::time::parse_date(&backend.compatibility_date).is_none() {
+            return refuse(
+                &format!("{path}.compatibilityDate"),
+                "must be a day, YYYY-MM-DD".into(),
+            );
+        }
+    }
+    let secrets = desired.secrets.iter().flatten();
+    if secrets.clone().count() > limits::SECRETS_MAX_COUNT {
+        return refuse("plan.desired.secrets", format!("at most {}", limits::SECRETS_MAX_COUNT));
+    }
+    match secrets.map(|(name, _)| name).find(|name| !lyceum_project::secrets::is_name(name)) {
+        Some(name) => refuse("plan.desired.secrets", format!("'{name}' cannot name a secret")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,21 @@
+//! Hosted projects: what is served of an app, which versions there were, with which secrets.
+//!
+//! Invariants: a version is whole or not there; what is served changes in one transaction; a plan is
+//! applied as it was shown or not at all; the value of a secret leaves this crate for the engine alone.
+
+pub mod archive;
+pub mod audit;
+pub mod deployments;
+pub mod projects;
+mod repository;
+pub mod secrets;
+pub mod uploads;
+
+use lyceum_store::Migration;
+
+/// The tables of this crate.
+pub const MIGRATIONS: &[Migration] = &[Migration {
+    version: 23,
+    name: "projects",
+    sql: include_str!("../migrations/V23__projects.sql"),
+}];

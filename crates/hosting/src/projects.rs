@@ -1,0 +1,109 @@
+//! Projects: a game of the platform that is served from here.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_access::Master;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_games::games;
+use lyceum_project::{Metadata, Secrets, State, Uses};
+use lyceum_store::Tx;
+use serde::Serialize;
+
+use crate::repository;
+
+/// A project that is served.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Project {
+    /// Its name in addresses.
+    pub slug: String,
+    /// One more with every change.
+    pub revision: i64,
+    /// The version that is served.
+    pub version: i64,
+    /// The last version that was made.
+    #[serde(skip)]
+    pub latest: i64,
+    /// When it was first deployed.
+    pub created_at: Timestamp,
+    /// When it was changed.
+    pub updated_at: Timestamp,
+}
+
+/// Where a server is, and where it serves a project.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// `local`, `staging`, `production`.
+    pub environment: &'static str,
+    /// Where the frontend is.
+    pub frontend_url: String,
+    /// Where the backend is.
+    pub backend_url: String,
+}
+
+/// The projects by slug.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
+    repository::projects::list(tx)
+}
+
+/// A project. Errors: `NotFound`.
+pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Project> {
+    repository::projects::find(tx, slug)?.ok_or_else(|| {
+        let message = format!("no project '{slug}' is deployed here; `lyceum deploy` makes one");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// What the server has of a project, also where it has nothing yet: what plans start from.
+///
+/// Errors: `Invalid` for what is no slug.
+pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Result<State> {
+    if !games::is_slug(slug) {
+        return Err(Problem::invalid("slug", games::SLUG_RULE));
+    }
+    let project = repository::projects::find(tx, slug)?;
+    let deployment = match &project {
+        Some(project) => repository::deployments::find(tx, slug, project.version)?,
+        None => None,
+    };
+    let digests = match &deployment {
+        Some(deployment) => repository::secrets::digests(tx, slug, deployment.version)?,
+        None => BTreeMap::new(),
+    };
+    let (frontend, backend, uses) = match deployment {
+        Some(deployment) => (deployment.frontend, deployment.backend, deployment.uses),
+        None => (None, None, Uses::default()),
+    };
+    Ok(State {
+        slug: slug.to_owned(),
+        environment: place.environment.to_owned(),
+        revision: project.as_ref().map_or(0, |project| project.revision),
+        metadata: metadata(tx, slug)?,
+        version: project.as_ref().map(|project| project.version),
+        frontend,
+        backend,
+        uses,
+        secrets: Secrets { key: BASE64_STANDARD.encode(digest_key(master, slug)), digests },
+        frontend_url: place.frontend_url.clone(),
+        backend_url: place.backend_url.clone(),
+    })
+}
+
+/// The key of the digests of a project's secrets: whoever has it may write them.
+pub(crate) fn digest_key(master: &Master, slug: &str) -> [u8; 32] {
+    master.derive(&format!("digests of the project {slug}"))
+}
+
+/// What is stored of the project's game.
+fn metadata(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Metadata>> {
+    let game = games::lookup(tx, slug)?;
+    Ok(game.map(|game| Metadata {
+        name: game.display_name,
+        description: game.description,
+        emoji: game.emoji,
+        platform: Some(game.platform),
+    }))
+}

@@ -1,0 +1,37 @@
+//! The log of changes.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_store::Tx;
+
+use super::{all, json_in, ms, text, time};
+use crate::audit::Entry;
+
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (slug, who): (&str, &str),
+    what: &str,
+    details: &str,
+) -> Result<()> {
+    tx.execute(
+        "INSERT INTO project_audit (slug, at_ms, who, what, details) VALUES ($1, $2, $3, $4, $5)",
+        &[slug.into(), ms(now), who.into(), what.into(), details.into()],
+    )
+    .map(drop)
+}
+
+pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64) -> Result<Vec<Entry>> {
+    let sql = "SELECT seq, at_ms, who, what, details FROM project_audit \
+               WHERE slug = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
+    let params = [slug.into(), before.into(), limits::AUDIT_PAGE_MAX_RECORDS.into()];
+    all(tx, sql, &params, |row| {
+        Ok(Entry {
+            id: row.int(0)?,
+            at: time(row, 1)?,
+            who: text(row, 2)?,
+            what: text(row, 3)?,
+            details: json_in(row.text(4)?)?,
+        })
+    })
+}

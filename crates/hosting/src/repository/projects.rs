@@ -1,0 +1,57 @@
+//! Projects.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_store::{Row, Tx};
+
+use super::{all, ms, text, time};
+use crate::projects::Project;
+
+const COLUMNS: &str = "slug, revision, active, latest, created_ms, updated_ms";
+
+fn read(row: &Row<'_>) -> Result<Project> {
+    Ok(Project {
+        slug: text(row, 0)?,
+        revision: row.int(1)?,
+        version: row.int(2)?,
+        latest: row.int(3)?,
+        created_at: time(row, 4)?,
+        updated_at: time(row, 5)?,
+    })
+}
+
+pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
+    let sql = format!("SELECT {COLUMNS} FROM projects WHERE slug = $1");
+    tx.query_one(&sql, &[slug.into()], read)
+}
+
+pub(crate) fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
+    let sql = format!("SELECT {COLUMNS} FROM projects ORDER BY slug LIMIT $1");
+    all(tx, &sql, &[limits::PROJECTS_MAX_COUNT.into()], read)
+}
+
+/// Points the project at a version, where it still is at the revision `base`; 0: it is made. Answers
+/// whether it was.
+pub(crate) fn move_on(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    slug: &str,
+    base: i64,
+    version: i64,
+    latest: i64,
+) -> Result<bool> {
+    let changed = if base == 0 {
+        tx.execute(
+            "INSERT INTO projects (slug, revision, active, latest, created_ms, updated_ms) \
+             VALUES ($1, 1, $2, $3, $4, $4) ON CONFLICT DO NOTHING",
+            &[slug.into(), version.into(), latest.into(), ms(now)],
+        )?
+    } else {
+        tx.execute(
+            "UPDATE projects SET revision = revision + 1, active = $1, latest = $2, \
+             updated_ms = $3 WHERE slug = $4 AND revision = $5",
+            &[version.into(), latest.into(), ms(now), slug.into(), base.into()],
+        )?
+    };
+    Ok(changed == 1)
+}

@@ -1,0 +1,48 @@
+//! Secrets at rest.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::Result;
+use lyceum_store::{Tx, Value};
+
+use super::{all, text};
+use crate::secrets::Sealed;
+
+pub(crate) fn digests(
+    tx: &mut Tx<'_>,
+    slug: &str,
+    version: i64,
+) -> Result<BTreeMap<String, String>> {
+    let sql = "SELECT name, digest FROM deployment_secrets WHERE slug = $1 AND version = $2";
+    let rows =
+        all(tx, sql, &[slug.into(), version.into()], |row| Ok((text(row, 0)?, text(row, 1)?)));
+    Ok(rows?.into_iter().collect())
+}
+
+pub(crate) fn of_version(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Vec<Sealed>> {
+    let sql = "SELECT name, digest, sealed FROM deployment_secrets \
+               WHERE slug = $1 AND version = $2 ORDER BY name";
+    all(tx, sql, &[slug.into(), version.into()], |row| {
+        Ok(Sealed { name: text(row, 0)?, digest: text(row, 1)?, value: row.blob(2)?.to_owned() })
+    })
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, slug: &str, version: i64, secrets: &[Sealed]) -> Result<()> {
+    let values: Vec<Value<'_>> = secrets
+        .iter()
+        .flat_map(|secret| {
+            [
+                slug.into(),
+                version.into(),
+                (&secret.name).into(),
+                (&secret.digest).into(),
+                secret.value.as_slice().into(),
+            ]
+        })
+        .collect();
+    if values.is_empty() {
+        return Ok(());
+    }
+    let columns = ["slug", "version", "name", "digest", "sealed"];
+    tx.insert_rows("deployment_secrets", &columns, &values, "").map(drop)
+}

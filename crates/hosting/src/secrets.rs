@@ -1,0 +1,85 @@
+//! Secrets: sealed under the server's master key, one set a version.
+
+use std::collections::BTreeMap;
+
+use lyceum_access::Master;
+use lyceum_core::{Detail, Problem, Result};
+use lyceum_project::{Plan, secrets};
+use lyceum_store::Tx;
+
+use crate::projects::digest_key;
+use crate::repository::secrets as repository;
+
+/// A secret at rest, its value under the master key.
+#[derive(Clone, Debug)]
+pub(crate) struct Sealed {
+    pub(crate) name: String,
+    pub(crate) digest: String,
+    pub(crate) value: Vec<u8>,
+}
+
+/// The values of a version's secrets: for the engine, and nobody else.
+///
+/// Errors: they were sealed with another master key.
+pub fn values(
+    tx: &mut Tx<'_>,
+    master: &Master,
+    slug: &str,
+    version: i64,
+) -> Result<BTreeMap<String, String>> {
+    let stored = repository::of_version(tx, slug, version)?;
+    let values = stored.into_iter().map(|secret| {
+        let opened = master.open(&label(slug, &secret.name), &secret.value);
+        let value = opened.and_then(|bytes| String::from_utf8(bytes).ok());
+        value.map(|value| (secret.name, value)).ok_or_else(|| {
+            Problem::internal("a secret was sealed with another master key; put that one back")
+        })
+    });
+    values.collect()
+}
+
+/// The secrets of the version that a plan makes: what it pushes is sealed, what it leaves is kept.
+///
+/// Errors: `Invalid` where a value is missing, is not the one of the plan, or is not asked for.
+pub(crate) fn after(
+    tx: &mut Tx<'_>,
+    master: &Master,
+    plan: &Plan,
+    served: Option<i64>,
+    values: &BTreeMap<String, String>,
+) -> Result<Vec<Sealed>> {
+    let slug = &plan.slug;
+    let mut kept = match served {
+        Some(version) => repository::of_version(tx, slug, version)?,
+        None => Vec::new(),
+    };
+    let Some(wanted) = &plan.desired.secrets else { return Ok(kept) };
+    let key = digest_key(master, slug);
+    let mut faults = Vec::new();
+    let mut fault = |name: &str, message: &str| {
+        faults.push(Detail { path: format!("secrets.{name}"), message: message.to_owned() });
+    };
+    let pushed: Vec<_> = plan.secrets.pushed().collect();
+    for name in values.keys().filter(|name| !pushed.contains(name)) {
+        fault(name, "is not pushed by the plan; leave it out");
+    }
+    kept.retain(|secret| wanted.contains_key(&secret.name) && !pushed.contains(&&secret.name));
+    for name in pushed {
+        let Some(value) = values.get(name) else {
+            fault(name, "is pushed by the plan; send its value");
+            continue;
+        };
+        let digest = secrets::digest(&key, name, value);
+        if wanted.get(name) != Some(&digest) {
+            fault(name, "is not the value that the plan was made for");
+            continue;
+        }
+        let value = master.seal(&label(slug, name), value.as_bytes());
+        kept.push(Sealed { name: name.clone(), digest, value });
+    }
+    if faults.is_empty() { Ok(kept) } else { Err(Problem::invalid_all(faults)) }
+}
+
+fn label(slug: &str, name: &str) -> String {
+    format!("secret {name} of the project {slug}")
+}
