@@ -5,7 +5,6 @@ fails if one public method was not used. `--phase read`, after a restart on the 
 and compares.
 """
 import asyncio
-import inspect
 import json
 import re
 import sys
@@ -16,48 +15,14 @@ from timeback_case.resources.documents import DocumentsResource
 from timeback_case.resources.items import ItemsResource
 from timeback_case.resources.packages import PackagesResource
 from timeback_case.types.inputs import CFPackageInput
-from timeback_common import APIError, InputValidationError
+from timeback_common import InputValidationError
 
-from harness import Checks, arguments
+from harness import Checks, Coverage, arguments
 
-SERVICES = [AssociationsResource, DocumentsResource, ItemsResource, PackagesResource]
-used = set()
 
 WHEN = "2026-01-15T08:00:00Z"
 FRAMEWORK = "7e000000-0000-4000-8000-000000000001"
 OTHER = "7e000000-0000-4000-8000-000000000002"
-
-
-def watch():
-    """Notes each public method that is used."""
-    for cls in SERVICES:
-        for name, function in list(vars(cls).items()):
-            if inspect.isfunction(function) and not name.startswith("_"):
-                setattr(cls, name, watched(cls.__name__, name, function))
-
-
-def watched(owner, name, function):
-    def call(self, *args, **kwargs):
-        used.add((owner, name))
-        return function(self, *args, **kwargs)
-    return call
-
-
-def coverage(check):
-    for cls in SERVICES:
-        public = {name for name in vars(cls) if not name.startswith("_")}
-        missing = sorted(public - {name for owner, name in used if owner == cls.__name__})
-        check.that(f"every method of {cls.__name__} was used", not missing, ", ".join(missing))
-
-
-async def refuses(check, name, status, awaitable):
-    """Notes whether the call is refused with that status."""
-    try:
-        got = await awaitable
-    except APIError as error:
-        check.equal(name, error.status_code, status)
-        return
-    check.that(name, False, f"answered {got!r}")
 
 
 def item_id(framework, number):
@@ -101,7 +66,7 @@ async def packages(check, case):
     check.equal("both spellings of a type are one", [i.cf_item_type for i in read.cf_items], ["Domain", "Standard", "Standard"])
     check.equal("its package has its associations", len(read.cf_associations), 3)
     check.equal("its extensions are kept", read.cf_document.extensions, {"wave": 1})
-    await refuses(check, "the same framework is not made twice", 409, case.packages.create(sent))
+    await check.refuses("the same framework is not made twice", 409, case.packages.create(sent))
     tree = (await case.packages.get_groups(FRAMEWORK))["CFPackageWithGroups"]
     domain = tree.structured_content["Domain"][0]
     below = [child["humanCodingScheme"] for child in domain.child_groups["Standard"]]
@@ -112,15 +77,15 @@ async def packages(check, case):
     check.equal("a replaced framework is counted", changed.result.stats.items, 2)
     read = (await case.documents.get(FRAMEWORK))["CFDocument"]
     check.equal("its document has the new title", read.title, "Mathematics 2")
-    await refuses(check, "what it lost is gone", 404, case.items.get(item_id(FRAMEWORK, 2)))
-    await refuses(check, "nothing unknown is replaced", 404, case.packages.update(OTHER, package(OTHER, "x", ["y"])))
+    await check.refuses("what it lost is gone", 404, case.items.get(item_id(FRAMEWORK, 2)))
+    await check.refuses("nothing unknown is replaced", 404, case.packages.update(OTHER, package(OTHER, "x", ["y"])))
     made = await case.packages.upsert(OTHER, package(OTHER, "Science", ["Energy"]))
     check.equal("what is not there is made", made.result.stats.items, 1)
     made = await case.packages.upsert(OTHER, package(OTHER, "Science", ["Energy", "Matter"]))
     check.equal("and then replaced", made.result.stats.items, 2)
     wrong = package(OTHER, "Science", ["Energy"])
     wrong["CFAssociations"][0]["destinationNodeURI"]["identifier"] = item_id(OTHER, 9)
-    await refuses(check, "an association to nothing is refused", 422, case.packages.update(OTHER, wrong))
+    await check.refuses("an association to nothing is refused", 422, case.packages.update(OTHER, wrong))
     await check.raises("the client itself refuses a package without items", InputValidationError,
                        case.packages.create({"CFDocument": wrong["CFDocument"]}))
 
@@ -133,7 +98,7 @@ async def documents(check, case):
     read = (await case.documents.get(OTHER))["CFDocument"]
     check.equal("it is read as it is listed", read, one[0])
     check.equal("it leads to its package", read.cf_package_uri.sourced_id, OTHER)
-    await refuses(check, "an id that is no UUID is refused", 400, case.documents.get("science"))
+    await check.refuses("an id that is no UUID is refused", 400, case.documents.get("science"))
 
 
 async def items(check, case):
@@ -153,7 +118,7 @@ async def associations(check, case):
     read = (await case.associations.get(child.replace("-8000-", "-9000-")))["CFAssociation"]
     ends = (read.origin_node_uri.sourced_id, read.destination_node_uri.sourced_id)
     check.equal("an association has its ends", ends, (child, item_id(FRAMEWORK, 0)))
-    await refuses(check, "an unknown one is not found", 404, case.associations.get(child))
+    await check.refuses("an unknown one is not found", 404, case.associations.get(child))
 
 
 async def snapshot(case):
@@ -177,11 +142,11 @@ async def snapshot(case):
 
 async def main():
     options, check = arguments(), Checks()
-    watch()
+    coverage = Coverage([AssociationsResource, DocumentsResource, ItemsResource, PackagesResource])
     case = CaseClient(base_url=options.base, auth_url=options.auth, client_id=options.id, client_secret=options.secret)
     await check.phase(options, [packages, documents, items, associations], snapshot, case)
     if options.phase == "write":
-        coverage(check)
+        coverage.whole(check)
     await case.close()
     return check.summary()
 

@@ -6,7 +6,6 @@ resets, and fails if one public method of the client was not used. `--phase read
 the same data, repeats the reads and compares them with what was noted.
 """
 import asyncio
-import inspect
 import json
 import sys
 
@@ -16,38 +15,8 @@ from timeback_edubridge.types import EnrollmentMetadata, EnrollOptions, SubjectT
 from timeback_oneroster import OneRosterClient
 
 from cases import ref
-from harness import Checks, arguments
+from harness import Checks, Coverage, arguments, resource_classes
 
-used = set()
-ANALYTICS = {"AnalyticsResource"}
-
-
-def service_classes():
-    return {c for _, c in inspect.getmembers(resources, inspect.isclass) if c.__name__.endswith("Resource")} \
-        - {c for _, c in inspect.getmembers(resources, inspect.isclass) if c.__name__ in ANALYTICS}
-
-
-def watch():
-    """Notes each public method that is used."""
-    for cls in service_classes():
-        for name, function in list(vars(cls).items()):
-            if inspect.isfunction(function) and not name.startswith("_"):
-                setattr(cls, name, watched(cls, name, function))
-
-
-def watched(cls, name, function):
-    async def call(self, *args, **kwargs):
-        used.add((cls.__name__, name))
-        return await function(self, *args, **kwargs)
-    call.original = function
-    return call
-
-
-def coverage(check):
-    for cls in sorted(service_classes(), key=lambda c: c.__name__):
-        public = {name for name, _ in inspect.getmembers(cls, inspect.isfunction) if not name.startswith("_")}
-        missing = sorted(public - {name for owner, name in used if owner == cls.__name__})
-        check.that(f"every method of {cls.__name__} was used", not missing, ", ".join(missing))
 
 
 def student(sourced_id, org, grades, role="student"):
@@ -177,7 +146,7 @@ async def snapshot(bridge):
 
 async def main():
     options, check = arguments(), Checks()
-    watch()
+    coverage = Coverage(resource_classes(resources) - {resources.AnalyticsResource})
     own = {"base_url": options.base, "auth_url": options.auth, "client_id": options.id, "client_secret": options.secret}
     async with EdubridgeClient(**own) as bridge, OneRosterClient(**own) as roster:
         check.that("the token endpoint answers", (await bridge.check_auth())["ok"])
@@ -195,7 +164,7 @@ async def main():
         if options.phase == "write":
             with open(options.state, "w", encoding="utf-8") as handle:
                 json.dump(await snapshot(bridge), handle)
-            coverage(check)
+            coverage.whole(check)
     return check.summary()
 
 

@@ -1,9 +1,14 @@
-"""What every client script shares: where the server is, and checks that print a line each."""
+"""What every client script shares: where the server is, checks that print a line each, and which
+methods of a client they left out."""
 import argparse
+import functools
+import inspect
 import json
 import logging
 import sys
 import traceback
+
+OURS = __file__.rsplit("/", 1)[0]
 
 logging.disable(logging.CRITICAL)  # The clients log each refusal; the checks say which were meant.
 
@@ -52,6 +57,17 @@ class Checks:
             return self.that(name, False, f"raised {other!r}, wanted {kind.__name__}")
         return self.that(name, False, f"answered {got!r}, wanted {kind.__name__}")
 
+    async def refuses(self, name, status, awaitable):
+        """Notes whether the call is refused with that status; the error, or None where it was answered."""
+        from timeback_common import APIError  # The older client does not bring it.
+        try:
+            got = await awaitable
+        except APIError as error:
+            self.equal(name, error.status_code, status)
+            return error
+        self.that(name, False, f"answered {got!r}")
+        return None
+
     async def step(self, name, work, *args):
         """Runs one step; an error in it is a failed check and the next step goes on."""
         try:
@@ -80,3 +96,41 @@ class Checks:
             print(f"failed: {name}")
         print(f"{self.passed} checks passed, {len(self.failed)} failed")
         return 1 if self.failed else 0
+
+
+class Coverage:
+    """Notes each public method of a client's classes that these scripts call, inherited ones with
+    the class they are called on; calls inside the client do not count."""
+
+    def __init__(self, classes):
+        self.classes = sorted(classes, key=lambda cls: cls.__name__)
+        self.used = set()
+        for cls in {base for one in self.classes for base in one.__mro__ if base.__module__.startswith("timeback_")}:
+            for name, function in list(vars(cls).items()):
+                if inspect.isfunction(function) and public(name):
+                    setattr(cls, name, self.watched(name, function))
+
+    def watched(self, name, function):
+        @functools.wraps(function)
+        def call(this, *args, **kwargs):
+            if sys._getframe(1).f_code.co_filename.startswith(OURS):
+                self.used.add((type(this).__name__, name))
+            return function(this, *args, **kwargs)
+        return call
+
+    def whole(self, check):
+        """Checks that each method was used."""
+        for cls in self.classes:
+            methods = {name for name, _ in inspect.getmembers(cls, inspect.isfunction) if public(name)}
+            missing = sorted(name for name in methods if (cls.__name__, name) not in self.used)
+            check.that(f"every method of {cls.__name__} was used", not missing, ", ".join(missing))
+
+
+def public(name):
+    return not name.startswith("_") or name == "__call__"
+
+
+def resource_classes(*modules):
+    """Every resource class of the modules that is not a mere base."""
+    found = {cls for module in modules for _, cls in inspect.getmembers(module, inspect.isclass)}
+    return {cls for cls in found if not inspect.isabstract(cls) and cls.__name__.endswith("Resource")}

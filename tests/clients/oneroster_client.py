@@ -6,8 +6,6 @@ method of the client was not used, and notes all records in the state file. `--p
 restart on the same data, repeats the reads and compares all records with the noted ones.
 """
 import asyncio
-import functools
-import inspect
 import json
 import sys
 
@@ -18,37 +16,8 @@ import crud
 import reading
 import special
 from cases import CASES, VIEWS
-from harness import Checks, arguments
+from harness import Checks, Coverage, arguments, resource_classes
 
-OURS = __file__.rsplit("/", 1)[0]
-used = set()
-
-
-def service_classes():
-    """Every service and handle class of the client that is not a mere base."""
-    found = {c for module in (resources, rostering, gradebook) for _, c in inspect.getmembers(module, inspect.isclass)}
-    return sorted((c for c in found if not inspect.isabstract(c) and c.__name__.endswith("Resource")), key=lambda c: c.__name__)
-
-
-def public_methods(cls):
-    return {name for name, _ in inspect.getmembers(cls, inspect.isfunction) if not name.startswith("_") or name == "__call__"}
-
-
-def watch():
-    """Notes each public method that these scripts call themselves; calls inside the client do not count."""
-    for cls in {base for c in service_classes() for base in c.__mro__ if base.__module__.startswith("timeback_")}:
-        for name, function in list(vars(cls).items()):
-            if inspect.isfunction(function) and (not name.startswith("_") or name == "__call__"):
-                setattr(cls, name, watched(name, function))
-
-
-def watched(name, function):
-    @functools.wraps(function)
-    def call(self, *args, **kwargs):
-        if sys._getframe(1).f_code.co_filename.startswith(OURS):
-            used.add((type(self).__name__, name))
-        return function(self, *args, **kwargs)
-    return call
 
 
 async def write(check, client, state):
@@ -102,21 +71,15 @@ async def snapshot(client):
     return whole
 
 
-def coverage(check):
-    for cls in service_classes():
-        missing = sorted(public_methods(cls) - {name for owner, name in used if owner == cls.__name__})
-        check.that(f"every method of {cls.__name__} was used", not missing, ", ".join(missing))
-
-
 async def main():
     options, check, state = arguments(), Checks(), {}
-    watch()
+    coverage = Coverage(resource_classes(resources, rostering, gradebook))
     async with OneRosterClient(base_url=options.base, auth_url=options.auth, client_id=options.id,
                                client_secret=options.secret) as client:
         if options.phase == "write":
             await write(check, client, state)
             await read(check, client, state)
-            coverage(check)
+            coverage.whole(check)
             state["records"] = await snapshot(client)
             with open(options.state, "w", encoding="utf-8") as handle:
                 json.dump(state, handle)

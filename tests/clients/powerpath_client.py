@@ -5,58 +5,20 @@ plans, places and assigns, reads each effect back by another operation, and fail
 was not used. `--phase read`, after a restart on the same data, reads again and compares.
 """
 import asyncio
-import inspect
 import json
 import sys
 
-from timeback_common import APIError, InputValidationError, NotFoundError
+from timeback_common import InputValidationError, NotFoundError
 from timeback_edubridge import EdubridgeClient
 from timeback_oneroster import OneRosterClient
 from timeback_powerpath import PowerPathClient, resources
 from timeback_qti import QtiClient
 
 from cases import ref
-from harness import Checks, arguments
+from harness import Checks, Coverage, arguments, resource_classes
 from qti_client import XML
 
-used = set()
 ADA = "pp-ada"
-
-
-def service_classes():
-    return {c for _, c in inspect.getmembers(resources, inspect.isclass) if c.__name__.endswith("Resource")}
-
-
-def watch():
-    """Notes each public method that is used."""
-    for cls in service_classes():
-        for name, function in list(vars(cls).items()):
-            if inspect.isfunction(function) and not name.startswith("_"):
-                setattr(cls, name, watched(cls.__name__, name, function))
-
-
-def watched(owner, name, function):
-    def call(self, *args, **kwargs):
-        used.add((owner, name))
-        return function(self, *args, **kwargs)
-    return call
-
-
-def coverage(check):
-    for cls in sorted(service_classes(), key=lambda c: c.__name__):
-        public = {name for name in vars(cls) if not name.startswith("_")}
-        missing = sorted(public - {name for owner, name in used if owner == cls.__name__})
-        check.that(f"every method of {cls.__name__} was used", not missing, ", ".join(missing))
-
-
-async def refuses(check, name, status, awaitable):
-    """Notes whether the call is refused with that status."""
-    try:
-        got = await awaitable
-    except APIError as error:
-        check.equal(name, error.status_code, status)
-        return
-    check.that(name, False, f"answered {got!r}")
 
 
 class School:
@@ -127,7 +89,7 @@ async def making(check, school):
     check.equal("the resource says what it is", (resource.metadata["lessonType"], resource.metadata["xp"], resource.metadata["subject"]), ("quiz", 10, "Math"))
     await check.raises("an unknown course has no tests", NotFoundError, tests.create_internal_test(
         {"courseId": "none", "lessonType": "quiz", "testType": "qti", "qti": {"url": "https://x.example/t"}}))
-    await refuses(check, "a course has one test-out", 409, tests.create_external_test_out(
+    await check.refuses("a course has one test-out", 409, tests.create_external_test_out(
         {"courseId": "pp-read", "toolProvider": "edulastic", "grades": [4], "xp": 1}))
     syllabus = (await school.path.syllabus.get("pp-math", {"status": "active"})).syllabus
     titles = [unit["title"] for unit in syllabus["subComponents"]]
@@ -139,7 +101,7 @@ async def making(check, school):
 async def adaptive(check, school):
     tests, lesson = school.path.assessments, school.made["pp100"]
     at = {"student": ADA, "lesson": lesson}
-    await refuses(check, "who is not enrolled may not", 422, tests.get_next_question({"student": "pp-ben", "lesson": lesson}))
+    await check.refuses("who is not enrolled may not", 422, tests.get_next_question({"student": "pp-ben", "lesson": lesson}))
     await check.raises("an unknown lesson is not found", NotFoundError, tests.get_next_question({"student": ADA, "lesson": "none"}))
     scores, seen = [], []
     for _ in range(11):
@@ -153,7 +115,7 @@ async def adaptive(check, school):
     progress = await tests.get_assessment_progress(at)
     check.equal("progress says the same", (progress.score, progress.xp, progress.correct_questions, progress.attempt), (100, 12.5, 11, 1))
     check.equal("three questions remain", progress.remaining_questions_per_difficulty.easy, 3)
-    await refuses(check, "it is over", 409, tests.get_next_question(at))
+    await check.refuses("it is over", 409, tests.get_next_question(at))
     again = (await tests.create_new_attempt(at)).attempt
     check.equal("another attempt begins", (again.attempt, again.score, again.score_status), (2, 0, "not submitted"))
     asked = await tests.get_next_question(at)
@@ -177,7 +139,7 @@ async def quiz(check, school):
         told = await tests.update_student_question_response({**at, "question": question.id, "response": response})
         check.equal("an answer is taken, not told", told.lesson_type, "quiz")
         if response == "B":
-            await refuses(check, "half of it cannot be finished", 422, tests.final_student_assessment_response(at))
+            await check.refuses("half of it cannot be finished", 422, tests.final_student_assessment_response(at))
     progress = await tests.get_assessment_progress(at)
     check.equal("what was right is not told yet", [q.correct for q in progress.questions], [None, None])
     for _ in range(2):
@@ -234,7 +196,7 @@ async def outside(check, school):
     check.that("elsewhere not, and it is said why", not other.eligible and other.reason, repr(other))
     elected = await school.path.test_out.create_assignment({"oneRosterSourcedId": ADA, "subject": "Reading"})
     check.equal("a test-out is assigned", (elected.success, elected.data["lessonId"], elected.data["testUrl"]), (True, out, "https://tool.example/run"))
-    await refuses(check, "not where there is none", 409, school.path.test_out.create_assignment({"oneRosterSourcedId": ADA, "subject": "Math"}))
+    await check.refuses("not where there is none", 409, school.path.test_out.create_assignment({"oneRosterSourcedId": ADA, "subject": "Math"}))
     at = {"student": ADA, "lesson": out}
     made = await tests.make_external_test_assignment({**at, "applicationName": "app", "skipCourseEnrollment": True})
     check.equal("the assignment tells where to go", (made.tool_provider, made.attempt, made.test_url, made.test_id),
@@ -255,7 +217,7 @@ async def outside(check, school):
     check.equal("the grade is mastered", grades.grades.test_out_grade, "04")
     used_up = await school.path.test_out.get_eligibility(ADA, "Reading")
     check.that("once is enough", not used_up.eligible, repr(used_up))
-    await refuses(check, "a lesson of this server is not assigned elsewhere", 422, tests.make_external_test_assignment({"student": ADA, "lesson": school.made["quiz"]}))
+    await check.refuses("a lesson of this server is not assigned elsewhere", 422, tests.make_external_test_assignment({"student": ADA, "lesson": school.made["quiz"]}))
 
 
 async def assigning(check, school):
@@ -386,7 +348,7 @@ async def snapshot(school):
 
 async def main():
     options, check = arguments(), Checks()
-    watch()
+    coverage = Coverage(resource_classes(resources))
     own = {"base_url": options.base, "auth_url": options.auth, "client_id": options.id, "client_secret": options.secret}
     async with PowerPathClient(**own) as path, OneRosterClient(**own) as roster, QtiClient(**own) as qti, EdubridgeClient(**own) as bridge:
         check.that("the token endpoint answers", (await path.check_auth())["ok"])
@@ -397,7 +359,7 @@ async def main():
         steps = (build, making, adaptive, quiz, placing, outside, assigning, planning, showing)
         await check.phase(options, steps, snapshot, school)
     if options.phase == "write":
-        coverage(check)
+        coverage.whole(check)
     return check.summary()
 
 

@@ -6,40 +6,16 @@ of assessment tests, their parts, sections and items.
 noted.
 """
 import asyncio
-import inspect
 import sys
 
 from timeback_common import APIError, NotFoundError, ValidationError
 from timeback_qti import QtiClient
 from timeback_qti.resources import assessment_tests as resources
 
-from harness import Checks, arguments
+from harness import Checks, Coverage, arguments
 
 OWN = [resources.AssessmentTestsResource, resources.AssessmentTestPartsHelper,
        resources.TestPartSectionsHelper, resources.SectionItemsHelper]
-used = set()
-
-
-def watch():
-    """Notes each public method that is used."""
-    for cls in OWN:
-        for name, function in list(vars(cls).items()):
-            if inspect.isfunction(function) and not name.startswith("_"):
-                setattr(cls, name, watched(cls, name, function))
-
-
-def watched(cls, name, function):
-    def call(self, *args, **kwargs):
-        used.add((cls.__name__, name))
-        return function(self, *args, **kwargs)
-    return call
-
-
-def coverage(check):
-    for cls in OWN:
-        public = {name for name, _ in inspect.getmembers(cls, inspect.isfunction) if not name.startswith("_")}
-        missing = sorted(public - {name for owner, name in used if owner == cls.__name__})
-        check.that(f"every method of {cls.__name__} was used", not missing, ", ".join(missing))
 
 
 def item(name):
@@ -222,11 +198,11 @@ async def snapshot(qti):
 
 async def main():
     options, check = arguments(), Checks()
-    watch()
+    coverage = Coverage(OWN)
     async with QtiClient(base_url=options.base, auth_url=options.auth, client_id=options.id, client_secret=options.secret) as qti:
         await check.phase(options, (make_items, whole, lists, parts, sections, items), snapshot, qti)
     if options.phase == "write":
-        coverage(check)
+        coverage.whole(check)
     return check.summary()
 
 

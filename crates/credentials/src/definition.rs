@@ -109,26 +109,13 @@ impl Definition {
         Ok(Value::Object(made))
     }
 
-    /// Signs a badge of it that nobody gets: what cannot stand in a credential is refused before
-    /// somebody has earned it. Errors: as [`Signer::sign`].
+    /// Refuses what cannot stand in a credential before somebody has earned it.
+    /// Errors: as [`Signer::sign`].
     pub fn rehearse(&self, signer: &Signer, now: Timestamp) -> Result<()> {
-        let credential = json!({
-            "@context": crate::CONTEXTS,
-            "id": "urn:uuid:00000000-0000-4000-8000-000000000000",
-            "type": ["VerifiableCredential", "OpenBadgeCredential"],
-            "issuer": signer.issuer.profile,
-            "validFrom": now.to_string(),
-            "credentialSubject": {
-                "id": signer.issuer.did,
-                "type": ["AchievementSubject"],
-                "achievement": self.achievement()?,
-            },
-        });
-        match signer.sign(credential, now) {
-            Ok(_) => Ok(()),
-            Err(problem) if problem.kind == ProblemKind::Internal => Err(problem),
-            Err(problem) => Err(Problem::invalid("credentialSubject", problem.message)),
-        }
+        signer.rehearse(self.achievement()?, now).map_err(|problem| match problem.kind {
+            ProblemKind::Internal => problem,
+            _ => Problem::invalid("credentialSubject", problem.message),
+        })
     }
 }
 

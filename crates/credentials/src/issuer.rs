@@ -139,6 +139,24 @@ impl Signer {
         proof::sign(credential, &self.key, &self.method, created)
     }
 
+    /// Signs a badge of the achievement that nobody gets: what cannot stand in a credential is refused
+    /// before somebody has earned it. Errors: as [`Signer::sign`].
+    pub(crate) fn rehearse(&self, achievement: Value, now: Timestamp) -> Result<()> {
+        let credential = json!({
+            "@context": crate::CONTEXTS,
+            "id": "urn:uuid:00000000-0000-4000-8000-000000000000",
+            "type": ["VerifiableCredential", "OpenBadgeCredential"],
+            "issuer": self.issuer.profile,
+            "validFrom": now.to_string(),
+            "credentialSubject": {
+                "id": self.issuer.did,
+                "type": ["AchievementSubject"],
+                "achievement": achievement,
+            },
+        });
+        self.sign(credential, now).map(drop)
+    }
+
     /// Its Ed25519 key, and the verification method of it.
     pub fn key(&self) -> (&SigningKey, &str) {
         (&self.key, &self.method)
@@ -235,25 +253,14 @@ fn said(profile: &Object) -> Result<String> {
     }
 }
 
-/// Signs a badge that nobody gets: a profile that cannot stand in a credential is refused at once.
+/// A profile that cannot stand in a credential is refused at once.
 fn rehearse(signer: &Signer, now: Timestamp) -> Result<()> {
-    let credential = json!({
-        "@context": crate::CONTEXTS,
-        "id": "urn:uuid:00000000-0000-4000-8000-000000000000",
-        "type": ["VerifiableCredential", "OpenBadgeCredential"],
-        "issuer": signer.issuer.profile,
-        "validFrom": now.to_string(),
-        "credentialSubject": {
-            "id": signer.issuer.did,
-            "type": ["AchievementSubject"],
-            "achievement": {
-                "id": "urn:uuid:00000000-0000-4000-8000-000000000001",
-                "type": ["Achievement"],
-                "name": "A rehearsal",
-                "description": "A rehearsal",
-                "criteria": { "narrative": "None" },
-            },
-        },
+    let achievement = json!({
+        "id": "urn:uuid:00000000-0000-4000-8000-000000000001",
+        "type": ["Achievement"],
+        "name": "A rehearsal",
+        "description": "A rehearsal",
+        "criteria": { "narrative": "None" },
     });
-    signer.sign(credential, now).map(drop)
+    signer.rehearse(achievement, now)
 }

@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Sql, Tx};
+use lyceum_store::{Row, Tx};
 
 use crate::issued::{Form, Issued, Kept, New, Page};
 use crate::status::Place;
@@ -116,29 +116,7 @@ pub(crate) fn revoke(
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Issued>, u64)> {
-    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let since = page.since.map(|since| since.to_string());
-    let mut sql = Sql::new(tx.dialect());
-    sql.push(&format!("SELECT {COLUMNS} FROM issued_credentials"));
-    newer(&mut sql, since.as_deref());
-    sql.push(" ORDER BY valid_from, seq LIMIT ").bind(number(page.limit));
-    sql.push(" OFFSET ").bind(number(page.offset));
-    let mut found = Vec::new();
-    tx.query(&sql.text, &sql.values(), |row| {
-        found.push(read(row)?);
-        Ok(true)
-    })?;
-    let mut sql = Sql::new(tx.dialect());
-    sql.push("SELECT COUNT(*) FROM issued_credentials");
-    newer(&mut sql, since.as_deref());
-    let total = tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
-    Ok((found, u64::try_from(total).unwrap_or(0)))
-}
-
-fn newer(sql: &mut Sql, since: Option<&str>) {
-    if let Some(since) = since {
-        sql.push(" WHERE valid_from > ").bind(since);
-    }
+    super::page(tx, COLUMNS, "issued_credentials r", "", page, read)
 }
 
 pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Issued>> {

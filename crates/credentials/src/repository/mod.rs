@@ -6,3 +6,42 @@ pub(crate) mod issuers;
 pub(crate) mod keys;
 pub(crate) mod records;
 pub(crate) mod status;
+
+use lyceum_core::Result;
+use lyceum_store::{Row, Sql, Tx};
+
+use crate::issued::Page;
+
+/// A page of the rows that are valid after `page.since`, in the order of time, and how many there are.
+/// The table is called `r`; `join` brings columns that the number of rows does not depend on.
+fn page<T>(
+    tx: &mut Tx<'_>,
+    columns: &str,
+    table: &str,
+    join: &str,
+    page: Page,
+    read: impl Fn(&Row<'_>) -> Result<T>,
+) -> Result<(Vec<T>, u64)> {
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let since = page.since.map(|since| since.to_string());
+    let newer = |sql: &mut Sql| {
+        if let Some(since) = &since {
+            sql.push(" WHERE r.valid_from > ").bind(since.as_str());
+        }
+    };
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT {columns} FROM {table} {join}"));
+    newer(&mut sql);
+    sql.push(" ORDER BY r.valid_from, r.seq LIMIT ").bind(number(page.limit));
+    sql.push(" OFFSET ").bind(number(page.offset));
+    let mut found = Vec::new();
+    tx.query(&sql.text, &sql.values(), |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT COUNT(*) FROM {table}"));
+    newer(&mut sql);
+    let total = tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
+    Ok((found, u64::try_from(total).unwrap_or(0)))
+}

@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Sql, Tx};
+use lyceum_store::{Row, Tx};
 
 use crate::clr::{Record, Version};
 use crate::issued::{Form, Page};
@@ -27,12 +27,12 @@ fn read(row: &Row<'_>) -> Result<Record> {
     })
 }
 
-const NEWEST: &str = "learner_records r JOIN learner_record_versions v \
-                      ON v.record = r.seq AND v.version = r.version";
+const JOIN_NEWEST: &str =
+    "JOIN learner_record_versions v ON v.record = r.seq AND v.version = r.version";
 
 /// The newest version of a record.
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Record>> {
-    let sql = format!("SELECT {COLUMNS} FROM {NEWEST} WHERE r.id = $1");
+    let sql = format!("SELECT {COLUMNS} FROM learner_records r {JOIN_NEWEST} WHERE r.id = $1");
     tx.query_one(&sql, &[id.into()], read)
 }
 
@@ -137,27 +137,5 @@ fn again(tx: &mut Tx<'_>, id: &str) -> Result<Record> {
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Record>, u64)> {
-    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let since = page.since.map(|since| since.to_string());
-    let mut sql = Sql::new(tx.dialect());
-    sql.push(&format!("SELECT {COLUMNS} FROM {NEWEST}"));
-    newer(&mut sql, since.as_deref());
-    sql.push(" ORDER BY r.valid_from, r.seq LIMIT ").bind(number(page.limit));
-    sql.push(" OFFSET ").bind(number(page.offset));
-    let mut found = Vec::new();
-    tx.query(&sql.text, &sql.values(), |row| {
-        found.push(read(row)?);
-        Ok(true)
-    })?;
-    let mut sql = Sql::new(tx.dialect());
-    sql.push("SELECT COUNT(*) FROM learner_records r");
-    newer(&mut sql, since.as_deref());
-    let total = tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
-    Ok((found, u64::try_from(total).unwrap_or(0)))
-}
-
-fn newer(sql: &mut Sql, since: Option<&str>) {
-    if let Some(since) = since {
-        sql.push(" WHERE r.valid_from > ").bind(since);
-    }
+    super::page(tx, COLUMNS, "learner_records r", JOIN_NEWEST, page, read)
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_sandbox::ports::{self, Holder};
 use lyceum_store::{Inspection, Target, inspect};
 use rustix::fs::{Access, StatVfs};
 use serde_json::{Value, json};
@@ -187,7 +188,13 @@ fn port(config: &Config) -> Finding {
             Finding::well("port", format!("a server answers at {address}"))
         }
         Err(error) => {
-            let found = format!("{address} cannot be listened on: {error}");
+            let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
+            let found = match port.and_then(ports::holder) {
+                Some(Holder { program, pid }) => {
+                    format!("{address} is held by {program} (process {pid})")
+                }
+                None => format!("{address} cannot be listened on: {error}"),
+            };
             Finding::ill("port", State::Failed, found, "choose another with --listen HOST:PORT")
         }
     }

@@ -3,8 +3,6 @@
 mod caliper;
 mod game;
 mod imsx;
-mod imsx_case;
-mod imsx_credentials;
 mod oauth;
 mod problem_json;
 mod qti;
@@ -16,9 +14,9 @@ use crate::answer::Answer;
 
 pub(crate) use caliper::schema as caliper_schema;
 pub(crate) use game::{refusal as game_refusal, schema as game_schema};
-pub(crate) use imsx::schema as imsx_schema;
-pub(crate) use imsx_case::schema as case_schema;
-pub(crate) use imsx_credentials::schema as credentials_schema;
+pub(crate) use imsx::case::schema as case_schema;
+pub(crate) use imsx::credentials::schema as credentials_schema;
+pub(crate) use imsx::oneroster::schema as imsx_schema;
 pub(crate) use oauth::{refusal, schema as oauth_schema};
 pub(crate) use problem_json::schema as problem_schema;
 pub(crate) use qti::schema as qti_schema;
@@ -61,9 +59,9 @@ impl Rendering {
         let answer = match self {
             Self::Caliper => caliper::answer(problem),
             Self::Game => game::answer(problem),
-            Self::Credentials => imsx_credentials::answer(problem, dialect),
-            Self::Imsx => imsx::answer(problem, dialect),
-            Self::Case(version) => imsx_case::answer(problem, dialect, version),
+            Self::Credentials => imsx::credentials::answer(problem, dialect),
+            Self::Imsx => imsx::oneroster::answer(problem, dialect),
+            Self::Case(version) => imsx::case::answer(problem, dialect, version),
             Self::OAuth => oauth::answer(problem),
             Self::Problem => problem_json::answer(problem, status),
             Self::Qti => qti::answer(problem, status),

@@ -150,11 +150,7 @@ pub(super) async fn read<T: Serialize>(
 ) -> Result<Answer> {
     let play = Play::of(context)?;
     let db = play.context.app.db.clone();
-    let read = move |tx: &mut Tx<'_>| {
-        play.present(tx)?;
-        text_of(&work(tx, &play)?)
-    };
-    Ok(Answer::json(db.read(read).await?))
+    Ok(Answer::json(db.read(answering(play, work)).await?))
 }
 
 /// Answers what is read from much, where a long read holds up nobody.
@@ -164,12 +160,18 @@ pub(super) async fn scan<T: Serialize>(
 ) -> Result<Answer> {
     let play = Play::of(context)?;
     let db = play.context.app.db.clone();
-    let read = move |tx: &mut Tx<'_>| {
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    Ok(Answer::json(db.scan(deadline, answering(play, work)).await?))
+}
+
+fn answering<T: Serialize>(
+    play: Play,
+    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+) -> impl Fn(&mut Tx<'_>) -> Result<String> + Send + 'static {
+    move |tx| {
         play.present(tx)?;
         text_of(&work(tx, &play)?)
-    };
-    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
-    Ok(Answer::json(db.scan(deadline, read).await?))
+    }
 }
 
 /// Does what is asked, once for one `Idempotency-Key` of a player, and answers it with the status.

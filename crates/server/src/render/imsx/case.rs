@@ -1,0 +1,61 @@
+//! `imsx_StatusInfo` as CASE spells it (`imsx_codeMinor`), with the values of 1.0 or 1.1.
+
+use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
+use serde_json::Value;
+
+use super::Spelling;
+use crate::answer::Answer;
+use crate::render::Case;
+
+pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect, version: Case) -> Answer {
+    let platform = (dialect == Dialect::Platform).then_some("invaliddata");
+    let code = code_minor(problem, version).or(platform);
+    super::answer(problem, dialect, Spelling::Small, code)
+}
+
+/// The values of `imsx_codeMinorFieldValue` in both versions, some of which are never sent here, and
+/// the platform's.
+const CODES_MINOR: [&str; 12] = [
+    "forbidden",
+    "fullsuccess",
+    "internal_server_error",
+    "invalid_selection_field",
+    "invalid_sort_field",
+    "invalid_uuid",
+    "invaliddata",
+    "invaliduuid",
+    "server_busy",
+    "unauthorised_request",
+    "unauthorisedrequest",
+    "unknownobject",
+];
+
+/// The standard's closed list has no value for what only writes meet.
+fn code_minor(problem: &Problem, version: Case) -> Option<&'static str> {
+    let is_sort =
+        || problem.details.first().is_some_and(|at| matches!(at.path.as_str(), "sort" | "orderBy"));
+    Some(match problem.kind {
+        Kind::BadSelection if is_sort() => "invalid_sort_field",
+        Kind::BadSelection | Kind::BadFilter => "invalid_selection_field",
+        Kind::BadId if version == Case::V1p0 => "invaliduuid",
+        Kind::BadId => "invalid_uuid",
+        Kind::Unauthorized if version == Case::V1p0 => "unauthorisedrequest",
+        Kind::Unauthorized => "unauthorised_request",
+        Kind::Forbidden => "forbidden",
+        Kind::NotFound => "unknownobject",
+        Kind::TooManyRequests | Kind::Unavailable => "server_busy",
+        Kind::Internal => "internal_server_error",
+        Kind::Malformed
+        | Kind::MethodNotAllowed
+        | Kind::Conflict
+        | Kind::PreconditionFailed
+        | Kind::TooLarge
+        | Kind::UnsupportedMediaType
+        | Kind::Invalid => return None,
+    })
+}
+
+/// The JSON Schema of the body.
+pub(crate) fn schema() -> Value {
+    super::schema(Spelling::Small, &CODES_MINOR)
+}

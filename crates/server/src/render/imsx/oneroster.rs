@@ -1,0 +1,54 @@
+//! `imsx_StatusInfo` of OneRoster 1.2 (REST binding, section 5).
+
+use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
+use serde_json::Value;
+
+use super::Spelling;
+use crate::answer::Answer;
+
+pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
+    super::answer(problem, dialect, Spelling::Capital, Some(code_minor(problem.kind)))
+}
+
+/// Every value of `imsx_codeMinorFieldValue` in the three services (OneRoster 1.2); some are never
+/// sent here.
+const CODES_MINOR: [&str; 12] = [
+    "deletefailure",
+    "forbidden",
+    "fullsuccess",
+    "internal_server_error",
+    "invalid_filter_field",
+    "invalid_selection_field",
+    "invalid_sort_field",
+    "invaliddata",
+    "server_busy",
+    "unauthorisedrequest",
+    "unknownobject",
+    "unsupported",
+];
+
+/// The JSON Schema of the body.
+pub(crate) fn schema() -> Value {
+    super::schema(Spelling::Capital, &CODES_MINOR)
+}
+
+/// The standard's closed list has no value for some kinds; they get the nearest.
+fn code_minor(kind: Kind) -> &'static str {
+    match kind {
+        Kind::BadFilter => "invalid_filter_field",
+        Kind::BadSelection => "invalid_selection_field",
+        Kind::Unauthorized => "unauthorisedrequest",
+        Kind::Forbidden => "forbidden",
+        Kind::NotFound => "unknownobject",
+        Kind::TooManyRequests | Kind::Unavailable => "server_busy",
+        Kind::Internal => "internal_server_error",
+        Kind::Malformed
+        | Kind::BadId
+        | Kind::MethodNotAllowed
+        | Kind::Conflict
+        | Kind::PreconditionFailed
+        | Kind::TooLarge
+        | Kind::UnsupportedMediaType
+        | Kind::Invalid => "invaliddata",
+    }
+}
