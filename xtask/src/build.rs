@@ -34,12 +34,18 @@ pub(crate) fn assets() -> Result<()> {
 
 /// Compiles the npm packages for app developers; what they need is installed unless it is there.
 pub(crate) fn packages() -> Result<()> {
-    let folder = root().join("web");
-    let time = |name| times(&folder.join(name)).max();
+    installed("web")?;
+    npm(&root().join("web"), &["run", "build"]).context("the npm packages were not compiled")
+}
+
+/// Installs the npm packages that a folder's lock file names, unless they are there.
+pub(crate) fn installed(folder: &str) -> Result<()> {
+    let path = root().join(folder);
+    let time = |name| times(&path.join(name)).max();
     if time("node_modules/.package-lock.json") < time("package-lock.json") {
-        npm(&folder, INSTALL).context("what the npm packages need was not installed")?;
+        npm(&path, INSTALL).with_context(|| format!("what {folder} needs was not installed"))?;
     }
-    npm(&folder, &["run", "build"]).context("the npm packages were not compiled")
+    Ok(())
 }
 
 /// Packs the release binary and the npm packages as tarballs that npm installs.

@@ -34,6 +34,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     steps.take("prerequisites", prerequisites::install);
     steps.take("assets", build::assets);
     steps.take("npm packages", build::packages);
+    steps.take("runtime of backends", || build::installed("tests/hosting"));
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
         steps.take("lints", || {

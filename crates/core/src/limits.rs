@@ -390,3 +390,64 @@ pub const DEPLOYMENTS_KEPT_MAX_COUNT: i64 = 10;
 pub const AUDIT_PAGE_MAX_RECORDS: i64 = 200;
 /// Bytes of a plan with the values of its secrets at most.
 pub const PLAN_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of JavaScript's heap that the backend of a project has.
+pub const BACKEND_HEAP_MAX_BYTES: u64 = 128 * 1024 * 1024;
+/// Bytes of memory that the process of a backend takes at most; one that takes more is ended.
+pub const BACKEND_MEMORY_MAX_BYTES: u64 = 512 * 1024 * 1024;
+/// Milliseconds that JavaScript of a backend runs without a pause at most; its process is ended then.
+pub const BACKEND_SPIN_MAX_MS: u64 = 10_000;
+/// Milliseconds between two looks at the process of a backend.
+pub const BACKEND_PULSE_MS: u64 = 500;
+/// Milliseconds until the answer of a backend begins, at most.
+pub const BACKEND_ANSWER_MAX_MS: u64 = 30_000;
+/// Milliseconds until the process of a backend listens, at most.
+pub const BACKEND_START_MAX_MS: u64 = 20_000;
+/// Seconds without a request after which the process of a backend ends.
+pub const BACKEND_IDLE_S: u64 = 600;
+/// Milliseconds that a version that is replaced has for the requests that it began.
+pub const BACKEND_DRAIN_MAX_MS: u64 = 30_000;
+/// Milliseconds of the first wait before a backend that crashed again is started again; each further
+/// one is twice as long.
+pub const BACKEND_BACKOFF_MS: u64 = 500;
+/// Milliseconds of the longest such wait.
+pub const BACKEND_BACKOFF_MAX_MS: u64 = 30_000;
+/// Seconds after which a backend that runs has left its crashes behind.
+pub const BACKEND_STABLE_S: u64 = 60;
+/// Connections to the process of a backend that are kept for the next requests.
+pub const BACKEND_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
+/// Lines of the log of a backend that are kept.
+pub const BACKEND_LOG_MAX_ENTRIES: usize = 1000;
+/// Bytes of a line of the log of a backend at most; of longer ones the beginning is kept.
+pub const BACKEND_LOG_LINE_MAX_BYTES: usize = 8 * 1024;
+/// Milliseconds that a binding waits for a file that another program writes to.
+pub const BINDING_BUSY_MAX_MS: u64 = 10_000;
+/// Bytes of one request to the database of a project at most.
+pub const D1_REQUEST_MAX_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of one SQL statement of a backend at most.
+pub const D1_SQL_MAX_BYTES: usize = 100_000;
+/// Parameters of one SQL statement of a backend at most.
+pub const D1_PARAMETERS_MAX_COUNT: usize = 100;
+/// Columns of a table or result of a project's database at most.
+pub const D1_COLUMNS_MAX_COUNT: usize = 100;
+/// Bytes of a text, blob or row of a project's database at most.
+pub const D1_VALUE_MAX_BYTES: usize = 2_000_000;
+/// Bytes of the rows that one statement of a backend answers at most.
+pub const D1_RESULT_MAX_BYTES: usize = 32 * 1024 * 1024;
+/// Milliseconds that one statement of a backend runs at most.
+pub const D1_STATEMENT_MAX_MS: u64 = 30_000;
+/// Bytes of the database of a project at most.
+pub const D1_DATABASE_MAX_BYTES: u64 = 10 * 1024 * 1024 * 1024;
+/// Bytes of a key in the KV of a project at most.
+pub const KV_KEY_MAX_BYTES: usize = 512;
+/// Bytes of a value in the KV of a project at most.
+pub const KV_VALUE_MAX_BYTES: usize = 25 * 1024 * 1024;
+/// Bytes of the metadata of a key in the KV of a project, as JSON, at most.
+pub const KV_METADATA_MAX_BYTES: usize = 1024;
+/// Keys on a page of a list of KV at most.
+pub const KV_PAGE_MAX_KEYS: usize = 1000;
+/// Keys that one request to KV reads at most.
+pub const KV_BULK_KEYS_MAX_COUNT: usize = 100;
+/// Seconds until a key of KV expires at least.
+pub const KV_EXPIRATION_MIN_S: i64 = 60;
+/// Seconds that a backend lets a value of KV be cached at least.
+pub const KV_CACHE_MIN_S: i64 = 30;

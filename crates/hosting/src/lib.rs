@@ -5,7 +5,9 @@
 
 pub mod archive;
 pub mod audit;
+mod bindings;
 pub mod deployments;
+pub mod engine;
 pub mod projects;
 mod repository;
 pub mod secrets;

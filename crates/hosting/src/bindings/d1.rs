@@ -1,0 +1,56 @@
+//! `env.DB`: requests of the runtime's D1 client, and their answers.
+
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::{Method, Request, StatusCode};
+use lyceum_core::limits::D1_REQUEST_MAX_BYTES;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::Answer;
+use super::sql::{D1, Format, Query};
+use super::{blocking, whole};
+
+/// One statement or many; many are one transaction, as one is.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Queries {
+    Many(Vec<Query>),
+    One(Query),
+}
+
+/// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says what of them is
+/// answered.
+pub(super) async fn answer(d1: &Arc<D1>, request: Request<Incoming>) -> Answer {
+    let is_known = matches!(request.uri().path(), "/query" | "/execute");
+    if !is_known || request.method() != Method::POST {
+        return Answer::refusal(StatusCode::NOT_FOUND, "not a request of D1");
+    }
+    let query = request.uri().query().unwrap_or_default();
+    let format = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "resultsFormat");
+    let format = match format.as_ref().map(|(_, value)| value.as_ref()) {
+        Some("ROWS_AND_COLUMNS") => Format::Rows,
+        _ => Format::Objects,
+    };
+    let d1 = Arc::clone(d1);
+    let answered = async {
+        let body = whole(request, D1_REQUEST_MAX_BYTES).await?;
+        let queries = match serde_json::from_slice(&body) {
+            Ok(Queries::One(query)) => vec![query],
+            Ok(Queries::Many(queries)) => queries,
+            Err(fault) => return Ok(failure(&format!("the request cannot be read: {fault}"))),
+        };
+        blocking(move || match d1.run(&queries, format) {
+            Ok(results) => Answer::json(&results),
+            Err(message) => failure(&message),
+        })
+        .await
+    };
+    answered.await.unwrap_or_else(|refusal| refusal)
+}
+
+fn failure(message: &str) -> Answer {
+    let answer = Answer::json(&json!({ "success": false, "error": message }));
+    answer.status(StatusCode::INTERNAL_SERVER_ERROR)
+}

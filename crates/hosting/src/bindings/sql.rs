@@ -1,0 +1,32 @@
+//! The SQLite files behind bindings. All SQL of the crate's bindings is here.
+
+mod authorizer;
+mod d1;
+mod kv;
+
+use std::path::Path;
+use std::time::Duration;
+
+use lyceum_core::limits::BINDING_BUSY_MAX_MS;
+use lyceum_core::{Problem, Result};
+use rusqlite::Connection;
+
+pub(super) use d1::{D1, Format, Query};
+pub(super) use kv::{Entry, Kv};
+
+/// Opens a file so that what is answered stays, also when the machine fails.
+fn open(path: &Path) -> Result<Connection> {
+    let opened = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::from_millis(BINDING_BUSY_MAX_MS))?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        Ok(connection)
+    };
+    opened().map_err(|fault| failed(&format!("open {}", path.display()), &fault))
+}
+
+fn failed(what: &str, fault: &rusqlite::Error) -> Problem {
+    Problem::internal(format!("{what}: {fault}"))
+}

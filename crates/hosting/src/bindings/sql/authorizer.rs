@@ -1,0 +1,42 @@
+//! What a backend's SQL may do: everything within its own database, nothing to the file, other files
+//! or the transaction that it runs in.
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+
+/// Pragmas that tell of the schema, and those that end with the transaction.
+const PRAGMAS: [&str; 12] = [
+    "defer_foreign_keys",
+    "foreign_key_check",
+    "foreign_key_list",
+    "foreign_keys",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "optimize",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+];
+
+pub(super) fn authorize(context: AuthContext<'_>) -> Authorization {
+    let is_allowed = match context.action {
+        AuthAction::Attach { .. }
+        | AuthAction::Detach { .. }
+        | AuthAction::Transaction { .. }
+        | AuthAction::Savepoint { .. }
+        | AuthAction::Unknown { .. } => false,
+        AuthAction::Pragma { pragma_name, .. } => {
+            PRAGMAS.contains(&pragma_name.to_ascii_lowercase().as_str())
+        }
+        AuthAction::Function { function_name } => {
+            !function_name.eq_ignore_ascii_case("load_extension")
+        }
+        AuthAction::CreateVtable { module_name, .. } => {
+            let module = module_name.to_ascii_lowercase();
+            ["fts5", "fts5vocab", "rtree"].contains(&module.as_str())
+        }
+        _ => true,
+    };
+    if is_allowed { Authorization::Allow } else { Authorization::Deny }
+}

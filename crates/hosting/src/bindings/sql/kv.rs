@@ -1,0 +1,110 @@
+//! The keys of a project.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lyceum_core::Result;
+use lyceum_core::time::Clock;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{failed, open};
+
+/// Keys with values, some of which expire.
+pub(crate) struct Kv {
+    connection: Mutex<Connection>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What is kept under a key.
+pub(crate) struct Entry {
+    pub(crate) value: Vec<u8>,
+    /// JSON.
+    pub(crate) metadata: Option<String>,
+    /// Seconds since 1970.
+    pub(crate) expires: Option<i64>,
+}
+
+/// A part of a list: keys with metadata and expiry, and whether there are more.
+pub(crate) struct Page {
+    pub(crate) keys: Vec<(String, Option<String>, Option<i64>)>,
+    pub(crate) has_more: bool,
+}
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS entry (
+        key TEXT PRIMARY KEY, value BLOB NOT NULL, metadata TEXT, expires INTEGER
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS entry_expires ON entry (expires) WHERE expires IS NOT NULL;
+";
+
+impl Kv {
+    pub(crate) fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
+        let connection = open(path)?;
+        connection
+            .execute_batch(SCHEMA)
+            .map_err(|fault| failed("make the table of keys", &fault))?;
+        Ok(Self { connection: Mutex::new(connection), clock })
+    }
+
+    /// Seconds since 1970.
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now().seconds()
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Result<Option<Entry>> {
+        let entry = |row: &Row<'_>| {
+            Ok(Entry { value: row.get(0)?, metadata: row.get(1)?, expires: row.get(2)? })
+        };
+        let sql = "SELECT value, metadata, expires FROM entry \
+                   WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
+        self.ask(|connection| {
+            connection.prepare_cached(sql)?.query_row(params![key, self.now()], entry).optional()
+        })
+    }
+
+    /// Keeps the entry, and lets go of what has expired.
+    pub(crate) fn put(&self, key: &str, entry: &Entry) -> Result<()> {
+        self.ask(|connection| {
+            let transaction = connection.transaction()?;
+            let clear = "DELETE FROM entry WHERE expires <= ?1";
+            transaction.prepare_cached(clear)?.execute([self.now()])?;
+            let put = "INSERT INTO entry (key, value, metadata, expires) VALUES (?1, ?2, ?3, ?4) \
+                       ON CONFLICT (key) DO UPDATE \
+                       SET value = ?2, metadata = ?3, expires = ?4";
+            let values = params![key, entry.value, entry.metadata, entry.expires];
+            transaction.prepare_cached(put)?.execute(values)?;
+            transaction.commit()
+        })
+    }
+
+    pub(crate) fn delete(&self, key: &str) -> Result<()> {
+        self.ask(|connection| {
+            connection.prepare_cached("DELETE FROM entry WHERE key = ?1")?.execute([key]).map(drop)
+        })
+    }
+
+    /// Keys that begin with the prefix and come after `after`, by their bytes.
+    pub(crate) fn list(&self, prefix: &str, after: &str, limit: usize) -> Result<Page> {
+        let sql = "SELECT key, metadata, expires FROM entry \
+                   WHERE key >= ?1 AND key > ?2 AND substr(key, 1, length(?1)) = ?1 \
+                   AND (expires IS NULL OR expires > ?3) ORDER BY key LIMIT ?4";
+        let most = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+        let mut keys = self.ask(|connection| {
+            connection
+                .prepare_cached(sql)?
+                .query_map(params![prefix, after, self.now(), most], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        let has_more = keys.len() > limit;
+        keys.truncate(limit);
+        Ok(Page { keys, has_more })
+    }
+
+    fn ask<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let mut connection: MutexGuard<'_, Connection> =
+            self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut connection).map_err(|fault| failed("keys of a project", &fault))
+    }
+}

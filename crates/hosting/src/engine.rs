@@ -1,0 +1,158 @@
+//! Runs the backends of projects: each in a workerd process of its own, which is started by the first
+//! request, watched, ended when it is idle, and answered for when it fails.
+//!
+//! A backend is other people's code. It reaches its own data over one socket, public addresses, and
+//! nothing else; an endless loop or a full heap ends its process and no other.
+
+mod app;
+mod binary;
+mod compatibility;
+mod config;
+mod connections;
+mod leftovers;
+mod logs;
+mod process;
+mod settings;
+mod start;
+mod watch;
+mod worker;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use hyper::{Request, Response};
+use lyceum_core::time::Clock;
+use lyceum_core::{Problem, ProblemKind, Result};
+
+pub use binary::find_workerd;
+pub use connections::{Body, BoxError};
+pub use logs::{LogLine, Stream};
+pub use settings::EngineSettings;
+pub use worker::Worker;
+
+use crate::bindings::Stores;
+use app::App;
+use process::Process;
+
+/// The backends of a server. Dropping it ends them all.
+pub struct Engine {
+    apps: Mutex<HashMap<String, Arc<App>>>,
+    shared: Arc<Shared>,
+}
+
+/// What all processes share.
+struct Shared {
+    settings: EngineSettings,
+    clock: Arc<dyn Clock>,
+    stores: Stores,
+    /// Sockets and configurations, a folder a process; short, for the path of a socket is.
+    run: leftovers::Run,
+    /// Names the folders of processes.
+    started: AtomicU64,
+}
+
+/// A version that runs and answers, and that nobody is sent to yet. Dropping it ends it.
+pub struct Running {
+    app: Arc<App>,
+}
+
+impl Engine {
+    /// An engine that keeps what it must remember of its processes below `root`. Ends what an engine
+    /// of the same folder left running when it was killed.
+    pub fn new(
+        root: impl Into<PathBuf>,
+        settings: EngineSettings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self> {
+        let run = leftovers::begin(&root.into())?;
+        let stores = Stores::new(Arc::clone(&clock));
+        let started = AtomicU64::new(0);
+        let shared = Arc::new(Shared { settings, clock, stores, run, started });
+        Ok(Self { apps: Mutex::default(), shared })
+    }
+
+    /// Starts the version beside the one that serves, and asks it for `/health`: any answer is good.
+    ///
+    /// Errors: `Invalid`, with what the backend printed, where it does not start or does not answer.
+    pub async fn start(&self, worker: Worker) -> Result<Running> {
+        let app = Arc::new(App::new(worker, Arc::clone(&self.shared))?);
+        app.probe().await?;
+        Ok(Running { app })
+    }
+
+    /// From now on calls of the slug go to this version. The one before finishes what it began.
+    pub fn swap(&self, slug: &str, running: Running) {
+        self.replace(slug, Some(running.app));
+    }
+
+    /// From now on calls of the slug go to this version, which the first of them starts.
+    ///
+    /// Errors: a worker that cannot be, such as one with an unknown compatibility date.
+    pub fn install(&self, worker: Worker) -> Result<()> {
+        let slug = worker.slug.clone();
+        let app = App::new(worker, Arc::clone(&self.shared))?;
+        self.replace(&slug, Some(Arc::new(app)));
+        Ok(())
+    }
+
+    /// The version that calls of the slug go to; none: there is no backend.
+    pub fn version(&self, slug: &str) -> Option<String> {
+        self.app(slug).map(|app| app.worker.version.clone())
+    }
+
+    /// Sends a request to the slug's backend, started where it is not running.
+    ///
+    /// Errors: `NotFound` without a backend; `Unavailable` where it does not start, crashed, ran an
+    /// endless loop or answered too late, each with what happened.
+    pub async fn call<B>(&self, slug: &str, request: Request<B>) -> Result<Response<Body>>
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let app = self.app(slug).ok_or_else(|| {
+            Problem::new(ProblemKind::NotFound, format!("'{slug}' has no backend"))
+        })?;
+        app.call(connections::boxed(request)).await
+    }
+
+    /// Ends the slug's backend: calls find none from now on. What began is finished.
+    pub fn stop(&self, slug: &str) {
+        self.replace(slug, None);
+    }
+
+    /// What the slug's backend printed lately, oldest first, over restarts of its version.
+    pub fn logs(&self, slug: &str) -> Vec<LogLine> {
+        self.app(slug).map(|app| app.logs.lines()).unwrap_or_default()
+    }
+
+    /// The process of the slug's backend; none: it is not running.
+    pub fn process_id(&self, slug: &str) -> Option<u32> {
+        self.app(slug)?.running().map(|process| process.id())
+    }
+
+    fn app(&self, slug: &str) -> Option<Arc<App>> {
+        self.apps.lock().unwrap_or_else(PoisonError::into_inner).get(slug).cloned()
+    }
+
+    fn replace(&self, slug: &str, app: Option<Arc<App>>) {
+        let mut apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match app {
+            Some(app) => apps.insert(slug.to_owned(), app),
+            None => apps.remove(slug),
+        };
+        drop(apps);
+        if let Some(process) = before.and_then(|app| app.retire()) {
+            tokio::spawn(Process::drain(process));
+        }
+    }
+}
+
+impl Shared {
+    /// A new folder for a process.
+    fn folder(&self) -> PathBuf {
+        self.run.path().join(self.started.fetch_add(1, Relaxed).to_string())
+    }
+}

@@ -1,0 +1,213 @@
+//! A version of a backend: started when it is called, again when it crashed, not too often.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::header::{CONNECTION, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
+use hyper::{Request, Response};
+use lyceum_core::limits::{BACKEND_BACKOFF_MAX_MS, BACKEND_BACKOFF_MS, BACKEND_STABLE_S};
+use lyceum_core::{Problem, ProblemKind, Result};
+use tokio::time::timeout;
+
+use super::connections::{Body, BoxError, boxed};
+use super::logs::{Logs, Stream};
+use super::process::{End, Flight, Process};
+use super::start::{start, unavailable};
+use super::{Shared, Worker};
+
+/// A version, running or not.
+pub(super) struct App {
+    pub(super) worker: Worker,
+    pub(super) logs: Arc<Logs>,
+    shared: Arc<Shared>,
+    running: Mutex<Option<Arc<Process>>>,
+    /// Held by who starts it.
+    starting: tokio::sync::Mutex<Crashes>,
+}
+
+/// How often it ended badly, one after the other.
+#[derive(Default)]
+struct Crashes {
+    count: u32,
+    /// When it may be started again.
+    again: Option<Instant>,
+}
+
+impl App {
+    pub(super) fn new(worker: Worker, shared: Arc<Shared>) -> Result<Self> {
+        worker.check()?;
+        let logs = Arc::new(Logs::new(Arc::clone(&shared.clock)));
+        let (running, starting) = (Mutex::default(), tokio::sync::Mutex::default());
+        Ok(Self { worker, logs, shared, running, starting })
+    }
+
+    pub(super) fn running(&self) -> Option<Arc<Process>> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        running.filter(|process| process.end().is_none())
+    }
+
+    /// Takes the process out, for whoever ends it.
+    pub(super) fn retire(&self) -> Option<Arc<Process>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Starts it and sees it answer.
+    ///
+    /// Errors: `Invalid` with what it printed.
+    pub(super) async fn probe(&self) -> Result<()> {
+        let process = start(&self.shared, &self.worker, &self.logs).await?;
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&process));
+        let request = Request::builder().uri("/health").header("host", "localhost");
+        let request = request.body(Empty::<Bytes>::new()).expect("nothing to go wrong");
+        let answered = match process.begin() {
+            Some(flight) => self.send(flight, boxed(request)).await.map(drop),
+            None => Err(unavailable(&self.worker.slug)),
+        };
+        answered.map_err(|problem| {
+            let text = format!(
+                "the new version does not answer: {}\n{}",
+                problem.message,
+                self.logs.last_errors()
+            );
+            Problem::invalid("backend", text.trim())
+        })
+    }
+
+    pub(super) async fn call(&self, mut request: Request<Body>) -> Result<Response<Body>> {
+        // What is about the caller's connection says nothing of the one to the process.
+        for name in [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
+            request.headers_mut().remove(name);
+        }
+        let flight = self.flight().await?;
+        let mut response = self.send(flight, request).await?;
+        for name in [CONNECTION, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
+            response.headers_mut().remove(name);
+        }
+        Ok(response)
+    }
+
+    /// A place in the process, which is started where it is not running.
+    async fn flight(&self) -> Result<Flight> {
+        if let Some(flight) = self.running().and_then(|process| process.begin()) {
+            return Ok(flight);
+        }
+        let mut crashes = self.starting.lock().await;
+        let before = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(process) = before {
+            if let Some(flight) = process.begin() {
+                *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(process);
+                return Ok(flight);
+            }
+            crashes.count(process.ended().await, process.begun.elapsed());
+        }
+        crashes.wait(&self.worker.slug)?;
+        match start(&self.shared, &self.worker, &self.logs).await {
+            Ok(process) => {
+                let flight = process.begin();
+                *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(process);
+                flight.ok_or_else(|| unavailable(&self.worker.slug))
+            }
+            Err(problem) => {
+                crashes.count(End::Crashed, Duration::ZERO);
+                self.logs.say(Stream::Engine, problem.message.clone());
+                tracing::warn!(slug = self.worker.slug, "{problem}");
+                Err(unavailable(&self.worker.slug).because(problem))
+            }
+        }
+    }
+
+    async fn send(&self, flight: Flight, request: Request<Body>) -> Result<Response<Body>> {
+        let process = Arc::clone(&flight.0);
+        let patience = self.shared.settings.patience;
+        let sent = process.front.send(request, flight);
+        tokio::select! {
+            biased;
+            sent = timeout(patience, sent) => match sent {
+                Ok(Ok(response)) => Ok(response),
+                Ok(Err(fault)) => Err(self.broken(&process, fault).await),
+                Err(_) => Err(Problem::new(
+                    ProblemKind::Unavailable,
+                    format!("the backend of '{}' did not answer within {} ms", self.worker.slug, patience.as_millis()),
+                )),
+            },
+            end = process.ended() => Err(self.ended(end)),
+        }
+    }
+
+    /// A connection that broke: mostly because the process ended, which is seen a moment later.
+    async fn broken(&self, process: &Process, fault: BoxError) -> Problem {
+        match timeout(Duration::from_secs(2), process.ended()).await {
+            Ok(end) => self.ended(end).because(fault),
+            Err(_) => Problem::new(
+                ProblemKind::Unavailable,
+                format!("the backend of '{}' broke off before it answered", self.worker.slug),
+            )
+            .because(fault),
+        }
+    }
+
+    fn ended(&self, end: End) -> Problem {
+        let settings = &self.shared.settings;
+        let what = match end {
+            End::Unneeded => "was stopped before it answered".to_owned(),
+            End::Spun => format!(
+                "ran for {} ms without a pause, as an endless loop does, and was ended",
+                settings.spin.as_millis()
+            ),
+            End::Memory => {
+                format!("took more than {} bytes of memory and was ended", settings.memory_bytes)
+            }
+            End::Heap => format!("filled its heap of {} bytes and ended", settings.heap_bytes),
+            End::Crashed => "crashed before it answered".to_owned(),
+        };
+        let message = format!(
+            "the backend of '{}' {what}; the next request starts it again",
+            self.worker.slug
+        );
+        self.logs.say(Stream::Engine, message.clone());
+        let mut problem = Problem::new(ProblemKind::Unavailable, message);
+        problem.retry_after_s = Some(1);
+        problem
+    }
+}
+
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+
+impl Drop for App {
+    fn drop(&mut self) {
+        if let Some(process) = self.retire() {
+            process.kill(End::Unneeded);
+        }
+    }
+}
+
+impl Crashes {
+    /// The first crash is forgiven at once; the more follow, the longer is the wait.
+    fn count(&mut self, end: End, lived: Duration) {
+        if end == End::Unneeded {
+            *self = Self::default();
+            return;
+        }
+        let is_stable = lived >= Duration::from_secs(BACKEND_STABLE_S);
+        self.count = if is_stable { 1 } else { self.count + 1 };
+        let doubled = BACKEND_BACKOFF_MS << self.count.saturating_sub(2).min(16);
+        let wait = Duration::from_millis(doubled.min(BACKEND_BACKOFF_MAX_MS));
+        self.again = (self.count > 1).then(|| Instant::now() + wait);
+    }
+
+    fn wait(&self, slug: &str) -> Result<()> {
+        let left = self.again.map(|again| again.saturating_duration_since(Instant::now()));
+        let Some(left) = left.filter(|left| !left.is_zero()) else { return Ok(()) };
+        let seconds = left.as_secs() + 1;
+        let message = format!(
+            "the backend of '{slug}' failed {} times in a row and is started again in {seconds} s; \
+             its log tells why",
+            self.count
+        );
+        let mut problem = Problem::new(ProblemKind::Unavailable, message);
+        problem.retry_after_s = Some(seconds);
+        Err(problem)
+    }
+}

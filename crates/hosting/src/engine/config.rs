@@ -1,0 +1,136 @@
+//! The configuration of one workerd process, as the text of a Cap'n Proto constant.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::Worker;
+use crate::bindings::BINDING_HEADER;
+
+/// Lets `env.SELF.fetch('/api/…')` take a path, which a service binding alone does not.
+const SELF: &str = r#"
+export default function (env) {
+  const whole = (input) =>
+    typeof input === "string" && input.startsWith("/") ? "http://self" + input : input;
+  return { fetch: (input, init) => env.fetcher.fetch(whole(input), init) };
+}
+"#;
+
+/// Where things are in the folder of a process.
+pub(super) const FRONT: &str = "front.sock";
+pub(super) const PULSE: &str = "pulse.sock";
+pub(super) const BINDINGS: &str = "bindings.sock";
+pub(super) const CONFIG: &str = "config.capnp";
+
+/// The header that tells the runtime the scheme by which the caller came.
+pub(super) const SCHEME_HEADER: &str = "lyceum-scheme";
+
+/// The name that module `index` of the worker has as a file.
+pub(super) fn module_file(index: usize) -> String {
+    format!("module{index}")
+}
+
+/// The text, and the token that the server of bindings must see.
+pub(super) fn text(worker: &Worker, folder: &Path, heap_bytes: u64, token: &str) -> String {
+    let mut services = String::new();
+    let mut bindings = String::new();
+    let bound = [
+        ("DB", worker.d1.is_some(), "d1"),
+        ("KV", worker.kv.is_some(), "kv"),
+        ("BUCKET", worker.bucket.is_some(), "r2"),
+    ];
+    for (name, _, service) in bound.iter().filter(|(_, is_there, _)| *is_there) {
+        let designator = match *service {
+            "d1" => {
+                r#"wrapped = (moduleName = "cloudflare-internal:d1-api", innerBindings = [(name = "fetcher", service = "d1")])"#
+            }
+            "kv" => r#"kvNamespace = "kv""#,
+            _ => r#"r2Bucket = "r2""#,
+        };
+        let _ = writeln!(bindings, "(name = \"{name}\", {designator}),");
+        services.push_str(&external(service, folder, token));
+    }
+    services.push_str(&external("pulse", folder, token));
+    for (name, value) in &worker.variables {
+        let _ = writeln!(bindings, "(name = {}, text = {}),", quoted(name), quoted(value));
+    }
+    let secrets = serde_json::to_string(&worker.secrets).expect("texts are JSON");
+    let modules = modules(worker);
+    let self_module = quoted(SELF);
+    let heap_mib = heap_bytes / (1024 * 1024);
+    let (secrets, date) = (quoted(&secrets), quoted(&worker.compatibility_date));
+    let [front, pulse] = [FRONT, PULSE].map(|socket| address(&folder.join(socket)));
+    format!(
+        r#"using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [{modules}],
+      compatibilityDate = {date},
+      compatibilityFlags = ["nodejs_compat"],
+      bindings = [
+        {bindings}
+        (name = "secrets", json = {secrets}),
+        (name = "SELF", wrapped = (moduleName = "lyceum:self", innerBindings = [(name = "fetcher", service = "main")])),
+      ],
+      globalOutbound = "public",
+    )),
+    (name = "public", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true))),
+    {services}
+  ],
+  sockets = [
+    (name = "front", address = {front}, http = (forwardedProtoHeader = "{SCHEME_HEADER}"), service = "main"),
+    (name = "pulse", address = {pulse}, http = (), service = "pulse"),
+  ],
+  extensions = [(modules = [(name = "lyceum:self", esModule = {self_module}, internal = true)])],
+  v8Flags = ["--max-old-space-size={heap_mib}"],
+);
+"#
+    )
+}
+
+fn external(service: &str, folder: &Path, token: &str) -> String {
+    let address = address(&folder.join(BINDINGS));
+    let stamp = format!(r#"(name = "{BINDING_HEADER}", value = "{service} {token}")"#);
+    format!(
+        "(name = \"{service}\", external = (address = {address}, http = (injectRequestHeaders = [{stamp}]))),\n"
+    )
+}
+
+/// The main module comes first; the runtime takes that one.
+fn modules(worker: &Worker) -> String {
+    let mut modules: Vec<_> = worker.modules.iter().enumerate().collect();
+    modules.sort_by_key(|(_, (name, _))| *name != worker.main);
+    let texts = modules.into_iter().map(|(index, (name, _))| {
+        let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+        let sort = match extension {
+            Some("js" | "mjs") => "esModule",
+            Some("cjs") => "commonJsModule",
+            Some("json") => "json",
+            Some("wasm") => "wasm",
+            Some("txt" | "html" | "sql") => "text",
+            _ => "data",
+        };
+        format!("(name = {}, {sort} = embed \"{}\")", quoted(name), module_file(index))
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+fn address(socket: &Path) -> String {
+    quoted(&format!("unix:{}", socket.display()))
+}
+
+/// A text as Cap'n Proto writes it: bytes that could end it or its line are escaped.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_ascii_control() => {
+                let _ = write!(quoted, "\\x{:02x}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,132 @@
+//! Connections to a process, kept for the next request.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use http_body_util::combinators::UnsyncBoxBody;
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use lyceum_core::limits::BACKEND_IDLE_CONNECTIONS_MAX_COUNT;
+use tokio::net::UnixStream;
+
+/// What can go wrong while a body is read.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// The body of a request or an answer, as it comes.
+pub type Body = UnsyncBoxBody<Bytes, BoxError>;
+
+/// The same request with its body in a box.
+pub(super) fn boxed<B>(request: Request<B>) -> Request<Body>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    request.map(|body| body.map_err(Into::into).boxed_unsync())
+}
+
+/// The connections to one socket.
+pub(super) struct Connections {
+    socket: PathBuf,
+    idle: Mutex<Vec<SendRequest<Body>>>,
+}
+
+impl Connections {
+    pub(super) fn to(socket: PathBuf) -> Arc<Self> {
+        Arc::new(Self { socket, idle: Mutex::default() })
+    }
+
+    /// Sends the request and answers when the head of the answer is there. `guard` lives as long as
+    /// the body does.
+    pub(super) async fn send<G: Send + Unpin + 'static>(
+        self: &Arc<Self>,
+        mut request: Request<Body>,
+        guard: G,
+    ) -> Result<Response<Body>, BoxError> {
+        loop {
+            let (mut sender, is_new) = match self.kept() {
+                Some(mut sender) => match sender.ready().await {
+                    Ok(()) => (sender, false),
+                    Err(_) => continue,
+                },
+                None => (self.connect().await?, true),
+            };
+            match sender.try_send_request(request).await {
+                Ok(response) => {
+                    return Ok(response.map(|body| {
+                        let lent = Lent { sender: Some(sender), pool: Arc::clone(self) };
+                        Answer { body, _lent: lent, _guard: guard }.boxed_unsync()
+                    }));
+                }
+                // The other side closed what was kept: the request is whole still.
+                Err(mut fault) => match fault.take_message() {
+                    Some(unsent) if !is_new => request = unsent,
+                    _ => return Err(fault.into_error().into()),
+                },
+            }
+        }
+    }
+
+    fn kept(&self) -> Option<SendRequest<Body>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Body>, BoxError> {
+        let stream = UnixStream::connect(&self.socket).await?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+}
+
+/// A connection that an answer arrives on.
+struct Lent {
+    sender: Option<SendRequest<Body>>,
+    pool: Arc<Connections>,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = self.sender.take().filter(|sender| !sender.is_closed());
+        if idle.len() < BACKEND_IDLE_CONNECTIONS_MAX_COUNT {
+            idle.extend(sender);
+        }
+    }
+}
+
+struct Answer<G> {
+    body: Incoming,
+    _lent: Lent,
+    _guard: G,
+}
+
+impl<G: Unpin> HttpBody for Answer<G> {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.body).poll_frame(cx).map_err(|fault| {
+            Box::new(io::Error::other(format!("the backend stopped answering: {fault}")))
+                as BoxError
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,85 @@
+//! What a server that was killed leaves behind: processes without anybody to answer to, and their
+//! sockets.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// The folder for sockets and configurations of an engine, while the engine is the only one of its root.
+pub(super) struct Run {
+    folder: TempDir,
+    /// Held as long as the engine lives; names the folder.
+    _lock: File,
+}
+
+impl Run {
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Begins a run below the root, after the end of the run before, however that ended.
+///
+/// Errors: `Unavailable` while another engine has this root.
+pub(super) fn begin(root: &Path) -> Result<Run> {
+    let begun = || -> std::io::Result<Option<Run>> {
+        fs::create_dir_all(root)?;
+        let mut lock = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(root.join("engine.run"))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(fault)) => return Err(fault),
+        }
+        let mut before = String::new();
+        lock.read_to_string(&mut before)?;
+        clear(before.trim());
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+        lock.set_len(0)?;
+        lock.seek(SeekFrom::Start(0))?;
+        lock.write_all(folder.path().as_os_str().as_bytes())?;
+        Ok(Some(Run { folder, _lock: lock }))
+    };
+    match begun() {
+        Ok(Some(run)) => Ok(run),
+        Ok(None) => Err(Problem::new(
+            ProblemKind::Unavailable,
+            format!("another server runs the backends of {}", root.display()),
+        )),
+        Err(fault) => Err(Problem::internal(format!("engine in {}: {fault}", root.display()))),
+    }
+}
+
+const PREFIX: &str = "lyceum-engine-";
+
+/// Ends the processes of an earlier run and removes its folder.
+fn clear(folder: &str) {
+    let is_ours = Path::new(folder).file_name().and_then(|name| name.to_str());
+    if !is_ours.is_some_and(|name| name.starts_with(PREFIX)) {
+        return;
+    }
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    for process in processes.filter(|process| names(process, folder)) {
+        let id = process.file_name().and_then(|name| name.to_str()?.parse().ok());
+        if let Some(id) = id.and_then(Pid::from_raw) {
+            tracing::warn!(id = id.as_raw_nonzero(), "ended a backend that an earlier run left");
+            let _ = kill_process(id, Signal::KILL);
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+}
+
+/// Whether the command line of a process names the folder.
+fn names(process: &Path, folder: &str) -> bool {
+    let line = fs::read(process.join("cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).any(|word| word.starts_with(folder.as_bytes()))
+}

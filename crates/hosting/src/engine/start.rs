@@ -1,0 +1,222 @@
+//! How a process starts.
+
+use std::fs::{self, Permissions};
+use std::io::{self, PipeWriter, pipe};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lyceum_core::limits::BACKEND_START_MAX_MS;
+use lyceum_core::{Problem, ProblemKind, Result};
+use rand::TryRng;
+use rand::rngs::SysRng;
+use tokio::net::UnixListener;
+use tokio::net::unix::pipe;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::connections::Connections;
+use super::logs::{Logs, Stream};
+use super::process::{End, Process};
+use super::{Shared, Worker, config, watch};
+use crate::bindings::Bindings;
+
+/// Where the server may choose the user of a process, each gets one of its own from here on.
+const FIRST_USER: u32 = 610_000;
+const USERS: u32 = 10_000;
+
+/// Ends a process that nobody came to wait for.
+struct Unclaimed(Option<Arc<Process>>);
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(process) = self.0.take() {
+            process.kill(End::Unneeded);
+        }
+    }
+}
+
+/// Starts the worker and answers when it listens.
+///
+/// Errors: `Invalid` with what the runtime said; `Unavailable` without a runtime.
+pub(super) async fn start(
+    shared: &Arc<Shared>,
+    worker: &Worker,
+    logs: &Arc<Logs>,
+) -> Result<Arc<Process>> {
+    let folder = shared.folder();
+    let prepared = prepare(shared, worker, &folder);
+    let (listener, bindings) = prepared.map_err(|fault| failed(&folder, &fault))?;
+    let spawned = spawn(shared, &folder).map_err(|fault| failed(&folder, &fault))?;
+    let (child, control, out, errors) = spawned;
+    let front = Connections::to(folder.join(config::FRONT));
+    let (process, ended) = Process::new(child, folder.clone(), front, shared.settings.drain);
+    let mut unclaimed = Unclaimed(Some(Arc::clone(&process)));
+
+    let mut words = JoinSet::new();
+    words.spawn(Arc::clone(logs).follow(Stream::Out, out));
+    words.spawn(Arc::clone(logs).follow(Stream::Error, errors));
+    let serving = tokio::spawn(bindings.serve(listener));
+    let why = {
+        let logs = Arc::clone(logs);
+        move |status: Option<std::process::ExitStatus>| {
+            let text = status.map_or("its end was not seen".into(), |status| status.to_string());
+            logs.say(Stream::Engine, format!("the process ended: {text}"));
+            if logs.ran_out_of_heap() { End::Heap } else { End::Crashed }
+        }
+    };
+    let following = Arc::clone(&process).follow(ended, words, why);
+    let pulse = Connections::to(folder.join(config::PULSE));
+    let watching = watch::watch(Arc::clone(&process), shared.settings.clone(), pulse);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = following => {}
+            () = watching => unreachable!("watching has no end"),
+        }
+        serving.abort();
+    });
+
+    let patience = Duration::from_millis(BACKEND_START_MAX_MS);
+    let listens = timeout(patience, listens(&control)).await;
+    let _ = fs::remove_file(folder.join(config::CONFIG));
+    for index in 0..worker.modules.len() {
+        let _ = fs::remove_file(folder.join(config::module_file(index)));
+    }
+    match listens {
+        Ok(true) => {
+            unclaimed.0 = None;
+            Ok(process)
+        }
+        Ok(false) => {
+            process.ended().await;
+            Err(refused(&logs.last_errors()))
+        }
+        Err(_) => {
+            let seconds = patience.as_secs();
+            Err(refused(&format!("it did not listen within {seconds} s\n{}", logs.last_errors())))
+        }
+    }
+}
+
+fn refused(errors: &str) -> Problem {
+    Problem::invalid("backend", format!("the backend does not start: {}", errors.trim()))
+}
+
+fn failed(folder: &Path, fault: &io::Error) -> Problem {
+    let _ = fs::remove_dir_all(folder);
+    Problem::internal(format!("a backend cannot be started: {fault}"))
+}
+
+/// The folder of the process with all that it reads, and the socket of its bindings.
+fn prepare(
+    shared: &Arc<Shared>,
+    worker: &Worker,
+    folder: &Path,
+) -> io::Result<(UnixListener, Bindings)> {
+    fs::create_dir(folder)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    let mut random = [0; 16];
+    SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
+    let token = format!("{:032x}", u128::from_le_bytes(random));
+    let text = config::text(worker, folder, shared.settings.heap_bytes, &token);
+    let file = folder.join(config::CONFIG);
+    fs::write(&file, "")?;
+    fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+    fs::write(&file, text)?;
+    for (index, (_, bytes)) in worker.modules.iter().enumerate() {
+        fs::write(folder.join(config::module_file(index)), bytes)?;
+    }
+    let listener = UnixListener::bind(folder.join(config::BINDINGS))?;
+    let bindings = Bindings::open(&shared.stores, worker, token).map_err(io::Error::other)?;
+    Ok((listener, bindings))
+}
+
+type Spawned = (Child, pipe::Receiver, pipe::Receiver, pipe::Receiver);
+
+/// The child, what it says of its sockets, its output and its errors.
+fn spawn(shared: &Shared, folder: &Path) -> io::Result<Spawned> {
+    let (control, tell) = pipe()?;
+    let (out, to_out) = pipe()?;
+    let (errors, to_errors) = pipe()?;
+    let run = |user: Option<u32>| -> io::Result<Child> {
+        let program = shared.settings.workerd.as_ref().ok_or_else(no_runtime)?;
+        let mut command = Command::new(program);
+        let writer = |pipe: &PipeWriter| -> io::Result<OwnedFd> { Ok(pipe.try_clone()?.into()) };
+        // Nothing of the server's environment is the backend's business.
+        command.env_clear().current_dir(folder);
+        command.args(["serve", "--control-fd=0"]).arg(folder.join(config::CONFIG));
+        command.stdin(writer(&tell)?).stdout(writer(&to_out)?).stderr(writer(&to_errors)?);
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        command.spawn()
+    };
+    let user = rustix::process::geteuid().is_root().then(|| {
+        let turn = folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+        FIRST_USER + (std::process::id().wrapping_add(turn.unwrap_or_default())) % USERS
+    });
+    let child = match user.map(|user| give(folder, user).and_then(|()| run(Some(user)))) {
+        Some(Ok(child)) => child,
+        Some(Err(fault)) if fault.kind() == io::ErrorKind::PermissionDenied => {
+            tracing::warn!(
+                "a backend runs as the server's user: another one cannot start it ({fault})"
+            );
+            give(folder, 0)?;
+            run(None)?
+        }
+        Some(Err(fault)) => return Err(fault),
+        None => run(None)?,
+    };
+    let [control, out, errors] =
+        [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
+    Ok((child, control?, out?, errors?))
+}
+
+fn no_runtime() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::NotFound,
+        "there is no workerd; install the npm package 'workerd' or name the program in LYCEUM_WORKERD",
+    )
+}
+
+/// Makes the folder and what is in it the user's.
+fn give(folder: &Path, user: u32) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        chown(entry?.path(), Some(user), Some(user))?;
+    }
+    // The folder of all runs may be passed through, not listed.
+    if let Some(run) = folder.parent() {
+        fs::set_permissions(run, Permissions::from_mode(0o711))?;
+    }
+    chown(folder, Some(user), Some(user))
+}
+
+/// Whether the child says that both sockets listen before it closes its end.
+async fn listens(control: &pipe::Receiver) -> bool {
+    let mut said = Vec::new();
+    let mut bytes = [0; 1024];
+    while control.readable().await.is_ok() {
+        match control.try_read(&mut bytes) {
+            Ok(0) => return false,
+            Ok(count) => said.extend_from_slice(&bytes[..count]),
+            Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => continue,
+            Err(_) => return false,
+        }
+        let told = said.split(|byte| *byte == b'\n');
+        let sockets = told.filter(|line| line.windows(8).any(|part| part == b"\"listen\""));
+        if sockets.count() >= 2 {
+            return true;
+        }
+    }
+    false
+}
+
+/// The problem of a caller whose backend does not start.
+pub(super) fn unavailable(slug: &str) -> Problem {
+    let message = format!("the backend of '{slug}' does not start; its log tells why");
+    Problem::new(ProblemKind::Unavailable, message)
+}

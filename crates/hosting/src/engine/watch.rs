@@ -1,0 +1,51 @@
+//! The watchdog of a process: is it alive, is it too large, is it needed.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::Request;
+use lyceum_core::limits::BACKEND_PULSE_MS;
+use tokio::time::{sleep, timeout};
+
+use super::connections::{BoxError, Connections, boxed};
+use super::process::{End, Process};
+use super::settings::EngineSettings;
+
+/// Ends the process where it must. Has no end of its own.
+///
+/// The pulse is a request that the runtime only passes on: no code of the backend runs for it, but it
+/// waits for the one thread that the backend has. Without an answer, JavaScript did not pause.
+pub(super) async fn watch(
+    process: Arc<Process>,
+    settings: EngineSettings,
+    pulse: Arc<Connections>,
+) -> ! {
+    loop {
+        sleep(Duration::from_millis(BACKEND_PULSE_MS)).await;
+        if timeout(settings.spin, beat(&pulse)).await.is_err() {
+            process.kill(End::Spun);
+        } else if memory_bytes(process.id()) > settings.memory_bytes {
+            process.kill(End::Memory);
+        } else if process.close_if_idle(settings.idle) {
+            process.kill(End::Unneeded);
+        }
+    }
+}
+
+async fn beat(pulse: &Arc<Connections>) -> Result<(), BoxError> {
+    let request = Request::builder().uri("/").header("host", "pulse");
+    let request = boxed(request.body(Empty::<Bytes>::new()).expect("nothing to go wrong"));
+    pulse.send(request, ()).await?.into_body().collect().await?;
+    Ok(())
+}
+
+/// Bytes of memory that the process has in use; 0 where the system does not tell.
+fn memory_bytes(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kibibytes = resident.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse().ok());
+    kibibytes.unwrap_or(0u64) * 1024
+}

@@ -1,0 +1,68 @@
+//! An engine for a test, and workers for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, StatusCode};
+use lyceum_core::Problem;
+use lyceum_core::time::SystemClock;
+use lyceum_hosting::engine::{Engine, EngineSettings, Worker, find_workerd};
+use tempfile::TempDir;
+
+/// The folder of the workers, the oracle and their npm packages.
+pub(crate) fn packages() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosting").canonicalize().unwrap()
+}
+
+/// Settings with the runtime that the tests' npm packages have.
+pub(crate) fn settings() -> EngineSettings {
+    let workerd = find_workerd(None, &[packages()], None);
+    assert!(workerd.is_some(), "there is no workerd; run `npm ci` in tests/hosting");
+    EngineSettings { workerd, ..EngineSettings::default() }
+}
+
+/// An engine with a folder of its own.
+pub(crate) struct Host {
+    pub(crate) engine: Engine,
+    pub(crate) folder: TempDir,
+}
+
+impl Host {
+    pub(crate) fn new(settings: EngineSettings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::new(folder.path(), settings, Arc::new(SystemClock)).unwrap();
+        Self { engine, folder }
+    }
+
+    /// A worker of one module with every binding.
+    pub(crate) fn worker(&self, slug: &str, code: &str) -> Worker {
+        let file = |name: &str| Some(self.folder.path().join(slug).join(name));
+        Worker {
+            slug: slug.into(),
+            version: "1".into(),
+            modules: vec![("worker.js".into(), code.into())],
+            main: "worker.js".into(),
+            compatibility_date: "2025-01-01".into(),
+            d1: file("d1.sqlite"),
+            kv: file("kv.sqlite"),
+            bucket: file("bucket"),
+            ..Worker::default()
+        }
+    }
+
+    /// The answer to `GET path`.
+    pub(crate) async fn get(
+        &self,
+        slug: &str,
+        path: &str,
+    ) -> Result<(StatusCode, String), Problem> {
+        let request = Request::builder().uri(path).header("host", format!("{slug}.localhost"));
+        let request = request.body(Full::new(Bytes::new())).unwrap();
+        let response = self.engine.call(slug, request).await?;
+        let status = response.status();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        Ok((status, String::from_utf8(body.into()).unwrap()))
+    }
+}

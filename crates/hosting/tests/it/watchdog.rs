@@ -1,0 +1,184 @@
+//! What one backend does wrong ends in a clear error and is no other's trouble.
+
+use std::time::{Duration, Instant};
+
+use lyceum_core::ProblemKind;
+use lyceum_hosting::engine::EngineSettings;
+use tokio::time::sleep;
+
+use crate::host::{Host, settings};
+
+const TROUBLE: &str = r#"
+let turn = 0;
+export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/spin") for (;;) turn += 1;
+    if (pathname === "/heap") { const all = []; for (;;) all.push(new Array(20_000).fill(turn++)); }
+    if (pathname === "/memory") { globalThis.all = []; for (;;) { all.push(new Uint8Array(8e6).fill(7)); await scheduler.wait(1); } }
+    if (pathname === "/slow") await scheduler.wait(1500);
+    if (pathname === "/throw") throw new Error("thrown on purpose");
+    if (pathname === "/put") { await env.KV.put("k", "kept"); await env.DB.exec("CREATE TABLE t (a)"); }
+    if (pathname === "/kept") return new Response(await env.KV.get("k") + (await env.DB.prepare("SELECT count(*) AS n FROM t").first("n")));
+    console.log("served " + pathname);
+    return new Response("fine");
+  },
+};
+"#;
+
+fn quick() -> EngineSettings {
+    EngineSettings { spin: Duration::from_secs(2), heap_bytes: 32 * 1024 * 1024, ..settings() }
+}
+
+/// Calls the neighbour until the work is done; every call must be answered, and soon.
+async fn beside<T>(host: &Host, work: impl Future<Output = T>) -> T {
+    let neighbour = async {
+        loop {
+            let called = Instant::now();
+            let (_, body) = host.get("neighbour", "/").await.unwrap();
+            assert_eq!(body, "fine");
+            assert!(called.elapsed() < Duration::from_secs(3), "{:?}", called.elapsed());
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::select! {
+        done = work => done,
+        () = neighbour => unreachable!("has no end"),
+    }
+}
+
+/// A host with a troubled backend and a neighbour that runs.
+async fn neighbours(settings: EngineSettings) -> Host {
+    let host = Host::new(settings);
+    for slug in ["trouble", "neighbour"] {
+        host.engine.install(host.worker(slug, TROUBLE)).unwrap();
+        assert_eq!(host.get(slug, "/").await.unwrap().1, "fine");
+    }
+    host
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endless_loop_and_a_full_heap_end_one_process() {
+    let host = neighbours(quick()).await;
+    let neighbour = host.engine.process_id("neighbour").unwrap();
+    for (path, what) in
+        [("/spin", "without a pause"), ("/heap", "filled its heap of 33554432 bytes")]
+    {
+        let problem = beside(&host, host.get("trouble", path)).await.unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Unavailable);
+        assert!(problem.message.contains(what), "{problem}");
+        assert!(problem.message.contains("'trouble'"), "{problem}");
+        // The first crash is forgiven at once, the second after a moment.
+        let again = beside(&host, async {
+            loop {
+                match host.get("trouble", "/").await {
+                    Ok((_, body)) => break body,
+                    Err(problem) => assert!(problem.message.contains("in a row"), "{problem}"),
+                }
+                sleep(Duration::from_millis(50)).await;
+            }
+        });
+        assert_eq!(again.await, "fine");
+    }
+    assert_eq!(host.engine.process_id("neighbour"), Some(neighbour), "the neighbour was restarted");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_outside_of_the_heap_has_a_bound_too() {
+    let host = neighbours(EngineSettings { memory_bytes: 160 * 1024 * 1024, ..quick() }).await;
+    let problem = beside(&host, host.get("trouble", "/memory")).await.unwrap_err();
+    assert!(problem.message.contains("more than 167772160 bytes"), "{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_answer_is_given_up_and_the_backend_goes_on() {
+    let host = neighbours(EngineSettings { patience: Duration::from_millis(300), ..quick() }).await;
+    let process = host.engine.process_id("trouble");
+    let problem = beside(&host, host.get("trouble", "/slow")).await.unwrap_err();
+    assert!(problem.message.contains("did not answer within 300 ms"), "{problem}");
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
+    assert_eq!(host.engine.process_id("trouble"), process);
+    let (status, _) = host.get("trouble", "/throw").await.unwrap();
+    assert_eq!(status, 500);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
+    let host = neighbours(quick()).await;
+    let broken = host.worker("trouble", "throw new Error('no such luck'); export default {}");
+    let problem = host.engine.start(broken.clone()).await.err().unwrap();
+    assert_eq!(problem.kind, ProblemKind::Invalid);
+    assert!(problem.message.contains("no such luck"), "{problem}");
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine", "the old version serves on");
+
+    host.engine.install(broken).unwrap();
+    for _ in 0..2 {
+        let problem = host.get("trouble", "/").await.unwrap_err();
+        assert!(problem.message.contains("does not start"), "{problem}");
+    }
+    let problem = host.get("trouble", "/").await.unwrap_err();
+    assert!(problem.message.contains("failed 2 times in a row"), "{problem}");
+    assert_eq!(problem.retry_after_s, Some(1));
+    let log = host.engine.logs("trouble");
+    assert!(log.iter().any(|line| line.text.contains("no such luck")), "{log:?}");
+
+    for (date, what) in
+        [("2025-02-30", "no date"), ("2019-01-01", "the first date"), ("2099-01-01", "2099-01-01")]
+    {
+        let mut worker = host.worker("trouble", TROUBLE);
+        worker.compatibility_date = date.into();
+        let problem = host.engine.start(worker).await.err().unwrap();
+        assert_eq!(problem.kind, ProblemKind::Invalid);
+        assert!(problem.message.contains(what), "{problem}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_version_takes_over_and_the_old_one_finishes() {
+    let host = neighbours(quick()).await;
+    let old = host.engine.process_id("trouble").unwrap();
+    let mut worker = host.worker("trouble", &TROUBLE.replace("fine", "new"));
+    worker.version = "2".into();
+    let running = host.engine.start(worker).await.unwrap();
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
+    let (slow, ()) = tokio::join!(host.get("trouble", "/slow"), async {
+        sleep(Duration::from_millis(200)).await;
+        host.engine.swap("trouble", running);
+        assert_eq!(host.get("trouble", "/").await.unwrap().1, "new");
+    });
+    assert_eq!(slow.unwrap().1, "fine", "what the old version began, it finished");
+    assert_eq!(host.engine.version("trouble").as_deref(), Some("2"));
+    until(|| !runs(old)).await;
+    let process = host.engine.process_id("trouble").unwrap();
+    host.engine.stop("trouble");
+    assert_eq!(host.get("trouble", "/").await.unwrap_err().kind, ProblemKind::NotFound);
+    until(|| !runs(process)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_kept_survives_the_process() {
+    let host = neighbours(EngineSettings { idle: Duration::from_millis(900), ..quick() }).await;
+    host.get("trouble", "/put").await.unwrap();
+    let process = host.engine.process_id("trouble").unwrap();
+    let id = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+    until(|| host.engine.process_id("trouble") != Some(process)).await;
+    assert_eq!(host.get("trouble", "/kept").await.unwrap().1, "kept0");
+    // Without a request it ends by itself, and comes back with the next one.
+    until(|| host.engine.process_id("trouble").is_none()).await;
+    assert_eq!(host.get("trouble", "/kept").await.unwrap().1, "kept0");
+    let log = host.engine.logs("trouble");
+    assert!(log.iter().any(|line| line.text == "served /put"), "{log:?}");
+}
+
+fn runs(process: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}")).exists()
+}
+
+async fn until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it did not come to that");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
