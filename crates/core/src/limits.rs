@@ -451,3 +451,19 @@ pub const KV_BULK_KEYS_MAX_COUNT: usize = 100;
 pub const KV_EXPIRATION_MIN_S: i64 = 60;
 /// Seconds that a backend lets a value of KV be cached at least.
 pub const KV_CACHE_MIN_S: i64 = 30;
+/// Bytes of the key of an object in a bucket at most.
+pub const R2_KEY_MAX_BYTES: usize = 1024;
+/// Bytes of the custom metadata of an object in a bucket at most.
+pub const R2_METADATA_MAX_BYTES: usize = 2048;
+/// Bytes of an object in a bucket at most: 5 GiB but for 5 MiB.
+pub const R2_OBJECT_MAX_BYTES: u64 = 1023 * 5 * 1024 * 1024;
+/// Bytes of a part of a multipart upload at least, but for the last.
+pub const R2_PART_MIN_BYTES: u64 = 5 * 1024 * 1024;
+/// Objects and prefixes on a page of a list of a bucket at most.
+pub const R2_PAGE_MAX_KEYS: usize = 1000;
+/// Objects and prefixes on such a page at most where metadata is told with them.
+pub const R2_PAGE_WITH_METADATA_MAX_KEYS: usize = 100;
+/// Keys that one request deletes from a bucket at most.
+pub const R2_DELETE_MAX_KEYS: usize = 1000;
+/// Bytes of what a request to a bucket says before the value at most.
+pub const R2_REQUEST_MAX_BYTES: u64 = 8 * 1024 * 1024;

@@ -5,6 +5,7 @@
 mod answer;
 mod d1;
 mod kv;
+mod r2;
 mod sql;
 mod stores;
 
@@ -35,6 +36,7 @@ pub(crate) struct Bindings {
     token: String,
     d1: Option<Arc<sql::D1>>,
     kv: Option<Arc<sql::Kv>>,
+    bucket: Option<Arc<sql::Bucket>>,
 }
 
 impl Bindings {
@@ -42,7 +44,8 @@ impl Bindings {
     pub(crate) fn open(stores: &Stores, worker: &Worker, token: String) -> Result<Self> {
         let d1 = worker.d1.as_deref().map(|path| stores.d1(path)).transpose()?;
         let kv = worker.kv.as_deref().map(|path| stores.kv(path)).transpose()?;
-        Ok(Self { token, d1, kv })
+        let bucket = worker.bucket.as_deref().map(|path| stores.bucket(path)).transpose()?;
+        Ok(Self { token, d1, kv, bucket })
     }
 
     /// Answers on the socket until it is dropped.
@@ -68,9 +71,10 @@ impl Bindings {
         if token != self.token {
             return Answer::refusal(StatusCode::FORBIDDEN, "this is no binding").into();
         }
-        let answer = match (binding, &self.d1, &self.kv) {
-            ("d1", Some(d1), _) => d1::answer(d1, request).await,
-            ("kv", _, Some(kv)) => kv::answer(kv, request).await,
+        let answer = match (binding, &self.d1, &self.kv, &self.bucket) {
+            ("d1", Some(d1), ..) => d1::answer(d1, request).await,
+            ("kv", _, Some(kv), _) => kv::answer(kv, request).await,
+            ("r2", .., Some(bucket)) => r2::answer(bucket, request).await,
             ("pulse", ..) => Answer::empty(),
             _ => Answer::refusal(StatusCode::NOT_FOUND, "the backend has no such binding"),
         };

@@ -17,7 +17,10 @@ impl Answer {
     }
 
     pub(super) fn bytes(bytes: Bytes) -> Self {
-        let body = Full::new(bytes).map_err(|never| match never {}).boxed_unsync();
+        Self::body(Full::new(bytes).map_err(|never| match never {}).boxed_unsync())
+    }
+
+    pub(super) fn body(body: Body) -> Self {
         Self(Box::new(Response::new(body)))
     }
 

@@ -3,6 +3,7 @@
 mod authorizer;
 mod d1;
 mod kv;
+mod r2;
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use rusqlite::Connection;
 
 pub(super) use d1::{D1, Format, Query};
 pub(super) use kv::{Entry, Kv};
+pub(super) use r2::Bucket;
 
 /// Opens a file so that what is answered stays, also when the machine fails.
 fn open(path: &Path) -> Result<Connection> {

@@ -1,6 +1,6 @@
 //! The files behind bindings, each opened once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -8,20 +8,29 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 
-use super::sql::{D1, Kv};
+use super::sql::{Bucket, D1, Kv};
 
 /// What is open, by its path. Two versions of a backend that run side by side share it.
 pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
     d1: Open<D1>,
     kv: Open<Kv>,
+    buckets: Open<Bucket>,
+    /// Buckets that were swept since the server began.
+    swept: Mutex<HashSet<PathBuf>>,
 }
 
 struct Open<T>(Mutex<HashMap<PathBuf, Weak<T>>>);
 
 impl Stores {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, d1: Open(Mutex::default()), kv: Open(Mutex::default()) }
+        Self {
+            clock,
+            d1: Open(Mutex::default()),
+            kv: Open(Mutex::default()),
+            buckets: Open(Mutex::default()),
+            swept: Mutex::default(),
+        }
     }
 
     pub(crate) fn d1(&self, path: &Path) -> Result<Arc<D1>> {
@@ -30,6 +39,17 @@ impl Stores {
 
     pub(crate) fn kv(&self, path: &Path) -> Result<Arc<Kv>> {
         self.kv.get(path, |path| Kv::open(path, Arc::clone(&self.clock)))
+    }
+
+    pub(crate) fn bucket(&self, path: &Path) -> Result<Arc<Bucket>> {
+        self.buckets.get(path, |path| {
+            let bucket = Bucket::open(path, Arc::clone(&self.clock))?;
+            let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+            if swept.insert(path.to_owned()) {
+                bucket.sweep()?;
+            }
+            Ok(bucket)
+        })
     }
 }
 

@@ -1,0 +1,220 @@
+//! `env.BUCKET`: requests of the runtime's R2 client, and their answers.
+
+mod ask;
+mod condition;
+mod digests;
+mod fault;
+mod stream;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, Request};
+use lyceum_core::Problem;
+use lyceum_core::limits::{
+    R2_DELETE_MAX_KEYS, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
+    R2_REQUEST_MAX_BYTES,
+};
+use serde_json::{Value as Json, json};
+
+pub(crate) use ask::{Condition, Field, List, Object, Published};
+pub(crate) use digests::hex;
+pub(crate) use fault::Fault;
+pub(crate) use stream::Pieces;
+
+use super::answer::Answer;
+use super::blocking;
+use super::sql::Bucket;
+use ask::{Ask, Put};
+use digests::Digests;
+
+const METADATA_SIZE: HeaderName = HeaderName::from_static("cf-r2-metadata-size");
+const REQUEST: HeaderName = HeaderName::from_static("cf-r2-request");
+
+type Answered = Result<Answer, Fault>;
+
+/// `GET /` asks for what is kept, in a header; `PUT /` changes it, the request before the value.
+pub(super) async fn answer(bucket: &Arc<Bucket>, request: Request<Incoming>) -> Answer {
+    let bucket = Arc::clone(bucket);
+    let answered = match *request.method() {
+        Method::GET => read(bucket, request.headers()).await,
+        Method::PUT => change(bucket, request).await,
+        _ => Err(Fault::BadRequest("not a request of R2".into())),
+    };
+    answered.unwrap_or_else(Answer::from)
+}
+
+/// JSON, with its length in a header, and what follows it.
+fn told(value: &Json, pieces: Option<(Vec<lyceum_blob::Blob>, u64, u64)>) -> Answer {
+    let head = Bytes::from(value.to_string());
+    let size = head.len().to_string();
+    let answer = match pieces {
+        Some((blobs, offset, length)) if length > 0 => {
+            Answer::body(Pieces::new(head, blobs, offset, length).boxed_unsync())
+        }
+        _ => Answer::bytes(head),
+    };
+    answer.with(METADATA_SIZE, &size).with(CONTENT_TYPE, "application/json")
+}
+
+async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> Answered {
+    let asked = headers.get(REQUEST).map_or(&[][..], HeaderValue::as_bytes);
+    match parsed(asked)? {
+        Ask::Head { object } => {
+            check_key(&object)?;
+            let found = work(move || bucket.head(&object)).await?.ok_or(Fault::NoSuchKey)?;
+            Ok(told(&found.told(Some((0, found.size))), None))
+        }
+        Ask::Get { object: key, range, range_header, only_if } => {
+            check_key(&key)?;
+            let found = work(move || bucket.open_object(&key)).await?.ok_or(Fault::NoSuchKey)?;
+            let (object, blobs) = found;
+            if only_if.is_some_and(|condition| !condition.holds(Some(&object))) {
+                return Err(Fault::Condition(Some(Box::new(object))));
+            }
+            let (offset, length) = condition::range(range, range_header.as_deref(), object.size)?;
+            Ok(told(&object.told(Some((offset, length))), Some((blobs, offset, length))))
+        }
+        Ask::List(list) => {
+            let page = work(move || bucket.list(&list)).await?;
+            let objects = page.objects.iter().map(|object| object.told(None));
+            let mut answer = json!({
+                "objects": objects.collect::<Vec<_>>(),
+                "truncated": page.cursor.is_some(),
+                "delimitedPrefixes": page.prefixes,
+            });
+            if let Some(cursor) = page.cursor {
+                answer["cursor"] = cursor.into();
+            }
+            Ok(told(&answer, None))
+        }
+        _ => Err(Fault::BadRequest("this request changes something; it is sent by PUT".into())),
+    }
+}
+
+async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> Answered {
+    let number = |name: HeaderName| request.headers().get(name)?.to_str().ok()?.parse::<u64>().ok();
+    let (size, total) = (number(METADATA_SIZE), number(CONTENT_LENGTH));
+    let unsized_metadata = || Fault::BadRequest("Metadata missing or invalid".into());
+    let size = size.filter(|size| *size <= R2_REQUEST_MAX_BYTES).ok_or_else(unsized_metadata)?;
+    let value_size =
+        total.and_then(|total| total.checked_sub(size)).ok_or_else(unsized_metadata)?;
+    let mut body = request.into_body();
+    let head = usize::try_from(size).expect("below a limit");
+    let (head, first) = stream::prefix(&mut body, head).await.map_err(|fault| broke(&fault))?;
+    match parsed(&head)? {
+        Ask::Put(put) => put_object(bucket, put, first, body, value_size).await,
+        Ask::UploadPart { object, upload_id, part_number } => {
+            check_key(&object)?;
+            let (writer, digests) = keep(&bucket, first, body, value_size, Digests::md5()).await?;
+            let md5 = digests.md5_bytes();
+            let part = (upload_id, part_number);
+            let etag = work(move || bucket.put_part(&object, part, writer, md5)).await?;
+            Ok(told(&json!({ "etag": etag }), None))
+        }
+        Ask::Delete { object, objects } => {
+            let keys = objects.unwrap_or_else(|| object.into_iter().collect());
+            if keys.len() > R2_DELETE_MAX_KEYS {
+                let message = format!("delete takes at most {R2_DELETE_MAX_KEYS} keys");
+                return Err(Fault::BadRequest(message));
+            }
+            keys.iter().try_for_each(|key| check_key(key))?;
+            work(move || bucket.delete(&keys)).await?;
+            Ok(Answer::empty())
+        }
+        Ask::CreateMultipartUpload { object, http_fields, custom_fields } => {
+            check_key(&object)?;
+            let custom = custom_fields.unwrap_or_default();
+            check_metadata(&custom)?;
+            let upload = work(move || bucket.begin_upload(&object, &http_fields, &custom)).await?;
+            Ok(told(&json!({ "uploadId": upload }), None))
+        }
+        Ask::CompleteMultipartUpload { object, upload_id, parts } => {
+            check_key(&object)?;
+            let object = work(move || bucket.complete(&object, &upload_id, &parts)).await?;
+            Ok(told(&object.told(None), None))
+        }
+        Ask::AbortMultipartUpload { object, upload_id } => {
+            check_key(&object)?;
+            work(move || bucket.abort(&object, &upload_id)).await?;
+            Ok(Answer::empty())
+        }
+        _ => Err(Fault::BadRequest("this request changes nothing; it is sent by GET".into())),
+    }
+}
+
+async fn put_object(
+    bucket: Arc<Bucket>,
+    put: Put,
+    first: Bytes,
+    body: Incoming,
+    size: u64,
+) -> Answered {
+    check_key(&put.object)?;
+    let custom = put.custom_fields.clone().unwrap_or_default();
+    check_metadata(&custom)?;
+    let (writer, digests) = keep(&bucket, first, body, size, Digests::asked(&put)?).await?;
+    let checksums = digests.checked()?;
+    let stored = work(move || {
+        bucket.put(&put.object, writer, checksums, put.http_fields, custom, put.only_if)
+    });
+    Ok(told(&stored.await?.told(None), None))
+}
+
+/// Takes a value to the disk, where it is durable and not yet an object.
+async fn keep(
+    bucket: &Arc<Bucket>,
+    first: Bytes,
+    body: Incoming,
+    size: u64,
+    digests: Digests,
+) -> Result<(lyceum_blob::Writer, Digests), Fault> {
+    if size > R2_OBJECT_MAX_BYTES {
+        return Err(Fault::TooLarge);
+    }
+    let writer = bucket.writer()?;
+    let digests = Arc::new(std::sync::Mutex::new(digests));
+    let seeing = Arc::clone(&digests);
+    let see = move |chunk: &[u8]| {
+        seeing.lock().unwrap_or_else(std::sync::PoisonError::into_inner).see(chunk);
+    };
+    let written =
+        stream::write(first, body, size, writer, see).await.map_err(|fault| broke(&fault))?;
+    let writer = stream::sync(written).await?;
+    let digests = Arc::into_inner(digests).expect("the writer is done");
+    Ok((writer, digests.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)))
+}
+
+/// Runs what reads and writes the index beside the threads that serve.
+async fn work<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    let worked = blocking(work).await;
+    worked.unwrap_or_else(|_| Err(Fault::Internal(Problem::internal("a bucket panicked"))))
+}
+
+fn parsed(bytes: &[u8]) -> Result<Ask, Fault> {
+    serde_json::from_slice(bytes)
+        .map_err(|fault| Fault::BadRequest(format!("Metadata missing or invalid: {fault}")))
+}
+
+fn broke(fault: &std::io::Error) -> Fault {
+    Fault::Internal(Problem::internal(format!("a value did not arrive: {fault}")))
+}
+
+fn check_key(key: &str) -> Result<(), Fault> {
+    if key.len() > R2_KEY_MAX_BYTES { Err(Fault::BadName) } else { Ok(()) }
+}
+
+/// R2 counts two bytes a character once one of them needs two.
+fn check_metadata(custom: &[Field]) -> Result<(), Fault> {
+    let length = |text: &str| {
+        let units = text.encode_utf16().count();
+        if text.chars().any(|c| c as u32 > 255) { units * 2 } else { units }
+    };
+    let bytes: usize = custom.iter().map(|field| length(&field.k) + length(&field.v)).sum();
+    if bytes > R2_METADATA_MAX_BYTES { Err(Fault::MetadataTooLarge) } else { Ok(()) }
+}

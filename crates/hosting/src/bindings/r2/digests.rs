@@ -1,0 +1,85 @@
+//! Checksums of a value while it arrives.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use md5::{Digest, Md5};
+use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512};
+use serde_json::{Map, Value as Json};
+
+use super::Fault;
+use super::ask::Put;
+
+/// The MD5 that every object has, and those that the caller gave.
+pub(super) struct Digests {
+    md5: Md5,
+    given_md5: Option<String>,
+    /// R2's number of the algorithm, its name, what the caller gave, what was found so far.
+    others: Vec<(&'static str, &'static str, String, Context)>,
+}
+
+impl Digests {
+    pub(super) fn md5() -> Self {
+        Self { md5: Md5::new(), given_md5: None, others: Vec::new() }
+    }
+
+    pub(super) fn asked(put: &Put) -> Result<Self, Fault> {
+        let given_md5 = match &put.md5 {
+            None => None,
+            Some(text) => {
+                let bytes = BASE64_STANDARD.decode(text);
+                let bytes = bytes.map_err(|_| Fault::BadRequest("md5 is no base64".into()))?;
+                Some(hex(&bytes))
+            }
+        };
+        let others = [
+            ("1", "SHA-1", &put.sha1, &SHA1_FOR_LEGACY_USE_ONLY),
+            ("2", "SHA-256", &put.sha256, &SHA256),
+            ("3", "SHA-384", &put.sha384, &SHA384),
+            ("4", "SHA-512", &put.sha512, &SHA512),
+        ];
+        let others = others.into_iter().filter_map(|(number, name, given, algorithm)| {
+            Some((number, name, given.as_ref()?.to_lowercase(), Context::new(algorithm)))
+        });
+        Ok(Self { md5: Md5::new(), given_md5, others: others.collect() })
+    }
+
+    pub(super) fn see(&mut self, chunk: &[u8]) {
+        self.md5.update(chunk);
+        for (.., context) in &mut self.others {
+            context.update(chunk);
+        }
+    }
+
+    pub(super) fn md5_bytes(self) -> [u8; 16] {
+        self.md5.finalize().into()
+    }
+
+    /// The checksums by their numbers. Errors: one that is not what the caller gave.
+    pub(super) fn checked(self) -> Result<Map<String, Json>, Fault> {
+        let md5 = hex(&self.md5.finalize());
+        check("MD5", self.given_md5.as_ref().unwrap_or(&md5), &md5)?;
+        let mut checksums = Map::new();
+        checksums.insert("0".into(), md5.into());
+        for (number, name, given, context) in self.others {
+            let found = hex(context.finish().as_ref());
+            check(name, &given, &found)?;
+            checksums.insert(number.into(), found.into());
+        }
+        Ok(checksums)
+    }
+}
+
+fn check(name: &'static str, given: &str, found: &str) -> Result<(), Fault> {
+    if given == found {
+        return Ok(());
+    }
+    Err(Fault::BadDigest { name, given: given.into(), found: found.into() })
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

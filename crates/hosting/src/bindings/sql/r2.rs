@@ -1,0 +1,345 @@
+//! The index of a bucket: which object has which bytes. The bytes are blobs beside it.
+
+mod multipart;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_blob::{Blob, Blobs, Digest, Writer};
+use lyceum_core::limits::{R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS};
+use lyceum_core::time::Clock;
+use lyceum_core::{Problem, Result};
+use rand::TryRng;
+use rand::rngs::SysRng;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use serde_json::{Map, Value as Json};
+
+use super::{failed, open};
+use crate::bindings::r2::{Condition, Fault, Field, List, Object};
+
+/// Objects under keys, in the order of the keys' bytes.
+pub(crate) struct Bucket {
+    index: Mutex<Connection>,
+    blobs: Blobs,
+    clock: Arc<dyn Clock>,
+}
+
+/// A part of a list.
+pub(crate) struct Listed {
+    pub(crate) objects: Vec<Object>,
+    pub(crate) prefixes: Vec<String>,
+    /// Where the list goes on; none: it is complete.
+    pub(crate) cursor: Option<String>,
+}
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS object (
+        key TEXT PRIMARY KEY, version TEXT NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
+        uploaded INTEGER NOT NULL, checksums TEXT NOT NULL, http TEXT NOT NULL, custom TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS piece (
+        version TEXT NOT NULL, number INTEGER NOT NULL, sha256 BLOB NOT NULL, PRIMARY KEY (version, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS piece_sha256 ON piece (sha256);
+    CREATE TABLE IF NOT EXISTS upload (
+        id TEXT PRIMARY KEY, key TEXT NOT NULL, http TEXT NOT NULL, custom TEXT NOT NULL,
+        is_over INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS part (
+        upload TEXT NOT NULL, number INTEGER NOT NULL, sha256 BLOB NOT NULL, size INTEGER NOT NULL,
+        md5 BLOB NOT NULL, PRIMARY KEY (upload, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS part_sha256 ON part (sha256);
+";
+
+const OBJECT: &str = "key, version, size, etag, uploaded, checksums, http, custom";
+
+impl Bucket {
+    /// Opens the bucket in the folder, which is made where it is missing.
+    pub(crate) fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
+        let blobs = Blobs::on_disk(folder.join("objects"))?;
+        let index = open(&folder.join("index.sqlite"))?;
+        index
+            .execute_batch(SCHEMA)
+            .map_err(|fault| failed("make the index of a bucket", &fault))?;
+        Ok(Self { index: Mutex::new(index), blobs, clock })
+    }
+
+    /// Removes blobs that no object has: what a crash between bytes and index left. Nobody else may
+    /// write to the bucket meanwhile.
+    pub(crate) fn sweep(&self) -> Result<()> {
+        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = || -> rusqlite::Result<HashSet<Digest>> {
+            let sql = "SELECT sha256 FROM piece UNION SELECT sha256 FROM part";
+            index.prepare(sql)?.query_map([], |row| row.get(0).map(Digest))?.collect()
+        };
+        let wanted = listed().map_err(|fault| failed("list the blobs of a bucket", &fault))?;
+        let swept =
+            self.blobs.sweep(self.clock.now(), Duration::ZERO, |digest| wanted.contains(digest))?;
+        if swept != lyceum_blob::Swept::default() {
+            tracing::info!(?swept, "removed what a crash left in a bucket");
+        }
+        Ok(())
+    }
+
+    /// Takes the bytes of an object to be.
+    pub(crate) fn writer(&self) -> Result<Writer> {
+        self.blobs.writer()
+    }
+
+    pub(crate) fn head(&self, key: &str) -> Result<Option<Object>, Fault> {
+        self.ask(|index| object(index, key))
+    }
+
+    /// The object and its bytes, which stay readable though it be deleted meanwhile.
+    pub(crate) fn open_object(&self, key: &str) -> Result<Option<(Object, Vec<Blob>)>, Fault> {
+        let found = self.ask(|index| {
+            let Some(object) = object(index, key)? else { return Ok(None) };
+            let sql = "SELECT sha256 FROM piece WHERE version = ?1 ORDER BY number";
+            let mut pieces = index.prepare_cached(sql)?;
+            let pieces = pieces.query_map([&object.version], |row| row.get(0).map(Digest))?;
+            // Opened while nobody can delete them.
+            let blobs = pieces.map(|digest| Ok(self.blobs.open(&digest?)));
+            Ok(Some((object, blobs.collect::<rusqlite::Result<Vec<_>>>()?)))
+        })?;
+        let Some((object, blobs)) = found else { return Ok(None) };
+        let missing = || Problem::internal(format!("the bytes of '{}' are not there", object.key));
+        let blobs = blobs.into_iter().map(|blob| blob?.ok_or_else(missing));
+        let blobs = blobs.collect::<Result<Vec<_>>>()?;
+        Ok(Some((object, blobs)))
+    }
+
+    /// Makes what was written the object under the key, if the condition holds.
+    pub(crate) fn put(
+        &self,
+        key: &str,
+        writer: Writer,
+        checksums: Map<String, Json>,
+        http: Map<String, Json>,
+        custom: Vec<Field>,
+        only_if: Option<Condition>,
+    ) -> Result<Object, Fault> {
+        let etag = checksums["0"].as_str().expect("every object has an MD5").to_owned();
+        let object = Object {
+            key: key.to_owned(),
+            version: random(),
+            size: writer.size(),
+            etag,
+            uploaded: self.clock.now().milliseconds(),
+            checksums,
+            http,
+            custom,
+        };
+        let digest = writer.digest();
+        self.change(|index, gone| {
+            let before = self::object(index, key)?;
+            if only_if.is_some_and(|condition| !condition.holds(before.as_ref())) {
+                return Ok(Err(Fault::Condition(None)));
+            }
+            if let Err(problem) = writer.keep() {
+                return Ok(Err(problem.into()));
+            }
+            store(index, &object, &[digest.0], gone)?;
+            Ok(Ok(()))
+        })?;
+        Ok(object)
+    }
+
+    /// Deletes what is there of these.
+    pub(crate) fn delete(&self, keys: &[String]) -> Result<(), Fault> {
+        self.change(|index, gone| {
+            for key in keys {
+                remove(index, key, gone)?;
+            }
+            Ok(Ok(()))
+        })
+    }
+
+    pub(crate) fn list(&self, list: &List) -> Result<Listed, Fault> {
+        let mut limit = match list.limit {
+            None => R2_PAGE_MAX_KEYS,
+            Some(limit) => usize::try_from(limit)
+                .ok()
+                .filter(|limit| (1..=R2_PAGE_MAX_KEYS).contains(limit))
+                .ok_or(Fault::BadLimit)?,
+        };
+        if !list.include.is_empty() {
+            limit = limit.min(R2_PAGE_WITH_METADATA_MAX_KEYS);
+        }
+        let cursor = list.cursor.as_ref().map(|cursor| {
+            let decoded = BASE64_STANDARD.decode(cursor).ok();
+            let bad = || Fault::BadRequest("the cursor is none that a list answered".into());
+            decoded.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)
+        });
+        let after = cursor.transpose()?.max(list.start_after.clone());
+        self.ask(|index| page(index, list, after.as_deref(), limit))
+    }
+
+    /// Reads. The transaction sees one state.
+    fn ask<T>(
+        &self,
+        read: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Fault> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = index.transaction().and_then(|transaction| read(&transaction));
+        read.map_err(|fault| failed("read the index of a bucket", &fault).into())
+    }
+
+    /// Changes the index, or nothing; then removes blobs that it no longer names.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&Transaction<'_>, &mut Vec<[u8; 32]>) -> rusqlite::Result<Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gone = Vec::new();
+        let changed = || -> rusqlite::Result<Result<T, Fault>> {
+            let transaction = index.transaction()?;
+            let changed = change(&transaction, &mut gone)?;
+            if changed.is_ok() {
+                transaction.commit()?;
+            }
+            Ok(changed)
+        };
+        let changed = changed()
+            .map_err(|fault| Fault::from(failed("change the index of a bucket", &fault)))??;
+        for digest in gone {
+            let named = "SELECT EXISTS (SELECT 1 FROM piece WHERE sha256 = ?1) \
+                         OR EXISTS (SELECT 1 FROM part WHERE sha256 = ?1)";
+            let is_named: rusqlite::Result<bool> = index
+                .prepare_cached(named)
+                .and_then(|mut named| named.query_row([digest], |row| row.get(0)));
+            // What cannot be removed now is swept later.
+            if matches!(is_named, Ok(false))
+                && let Err(problem) = self.blobs.remove(&Digest(digest))
+            {
+                tracing::warn!("a blob stays: {problem}");
+            }
+        }
+        Ok(changed)
+    }
+}
+
+fn object(index: &Connection, key: &str) -> rusqlite::Result<Option<Object>> {
+    let sql = format!("SELECT {OBJECT} FROM object WHERE key = ?1");
+    index.prepare_cached(&sql)?.query_row([key], row_object).optional()
+}
+
+fn row_object(row: &Row<'_>) -> rusqlite::Result<Object> {
+    let text = |index: usize| row.get::<_, String>(index);
+    Ok(Object {
+        key: text(0)?,
+        version: text(1)?,
+        size: row.get::<_, i64>(2)?.unsigned_abs(),
+        etag: text(3)?,
+        uploaded: row.get(4)?,
+        checksums: serde_json::from_str(&text(5)?).unwrap_or_default(),
+        http: serde_json::from_str(&text(6)?).unwrap_or_default(),
+        custom: serde_json::from_str(&text(7)?).unwrap_or_default(),
+    })
+}
+
+/// Writes the object over what is under its key.
+fn store(
+    index: &Transaction<'_>,
+    object: &Object,
+    pieces: &[[u8; 32]],
+    gone: &mut Vec<[u8; 32]>,
+) -> rusqlite::Result<()> {
+    remove(index, &object.key, gone)?;
+    index
+        .prepare_cached(
+            "INSERT INTO object (key, version, size, etag, uploaded, checksums, http, custom) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            object.key,
+            object.version,
+            i64::try_from(object.size).unwrap_or(i64::MAX),
+            object.etag,
+            object.uploaded,
+            json(&object.checksums),
+            json(&object.http),
+            json(&object.custom),
+        ])?;
+    let mut add =
+        index.prepare_cached("INSERT INTO piece (version, number, sha256) VALUES (?1, ?2, ?3)")?;
+    for (number, digest) in (0i64..).zip(pieces) {
+        add.execute(params![object.version, number, digest])?;
+    }
+    Ok(())
+}
+
+fn remove(index: &Transaction<'_>, key: &str, gone: &mut Vec<[u8; 32]>) -> rusqlite::Result<()> {
+    let version: Option<String> = index
+        .prepare_cached("DELETE FROM object WHERE key = ?1 RETURNING version")?
+        .query_row([key], |row| row.get(0))
+        .optional()?;
+    let Some(version) = version else { return Ok(()) };
+    let mut pieces =
+        index.prepare_cached("DELETE FROM piece WHERE version = ?1 RETURNING sha256")?;
+    for digest in pieces.query_map([version], |row| row.get(0))? {
+        gone.push(digest?);
+    }
+    Ok(())
+}
+
+/// Entries after the key: objects, and prefixes up to the delimiter, each of which counts once.
+fn page(
+    index: &Connection,
+    list: &List,
+    after: Option<&str>,
+    limit: usize,
+) -> rusqlite::Result<Listed> {
+    // No key comes before the empty one, which is a key itself.
+    let begin = if after.is_some() { "key >= ?1 AND key > ?2" } else { "key >= ?1 AND ?2 = ''" };
+    let sql = format!("SELECT {OBJECT} FROM object WHERE {begin} ORDER BY key");
+    let mut rows = index.prepare_cached(&sql)?;
+    let mut rows = rows.query([list.prefix.as_str(), after.unwrap_or_default()])?;
+    let delimiter = list.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty());
+    let mut listed = Listed { objects: Vec::new(), prefixes: Vec::new(), cursor: None };
+    let mut behind = String::new();
+    while let Some(row) = rows.next()? {
+        let key: String = row.get(0)?;
+        let Some(rest) = key.strip_prefix(&list.prefix) else { break };
+        let group = delimiter.and_then(|delimiter| {
+            let end = rest.find(delimiter)? + delimiter.len();
+            Some(key[..list.prefix.len() + end].to_owned())
+        });
+        let is_known = group.is_some() && listed.prefixes.last() == group.as_ref();
+        if !is_known && listed.objects.len() + listed.prefixes.len() == limit {
+            listed.cursor = Some(BASE64_STANDARD.encode(behind));
+            break;
+        }
+        match group {
+            Some(_) if is_known => {}
+            Some(group) => listed.prefixes.push(group),
+            None => {
+                let mut object = row_object(row)?;
+                if !list.include.contains(&0) {
+                    object.http.clear();
+                }
+                if !list.include.contains(&1) {
+                    object.custom.clear();
+                }
+                listed.objects.push(object);
+            }
+        }
+        behind = key;
+    }
+    Ok(listed)
+}
+
+fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).expect("metadata is JSON")
+}
+
+/// 128 random bits as hexadecimal text.
+fn random() -> String {
+    let mut random = [0; 16];
+    SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
+    format!("{:032x}", u128::from_le_bytes(random))
+}

@@ -1,0 +1,183 @@
+//! Objects that arrive in parts.
+
+use lyceum_blob::Writer;
+use lyceum_core::Problem;
+use lyceum_core::limits::R2_PART_MIN_BYTES;
+use md5::{Digest as _, Md5};
+use rusqlite::{OptionalExtension, Transaction, params};
+use serde_json::{Map, Value as Json};
+
+use super::{Bucket, json, random, store};
+use crate::bindings::r2::{Fault, Field, Object, Published, hex};
+
+/// A part that was uploaded.
+struct Part {
+    sha256: [u8; 32],
+    size: u64,
+    md5: [u8; 16],
+}
+
+/// Metadata of an upload, as JSON, and whether it is over.
+type Upload = (String, String, bool);
+
+impl Bucket {
+    /// Begins an upload and answers its id.
+    pub(crate) fn begin_upload(
+        &self,
+        key: &str,
+        http: &Map<String, Json>,
+        custom: &[Field],
+    ) -> Result<String, Fault> {
+        let id = random();
+        self.change(|index, _| {
+            index
+                .prepare_cached(
+                    "INSERT INTO upload (id, key, http, custom) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![id, key, json(http), json(custom)])?;
+            Ok(Ok(()))
+        })?;
+        Ok(id)
+    }
+
+    /// Keeps a part in the place of one with its number, and answers its tag.
+    pub(crate) fn put_part(
+        &self,
+        key: &str,
+        (upload, number): (String, i64),
+        writer: Writer,
+        md5: [u8; 16],
+    ) -> Result<String, Fault> {
+        let size = i64::try_from(writer.size()).unwrap_or(i64::MAX);
+        let digest = writer.digest();
+        self.change(|index, gone| {
+            if self::upload(index, key, &upload)?.is_none_or(|(.., is_over)| is_over) {
+                return Ok(Err(Fault::NoSuchUpload));
+            }
+            if let Err(problem) = writer.keep() {
+                return Ok(Err(problem.into()));
+            }
+            let before = "DELETE FROM part WHERE upload = ?1 AND number = ?2 RETURNING sha256";
+            let before: Option<[u8; 32]> = index
+                .prepare_cached(before)?
+                .query_row(params![upload, number], |row| row.get(0))
+                .optional()?;
+            gone.extend(before);
+            let add = "INSERT INTO part (upload, number, sha256, size, md5) \
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+            index.prepare_cached(add)?.execute(params![upload, number, digest.0, size, md5])?;
+            Ok(Ok(()))
+        })?;
+        Ok(hex(&md5))
+    }
+
+    /// Makes the named parts, by their numbers, the object under the key. No byte is copied.
+    pub(crate) fn complete(
+        &self,
+        key: &str,
+        upload: &str,
+        named: &[Published],
+    ) -> Result<Object, Fault> {
+        let uploaded = self.clock.now().milliseconds();
+        self.change(|index, gone| {
+            let (http, custom) = match self::upload(index, key, upload)? {
+                None => return Ok(Err(unknown(key, upload))),
+                Some((.., true)) => return Ok(Err(Fault::NoSuchUpload)),
+                Some((http, custom, false)) => (http, custom),
+            };
+            let parts = match chosen(index, upload, named)? {
+                Ok(parts) => parts,
+                Err(fault) => return Ok(Err(fault)),
+            };
+            let mut md5 = Md5::new();
+            for part in &parts {
+                md5.update(part.md5);
+            }
+            let object = Object {
+                key: key.to_owned(),
+                version: random(),
+                size: parts.iter().map(|part| part.size).sum(),
+                etag: format!("{}-{}", hex(&md5.finalize()), parts.len()),
+                uploaded,
+                checksums: Map::new(),
+                http: serde_json::from_str(&http).unwrap_or_default(),
+                custom: serde_json::from_str(&custom).unwrap_or_default(),
+            };
+            let pieces: Vec<[u8; 32]> = parts.iter().map(|part| part.sha256).collect();
+            store(index, &object, &pieces, gone)?;
+            end(index, upload, gone)?;
+            Ok(Ok(object))
+        })
+    }
+
+    /// Gives an upload up.
+    pub(crate) fn abort(&self, key: &str, upload: &str) -> Result<(), Fault> {
+        self.change(|index, gone| {
+            if self::upload(index, key, upload)?.is_none() {
+                return Ok(Err(unknown(key, upload)));
+            }
+            end(index, upload, gone)?;
+            Ok(Ok(()))
+        })
+    }
+}
+
+/// R2 takes an upload that it never knew for a failure of its own.
+fn unknown(key: &str, upload: &str) -> Fault {
+    Problem::internal(format!("there is no upload '{upload}' of '{key}'")).into()
+}
+
+fn upload(index: &Transaction<'_>, key: &str, id: &str) -> rusqlite::Result<Option<Upload>> {
+    index
+        .prepare_cached("SELECT http, custom, is_over FROM upload WHERE id = ?1 AND key = ?2")?
+        .query_row([id, key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()
+}
+
+/// The parts that the caller names, in the order of their numbers: all of one size but the last, which
+/// may be smaller.
+fn chosen(
+    index: &Transaction<'_>,
+    upload: &str,
+    named: &[Published],
+) -> rusqlite::Result<Result<Vec<Part>, Fault>> {
+    let sql = "SELECT sha256, size, md5 FROM part WHERE upload = ?1 AND number = ?2";
+    let mut find = index.prepare_cached(sql)?;
+    let mut parts = Vec::with_capacity(named.len());
+    for Published { part: number, etag } in named {
+        let part = find.query_row(params![upload, number], |row| {
+            let size = row.get::<_, i64>(1)?.unsigned_abs();
+            Ok(Part { sha256: row.get(0)?, size, md5: row.get(2)? })
+        });
+        match part.optional()? {
+            Some(part) if hex(&part.md5) == *etag => parts.push((*number, part)),
+            _ => return Ok(Err(Fault::NoSuchPart)),
+        }
+    }
+    let is_small = |(_, part): &(i64, Part)| part.size < R2_PART_MIN_BYTES;
+    if parts.iter().rev().skip(1).any(is_small) {
+        return Ok(Err(Fault::PartTooSmall));
+    }
+    parts.sort_by_key(|(number, _)| *number);
+    if parts.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Ok(Err(Problem::internal("a part is named twice").into()));
+    }
+    let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
+    if let [first, middle @ .., last] = parts.as_slice() {
+        let is_even = middle.iter().all(|part| part.size == first.size);
+        if !is_even || last.size > first.size {
+            return Ok(Err(Fault::UnevenParts));
+        }
+    }
+    Ok(Ok(parts))
+}
+
+/// The upload is over: parts that became no object go.
+fn end(index: &Transaction<'_>, upload: &str, gone: &mut Vec<[u8; 32]>) -> rusqlite::Result<()> {
+    index.prepare_cached("UPDATE upload SET is_over = 1 WHERE id = ?1")?.execute([upload])?;
+    let mut parts = index.prepare_cached("DELETE FROM part WHERE upload = ?1 RETURNING sha256")?;
+    for digest in parts.query_map([upload], |row| row.get(0))? {
+        gone.push(digest?);
+    }
+    Ok(())
+}
