@@ -107,6 +107,10 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("C4.import", "import of a framework of 20 000 items, s", 5.0),
     at_most("C4.read", "its package read over HTTP, ms", 200.0),
     at_most("C4.search", "a search in it by two words over HTTP, ms", 100.0),
+    at_most("X1.empty", "sandbox, empty folder to first 200 with data, ms", 1000.0),
+    at_most("X1.memory", "sandbox --memory, exec to first 200 with data, ms", 100.0),
+    at_most("X2.idle", "sandbox, anonymous memory when idle, MiB", 30.0),
+    at_most("X2.memory", "sandbox --memory, anonymous memory when idle, MiB", 30.0),
     at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 

@@ -19,6 +19,7 @@ mod process;
 mod qti;
 mod report;
 mod roster;
+mod sandbox;
 mod server;
 mod standards;
 
@@ -49,6 +50,8 @@ enum Command {
     Standards(standards::Options),
     /// Measure issuing and verifying badges against every goal
     Credentials(credentials::Options),
+    /// Measure the start and the memory of a sandbox against every goal
+    Sandbox(sandbox::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -97,6 +100,7 @@ fn main() -> Result<()> {
         Command::Adaptive(options) => adaptive::run(&options),
         Command::Standards(options) => standards::run(&options),
         Command::Credentials(options) => credentials::run(&options),
+        Command::Sandbox(options) => sandbox::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

@@ -6,7 +6,8 @@ use crate::build;
 use crate::run::{cargo, command, run, target};
 
 /// What can be measured.
-const SUBJECTS: [&str; 6] = ["roster", "events", "qti", "adaptive", "credentials", "standards"];
+const SUBJECTS: [&str; 7] =
+    ["roster", "events", "qti", "adaptive", "credentials", "standards", "sandbox"];
 
 /// Builds both and runs the bench with the arguments.
 pub(crate) fn bench(arguments: &[String]) -> Result<()> {

@@ -99,6 +99,12 @@ pub const FETCH_MAX_MS: u64 = 5000;
 pub const FETCH_REDIRECTS_MAX_COUNT: u32 = 3;
 /// Such documents that are read at once at most.
 pub const FETCH_MAX_COUNT: usize = 16;
+/// Milliseconds that a call to another Lyceum server may take.
+pub const CLIENT_CALL_MAX_MS: u64 = 15_000;
+/// Bytes of its answer at most.
+pub const CLIENT_ANSWER_MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Calls to another Lyceum server that run at once at most.
+pub const CLIENT_CALLS_MAX_COUNT: usize = 16;
 /// Such documents that one verification reads at most.
 pub const VERIFY_FETCH_MAX_COUNT: usize = 32;
 /// Credentials in a compiled learner record at most; a record that has more says that it is partial.

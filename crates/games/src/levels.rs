@@ -21,6 +21,12 @@ impl Xp {
         (0.0..=most).contains(&number).then(|| Self((number * 1000.0).round() as i64))
     }
 
+    /// The nearest XP to a number, also below 0: what was taken back.
+    pub fn nearest(number: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "a sum of what was earned")]
+        Self((number * 1000.0).round() as i64)
+    }
+
     /// As a number.
     pub fn number(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]

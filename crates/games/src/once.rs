@@ -53,12 +53,27 @@ impl Once {
             repository::answered(tx, user, &self.key, &answer)?;
             return Ok(answer);
         }
+        self.answered(tx, user)?.ok_or_else(|| self.taken())
+    }
+
+    /// What it was answered, where the player's program has sent it before.
+    ///
+    /// Errors: `Conflict` where the key was another request's.
+    pub fn answered(&self, tx: &mut Tx<'_>, user: &str) -> Result<Option<String>> {
         match repository::find(tx, user, &self.key)? {
-            Some((request, answer)) if request == self.request => Ok(answer),
-            _ => Err(Problem::new(
-                ProblemKind::Conflict,
-                format!("the Idempotency-Key '{}' was sent with another request", self.key),
-            )),
+            Some((request, answer)) if request == self.request => Ok(Some(answer)),
+            Some(_) => Err(self.taken()),
+            None => Ok(None),
         }
+    }
+
+    /// What sets it apart from all other requests of the player.
+    pub fn name(&self) -> String {
+        format!("{}\n{}", self.key, self.request)
+    }
+
+    fn taken(&self) -> Problem {
+        let message = format!("the Idempotency-Key '{}' was sent with another request", self.key);
+        Problem::new(ProblemKind::Conflict, message)
     }
 }

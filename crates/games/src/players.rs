@@ -17,17 +17,25 @@ pub enum Role {
     Player,
     /// Makes games.
     Developer,
+    /// Runs the platform.
+    Admin,
 }
 
 impl Role {
-    pub(crate) fn of(name: &str) -> Self {
-        if name == "developer" { Self::Developer } else { Self::Player }
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Player, Self::Developer, Self::Admin];
+
+    /// The role of that name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    pub(crate) fn name(self) -> &'static str {
+    /// Its name.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Player => "player",
             Self::Developer => "developer",
+            Self::Admin => "admin",
         }
     }
 }
@@ -91,9 +99,10 @@ pub fn seen(tx: &mut Tx<'_>, user: &str) -> Result<Seen> {
     Ok(seen_in(user, &record))
 }
 
-/// Makes a user one who makes games.
-pub fn make_developer(tx: &mut Tx<'_>, user: &str) -> Result<()> {
-    repository::players::put_standing(tx, user, Role::Developer, "approved")
+/// Gives a user a role on the platform.
+pub fn put_role(tx: &mut Tx<'_>, user: &str, role: Role) -> Result<()> {
+    let status = if role == Role::Player { "none" } else { "approved" };
+    repository::players::put_standing(tx, user, role, status)
 }
 
 /// What a user is called in games: never an e-mail address or a family name, which are nobody

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     admin, badge, client, completions, config, demo, doctor, events, export, import, keys, lesson,
-    listen, openapi, qti, sandbox, serve, standards, trigger,
+    listen, lms, openapi, qti, sandbox, serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// See and change how adaptive lessons work
     #[command(subcommand)]
     Lesson(lesson::Lesson),
+    /// Set up, verify, show and remove what a project teaches
+    #[command(subcommand, visible_alias = "timeback")]
+    Lms(lms::Lms),
     /// Verify badges and learner records
     #[command(subcommand)]
     Badge(badge::Badge),

@@ -6,8 +6,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use clap::Args;
 use serde_json::Value;
-use ureq::Agent;
 use ureq::http::Response;
+use ureq::typestate::WithoutBody;
+use ureq::{Agent, RequestBuilder};
 
 use crate::failure::{Code, Failure, Result};
 
@@ -22,6 +23,13 @@ pub(crate) struct RemoteArgs {
         help_heading = "Server"
     )]
     server: String,
+    #[command(flatten)]
+    who: SignIn,
+}
+
+/// Who asks.
+#[derive(Args, Clone)]
+pub(crate) struct SignIn {
     /// Id of the client to sign in as; `lyceum client create` makes one
     #[arg(long, value_name = "ID", env = "LYCEUM_CLIENT_ID", help_heading = "Server")]
     client_id: Option<String>,
@@ -54,9 +62,16 @@ pub(crate) struct Answer {
 impl RemoteArgs {
     /// Signs in; without an id nobody does, which a sandbox allows.
     pub(crate) fn sign_in(&self) -> Result<Remote> {
+        self.who.to(&self.server, None)
+    }
+}
+
+impl SignIn {
+    /// Signs in to the server; without an id, callers have that token.
+    pub(crate) fn to(&self, server: &str, token: Option<&str>) -> Result<Remote> {
         let agent: Agent = Agent::config_builder().http_status_as_error(false).build().into();
-        let base = self.server.trim_end_matches('/').to_owned();
-        let mut remote = Remote { agent, base, token: None };
+        let base = server.trim_end_matches('/').to_owned();
+        let mut remote = Remote { agent, base, token: token.map(str::to_owned) };
         let Some(id) = &self.client_id else { return Ok(remote) };
         let secret = self.client_secret.as_deref().unwrap_or_default();
         let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
@@ -83,12 +98,26 @@ impl Remote {
         self.read(request.send(body))
     }
 
+    /// Reads.
+    pub(crate) fn get(&self, path: &str) -> Result<Answer> {
+        self.read(self.signed(self.agent.get(format!("{}{path}", self.base))).call())
+    }
+
+    /// Deletes.
+    pub(crate) fn delete(&self, path: &str) -> Result<Answer> {
+        self.read(self.signed(self.agent.delete(format!("{}{path}", self.base))).call())
+    }
+
+    fn signed(&self, request: RequestBuilder<WithoutBody>) -> RequestBuilder<WithoutBody> {
+        match &self.token {
+            Some(token) => request.header("Authorization", format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
     /// Opens a stream of server-sent events behind the event of that id.
     pub(crate) fn stream(&self, path: &str, after: Option<&str>) -> Result<impl Read + use<>> {
-        let mut request = self.agent.get(format!("{}{path}", self.base));
-        if let Some(token) = &self.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
-        }
+        let mut request = self.signed(self.agent.get(format!("{}{path}", self.base)));
         if let Some(after) = after {
             request = request.header("Last-Event-ID", after);
         }
@@ -106,6 +135,9 @@ impl Remote {
     pub(crate) fn refusal(&self, answer: &Answer) -> Failure {
         let texts = ["message", "error_description", "imsx_description", "detail", "error"];
         let text = texts.iter().find_map(|name| answer.body[*name].as_str());
+        // The game platform's errors.
+        let error = &answer.body["error"];
+        let text = text.or_else(|| error["message"].as_str());
         let code = match answer.status {
             401 | 403 => Code::NotAllowed,
             404 => Code::NotFound,
@@ -113,8 +145,14 @@ impl Remote {
             _ => Code::Failed,
         };
         let text = text.unwrap_or("no reason given");
-        let failure =
+        let mut failure =
             Failure::new(code, format!("{} answered {}: {text}", self.base, answer.status));
+        if let Some(faults @ [_, _, ..]) = error["details"].as_array().map(Vec::as_slice) {
+            let text = |fault: &Value, name: &str| fault[name].as_str().unwrap_or("").to_owned();
+            failure.details.extend(
+                faults.iter().map(|it| format!("{}: {}", text(it, "path"), text(it, "message"))),
+            );
+        }
         match answer.status {
             401 => failure.hint("name a client with --client-id and --client-secret"),
             _ => failure,

@@ -18,12 +18,13 @@ use lyceum_roster::write::{self, Rules};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use crate::mode::{Organization, Role};
+use crate::history;
+use crate::mode::Role;
 
 /// The demo user's sourcedId.
-const USER_ID: &str = "demo-user";
+pub const USER_ID: &str = "demo-user";
 /// The organization's sourcedId where nobody names one.
-const ORGANIZATION_ID: &str = "demo-org";
+pub(crate) const ORGANIZATION_ID: &str = "demo-org";
 const CREDITS: i64 = 1000;
 /// XP of a course of which nobody has said how many it has.
 const MADE_UP_XP: f64 = 1000.0;
@@ -37,11 +38,13 @@ pub struct Learner {
     /// What the user is to the school.
     pub role: Role,
     /// Whose the user is.
-    pub organization: Organization,
+    pub organization: crate::mode::Organization,
     /// What is learned; none in a sandbox that is not its own school.
     pub courses: Vec<Course>,
     /// The id of the first course, in place of a made-up one.
     pub course_id: Option<String>,
+    /// Whether the courses are another server's: their records stand there.
+    pub elsewhere: bool,
 }
 
 /// What is put into a database.
@@ -49,6 +52,8 @@ pub struct Learner {
 pub struct Demo {
     /// The project that is developed.
     pub project: NewGame,
+    /// What the user may do on the platform.
+    pub role: players::Role,
     /// Whether there is more than the user and the project.
     pub seeds: bool,
     /// Whom the user learns with.
@@ -60,15 +65,19 @@ impl Demo {
     /// organization, courses and project follow what is said now.
     ///
     /// Errors: `Invalid` for what roster or platform refuse.
-    pub fn put(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Player> {
+    pub fn put(&self, tx: &mut Tx<'_>, now: Timestamp, base_url: &str) -> Result<Player> {
         let is_new = repository::find(tx, &USER, USER_ID)?.is_none();
         let org = self.put_people(tx, now)?;
-        players::make_developer(tx, USER_ID)?;
+        players::put_role(tx, USER_ID, self.role)?;
         let game = games::put_mock(tx, now, self.project.clone())?;
         self.put_courses(tx, now, &org, &game)?;
         if self.seeds {
             if is_new {
                 give(tx, now)?;
+                let Learner { role, courses, elsewhere, .. } = &self.learner;
+                if *role == Role::Student && !courses.is_empty() && !elsewhere {
+                    history::put(tx, now, base_url, &game, USER_ID)?;
+                }
             }
             put_company(tx, now, &org, &game.id)?;
         }
@@ -78,9 +87,8 @@ impl Demo {
     /// The organization and the user; answers the organization's sourcedId.
     fn put_people(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<String> {
         let Learner { role, organization, .. } = &self.learner;
-        let org = organization.id.clone().unwrap_or_else(|| ORGANIZATION_ID.to_owned());
-        let name = organization.name.as_deref().unwrap_or("Lyceum Studios");
-        let kind = organization.kind.as_deref().unwrap_or("department");
+        let NewOrganization { id, name, kind } = organization.whole();
+        let org = id.unwrap_or_default();
         put(tx, now, &ORG, &org, json!({ "name": name, "type": kind }))?;
         put(tx, now, &USER, USER_ID, user(&org, "Demo", role.word()))?;
         Ok(org)
@@ -88,21 +96,19 @@ impl Demo {
 
     /// What the project teaches, under made-up ids, with the user in each course.
     fn put_courses(&self, tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &Game) -> Result<()> {
-        let Learner { role, courses, course_id: first, .. } = &self.learner;
+        let Learner { role, courses, elsewhere, .. } = &self.learner;
+        if *elsewhere {
+            return self.put_courses_of_others(tx, org, game);
+        }
         if courses.is_empty() {
             return Ok(());
         }
-        let courses = courses.iter().enumerate().map(|(number, course)| NewCourse {
-            subject: course.subject.clone(),
-            grade: course.grade.as_str().into(),
-            total_xp: course.total_xp.filter(|xp| *xp > 0.0).or(Some(MADE_UP_XP)),
-            masterable_units: course.masterable_units,
-            title: course.title.clone(),
-            course_code: course.course_code.clone(),
-            course_id: first.clone().filter(|_| number == 0).or_else(|| Some(course_id(course))),
+        let courses = self.new_courses(|course| {
+            let total_xp = course.total_xp.filter(|xp| *xp > 0.0).or(Some(MADE_UP_XP));
+            (total_xp, Some(course_id(course)))
         });
         let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
-        let setup = Setup { game_id: None, organization, courses: courses.collect() };
+        let setup = Setup { game_id: None, organization, courses };
         for course in lms::set_up(tx, now, game, &setup)?.courses {
             if let Some(role) = role.in_class() {
                 let mut wish = Object::new();
@@ -113,6 +119,55 @@ impl Demo {
         }
         Ok(())
     }
+}
+
+impl Demo {
+    /// What the project teaches, where another server has the records: those are what setup and verify
+    /// are for. Courses of which nobody knows the XP wait for the setup, too.
+    fn put_courses_of_others(&self, tx: &mut Tx<'_>, org: &str, game: &Game) -> Result<()> {
+        if lms::is_here(tx, game)? {
+            lms::forget(tx, game)?;
+        }
+        let mut courses = self.new_courses(|course| (course.total_xp, None));
+        courses.retain(|course| course.total_xp.is_some());
+        if courses.is_empty() {
+            return Ok(());
+        }
+        let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
+        let setup = Setup { game_id: None, organization, courses };
+        lms::keep(tx, &lms::planned(game, &setup)?)
+    }
+
+    /// The courses with the XP and the id that they are given; the first one has the id that was said.
+    fn new_courses(
+        &self,
+        given: impl Fn(&Course) -> (Option<f64>, Option<String>),
+    ) -> Vec<NewCourse> {
+        let Learner { courses, course_id: first, .. } = &self.learner;
+        let new = |(number, course): (usize, &Course)| {
+            let (total_xp, id) = given(course);
+            NewCourse {
+                subject: course.subject.clone(),
+                grade: course.grade.as_str().into(),
+                total_xp,
+                masterable_units: course.masterable_units,
+                title: course.title.clone(),
+                course_code: course.course_code.clone(),
+                course_id: first.clone().filter(|_| number == 0).or(id),
+            }
+        };
+        courses.iter().enumerate().map(new).collect()
+    }
+}
+
+/// The record of the demo user as a student of the organization.
+pub fn student(id: &str, org: &str) -> Object {
+    let Value::Object(mut record) = user(org, "Demo", Role::Student.word()) else {
+        unreachable!("records are objects")
+    };
+    record.insert("sourcedId".into(), id.into());
+    record.insert("status".into(), "active".into());
+    record
 }
 
 /// The id of a made-up course: the same for the same subject and grade.

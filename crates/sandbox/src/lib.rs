@@ -5,12 +5,13 @@
 //! [`Sandbox`] is the real one; its `as_sandbox` makes mock tokens mean the demo user.
 
 mod demo;
+mod history;
 mod mode;
 mod place;
 pub mod ports;
 pub mod registry;
 
-pub use demo::{Demo, Learner};
+pub use demo::{Demo, Learner, USER_ID, student};
 pub use mode::{Mode, Organization, Role, Tracking};
 pub use place::Place;
 
@@ -48,7 +49,7 @@ impl Sandbox {
         let master = place.master()?;
         let (keyring, player) = db.write_blocking(|tx| {
             let keyring = Keyring::open(tx, now, &realm, &master)?;
-            Ok((keyring, demo.put(tx, now)?))
+            Ok((keyring, demo.put(tx, now, base_url)?))
         })?;
         Ok(Self { place, db, keyring, player })
     }

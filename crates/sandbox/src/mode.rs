@@ -2,6 +2,9 @@
 
 use lyceum_core::config::Secret;
 use lyceum_core::{Detail, Problem, Result};
+use lyceum_games::lms::NewOrganization;
+
+use crate::demo::ORGANIZATION_ID;
 
 /// Whom the demo user learns with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +38,8 @@ pub struct Tracking {
     pub course_id: Option<String>,
     /// The student whom the demo user is.
     pub student_id: Option<String>,
-    /// What the demo user is to the school.
-    pub role: Role,
+    /// What the demo user is to the school, where somebody said it.
+    pub role: Option<Role>,
     /// Whose the demo user is.
     pub organization: Organization,
 }
@@ -72,6 +75,12 @@ impl Role {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
     }
 
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        let (name, _) = Self::ALL.iter().find(|(_, role)| *role == self).expect("all are there");
+        name
+    }
+
     /// The word of OneRoster for it (1.2, `RoleEnum`).
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -84,7 +93,7 @@ impl Role {
     }
 
     /// What the user is in a class; none: the user is in no class.
-    pub(crate) fn in_class(self) -> Option<&'static str> {
+    pub fn in_class(self) -> Option<&'static str> {
         match self {
             Self::Student => Some("student"),
             Self::Teacher => Some("teacher"),
@@ -105,6 +114,19 @@ pub struct Organization {
     pub kind: Option<String>,
 }
 
+impl Organization {
+    /// The organization, with what nobody said.
+    pub fn whole(&self) -> NewOrganization {
+        let or =
+            |text: &Option<String>, usual: &str| text.clone().or_else(|| Some(usual.to_owned()));
+        NewOrganization {
+            id: or(&self.id, ORGANIZATION_ID),
+            name: or(&self.name, "Lyceum Studios"),
+            kind: or(&self.kind, "department"),
+        }
+    }
+}
+
 impl Mode {
     /// The mode that follows: local where that was asked for, remote with credentials, disabled where a
     /// project's config has no integration, else mock.
@@ -116,7 +138,16 @@ impl Mode {
             || tracking.auth_url.is_some();
         let has_credentials = tracking.client_id.is_some() || tracking.client_secret.is_some();
         if tracking.local {
-            return Ok(Self::Local);
+            let halves = [
+                ("TRACKING_API_CLIENT_ID", tracking.client_id.is_some()),
+                ("TRACKING_API_CLIENT_SECRET", tracking.client_secret.is_some()),
+            ];
+            return match halves.iter().find(|(_, is_there)| !is_there && has_credentials) {
+                Some((name, _)) => {
+                    Err(Problem::invalid(*name, "is missing: an id needs its secret"))
+                }
+                None => Ok(Self::Local),
+            };
         }
         if !has_addresses && !has_credentials {
             let is_off = config.is_some_and(|config| config.integrations.lms.is_none());
@@ -127,14 +158,16 @@ impl Mode {
             ("TRACKING_API_CLIENT_SECRET", tracking.client_secret.is_some()),
             ("TRACKING_API_AUTH_URL", tracking.auth_url.is_some()),
             ("--tracking-oneroster-url", tracking.oneroster_url.is_some()),
+            ("--tracking-student-id", tracking.student_id.is_some()),
         ];
         let missing: Vec<Detail> = needed
             .into_iter()
             .filter(|(_, is_there)| !is_there)
             .map(|(name, _)| Detail {
                 path: name.to_owned(),
-                message: "is missing: a remote integration needs address and credentials"
-                    .to_owned(),
+                message:
+                    "is missing: a remote integration needs addresses, credentials and a student"
+                        .to_owned(),
             })
             .collect();
         if missing.is_empty() { Ok(Self::Remote) } else { Err(Problem::invalid_all(missing)) }

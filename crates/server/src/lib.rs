@@ -16,6 +16,7 @@ mod dispatch;
 mod etag;
 mod guarded;
 mod intake;
+mod learning;
 mod listen;
 pub mod metrics;
 pub mod openapi;
@@ -29,6 +30,7 @@ pub mod state;
 mod table;
 mod tls;
 
+pub use learning::{Elsewhere, Learning};
 pub use server::{Server, stop_signal};
 
 /// The migrations of every crate that a server works with, in order.

@@ -16,6 +16,7 @@ use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::guarded::Guarded;
 use crate::intake::Intake;
+use crate::learning::Learning;
 use crate::metrics::Metrics;
 use crate::route::Area;
 use crate::routes::credentials::StatusLists;
@@ -91,12 +92,13 @@ impl Server {
     }
 
     /// Makes this a sandbox: on the platform's routes any token is this player, and the standards'
-    /// routes need none. One that does not learn refuses what is below `/api/lms`.
+    /// routes need none. The player makes games, too, or plays alone; what is below `/api/lms` is done
+    /// here, elsewhere or refused.
     #[must_use]
-    pub fn as_sandbox(mut self, demo: Player, learns: bool) -> Self {
+    pub fn as_sandbox(mut self, demo: Player, makes_games: bool, learning: Learning) -> Self {
         let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
         app.gate.know(auth::sandbox_client(), &app.config.limits);
-        app.sandbox = Some(auth::Sandbox::new(demo, learns, &app.config.limits));
+        app.sandbox = Some(auth::Sandbox::new(demo, makes_games, learning, &app.config.limits));
         self
     }
 

@@ -9,8 +9,8 @@ use lyceum_access::{Keyring, Master, NewClient, Player, Realm, Scope, client};
 use lyceum_core::Dialect;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_server::Server;
 use lyceum_server::route::Area;
+use lyceum_server::{Learning, Server};
 use lyceum_store::{Db, Target};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -208,7 +208,10 @@ impl TestServer {
                 let server = Server::new(listener, config, db, keyring, clock).await;
                 let server = server.expect("the server can be put together").also(areas());
                 let server = match sandbox {
-                    Some((demo, learns)) => server.as_sandbox(demo, learns),
+                    Some((demo, learns)) => {
+                        let learning = if learns { Learning::Here } else { Learning::Nowhere };
+                        server.as_sandbox(demo, true, learning)
+                    }
                     None => server,
                 };
                 let _ = ready.send(());

@@ -8,7 +8,7 @@ export interface Player {
   username: string;
   name?: string;
   email?: string;
-  role?: "player" | "developer";
+  role?: "player" | "developer" | "admin";
   developerStatus?: "none" | "pending" | "approved";
 }
 

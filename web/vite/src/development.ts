@@ -1,5 +1,5 @@
-import { LEARNING_ROLES, flags } from "./options.js";
-import type { LearningRole, Mode, Options } from "./options.js";
+import { LEARNING_ROLES, PLATFORM_ROLES, flags } from "./options.js";
+import type { LearningRole, Mode, Options, PlatformRole } from "./options.js";
 import type { Project } from "./project.js";
 import { connect, startSandbox } from "./sandbox.js";
 import type { Sandbox } from "./sandbox.js";
@@ -21,6 +21,7 @@ export class Development {
   project: Project = { name: "", slug: "" };
   #options: Options = {};
   #role: LearningRole | undefined;
+  #platformRole: PlatformRole | undefined;
   #started = "";
   #sandbox: Sandbox | undefined;
   #holders = 0;
@@ -47,6 +48,11 @@ export class Development {
     return this.#role ?? this.#options.learning?.role ?? "student";
   }
 
+  /** The role of the demo user on the platform. */
+  get platformRole(): PlatformRole {
+    return this.#platformRole ?? this.#options.sandbox?.role ?? "developer";
+  }
+
   get injected(): Injected | undefined {
     if (!this.#sandbox) return undefined;
     const { baseUrl, token, gameId } = this.#sandbox;
@@ -64,6 +70,7 @@ export class Development {
     this.project = project;
     if (JSON.stringify([options.sandbox, options.learning, project]) === this.#started) return;
     this.#role = undefined;
+    this.#platformRole = undefined;
     await this.#start(options.sandbox?.recreateDb);
   }
 
@@ -86,13 +93,24 @@ export class Development {
     return this.#role;
   }
 
+  /** The demo user takes the next role on the platform. */
+  async nextPlatformRole(): Promise<PlatformRole> {
+    const next = (PLATFORM_ROLES.indexOf(this.platformRole) + 1) % PLATFORM_ROLES.length;
+    this.#platformRole = PLATFORM_ROLES[next]!;
+    await this.#start();
+    return this.#platformRole;
+  }
+
   async #start(anew = false): Promise<void> {
     await this.#stop();
     const { sandbox = {}, learning } = this.#options;
     if (sandbox.url) {
       this.#sandbox = { ...(await connect(sandbox.url, this.project)), stop: async () => {} };
     } else if (sandbox.autoStart !== false) {
-      const options = this.#role ? { ...this.#options, learning: { ...learning, role: this.#role } } : this.#options;
+      const changed = {
+        sandbox: { ...sandbox, role: this.platformRole },
+        learning: { ...learning, ...(this.#role && { role: this.#role }) },
+      };
       const { root, project } = this;
       // Memory is new with each start.
       const more = anew && !sandbox.memoryOnly ? ["--recreate-db"] : [];
@@ -100,7 +118,7 @@ export class Development {
       this.#sandbox = await startSandbox({
         root,
         project,
-        flags: [...flags(options), ...more],
+        flags: [...flags({ ...this.#options, ...changed }), ...more],
         logLevel: sandbox.logLevel,
         says,
       });

@@ -9,7 +9,7 @@ import { pack } from "./pack.js";
 import { CONFIG_FILES, readProject } from "./project.js";
 import { shell, wantsShell } from "./shell.js";
 
-export type { LearningRole, Mode, Options } from "./options.js";
+export type { LearningRole, Mode, Options, PlatformRole } from "./options.js";
 
 /** Where the plugin keeps what it makes. */
 const FOLDER = ".lyceum";

@@ -33,6 +33,9 @@ export const hotKeys = [
     await development.recreate();
     return "lyceum: the sandbox has a new database";
   }),
+  key("p", "take the next role on the platform (Lyceum)", async (development) => {
+    return `lyceum: the demo user is now: ${await development.nextPlatformRole()}`;
+  }),
   key("t", "take the next learning role (Lyceum)", async (development) => {
     return `lyceum: the learner is a ${await development.nextRole()}`;
   }),

@@ -5,6 +5,10 @@ export type Mode = "platform" | "standalone";
 export const LEARNING_ROLES = ["student", "parent", "teacher", "administrator", "guardian"] as const;
 export type LearningRole = (typeof LEARNING_ROLES)[number];
 
+/** What the demo user is on the platform. */
+export const PLATFORM_ROLES = ["player", "developer", "admin"] as const;
+export type PlatformRole = (typeof PLATFORM_ROLES)[number];
+
 /** What the plugin can be told; all of it is optional. */
 export interface Options {
   /**
@@ -33,6 +37,8 @@ export interface Options {
     memoryOnly?: boolean;
     /** The file of the database, `.lyceum/sandbox.db` unless said. */
     databasePath?: string;
+    /** What the demo user is on the platform; a developer unless said. The key `p` changes it. */
+    role?: PlatformRole;
   };
   /** The learning integration; that of the project's config unless said. */
   learning?: {
@@ -60,6 +66,7 @@ export function flags(options: Options): string[] {
   ];
   const values: [string, string | undefined][] = [
     ["--db-path", sandbox.databasePath],
+    ["--platform-role", sandbox.role],
     ["--tracking-student-id", learning.id],
     ["--tracking-role", learning.role],
     ["--tracking-course-id", learning.courseId],

@@ -74,6 +74,15 @@ test("keys change mode, database and roles", { skip }, async (t) => {
   const { id } = await call(told, "/users/me");
   const { user } = await (await fetch(new URL(`/ims/oneroster/rostering/v1p2/users/${id}`, told.baseUrl))).json();
   assert.equal(user.roles[0].role, "parent");
+  vite.press("p");
+  await vite.says(/the demo user is now: admin/);
+  told = await injected(vite);
+  assert.equal((await call(told, "/users/me")).role, "admin");
+  vite.press("p");
+  await vite.says(/the demo user is now: player/);
+  told = await injected(vite);
+  const me = await call(told, "/users/me");
+  assert.deepEqual([me.role, me.lms.role], ["player", "parent"]);
 });
 
 test("a restart of Vite keeps the sandbox and what is in it", { skip }, async (t) => {

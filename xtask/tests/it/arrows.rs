@@ -32,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("lyceum-project", &["lyceum-core"]),
     ("lyceum-blob", &["lyceum-core"]),
+    ("lyceum-client", &["lyceum-core"]),
     (
         "lyceum-games",
         &["lyceum-roster", "lyceum-bridge", "lyceum-events", "lyceum-store", "lyceum-core"],
@@ -53,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-hosting",
             "lyceum-project",
             "lyceum-blob",
+            "lyceum-client",
             "lyceum-credentials",
             "lyceum-games",
             "lyceum-adaptive",
@@ -84,6 +86,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "lyceum-sandbox",
             "lyceum-project",
+            "lyceum-client",
             "lyceum-server",
             "lyceum-credentials",
             "lyceum-games",

@@ -2,36 +2,28 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::Event;
-use lyceum_roster::fields;
-use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
+use super::told::{Actor, Scene, actor, append, event, object, time_event};
 use super::{Integration, Taught, award, grade_text};
-use crate::games::Game;
 use crate::input::Faults;
 use crate::levels::{self, Xp};
 use crate::repository::lms as repository;
-
-/// The client in whose name the events of games stand in the log.
-const CLIENT: &str = "lyceum";
-const CALIPER: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 
 /// Which activity.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
     #[serde(rename = "activityId")]
-    id: String,
+    pub(super) id: String,
     #[serde(rename = "activityName")]
-    name: Option<String>,
+    pub(super) name: Option<String>,
     subject: String,
     grade: Value,
-    app_name: Option<String>,
-    sensor_url: Option<String>,
+    pub(super) app_name: Option<String>,
+    pub(super) sensor_url: Option<String>,
 }
 
 /// An activity that has ended.
@@ -106,18 +98,12 @@ pub struct Earned {
     pub event_id: String,
 }
 
-/// Where events are from, and who and what they are about.
-pub struct Scene<'a> {
-    /// The address of this server.
-    pub base_url: &'a str,
-    /// The present instant.
-    pub now: Timestamp,
-    /// The game.
-    pub game: &'a Game,
-    /// What it teaches.
-    pub integration: &'a Integration,
-    /// Who plays.
-    pub user: &'a str,
+/// Events, and what follows from them here once they are kept.
+pub struct Told<T> {
+    /// The events, as JSON of the custom profile.
+    pub events: Vec<Value>,
+    /// What is answered.
+    pub answer: T,
 }
 
 /// Ends an activity: its XP, units and questions stand in the log as an `ActivityEvent`, and what of its
@@ -125,9 +111,27 @@ pub struct Scene<'a> {
 ///
 /// Errors: `Invalid`; `Forbidden` for who is no student of the course.
 pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> {
-    check(ended)?;
+    ended.check()?;
+    let course = student_of(tx, scene, &ended.activity_data)?;
+    let actor = actor(tx, scene)?;
+    let Told { events, answer } = weigh(tx, scene, course, &actor, ended)?;
+    append(tx, scene, &events)?;
+    count(tx, scene, ended, &answer)?;
+    Ok(answer)
+}
+
+/// What an activity that ends has earned, and the events that tell it. Changes nothing: [`count`] does,
+/// when the events are kept.
+///
+/// Errors: `Invalid`.
+pub fn weigh(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    course: &Taught,
+    actor: &Actor,
+    ended: &Ended,
+) -> Result<Told<Earned>> {
     let activity = &ended.activity_data;
-    let course = course(tx, scene, activity)?;
     let at = instant(scene.now, "timingData.endedAt", ended.timing_data.ended_at.as_deref())?;
     let (attempts, told_ms) = repository::begun(tx, scene.user, &course.course_id, &activity.id)?;
     let attempt = attempts + 1;
@@ -136,14 +140,15 @@ pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> 
     let result = award::Result { active_s, correct, total, attempt };
     let own = ended.xp_earned.and_then(Xp::of);
     let xp = own.unwrap_or_else(|| award::xp(result));
-    let units = Xp::of(ended.mastered_units.unwrap_or_default()).unwrap_or_default();
-    let mastered = repository::master(tx, scene.user, &course.course_id, units)?;
+    let units = ended.units();
+    let mastered = repository::mastered(tx, scene.user, &course.course_id)?;
+    let mastered = Xp(mastered.0 + units.0);
     let pct = (course.masterable_units.0 > 0)
         .then(|| (mastered.number() / course.masterable_units.number() * 100.0).min(100.0));
     let object = object(scene, course, activity);
     let metric = |name: &str, value: Value| json!({ "type": name, "value": value });
     let mut generated = json!({
-        "id": urn(),
+        "id": actor.urn("metrics"),
         "type": "ServiceActivityMetricsCollection",
         "attempt": attempt,
         "items": [
@@ -156,8 +161,8 @@ pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> 
     if let Some(pct) = pct {
         generated["extensions"] = json!({ "pctCompleteApp": pct });
     }
-    let event = event(tx, scene, ("ActivityEvent", "Completed"), at, &object, &generated)?;
-    let event_id = event.id.clone();
+    let event = event(scene, actor, ("ActivityEvent", "Completed"), at, &object, &generated);
+    let event_id = event["id"].as_str().unwrap_or_default().to_owned();
     let mut events = vec![event];
     #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
     let untold_ms = (active_s * 1000.0).round() as i64 - told_ms;
@@ -165,12 +170,9 @@ pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> 
         #[expect(clippy::cast_precision_loss, reason = "times are bounded")]
         let seconds = untold_ms as f64 / 1000.0;
         let items = json!([metric("active", json!(seconds))]);
-        events.push(time_event(tx, scene, at, &object, &items)?);
+        events.push(time_event(scene, actor, at, &object, &items));
     }
-    lyceum_events::append(tx, scene.now, CLIENT, &events)?;
-    repository::ended(tx, scene.user, &course.course_id, &activity.id)?;
-    levels::earn(tx, scene.now, scene.user, xp)?;
-    Ok(Earned {
+    let answer = Earned {
         xp_awarded: xp,
         attempt,
         multiplier: own.is_none().then(|| award::multiplier(result)),
@@ -178,23 +180,41 @@ pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> 
         mastered_units: mastered,
         pct_complete_app: pct,
         event_id,
-    })
+    };
+    Ok(Told { events, answer })
+}
+
+/// Counts an ended activity whose events are kept: the attempt, the units, the player's level.
+pub fn count(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended, earned: &Earned) -> Result<()> {
+    let course = &earned.course_id;
+    repository::ended(tx, scene.user, course, &ended.activity_data.id)?;
+    repository::master(tx, scene.user, course, ended.units())?;
+    levels::earn(tx, scene.now, scene.user, earned.xp_awarded)
 }
 
 /// Keeps time that was spent in an activity, as a `TimeSpentEvent`.
 ///
 /// Errors: `Invalid`; `Forbidden` for who is no student of the course.
 pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &Spent) -> Result<String> {
+    spent.check()?;
+    let course = student_of(tx, scene, &spent.activity_data)?;
+    let actor = actor(tx, scene)?;
+    let Told { events, answer } = time(scene, course, &actor, spent)?;
+    append(tx, scene, &events)?;
+    count_time(tx, scene, &course.course_id, spent)?;
+    Ok(answer)
+}
+
+/// The event that tells time, and its id. Changes nothing: [`count_time`] does, when the event is kept.
+///
+/// Errors: `Invalid`.
+pub fn time(
+    scene: &Scene<'_>,
+    course: &Taught,
+    actor: &Actor,
+    spent: &Spent,
+) -> Result<Told<String>> {
     let Window { started_at, ended_at, active_seconds, inactive_seconds } = &spent.timing_data;
-    let mut faults = Faults::default();
-    check_activity(&mut faults, &spent.activity_data);
-    for (name, seconds) in
-        [("activeSeconds", active_seconds), ("inactiveSeconds", inactive_seconds)]
-    {
-        check_seconds(&mut faults, &format!("timingData.{name}"), *seconds);
-    }
-    faults.none()?;
-    let course = course(tx, scene, &spent.activity_data)?;
     let end = instant(scene.now, "timingData.endedAt", ended_at.as_deref())?;
     let start =
         started_at.as_deref().map(|text| instant(scene.now, "timingData.startedAt", Some(text)));
@@ -209,23 +229,30 @@ pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &Spent) -> Result<String
     };
     let items = json!([item("active", *active_seconds), item("inactive", *inactive_seconds)]);
     let object = object(scene, course, &spent.activity_data);
-    let event = time_event(tx, scene, end, &object, &items)?;
-    let id = event.id.clone();
-    lyceum_events::append(tx, scene.now, CLIENT, &[event])?;
-    let activity = &spent.activity_data.id;
-    #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
-    let active_ms = (active_seconds * 1000.0).round() as i64;
-    repository::told(tx, scene.user, &course.course_id, activity, active_ms)?;
-    Ok(id)
+    let event = time_event(scene, actor, end, &object, &items);
+    let answer = event["id"].as_str().unwrap_or_default().to_owned();
+    Ok(Told { events: vec![event], answer })
 }
 
-/// An event that adds XP to a player's, or takes them away.
-pub(super) fn correct_xp(
-    tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
-    at: Timestamp,
-    difference: i64,
-) -> Result<()> {
+/// Counts time whose event is kept, so that the activity's end does not count it again.
+pub fn count_time(tx: &mut Tx<'_>, scene: &Scene<'_>, course: &str, spent: &Spent) -> Result<()> {
+    let Spent { activity_data, timing_data, .. } = spent;
+    #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
+    let active_ms = (timing_data.active_seconds * 1000.0).round() as i64;
+    repository::told(tx, scene.user, course, &activity_data.id, active_ms)
+}
+
+/// Adds XP to a player's, or takes them away.
+pub(super) fn correct_xp(tx: &mut Tx<'_>, scene: &Scene<'_>, difference: i64) -> Result<()> {
+    let actor = actor(tx, scene)?;
+    let event = correction(scene, &actor, Xp(difference))?;
+    append(tx, scene, &[event])
+}
+
+/// The event that adds XP to a player's, or takes them away.
+///
+/// Errors: `Internal` for an integration without a course.
+pub fn correction(scene: &Scene<'_>, actor: &Actor, difference: Xp) -> Result<Value> {
     let course = scene.integration.courses.first();
     let course = course.ok_or_else(|| Problem::internal("an integration has no course"))?;
     let activity = Activity {
@@ -237,42 +264,88 @@ pub(super) fn correct_xp(
         sensor_url: None,
     };
     let object = object(scene, course, &activity);
-    let items = json!([{ "type": "xpEarned", "value": Xp(difference) }]);
-    let generated =
-        json!({ "id": urn(), "type": "ServiceActivityMetricsCollection", "items": items });
-    let event = event(tx, scene, ("ActivityEvent", "Completed"), at, &object, &generated)?;
-    lyceum_events::append(tx, scene.now, CLIENT, &[event]).map(drop)
+    let items = json!([{ "type": "xpEarned", "value": difference }]);
+    let generated = json!({
+        "id": actor.urn("metrics"), "type": "ServiceActivityMetricsCollection", "items": items,
+    });
+    let kind = ("ActivityEvent", "Completed");
+    Ok(event(scene, actor, kind, scene.now, &object, &generated))
+}
+
+impl Activity {
+    /// The course that it counts in. Errors: `Invalid` where the game teaches no such course.
+    pub fn course<'i>(&self, integration: &'i Integration) -> Result<&'i Taught> {
+        let grade = grade_text(&self.grade).unwrap_or_default();
+        super::taught(integration, &self.subject, &grade)
+    }
+}
+
+impl Ended {
+    /// Looks whether it can be what came of an activity. Errors: `Invalid` with every fault.
+    pub fn check(&self) -> Result<()> {
+        let mut faults = Faults::default();
+        check_activity(&mut faults, &self.activity_data);
+        let Score { correct_questions: correct, total_questions: total } = self.score_data;
+        let most = limits::EVENT_METRIC_MAX_COUNT;
+        let path = "scoreData.correctQuestions";
+        faults.unless(correct <= total, path, "must not be more than totalQuestions");
+        faults.unless(total <= most, "scoreData.totalQuestions", format!("must be at most {most}"));
+        let seconds = self.timing_data.duration_seconds;
+        check_seconds(&mut faults, "timingData.durationSeconds", seconds);
+        for (name, number) in [("xpEarned", self.xp_earned), ("masteredUnits", self.mastered_units)]
+        {
+            let fits = number.is_none_or(|number| Xp::of(number).is_some());
+            faults.unless(fits, name, "must be a number from 0 up");
+        }
+        faults.none()
+    }
+
+    /// Which activity.
+    pub fn activity(&self) -> &Activity {
+        &self.activity_data
+    }
+
+    fn units(&self) -> Xp {
+        Xp::of(self.mastered_units.unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+impl Spent {
+    /// Looks whether it can be time of an activity. Errors: `Invalid` with every fault.
+    pub fn check(&self) -> Result<()> {
+        let Window { active_seconds, inactive_seconds, .. } = &self.timing_data;
+        let mut faults = Faults::default();
+        check_activity(&mut faults, &self.activity_data);
+        for (name, seconds) in
+            [("activeSeconds", active_seconds), ("inactiveSeconds", inactive_seconds)]
+        {
+            check_seconds(&mut faults, &format!("timingData.{name}"), *seconds);
+        }
+        faults.none()
+    }
+
+    /// Which activity.
+    pub fn activity(&self) -> &Activity {
+        &self.activity_data
+    }
 }
 
 /// The course that an activity counts in, of which the player is a student.
-fn course<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>, activity: &Activity) -> Result<&'i Taught> {
-    let grade = grade_text(&activity.grade).unwrap_or_default();
-    let course = super::taught(scene.integration, &activity.subject, &grade)?;
+fn student_of<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>, activity: &Activity) -> Result<&'i Taught> {
+    let course = activity.course(scene.integration)?;
     if lyceum_bridge::enroll::learns(tx, scene.now, scene.user, &course.course_id)? {
         return Ok(course);
     }
-    let message = format!(
-        "'{}' is no student of the course '{}'; enrol the player there as one",
-        scene.user, course.course_id
-    );
-    Err(Problem::new(ProblemKind::Forbidden, message))
+    Err(no_student(scene.user, course))
 }
 
-fn check(ended: &Ended) -> Result<()> {
-    let mut faults = Faults::default();
-    check_activity(&mut faults, &ended.activity_data);
-    let Score { correct_questions: correct, total_questions: total } = ended.score_data;
-    let most = limits::EVENT_METRIC_MAX_COUNT;
-    let path = "scoreData.correctQuestions";
-    faults.unless(correct <= total, path, "must not be more than totalQuestions");
-    faults.unless(total <= most, "scoreData.totalQuestions", format!("must be at most {most}"));
-    let seconds = ended.timing_data.duration_seconds;
-    check_seconds(&mut faults, "timingData.durationSeconds", seconds);
-    for (name, number) in [("xpEarned", ended.xp_earned), ("masteredUnits", ended.mastered_units)] {
-        let fits = number.is_none_or(|number| Xp::of(number).is_some());
-        faults.unless(fits, name, "must be a number from 0 up");
-    }
-    faults.none()
+/// Who is no student of a course ends nothing there.
+pub fn no_student(user: &str, course: &Taught) -> Problem {
+    let message = format!(
+        "'{user}' is no student of the course '{}'; enrol the player there as one",
+        course.course_id
+    );
+    Problem::new(ProblemKind::Forbidden, message)
 }
 
 fn check_activity(faults: &mut Faults, activity: &Activity) {
@@ -310,90 +383,4 @@ fn instant(now: Timestamp, path: &str, text: Option<&str>) -> Result<Timestamp> 
         Some(at) => Ok(at.min(now)),
         None => Err(Problem::invalid(path, "must be an instant such as 2026-01-15T08:00:00Z")),
     }
-}
-
-fn urn() -> String {
-    Uuid::new_v4().urn().to_string()
-}
-
-fn iri(scene: &Scene<'_>, collection: &str, id: &str) -> String {
-    format!("{}/ims/oneroster/rostering/v1p2/{collection}/{}", scene.base_url, escaped(id))
-}
-
-/// The id as a segment of a path (RFC 3986, 2.3).
-fn escaped(id: &str) -> String {
-    use std::fmt::Write;
-    id.bytes().fold(String::new(), |mut text, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                text.push(char::from(byte));
-            }
-            other => write!(text, "%{other:02X}").expect("a text takes what is written"),
-        }
-        text
-    })
-}
-
-fn object(scene: &Scene<'_>, course: &Taught, activity: &Activity) -> Value {
-    let sensor = activity.sensor_url.as_deref().unwrap_or(scene.base_url).trim_end_matches('/');
-    let id = &activity.id;
-    let name = activity.name.as_deref().unwrap_or(id);
-    json!({
-        "id": format!(
-            "{sensor}/activities/{}/g{}/{}",
-            escaped(&course.subject),
-            escaped(&course.grade),
-            escaped(id)
-        ),
-        "type": "ServiceActivityContext",
-        "subject": course.subject,
-        "app": {
-            "id": scene.game.slug,
-            "name": activity.app_name.as_deref().unwrap_or(&scene.game.display_name),
-        },
-        "course": { "id": iri(scene, "courses", &course.course_id), "name": course.title },
-        "activity": { "id": id, "name": name },
-    })
-}
-
-fn time_event(
-    tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
-    at: Timestamp,
-    object: &Value,
-    items: &Value,
-) -> Result<Event> {
-    let generated = json!({
-        "id": urn(), "type": "ServiceTimeSpentMetricsCollection", "items": items,
-    });
-    event(tx, scene, ("TimeSpentEvent", "SpentTime"), at, object, &generated)
-}
-
-/// An event of the custom profile.
-fn event(
-    tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
-    (kind, action): (&str, &str),
-    at: Timestamp,
-    object: &Value,
-    generated: &Value,
-) -> Result<Event> {
-    let user = fields::in_use(tx, &USER, scene.user)?;
-    let mut actor = json!({ "id": iri(scene, "users", scene.user), "type": "ServiceUser" });
-    let email = fields::text(&user, "email");
-    if email.contains('@') {
-        actor["email"] = email.into();
-    }
-    let tree = json!({
-        "@context": CALIPER,
-        "id": urn(),
-        "type": kind,
-        "action": action,
-        "profile": "ServiceProfile",
-        "eventTime": at,
-        "actor": actor,
-        "object": object,
-        "generated": generated,
-    });
-    Event::read(&tree.to_string(), scene.base_url, scene.now)
 }

@@ -4,14 +4,18 @@
 pub mod activity;
 mod award;
 mod resources;
+pub mod told;
 pub mod xp;
 
-use lyceum_bridge::enrollments;
+use std::collections::HashMap;
+
+use lyceum_bridge::enrollments::{self, Course};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
-use lyceum_roster::kinds::{ORG, USER};
+use lyceum_roster::kinds::{COURSE, ORG, USER};
+use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +25,7 @@ use crate::input::Faults;
 use crate::levels::Xp;
 use crate::repository::lms as repository;
 
-pub use resources::{Checked, State};
+pub use resources::{Checked, Needed, Resource, State, check, checked, named, organization, shown};
 
 /// What a game teaches.
 #[derive(Clone, Debug, Serialize)]
@@ -154,13 +158,48 @@ pub struct Belongs {
 ///
 /// Errors: `Invalid` with every fault.
 pub fn set_up(tx: &mut Tx<'_>, now: Timestamp, game: &Game, setup: &Setup) -> Result<Integration> {
-    let courses = read_courses(game, &setup.courses)?;
-    let organization = resources::organization(tx, now, &setup.organization)?;
-    for course in &courses {
+    let planned = planned(game, setup)?;
+    let organization = resources::put_organization(tx, now, &planned.organization)?;
+    for course in &planned.courses {
         resources::put(tx, now, game, &organization, course)?;
     }
-    repository::set_courses(tx, &game.id, &organization.id, &courses)?;
+    let integration = Integration { organization, ..planned };
+    keep(tx, &integration)?;
+    Ok(integration)
+}
+
+/// What a setup would make. Changes nothing.
+///
+/// Errors: `Invalid` with every fault.
+pub fn planned(game: &Game, setup: &Setup) -> Result<Integration> {
+    let courses = read_courses(game, &setup.courses)?;
+    let organization = resources::named(&setup.organization);
     Ok(Integration { game_id: game.id.clone(), organization, courses })
+}
+
+/// Keeps what a game teaches; the roster's records are the caller's work, where the roster is not here.
+pub fn keep(tx: &mut Tx<'_>, integration: &Integration) -> Result<()> {
+    let Integration { game_id, organization, courses } = integration;
+    repository::set_courses(tx, game_id, &organization.id, courses)
+}
+
+/// Forgets what a game teaches and nothing else.
+pub fn forget(tx: &mut Tx<'_>, game: &Game) -> Result<()> {
+    repository::delete_courses(tx, &game.id)
+}
+
+/// Whether what the game teaches stands in this roster.
+pub fn is_here(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
+    let Some((_, courses)) = repository::courses(tx, &game.id)? else { return Ok(false) };
+    let Some(course) = courses.first() else { return Ok(false) };
+    Ok(lyceum_roster::repository::find(tx, &COURSE, &course.course_id)?.is_some())
+}
+
+/// The records of the roster that the integration needs, each behind those that it refers to, course by
+/// course; the organization is the first.
+pub fn needed(game: &Game, integration: &Integration) -> Vec<Vec<Needed>> {
+    let of = |course| resources::needed(game, &integration.organization, course);
+    integration.courses.iter().map(of).collect()
 }
 
 /// What a game teaches. Errors: `NotFound` where that is nothing.
@@ -206,36 +245,55 @@ pub fn learner(
     };
     let Some(enrollments) = enrollments else { return Ok(None) };
     let record = fields::in_use(tx, &USER, user)?;
-    let roles = record.get("roles").and_then(Value::as_array).cloned().unwrap_or_default();
-    let roles: Vec<_> = roles.iter().filter_map(Value::as_object).collect();
-    let primary = roles.iter().find(|role| fields::text(role, "roleType") == "primary");
-    let main = match fields::reference(&record, "primaryOrg") {
-        "" => primary.map(|role| fields::reference(role, "org")).unwrap_or_default(),
-        org => org,
-    };
-    let orgs = roles.iter().map(|role| fields::reference(role, "org")).chain([main]);
-    let orgs = fields::of_all(tx, &ORG, orgs)?;
-    let mut organizations: Vec<Belongs> = orgs
-        .iter()
-        .map(|(id, org)| Belongs {
+    let orgs = fields::of_all(tx, &ORG, organizations(&record))?;
+    let enrollments = enrollments.into_iter().map(|enrollment| {
+        let first = |texts: &[String]| texts.first().cloned().unwrap_or_default();
+        let Course { id, subjects, grades, .. } = &enrollment.course;
+        Enrolled::of(id, &first(subjects), &first(grades))
+    });
+    Ok(Some(Learner::of(user, &record, &orgs, enrollments.collect())))
+}
+
+/// The sourcedIds of the organizations that a user's record names.
+pub fn organizations(user: &Object) -> impl Iterator<Item = &str> {
+    let roles = user.get("roles").and_then(Value::as_array).into_iter().flatten();
+    let of_roles = roles.filter_map(Value::as_object).map(|role| fields::reference(role, "org"));
+    of_roles.chain([fields::reference(user, "primaryOrg")])
+}
+
+impl Enrolled {
+    /// An enrollment in a course with that subject and grade.
+    pub fn of(course: &str, subject: &str, grade: &str) -> Self {
+        let (subject, course_id) = (subject.to_owned(), course.to_owned());
+        Self { subject, grade: number_or_text(grade), course_id }
+    }
+}
+
+impl Learner {
+    /// The user of a record, with the organizations that it names by their ids.
+    pub fn of(
+        id: &str,
+        user: &Object,
+        orgs: &HashMap<String, Object>,
+        enrollments: Vec<Enrolled>,
+    ) -> Self {
+        let roles = user.get("roles").and_then(Value::as_array).into_iter().flatten();
+        let is_primary = |role: &&Object| fields::text(role, "roleType") == "primary";
+        let primary = roles.filter_map(Value::as_object).find(is_primary);
+        let main = match fields::reference(user, "primaryOrg") {
+            "" => primary.map(|role| fields::reference(role, "org")).unwrap_or_default(),
+            org => org,
+        };
+        let belongs = |(id, org): (&String, &Object)| Belongs {
             organization: resources::shown(id, org),
             is_primary: id == main,
-        })
-        .collect();
-    organizations.sort_by(|a, b| a.organization.id.cmp(&b.organization.id));
-    let enrollments = enrollments.into_iter().map(|enrollment| Enrolled {
-        subject: enrollment.course.subjects.first().cloned().unwrap_or_default(),
-        grade: number_or_text(enrollment.course.grades.first().map_or("", String::as_str)),
-        course_id: enrollment.course.id,
-    });
-    let word = primary.map(|role| fields::text(role, "role")).unwrap_or_default();
-    let role = if word == "siteAdministrator" { "administrator" } else { word };
-    Ok(Some(Learner {
-        id: user.to_owned(),
-        role: role.to_owned(),
-        enrollments: enrollments.collect(),
-        organizations,
-    }))
+        };
+        let mut organizations: Vec<Belongs> = orgs.iter().map(belongs).collect();
+        organizations.sort_by(|a, b| a.organization.id.cmp(&b.organization.id));
+        let word = primary.map(|role| fields::text(role, "role")).unwrap_or_default();
+        let role = if word == "siteAdministrator" { "administrator" } else { word };
+        Self { id: id.to_owned(), role: role.to_owned(), enrollments, organizations }
+    }
 }
 
 /// The course of a subject and grade, as they compare.

@@ -55,19 +55,48 @@ pub enum State {
     Missing,
 }
 
+/// A record that a course needs, whole.
+pub struct Needed {
+    /// Its kind.
+    pub kind: &'static Kind,
+    /// Its sourcedId.
+    pub id: String,
+    /// What it holds.
+    pub record: Object,
+}
+
+/// The organization that a setup names, with what it leaves out.
+pub fn named(new: &NewOrganization) -> Organization {
+    let or = |text: &Option<String>, usual: &str| text.as_deref().unwrap_or(usual).to_owned();
+    Organization {
+        id: or(&new.id, ORGANIZATION_ID),
+        name: or(&new.name, "Lyceum"),
+        kind: or(&new.kind, "department"),
+    }
+}
+
 /// The organization of a setup: made unless it is in the roster.
-pub(super) fn organization(
+pub(super) fn put_organization(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    new: &NewOrganization,
+    named: &Organization,
 ) -> Result<Organization> {
-    let id = new.id.as_deref().unwrap_or(ORGANIZATION_ID);
-    if fields::in_use(tx, &ORG, id).is_err() {
-        let name = new.name.as_deref().unwrap_or("Lyceum");
-        let kind = new.kind.as_deref().unwrap_or("department");
-        write_one(tx, now, &ORG, id, json!({ "name": name, "type": kind }))?;
+    if fields::in_use(tx, &ORG, &named.id).is_err() {
+        write_one(tx, now, &organization(named))?;
     }
-    stored_organization(tx, id)
+    stored_organization(tx, &named.id)
+}
+
+/// The record of an organization.
+pub fn organization(Organization { id, name, kind }: &Organization) -> Needed {
+    needed_one(&ORG, id, json!({ "name": name, "type": kind }))
+}
+
+fn needed_one(kind: &'static Kind, id: &str, record: Value) -> Needed {
+    let Value::Object(mut record) = record else { unreachable!("records are objects") };
+    record.insert("sourcedId".into(), id.into());
+    record.insert("status".into(), "active".into());
+    Needed { kind, id: id.to_owned(), record }
 }
 
 /// The organization as it is stored; nameless where it is gone.
@@ -77,7 +106,8 @@ pub(super) fn stored_organization(tx: &mut Tx<'_>, id: &str) -> Result<Organizat
     Ok(shown(id, &org))
 }
 
-pub(super) fn shown(id: &str, org: &Object) -> Organization {
+/// The organization of a record.
+pub fn shown(id: &str, org: &Object) -> Organization {
     let text = |name: &str| fields::text(org, name).to_owned();
     Organization { id: id.to_owned(), name: text("name"), kind: text("type") }
 }
@@ -101,6 +131,13 @@ pub(super) fn put(
     organization: &Organization,
     course: &Taught,
 ) -> Result<()> {
+    let all = needed(game, organization, course);
+    // The organization stays as it is.
+    all.iter().skip(1).try_for_each(|needed| write_one(tx, now, needed))
+}
+
+/// The records that a course needs, the organization first.
+pub(super) fn needed(game: &Game, organization: &Organization, course: &Taught) -> Vec<Needed> {
     let reference = |id: &str| json!({ "sourcedId": id });
     let [(_, course_id), (_, component), (_, resource), _] = ids(course);
     let records = [
@@ -129,10 +166,10 @@ pub(super) fn put(
             "resource": reference(&resource),
         }),
     ];
-    for ((kind, id), record) in ids(course).into_iter().zip(records) {
-        write_one(tx, now, kind, &id, record)?;
-    }
-    Ok(())
+    let of_org = self::organization(organization);
+    let own = ids(course).into_iter().zip(records);
+    let own = own.map(|((kind, id), record)| needed_one(kind, &id, record));
+    [of_org].into_iter().chain(own).collect()
 }
 
 /// Marks the records of a course `tobedeleted`, those first that refer to others.
@@ -146,34 +183,45 @@ pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, course: &Taught) -> Result<(
     Ok(())
 }
 
-pub(super) fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<Checked>> {
-    let mut checked = Vec::new();
+/// What is there of each record that the integration needs.
+pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<Checked>> {
+    let mut all = Vec::new();
     for course in &integration.courses {
         let own = [(&ORG, integration.organization.id.clone())];
         let mut resources = Vec::new();
         for (kind, id) in own.into_iter().chain(ids(course)) {
             resources.push(Resource { kind: kind.one, state: state(tx, kind, &id)?, id });
         }
-        let (subject, grade) = (course.subject.clone(), course.grade.clone());
-        checked.push(Checked { subject, grade, resources });
+        all.push(checked(course, resources));
     }
-    Ok(checked)
+    Ok(all)
+}
+
+/// What was found of the records of a course.
+pub fn checked(course: &Taught, resources: Vec<Resource>) -> Checked {
+    Checked { subject: course.subject.clone(), grade: course.grade.clone(), resources }
 }
 
 fn state(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<State> {
-    Ok(match repository::find(tx, kind, id)? {
-        None => State::Missing,
-        Some(stored) if fields::text(&fields::of(&stored)?, "status") == "active" => State::Ok,
-        Some(_) => State::Deleted,
-    })
+    let stored = repository::find(tx, kind, id)?;
+    let record = stored.map(|stored| fields::of(&stored)).transpose()?;
+    Ok(State::of(record.as_ref()))
+}
+
+impl State {
+    /// That of a record, or of none.
+    pub fn of(record: Option<&Object>) -> Self {
+        match record {
+            None => Self::Missing,
+            Some(record) if fields::text(record, "status") == "active" => Self::Ok,
+            Some(_) => Self::Deleted,
+        }
+    }
 }
 
 /// Puts a record in the place of the one with its id.
-fn write_one(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, id: &str, record: Value) -> Result<()> {
-    let Value::Object(mut record) = record else { unreachable!("records are objects") };
-    record.insert("sourcedId".into(), id.into());
-    record.insert("status".into(), "active".into());
+fn write_one(tx: &mut Tx<'_>, now: Timestamp, Needed { kind, id, record }: &Needed) -> Result<()> {
     let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
     let collection = at(kind.path).expect("every kind has a collection");
-    write::put(tx, collection, id, record, None, true, &rules).map(drop)
+    write::put(tx, collection, id, record.clone(), None, true, &rules).map(drop)
 }

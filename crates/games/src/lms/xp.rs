@@ -1,5 +1,6 @@
 //! XP by day, in any time zone: facts of the log.
 
+use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, Who};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
@@ -8,7 +9,8 @@ use lyceum_events::facts::Measure;
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 
-use super::activity::{Scene, correct_xp};
+use super::activity::correct_xp;
+use super::told::Scene;
 use crate::levels::Xp;
 
 /// The XP of a day.
@@ -28,6 +30,85 @@ pub struct NewXp {
     timezone: Option<String>,
 }
 
+impl NewXp {
+    /// The time zone of the day. Errors: `Invalid` for an unknown one.
+    pub fn zone(&self) -> Result<Zone> {
+        self.timezone.as_deref().map_or(Ok(Zone::UTC), Zone::named)
+    }
+
+    /// The name of that zone.
+    pub fn zone_name(&self) -> &str {
+        self.timezone.as_deref().unwrap_or("UTC")
+    }
+
+    /// The XP. Errors: `Invalid`.
+    pub fn wanted(&self) -> Result<Xp> {
+        Xp::of(self.xp).ok_or_else(|| Problem::invalid("xp", "must be a number from 0 up"))
+    }
+}
+
+/// Days that are asked for, the first and the last included.
+#[derive(Clone, Copy, Debug)]
+pub struct Days {
+    first: Date,
+    last: Date,
+}
+
+impl Days {
+    /// The day that it is in the zone, or the one that is named. Errors: `Invalid` for what is no day.
+    pub fn one(now: Timestamp, zone: &Zone, date: Option<&str>) -> Result<Self> {
+        let day = date.map_or_else(|| Ok(zone.day_of(now)), |date| day("date", date))?;
+        Ok(Self { first: day, last: day })
+    }
+
+    /// From the first to the last day: the last thirty unless they are named.
+    ///
+    /// Errors: `Invalid`, also for more than [`limits::XP_HISTORY_MAX_DAYS`].
+    pub fn between(
+        now: Timestamp,
+        zone: &Zone,
+        (start, end): (Option<&str>, Option<&str>),
+    ) -> Result<Self> {
+        let last = end.map_or_else(|| Ok(zone.day_of(now)), |end| day("endDate", end))?;
+        let usual = last.saturating_sub(jiff::Span::new().days(29));
+        let first = start.map_or(Ok(usual), |start| day("startDate", start))?;
+        if last < first {
+            return Err(Problem::invalid("endDate", "is before the start"));
+        }
+        let most = limits::XP_HISTORY_MAX_DAYS;
+        if first.until(last).map_or(i32::MAX, |span| span.get_days()) >= most {
+            let message = format!("is more than {most} days after the start");
+            return Err(Problem::invalid("endDate", message));
+        }
+        Ok(Self { first, last })
+    }
+
+    /// The first day, as text.
+    pub fn first(self) -> String {
+        self.first.to_string()
+    }
+
+    /// The last day, as text.
+    pub fn last(self) -> String {
+        self.last.to_string()
+    }
+
+    /// Each day with its XP, the first first.
+    pub fn filled(self, xp: impl Fn(Date) -> Xp) -> Vec<DayXp> {
+        let days = self.first.series(jiff::Span::new().days(1));
+        let days = days.take_while(|date| *date <= self.last);
+        days.map(|date| DayXp { date: date.to_string(), xp: xp(date) }).collect()
+    }
+
+    fn range(self, zone: &Zone) -> Result<Range> {
+        Range::inclusive(zone, Some(&self.first()), Some(&self.last()))
+    }
+}
+
+fn day(name: &str, text: &str) -> Result<Date> {
+    parse_date(text).ok_or_else(|| Problem::invalid(name, "must be a day such as 2026-01-15"))
+}
+
 /// The XP of the day that it is in the zone, or of the one that is named.
 ///
 /// Errors: `NotFound`; `Invalid` for what is no day.
@@ -38,9 +119,7 @@ pub fn of_day(
     zone: &Zone,
     date: Option<&str>,
 ) -> Result<DayXp> {
-    let today = zone.day_of(now).to_string();
-    let date = date.unwrap_or(&today);
-    let mut days = of_days(tx, user, zone, date, date)?;
+    let mut days = of_days(tx, user, zone, Days::one(now, zone, date)?)?;
     days.pop().ok_or_else(|| Problem::internal("a day has no XP"))
 }
 
@@ -48,13 +127,10 @@ pub fn of_day(
 ///
 /// Errors: `NotFound`, `Invalid`.
 pub fn set_today(tx: &mut Tx<'_>, scene: &Scene<'_>, new: &NewXp) -> Result<DayXp> {
-    let zone = new.timezone.as_deref().map_or(Ok(Zone::UTC), Zone::named)?;
-    let Some(wanted) = Xp::of(new.xp) else {
-        return Err(Problem::invalid("xp", "must be a number from 0 up"));
-    };
+    let (zone, wanted) = (new.zone()?, new.wanted()?);
     let there = of_day(tx, scene.now, scene.user, &zone, None)?;
     if there.xp != wanted {
-        correct_xp(tx, scene, scene.now, wanted.0 - there.xp.0)?;
+        correct_xp(tx, scene, wanted.0 - there.xp.0)?;
     }
     of_day(tx, scene.now, scene.user, &zone, None)
 }
@@ -65,48 +141,12 @@ pub fn total(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
     Ok(Xp(report.facts.values().flatten().map(|(_, metrics)| metrics.sums.of(Measure::Xp)).sum()))
 }
 
-/// The XP of each day from the first to the last, both included: the last thirty unless they are named.
-///
-/// Errors: `NotFound`; `Invalid`, also for more than [`limits::XP_HISTORY_MAX_DAYS`].
-pub fn history(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    user: &str,
-    zone: &Zone,
-    (start, end): (Option<&str>, Option<&str>),
-) -> Result<Vec<DayXp>> {
-    let today = zone.day_of(now);
-    let end = end.map_or_else(|| today.to_string(), str::to_owned);
-    let last = parse_date(&end).unwrap_or(today);
-    let usual = last.saturating_sub(jiff::Span::new().days(29));
-    let start = start.map_or_else(|| usual.to_string(), str::to_owned);
-    of_days(tx, user, zone, &start, &end)
-}
-
-fn of_days(tx: &mut Tx<'_>, user: &str, zone: &Zone, start: &str, end: &str) -> Result<Vec<DayXp>> {
-    let day = |name: &str, text: &str| {
-        parse_date(text).ok_or_else(|| Problem::invalid(name, "must be a day such as 2026-01-15"))
-    };
-    let (first, last) = (day("startDate", start)?, day("endDate", end)?);
-    if last < first {
-        return Err(Problem::invalid("endDate", "is before the start"));
-    }
-    let range = Range::inclusive(zone, Some(start), Some(end))?;
-    let days = first.until(last).map_or(i32::MAX, |span| span.get_days());
-    let most = limits::XP_HISTORY_MAX_DAYS;
-    if days >= most {
-        return Err(Problem::invalid(
-            "endDate",
-            format!("is more than {most} days after the start"),
-        ));
-    }
-    let report = analytics::activity(tx, Who::Id(user), range, zone)?;
-    let mut shown: Vec<DayXp> = Vec::new();
-    for date in first.series(jiff::Span::new().days(1)).take_while(|date| *date <= last) {
+/// The XP of each day. Errors: `NotFound`.
+pub fn of_days(tx: &mut Tx<'_>, user: &str, zone: &Zone, days: Days) -> Result<Vec<DayXp>> {
+    let report = analytics::activity(tx, Who::Id(user), days.range(zone)?, zone)?;
+    let sum = |metrics: &analytics::Metrics| metrics.sums.of(Measure::Xp);
+    Ok(days.filled(|date| {
         let facts = report.facts.get(&analytics::Day(date));
-        let sum = |metrics: &analytics::Metrics| metrics.sums.of(Measure::Xp);
-        let xp = facts.map_or(0, |subjects| subjects.values().map(sum).sum());
-        shown.push(DayXp { date: date.to_string(), xp: Xp(xp) });
-    }
-    Ok(shown)
+        Xp(facts.map_or(0, |subjects| subjects.values().map(sum).sum()))
+    }))
 }

@@ -118,14 +118,23 @@ pub(crate) fn told(
     .map(drop)
 }
 
-/// Answers all units that the player has mastered in the course.
-pub(crate) fn master(tx: &mut Tx<'_>, user: &str, course: &str, units: Xp) -> Result<Xp> {
-    let all = tx.query_one(
+/// The player has mastered units of the course.
+pub(crate) fn master(tx: &mut Tx<'_>, user: &str, course: &str, units: Xp) -> Result<()> {
+    tx.execute(
         "INSERT INTO lms_mastery (user_id, course_id, units) VALUES ($1, $2, $3) \
          ON CONFLICT (user_id, course_id) DO UPDATE \
-         SET units = lms_mastery.units + excluded.units RETURNING units",
+         SET units = lms_mastery.units + excluded.units",
         &[user.into(), course.into(), units.0.into()],
+    )
+    .map(drop)
+}
+
+/// All units that the player has mastered in the course.
+pub(crate) fn mastered(tx: &mut Tx<'_>, user: &str, course: &str) -> Result<Xp> {
+    let units = tx.query_one(
+        "SELECT units FROM lms_mastery WHERE user_id = $1 AND course_id = $2",
+        &[user.into(), course.into()],
         |row| row.int(0),
     )?;
-    Ok(Xp(all.unwrap_or_default()))
+    Ok(Xp(units.unwrap_or_default()))
 }

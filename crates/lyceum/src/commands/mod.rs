@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod lesson;
 pub(crate) mod listen;
+pub(crate) mod lms;
 pub(crate) mod openapi;
 pub(crate) mod qti;
 pub(crate) mod rebuild;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Qti(qti) => qti.run(printer),
         Command::Standards(standards) => standards.run(printer),
         Command::Lesson(lesson) => lesson.run(printer),
+        Command::Lms(lms) => lms.run(printer),
         Command::Badge(badge) => badge.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),

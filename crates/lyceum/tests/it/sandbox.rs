@@ -15,14 +15,14 @@ use crate::transcript::Place;
 const END_MAX: Duration = Duration::from_secs(15);
 
 /// A sandbox that runs; it is killed with this value.
-struct Running {
+pub(crate) struct Running {
     process: Child,
     /// What it told at its start.
-    told: Value,
+    pub(crate) told: Value,
 }
 
 impl Running {
-    fn start(place: &Place, flags: &str) -> Self {
+    pub(crate) fn start(place: &Place, flags: &str) -> Self {
         let mut command = place.command(&format!("sandbox --json --port 0 {flags}"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -40,7 +40,7 @@ impl Running {
         Self { process, told }
     }
 
-    fn client(&self) -> TestClient {
+    pub(crate) fn client(&self) -> TestClient {
         self.anonymous().with_token("anything")
     }
 
@@ -48,7 +48,7 @@ impl Running {
         TestClient::new(format!("http://127.0.0.1:{}", self.told["port"]))
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         self.client().get(path).expect(200).json()
     }
 
@@ -99,11 +99,21 @@ fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
     assert_eq!(sandbox.get("/api/leaderboard").as_array().unwrap().len(), 3);
     assert_eq!(sandbox.get("/api/games/rivers/achievements").as_array().unwrap().len(), 3);
 
+    // Two weeks of learning stand in the log, today's not.
+    let history = sandbox.get("/api/lms/xp/history");
+    let xp = |day: usize| history["history"][day]["xp"].as_f64().unwrap();
+    assert_eq!((xp(28), xp(20), xp(29)), (5.0, 0.0, 0.0), "{history}");
+    let former: f64 = (0..30).map(xp).sum();
+    let total = || sandbox.get("/api/lms/xp/total")["totalXp"].as_f64().unwrap();
+    assert!((total() - former).abs() < 1e-6, "{history}");
+    assert_eq!(sandbox.get("/api/levels/me")["totalXp"].as_f64(), Some(total()));
+
     assert_eq!(activity(&sandbox)["xpAwarded"], 12.5);
     drop(sandbox); // as a crash
     let sandbox = Running::start(&place, "--project-name Rivers");
     assert_eq!(sandbox.get("/api/lms/xp/today")["xp"], 12.5);
-    assert_eq!(sandbox.get("/api/lms/xp/total"), json!({"totalXp": 12.5}));
+    let total = sandbox.get("/api/lms/xp/total")["totalXp"].as_f64().unwrap();
+    assert!((total - former - 12.5).abs() < 1e-6, "{total}");
     assert_eq!(sandbox.get("/api/inventory")[0]["quantity"], 1000, "given once");
     let ignored = std::fs::read_to_string(place.path().join(".lyceum/.gitignore")).unwrap();
     assert_eq!(ignored, "*\n");
@@ -113,7 +123,7 @@ fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
     assert_eq!(sandbox.told["project"], json!({"name": "Planets", "slug": "solar"}));
     assert_eq!(sandbox.get("/api/games").as_array().unwrap().len(), 2);
     drop(sandbox);
-    let sandbox = Running::start(&place, "--recreate-db");
+    let sandbox = Running::start(&place, "--recreate-db --no-seed");
     assert_eq!(sandbox.get("/api/lms/xp/total"), json!({"totalXp": 0}));
 }
 
@@ -277,12 +287,27 @@ fn role_and_organization_are_what_is_said() {
 }
 
 #[test]
+fn the_platforms_role_is_what_is_said() {
+    let place = Place::new();
+    for (role, status) in [("player", 403), ("developer", 201), ("admin", 201)] {
+        let sandbox = Running::start(&place, &format!("--memory --platform-role {role}"));
+        assert_eq!(sandbox.get("/api/users/me")["role"], role);
+        assert_eq!(activity(&sandbox)["xpAwarded"], 12.5, "everybody plays");
+        let game = json!({"slug": "another", "displayName": "Another"});
+        sandbox.client().post("/api/games").json(&game).expect(status);
+    }
+    assert_eq!(place.fails("sandbox --memory --platform-role wizard").0, 2);
+}
+
+#[test]
 fn half_an_integration_is_no_integration() {
     let place = Place::new();
     for (flags, missing) in [
         ("--tracking-oneroster-url http://localhost:1", "TRACKING_API_CLIENT_ID"),
         ("--tracking-caliper-url http://localhost:1", "TRACKING_API_CLIENT_SECRET"),
-        ("--tracking-local", "with another server"),
+        ("--tracking-oneroster-url http://localhost:1", "--tracking-student-id: is missing"),
+        ("--tracking-local --tracking-oneroster-url localhost", "is no address"),
+        ("--tracking-local --tracking-oneroster-url http://example.org", "is not https"),
     ] {
         let (code, told) = place.fails(&format!("sandbox --memory {flags}"));
         assert_eq!(code, 2, "{told}");

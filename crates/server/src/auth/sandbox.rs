@@ -10,15 +10,16 @@ use lyceum_core::config::Limits;
 use lyceum_core::time::Timestamp;
 
 use super::{Caller, Grant};
+use crate::learning::Learning;
 
 /// The stand-ins of a sandbox.
 pub(crate) struct Sandbox {
     /// Calls the standards' paths, and may do everything.
     everybody: Grant,
-    /// The demo user, who also makes the games.
+    /// The demo user, who makes the games, too, unless the user is a player and nothing else.
     demo: Grant,
-    /// Whether there is somebody to learn with.
-    pub(crate) learns: bool,
+    /// Whom players learn with.
+    pub(crate) learning: Learning,
 }
 
 /// The client on whose behalf the stand-ins call.
@@ -37,11 +38,17 @@ pub(crate) fn client() -> Client {
 }
 
 impl Sandbox {
-    pub(crate) fn new(demo: Player, learns: bool, limits: &Limits) -> Self {
+    pub(crate) fn new(
+        demo: Player,
+        makes_games: bool,
+        learning: Learning,
+        limits: &Limits,
+    ) -> Self {
         let caller = Arc::new(Caller::new(client(), limits));
         let grant = |player: Option<Player>| {
             let scopes = match player {
                 None => Scopes::EVERYTHING,
+                Some(_) if !makes_games => Scopes::default(),
                 Some(_) => [Scope::GamesRead, Scope::GamesWrite].into_iter().collect(),
             };
             let token = access::Grant {
@@ -55,7 +62,12 @@ impl Sandbox {
             };
             Grant { token: Arc::new(token), caller: Arc::clone(&caller) }
         };
-        Self { everybody: grant(None), demo: grant(Some(demo)), learns }
+        Self { everybody: grant(None), demo: grant(Some(demo)), learning }
+    }
+
+    /// The demo user's sourcedId.
+    pub(crate) fn demo_user(&self) -> Option<&str> {
+        self.demo.player().map(|player| player.user.as_str())
     }
 
     /// Who stands in for a caller whose token is not one of ours: on the platform's routes the demo

@@ -5,15 +5,16 @@ use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_games::games::Game;
-use lyceum_games::lms::activity::{self, Ended, Scene, Spent};
-use lyceum_games::lms::xp::{self, NewXp};
+use lyceum_games::lms::activity::{self, Ended, Spent};
+use lyceum_games::lms::told::Scene;
+use lyceum_games::lms::xp::{self, Days, NewXp};
 use lyceum_games::lms::{self, Integration};
 use lyceum_store::Tx;
 use serde_json::json;
 
-use super::lms::guarded;
-use super::lms_schema as schema;
+use super::lms::learning;
 use super::play::{Play, of_game, of_player, once, parameter, read, scan, write};
+use super::{lms_schema as schema, told};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Place, Route, get, post, put};
@@ -28,44 +29,40 @@ pub(super) fn routes() -> Vec<Route> {
             "An IANA time zone; UTC unless said.",
         )
     };
-    let day = |route: Route, name: &'static str, says: &'static str| {
-        route.param(Place::Query, name, json!({ "type": "string", "format": "date" }), says)
-    };
+    let date = || json!({ "type": "string", "format": "date" });
     let (may_read, may_write) = (Access::player(GamesRead), Access::player(GamesWrite));
-    let routes = vec![
-        once(of_game(post("/lms/end-activity", may_write, ended)))
+    vec![
+        learning(once(of_game(post("/lms/end-activity", may_write, ended))), told::ended)
             .named("endActivity")
             .says("Tells what came of an activity. A minute of active time is one XP, times 1.25 with all answers right, 1 from 80 %, else 0, and times 1, 0.5, 0.25, 0 by attempt; 'xpEarned' stands in place of that. Level, XP and the log of events follow at once.")
             .reads(schema::ended())
             .answers(200, "What it has earned.", schema::earned()),
-        once(of_game(post("/lms/time-spent", may_write, spent)))
+        learning(once(of_game(post("/lms/time-spent", may_write, spent))), told::spent)
             .named("addTimeSpent")
             .says("Tells time that was spent in an activity; what is told here is not counted again when it ends.")
             .reads(schema::spent())
             .answers(200, "Kept.", schema::kept()),
-        day(zoned(get("/lms/xp/today", may_read, today)), "date", "Another day than today.")
+        learning(zoned(get("/lms/xp/today", may_read, today)), told::today)
+            .param(Place::Query, "date", date(), "Another day than today.")
             .named("getXpToday")
             .says("A player's XP of today in a time zone.")
             .answers(200, "The XP.", schema::day_xp()),
-        once(of_game(put("/lms/xp/today", may_write, today_set)))
+        learning(once(of_game(put("/lms/xp/today", may_write, today_set))), told::today_set)
             .named("putXpToday")
             .says("Sets a player's XP of today: an event adds what is missing or takes away what is too much.")
             .reads(schema::new_xp())
             .answers(200, "The XP.", schema::day_xp()),
-        of_player(get("/lms/xp/total", may_read, total))
+        learning(of_player(get("/lms/xp/total", may_read, total)), told::total)
             .named("getXpTotal")
             .says("All XP of a player.")
             .answers(200, "The XP.", schema::total()),
-        day(
-            day(zoned(get("/lms/xp/history", may_read, history)), "startDate", "The first day."),
-            "endDate",
-            "The last day.",
-        )
-        .named("getXpHistory")
-        .says("A player's XP by day, both days included: the last thirty days unless they are named.")
-        .answers(200, "The days, the first first.", schema::history()),
-    ];
-    routes.into_iter().map(guarded).collect()
+        learning(zoned(get("/lms/xp/history", may_read, history)), told::history)
+            .param(Place::Query, "startDate", date(), "The first day.")
+            .param(Place::Query, "endDate", date(), "The last day.")
+            .named("getXpHistory")
+            .says("A player's XP by day, both days included: the last thirty days unless they are named.")
+            .answers(200, "The days, the first first.", schema::history()),
+    ]
 }
 
 /// Game, integration and player of a request.
@@ -101,7 +98,7 @@ async fn spent(context: Context) -> Result<Answer> {
     .await
 }
 
-fn zone(context: &Context) -> Result<Zone> {
+pub(super) fn zone(context: &Context) -> Result<Zone> {
     parameter(context, "timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
 }
 
@@ -127,8 +124,8 @@ async fn history(context: Context) -> Result<Answer> {
     let zone = zone(&context)?;
     let (start, end) = (parameter(&context, "startDate"), parameter(&context, "endDate"));
     scan(context, move |tx, play| {
-        let range = (start.as_deref(), end.as_deref());
-        Ok(json!({ "history": xp::history(tx, play.now, play.user()?, &zone, range)? }))
+        let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
+        Ok(json!({ "history": xp::of_days(tx, play.user()?, &zone, days)? }))
     })
     .await
 }

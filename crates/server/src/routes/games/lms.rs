@@ -1,63 +1,99 @@
 //! What games teach: courses as records of the roster.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_core::Result;
-use lyceum_games::lms::{self, Setup, State};
-use lyceum_games::{games, lms::Checked};
+use lyceum_core::{Problem, Result};
+use lyceum_games::games::{self, Game};
+use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::lms_schema as schema;
-use super::play::{read, write};
+use super::play::{parameter, read, write};
+use super::{elsewhere, lms_schema as schema};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::learning::{Elsewhere, Learning};
 use crate::render::game_refusal;
-use crate::route::{Access, Pending, Route, delete, get, post};
+use crate::route::{Access, Pending, Place, Route, delete, get, post};
 use crate::state::App;
 
 pub(super) fn routes() -> Vec<Route> {
-    let routes = vec![
-        get("/lms/integrations/{gameId}", Access::player(GamesRead), found)
-            .named("getIntegration")
-            .says("What a game teaches: organization and courses.")
-            .answers(200, "The integration.", schema::integration()),
-        post("/lms/setup", GamesWrite, set_up)
-            .named("setUpIntegration")
-            .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date.")
-            .reads(schema::setup())
-            .answers(200, "The integration.", schema::integration()),
-        delete("/lms/integrations/{gameId}", GamesWrite, deleted)
-            .named("deleteIntegration")
-            .says("Ends what a game teaches; its records are marked 'tobedeleted', what players did stays.")
-            .answers_empty(204, "Ended."),
-        get("/lms/verify/{gameId}", GamesRead, verified)
-            .named("verifyIntegration")
-            .says("Looks for each record of the roster that a game's courses need, and names what is missing.")
-            .answers(200, "What was found.", schema::verified()),
-        get("/lms/config/{gameId}", Access::player(GamesRead), config)
-            .named("getIntegrationConfig")
-            .says("What a game teaches, as a project's config says it.")
-            .answers(200, "The member 'integrations.lms'.", schema::config()),
-    ];
-    routes.into_iter().map(guarded).collect()
+    let integration = get("/lms/integrations/{gameId}", Access::player(GamesRead), found)
+        .named("getIntegration")
+        .says("What a game teaches: organization and courses.")
+        .answers(200, "The integration.", schema::integration());
+    vec![
+        learning(integration, elsewhere::found),
+        learning(setup(), elsewhere::set_up),
+        learning(deletion(), elsewhere::deleted),
+        learning(verify(), elsewhere::verified),
+        learning(configuration(), elsewhere::config),
+    ]
+}
+
+fn setup() -> Route {
+    let dry = json!({ "type": "boolean" });
+    post("/lms/setup", GamesWrite, set_up)
+        .named("setUpIntegration")
+        .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date.")
+        .param(Place::Query, "dryRun", dry, "Changes nothing; the answer tells what is there already.")
+        .reads(schema::setup())
+        .answers(200, "The integration.", schema::set_up())
+}
+
+fn deletion() -> Route {
+    delete("/lms/integrations/{gameId}", GamesWrite, deleted)
+        .named("deleteIntegration")
+        .says("Ends what a game teaches; its records are marked 'tobedeleted', what players did stays.")
+        .answers_empty(204, "Ended.")
+}
+
+fn verify() -> Route {
+    get("/lms/verify/{gameId}", GamesRead, verified)
+        .named("verifyIntegration")
+        .says("Looks for each record of the roster that a game's courses need, and names what is missing.")
+        .answers(200, "What was found.", schema::verified())
+}
+
+fn configuration() -> Route {
+    get("/lms/config/{gameId}", Access::player(GamesRead), config)
+        .named("getIntegrationConfig")
+        .says("What a game teaches, as a project's config says it.")
+        .answers(200, "The member 'integrations.lms'.", schema::config())
+}
+
+/// The other server that players learn with, where there is one.
+pub(super) fn other(app: &App) -> Option<Arc<Elsewhere>> {
+    match &app.sandbox.as_ref()?.learning {
+        Learning::Elsewhere(other) => Some(Arc::clone(other)),
+        Learning::Here | Learning::Nowhere => None,
+    }
 }
 
 /// Whether there is nobody to learn with.
 pub(super) fn is_off(app: &App) -> bool {
-    app.sandbox.as_ref().is_some_and(|sandbox| !sandbox.learns)
+    let sandbox = app.sandbox.as_ref();
+    sandbox.is_some_and(|sandbox| matches!(sandbox.learning, Learning::Nowhere))
 }
 
-/// The route, refused where there is nobody to learn with.
-pub(super) fn guarded(mut route: Route) -> Route {
-    let handler = Arc::clone(&route.handler);
+/// The route, done elsewhere where players learn there, refused where there is nobody to learn with.
+pub(super) fn learning<H, F>(mut route: Route, elsewhere: H) -> Route
+where
+    H: Fn(Context, Arc<Elsewhere>) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Answer>> + Send + 'static,
+{
+    let here = Arc::clone(&route.handler);
     route.handler = Arc::new(move |context: Context| -> Pending {
         if is_off(&context.app) {
             return Box::pin(async { Ok(off()) });
         }
-        handler(context)
+        match other(&context.app) {
+            Some(other) => Box::pin(elsewhere(context, other)),
+            None => here(context),
+        }
     });
     route
 }
@@ -66,6 +102,15 @@ fn off() -> Answer {
     let message = "this project has no learning integration; add 'integrations.lms' to its config \
                    and start the sandbox again";
     game_refusal(StatusCode::SERVICE_UNAVAILABLE, "LMS_DISABLED", message)
+}
+
+/// Whether a setup is to change nothing. Errors: `Invalid` for what is neither true nor false.
+pub(super) fn is_dry(context: &Context) -> Result<bool> {
+    match parameter(context, "dryRun").as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true" | "") => Ok(true),
+        Some(_) => Err(Problem::invalid("dryRun", "must be true or false")),
+    }
 }
 
 async fn found(context: Context) -> Result<Answer> {
@@ -78,6 +123,14 @@ async fn found(context: Context) -> Result<Answer> {
 
 async fn set_up(context: Context) -> Result<Answer> {
     let setup: Setup = lyceum_games::read(&context.body)?;
+    if is_dry(&context)? {
+        return read(context, move |tx, play| {
+            let game = play.game_or(tx, setup.game_id.as_deref())?;
+            let planned = lms::planned(&game, &setup)?;
+            Ok(integration_found(&planned, &lms::check(tx, &planned)?))
+        })
+        .await;
+    }
     write(context, StatusCode::OK, move |tx, play| {
         let game = play.game_or(tx, setup.game_id.as_deref())?;
         lms::set_up(tx, play.now, &game, &setup)
@@ -99,13 +152,23 @@ async fn verified(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
         let courses = lms::verify(tx, &game)?;
-        let missing = missing(&courses);
-        let status = if missing.is_empty() { "ok" } else { "incomplete" };
-        Ok(json!({
-            "gameId": game.id, "status": status, "courses": courses, "missing": missing,
-        }))
+        Ok(verification(&game, &courses))
     })
     .await
+}
+
+/// What was found of an integration's records.
+pub(super) fn verification(game: &Game, courses: &[Checked]) -> Value {
+    let missing = missing(courses);
+    let status = if missing.is_empty() { "ok" } else { "incomplete" };
+    json!({ "gameId": game.id, "status": status, "courses": courses, "missing": missing })
+}
+
+/// What a setup would make, and what is there of it.
+pub(super) fn integration_found(planned: &Integration, courses: &[Checked]) -> Value {
+    let mut shown = json!(planned);
+    shown["found"] = json!(courses);
+    shown
 }
 
 /// What is missing, in words; an organization that several courses need once.
@@ -128,19 +191,20 @@ fn missing(courses: &[Checked]) -> Vec<String> {
 async fn config(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
-        let integration = lms::find(tx, &game)?;
-        let courses: Vec<Value> = integration
-            .courses
-            .iter()
-            .map(|course| {
-                json!({
-                    "subject": course.subject, "grade": course.grade, "totalXp": course.total_xp,
-                    "masterableUnits": course.masterable_units, "title": course.title,
-                    "courseCode": course.course_code,
-                })
-            })
-            .collect();
-        Ok(json!({ "base": { "organization": integration.organization }, "courses": courses }))
+        Ok(config_of(&lms::find(tx, &game)?))
     })
     .await
+}
+
+/// An integration as a project's config says it.
+pub(super) fn config_of(integration: &Integration) -> Value {
+    let course = |course: &Taught| {
+        json!({
+            "subject": course.subject, "grade": course.grade, "totalXp": course.total_xp,
+            "masterableUnits": course.masterable_units, "title": course.title,
+            "courseCode": course.course_code,
+        })
+    };
+    let courses: Vec<Value> = integration.courses.iter().map(course).collect();
+    json!({ "base": { "organization": integration.organization }, "courses": courses })
 }

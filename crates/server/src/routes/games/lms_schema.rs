@@ -29,6 +29,13 @@ pub(super) fn integration() -> Value {
     }))
 }
 
+/// An integration, of a dry run with what is there of it.
+pub(super) fn set_up() -> Value {
+    let mut shown = integration();
+    shown["properties"]["found"] = list(found());
+    shown
+}
+
 pub(super) fn setup() -> Value {
     let course = object(
         &["subject", "grade", "totalXp"],
@@ -53,15 +60,16 @@ pub(super) fn setup() -> Value {
     )
 }
 
-pub(super) fn verified() -> Value {
+fn found() -> Value {
     let resource = whole_object(json!({
         "type": text(), "id": text(), "state": words(&["ok", "deleted", "missing"]),
     }));
-    let course = whole_object(json!({
-        "subject": text(), "grade": text(), "resources": list(resource),
-    }));
+    whole_object(json!({ "subject": text(), "grade": text(), "resources": list(resource) }))
+}
+
+pub(super) fn verified() -> Value {
     whole_object(json!({
-        "gameId": some_text(), "status": words(&["ok", "incomplete"]), "courses": list(course),
+        "gameId": some_text(), "status": words(&["ok", "incomplete"]), "courses": list(found()),
         "missing": list(text()),
     }))
 }

@@ -3,6 +3,7 @@
 mod achievements;
 mod base;
 mod catalogue;
+mod elsewhere;
 mod inventory;
 mod learning;
 mod levels;
@@ -14,6 +15,7 @@ mod schema;
 mod scores;
 mod sessions;
 mod states;
+mod told;
 mod users;
 
 use crate::render::Rendering;

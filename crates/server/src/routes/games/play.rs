@@ -113,14 +113,14 @@ impl Play {
         Page::of(usual, self.context.query())
     }
 
-    fn once(&self) -> Result<Option<Once>> {
+    pub(super) fn once(&self) -> Result<Option<Once>> {
         let Context { method, uri, body, .. } = &self.context;
         let key = self.context.header(ONCE);
         key.map(|key| Once::of(key, method.as_str(), uri.path(), body)).transpose()
     }
 
     /// Whose the keys of requests are: the player's, else the client's.
-    fn owner(&self) -> String {
+    pub(super) fn owner(&self) -> String {
         let client = || self.context.grant.as_ref().map_or("", |grant| grant.client_id());
         self.user.clone().unwrap_or_else(|| format!("client:{}", client()))
     }
@@ -194,7 +194,7 @@ pub(super) async fn write<T: Serialize>(
     Ok(Answer::json(db.write(write).await?).status(status))
 }
 
-fn text_of(answer: &impl Serialize) -> Result<String> {
+pub(super) fn text_of(answer: &impl Serialize) -> Result<String> {
     serde_json::to_string(answer).map_err(Problem::internal)
 }
 

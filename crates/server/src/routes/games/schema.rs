@@ -43,7 +43,7 @@ pub(super) fn player() -> Value {
         &["id", "username"],
         json!({
             "id": id(), "username": text(), "name": text(), "email": text(),
-            "role": words(&["player", "developer"]),
+            "role": words(&["player", "developer", "admin"]),
             "developerStatus": words(&["none", "pending", "approved"]),
             "hasLmsAccount": flag(), "lms": or_null(learner()),
             "hasTimebackAccount": flag(), "timeback": or_null(learner()),

@@ -6,7 +6,7 @@ use lyceum_games::{lms, players};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::lms::is_off;
+use super::lms::{is_off, other};
 use super::play::{Play, of_player};
 use super::schema;
 use crate::answer::Answer;
@@ -25,38 +25,55 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn shown(context: Context) -> Result<Answer> {
-    let off = is_off(&context.app);
     let db = context.app.db.clone();
     let play = std::sync::Arc::new(Play::of(context)?);
-    let reading = std::sync::Arc::clone(&play);
-    let player = match db.read(move |tx| player(tx, &reading, off, false)).await? {
+    let known = known(&play).await?;
+    let (reading, knowing) = (std::sync::Arc::clone(&play), known.clone());
+    let player = match db.read(move |tx| player(tx, &reading, knowing.as_ref(), false)).await? {
         Some(player) => player,
         None => db
-            .write(move |tx| player(tx, &play, off, true))
+            .write(move |tx| player(tx, &play, known.as_ref(), true))
             .await?
             .ok_or_else(|| Problem::internal("a player's enrollments are due again and again"))?,
     };
     Ok(Answer::of(&player))
 }
 
+/// The learner, where that does not stand in the roster here: null where there is nobody to learn with.
+async fn known(play: &Play) -> Result<Option<Value>> {
+    let app = &play.context.app;
+    let Some(other) = other(app) else { return Ok(is_off(app).then_some(Value::Null)) };
+    let (user, is_open) = play.named_user()?;
+    let demo = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user());
+    match is_open && demo == Some(user) {
+        true => Ok(Some(json!(other.learner().await?))),
+        false => Ok(Some(Value::Null)),
+    }
+}
+
 /// The player; none where something is due for their enrollments first, which `settles` does.
-fn player(tx: &mut Tx<'_>, play: &Play, off: bool, settles: bool) -> Result<Option<Value>> {
+fn player(
+    tx: &mut Tx<'_>,
+    play: &Play,
+    known: Option<&Value>,
+    settles: bool,
+) -> Result<Option<Value>> {
     play.present(tx)?;
     let (user, is_open) = play.named_user()?;
     if !is_open {
         return players::seen(tx, user).map(|seen| Some(json!(seen)));
     }
     let mut shown = json!(players::profile(tx, user)?);
-    let learner = match off {
-        true => Value::Null,
-        false => match lms::learner(tx, play.now, user, settles)? {
+    let learner = match known {
+        Some(known) => known.clone(),
+        None => match lms::learner(tx, play.now, user, settles)? {
             Some(learner) => json!(learner),
             None => return Ok(None),
         },
     };
     // Both spellings of the integration's name.
     for (account, integration) in [("hasLmsAccount", "lms"), ("hasTimebackAccount", "timeback")] {
-        shown[account] = (!off).into();
+        shown[account] = (!learner.is_null()).into();
         shown[integration] = learner.clone();
     }
     Ok(Some(shown))

@@ -1,5 +1,7 @@
 //! `lyceum sandbox`
 
+mod platform;
+
 use std::io::{ErrorKind, Read};
 use std::net::{Ipv4Addr, TcpListener as Bound};
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use lyceum_core::Problem;
 use lyceum_core::config::{self, Loaded, Origin, Secret};
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_games::games::NewGame;
+use lyceum_games::players;
 use lyceum_project::{Config, Course, slug_of};
 use lyceum_sandbox::registry::{self, Entry};
 use lyceum_sandbox::{Demo, Learner, Mode, Organization, Place, Role, Sandbox, Tracking, ports};
@@ -19,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::serve::runtime;
+use crate::commands::serve::runtime;
 use crate::failure::{Code, Failure, Result};
 use crate::logs;
 use crate::printer::Printer;
@@ -57,6 +60,9 @@ pub(crate) struct Run {
     /// Slug of the project [default: made from the name]
     #[arg(long, value_name = "SLUG")]
     project_slug: Option<String>,
+    /// What the demo user is on the platform: player, developer or admin
+    #[arg(long, value_name = "ROLE", default_value = "developer", value_parser = platform_role)]
+    platform_role: players::Role,
     /// End when the standard input does, as with the program that started this one
     #[arg(long)]
     until_stdin_ends: bool,
@@ -99,6 +105,13 @@ struct TrackingArgs {
     tracking_org_type: Option<String>,
 }
 
+fn platform_role(name: &str) -> Result<players::Role, String> {
+    players::Role::of(name).ok_or_else(|| {
+        let names = players::Role::ALL.map(players::Role::name).join(", ");
+        format!("must be one of {names}")
+    })
+}
+
 fn role(name: &str) -> Result<Role, String> {
     Role::of(name).ok_or_else(|| {
         let names = Role::ALL.map(|(name, _)| name).join(", ");
@@ -124,7 +137,7 @@ impl TrackingArgs {
             client_secret: variable("TRACKING_API_CLIENT_SECRET").map(Secret::new),
             course_id: or(&self.tracking_course_id, "SANDBOX_TRACKING_COURSE_ID"),
             student_id: or(&self.tracking_student_id, "SANDBOX_TRACKING_STUDENT_ID"),
-            role: self.tracking_role.unwrap_or_default(),
+            role: self.tracking_role,
             organization: Organization {
                 id: self.tracking_org_id.clone(),
                 name: self.tracking_org_name.clone(),
@@ -142,21 +155,21 @@ impl Run {
             let failure = Failure { code: Code::Usage, ..Failure::from(problem) };
             failure.hint("name all of them, or none for a sandbox that learns with itself")
         })?;
-        if matches!(mode, Mode::Local | Mode::Remote) {
-            let message = "a sandbox of this version learns with itself alone; with another server \
-                           it is not started, so that nobody believes that events arrive there";
-            return Err(Failure::new(Code::Usage, message)
-                .hint("leave out --tracking-local, addresses and credentials of the integration"));
-        }
-        let demo = self.demo(project.as_ref(), tracking, mode)?;
+        let other = platform::open(&tracking, mode)?;
+        let mut demo = self.demo(project.as_ref(), tracking, mode)?;
         let loaded = settings(printer)?;
         let _log = logs::start(&loaded)?;
         let bound = self.bind()?;
+        let runtime = runtime(loaded.config.server.workers)?;
+        if let Some(other) = &other {
+            runtime.block_on(platform::look(other, &mut demo, printer));
+        }
         let port = bound.local_addr().map_err(Problem::internal)?.port();
         let mut config = loaded.config;
         let url = format!("http://localhost:{port}");
         config.server.listen = format!("127.0.0.1:{port}");
         config.server.public_url = Some(url.clone());
+        let makes_games = self.platform_role != players::Role::Player;
         let clock = SystemClock;
         let place = match self.memory {
             true => Place::in_memory()?,
@@ -177,12 +190,12 @@ impl Run {
             database: place.file().and_then(|file| std::path::absolute(file).ok()),
             started_at: now.to_string(),
         };
-        runtime(config.server.workers)?.block_on(async {
+        runtime.block_on(async {
             let stop = lyceum_server::stop_signal()?;
             let ended = self.until_stdin_ends.then(stdin_ends);
             let listener = TcpListener::from_std(bound).map_err(Problem::internal)?;
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
-            let server = server.as_sandbox(player, mode != Mode::Disabled);
+            let server = server.as_sandbox(player, makes_games, platform::learning(other, mode));
             let _registered = registry::register(entry.clone()).inspect_err(|problem| {
                 printer.warn(&format!("other tools cannot find this: {problem}"));
             });
@@ -219,12 +232,18 @@ impl Run {
             kind: tracking.organization.kind.or(said.kind),
         };
         let courses = match (mode, lms) {
-            (Mode::Mock, Some(lms)) => lms.courses,
+            (Mode::Disabled, _) => Vec::new(),
+            (_, Some(lms)) => lms.courses,
             (Mode::Mock, None) => vec![made_up_course()],
-            _ => Vec::new(),
+            (_, None) => Vec::new(),
         };
-        let learner =
-            Learner { role: tracking.role, organization, courses, course_id: tracking.course_id };
+        let learner = Learner {
+            role: tracking.role.unwrap_or_default(),
+            organization,
+            courses,
+            course_id: tracking.course_id,
+            elsewhere: matches!(mode, Mode::Local | Mode::Remote),
+        };
         let project = NewGame {
             slug,
             display_name,
@@ -233,7 +252,7 @@ impl Run {
             platform: config.and_then(|config| config.platform.clone()),
             metadata: serde_json::Map::new(),
         };
-        Ok(Demo { project, seeds: !self.no_seed, learner })
+        Ok(Demo { project, role: self.platform_role, seeds: !self.no_seed, learner })
     }
 
     /// Takes the port. One that is busy: who has it, and which is free.

@@ -1,0 +1,87 @@
+//! `lyceum-bench sandbox`: how soon a newcomer has something to look at, and what it takes of the machine.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::goals::Finding;
+use crate::machine::Machine;
+use crate::pairs::Spread;
+use crate::process::Process;
+use crate::report::Report;
+use crate::server::{BOTH_CORES, Server, free_address};
+
+/// A record of the demo data: who gets it has data.
+const DATA: &str = "/ims/oneroster/rostering/v1p2/users/demo-user";
+/// How long nobody asks before memory is read.
+const IDLE: Duration = Duration::from_secs(3);
+
+/// How long a run is.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Options {
+    /// Times that each figure is measured
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// A short run: shows that everything works, measures little
+    #[arg(long)]
+    quick: bool,
+    /// The server's binary
+    #[arg(long, default_value = "target/release/lyceum")]
+    lyceum: PathBuf,
+    /// Where databases go
+    #[arg(long, default_value = "target/bench")]
+    folder: PathBuf,
+}
+
+/// What one start was like.
+struct Started {
+    ms: f64,
+    idle_mib: f64,
+}
+
+/// Measures and reports. Errors: a sandbox does not answer.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let machine = Machine::read()?;
+    let mut report = Report { machine, sizes: [0, 0], limits: Vec::new(), findings: Vec::new() };
+    report.print_machine();
+    std::fs::create_dir_all(&options.folder)?;
+    report.add(measure(options)?);
+    report.print_end();
+    report.write(&options.folder.join("sandbox.json"))
+}
+
+fn measure(options: &Options) -> Result<[Finding; 4]> {
+    let rounds = if options.quick { 1 } else { options.rounds };
+    let (mut empty, mut memory) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
+        empty.push(start(options, scratch.path(), &[])?);
+        memory.push(start(options, scratch.path(), &["--memory"])?);
+    }
+    let ms = |all: &[Started]| Spread::of(all.iter().map(|one| one.ms));
+    let mib = |all: &[Started]| Spread::of(all.iter().map(|one| one.idle_mib));
+    let starts = format!("{rounds} starts, the demo user read over HTTP");
+    let idle = format!("{rounds} starts, {} s without a request", IDLE.as_secs());
+    Ok([
+        Finding::new("X1.empty", ms(&empty), starts.as_str()),
+        Finding::new("X1.memory", ms(&memory), starts),
+        Finding::new("X2.idle", mib(&empty), idle.as_str()),
+        Finding::new("X2.memory", mib(&memory), idle),
+    ])
+}
+
+/// Starts a sandbox in the folder as a newcomer does, and leaves it alone.
+fn start(options: &Options, folder: &Path, flags: &[&str]) -> Result<Started> {
+    let program = options.lyceum.canonicalize().context("the binary is built")?;
+    let address = free_address()?;
+    let (_, port) = address.rsplit_once(':').context("an address has a port")?;
+    let begun = Instant::now();
+    let process = Process::start(BOTH_CORES, program, |command| {
+        command.args(["sandbox", "--quiet", "--port", port]).args(flags).current_dir(folder);
+    })?;
+    let server = Server::wait(process, address.clone(), DATA, begun)?;
+    std::thread::sleep(IDLE);
+    let idle_mib = server.process.anonymous_mib()?;
+    Ok(Started { ms: server.started.as_secs_f64() * 1e3, idle_mib })
+}

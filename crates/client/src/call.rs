@@ -1,0 +1,182 @@
+//! One call: token, request, answer, and what is said when it fails.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_core::config::Secret;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use ureq::Agent;
+use ureq::http::{Method, Request, Response};
+
+/// What a client signs in with.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// The client's id.
+    pub id: String,
+    /// Its secret.
+    pub secret: Secret,
+}
+
+/// Calls one server.
+pub(crate) struct Caller {
+    agent: Agent,
+    tokens: String,
+    credentials: Option<Credentials>,
+    /// The token in use; one that is refused is replaced, so that nobody needs to know its age.
+    token: Mutex<Option<String>>,
+    turns: Arc<Semaphore>,
+}
+
+/// What a server answered.
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+}
+
+impl Caller {
+    pub(crate) fn new(tokens: String, credentials: Option<Credentials>) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(Duration::from_millis(limits::CLIENT_CALL_MAX_MS)))
+            .user_agent("lyceum")
+            .accept("application/json")
+            .build();
+        let turns = Arc::new(Semaphore::new(limits::CLIENT_CALLS_MAX_COUNT));
+        Self { agent: config.into(), tokens, credentials, token: Mutex::default(), turns }
+    }
+
+    /// Sends a request, signed in; answers what is not a failure of the server, of the way to it or of
+    /// the credentials.
+    ///
+    /// Errors: `Unavailable`, with the address and the reason.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        method: Method,
+        url: String,
+        body: Option<Value>,
+    ) -> Result<Answered> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(Problem::internal)?;
+        let caller = Arc::clone(self);
+        let answered = tokio::task::spawn_blocking(move || {
+            let answered = caller.signed_in(&method, &url, body.as_ref());
+            drop(turn);
+            answered
+        });
+        answered.await.map_err(Problem::internal)?
+    }
+
+    fn signed_in(&self, method: &Method, url: &str, body: Option<&Value>) -> Result<Answered> {
+        let known = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_known = known.is_some();
+        let token = match known {
+            Some(token) => Some(token),
+            None => self.sign_in()?,
+        };
+        let answered = self.send(method, url, body, token.as_deref())?;
+        if answered.status != 401 || !is_known {
+            return judged(url, answered);
+        }
+        let token = self.sign_in()?;
+        judged(url, self.send(method, url, body, token.as_deref())?)
+    }
+
+    /// Gets a token (RFC 6749, 4.4); none without credentials, which a sandbox does not ask for.
+    fn sign_in(&self) -> Result<Option<String>> {
+        let Some(Credentials { id, secret }) = &self.credentials else { return Ok(None) };
+        let url = self.tokens.as_str();
+        let basic = BASE64_STANDARD.encode(format!("{id}:{}", secret.reveal()));
+        let request = self.agent.post(url).header("Authorization", format!("Basic {basic}"));
+        let sent = request.send_form([("grant_type", "client_credentials")]);
+        let Answered { status, body } = read(url, sent)?;
+        let token = body["access_token"].as_str().map(str::to_owned);
+        if status == 200 && token.is_some() {
+            self.token.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&token);
+            return Ok(token);
+        }
+        let why = match status {
+            400 | 401 | 403 => format!(
+                "refuses the credentials of the client '{id}': {}; check its id and its secret",
+                reason(&body)
+            ),
+            200 => "answered without an access token; is it the token endpoint?".to_owned(),
+            _ => format!("answered {status}: {}", reason(&body)),
+        };
+        Err(unavailable(url, &why))
+    }
+
+    fn send(
+        &self,
+        method: &Method,
+        url: &str,
+        body: Option<&Value>,
+        token: Option<&str>,
+    ) -> Result<Answered> {
+        let mut request = Request::builder().method(method).uri(url);
+        if let Some(token) = token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let sent = match body {
+            Some(body) => {
+                let request = request.header("Content-Type", "application/json");
+                let request = request.body(body.to_string()).map_err(Problem::internal)?;
+                self.agent.run(request)
+            }
+            None => self.agent.run(request.body(()).map_err(Problem::internal)?),
+        };
+        read(url, sent)
+    }
+}
+
+/// Reads an answer. A page in place of JSON comes from another program, or from another address.
+fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answered> {
+    let failed = |error: ureq::Error| unavailable(url, &format!("does not answer: {error}"));
+    let mut response = sent.map_err(failed)?;
+    let status = response.status().as_u16();
+    let limit = limits::CLIENT_ANSWER_MAX_BYTES;
+    let text = response.body_mut().with_config().limit(limit).read_to_string().map_err(failed)?;
+    if text.is_empty() {
+        return Ok(Answered { status, body: Value::Null });
+    }
+    match serde_json::from_str(&text) {
+        Ok(body) => Ok(Answered { status, body }),
+        Err(_) => {
+            let what = if text.trim_start().starts_with('<') { "with a page" } else { "no JSON" };
+            let why = format!(
+                "answered {what}: the server is not running there, or address or port are wrong"
+            );
+            Err(unavailable(url, &why))
+        }
+    }
+}
+
+/// Tells the server's failures from its answers.
+fn judged(url: &str, answered: Answered) -> Result<Answered> {
+    let Answered { status, body } = &answered;
+    let why = match status {
+        401 => "takes no token of ours; name the client's id and secret",
+        403 => "does not allow that to the client; give it the scope for it",
+        300..=399 => "sends elsewhere, which is not followed; name the address itself",
+        429 => "has had too many requests; wait a moment",
+        500.. => "cannot take the request now",
+        _ => return Ok(answered),
+    };
+    Err(unavailable(url, &format!("{why} ({status}: {})", reason(body))))
+}
+
+fn unavailable(url: &str, why: &str) -> Problem {
+    let message = format!("the learning platform at '{url}' {why}");
+    Problem::new(ProblemKind::Unavailable, message)
+}
+
+/// Why a server did not do what it was asked, in the words of whichever standard it speaks.
+pub(crate) fn reason(body: &Value) -> &str {
+    let texts = ["message", "error_description", "imsx_description", "detail", "error"];
+    texts.iter().find_map(|name| body[*name].as_str()).unwrap_or("no reason given")
+}

@@ -1,0 +1,201 @@
+//! What is asked of a server: records, enrollments, sums, events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value, json};
+use ureq::http::Method;
+
+use crate::address::Addresses;
+use crate::call::{Answered, Caller, Credentials, reason};
+
+/// A record.
+pub type Object = Map<String, Value>;
+
+/// What is not escaped in a segment of a path (RFC 3986, 2.3).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A server, called as one client. Cheap to clone.
+#[derive(Clone)]
+pub struct Client {
+    addresses: Arc<Addresses>,
+    caller: Arc<Caller>,
+}
+
+/// A student's, teacher's, … enrollment in a course.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enrollment {
+    /// Its sourcedId.
+    pub id: String,
+    /// `student`, `teacher`, …
+    pub role: String,
+    /// The course's sourcedId.
+    pub course: String,
+    /// The course's first subject and first grade; empty where it has none.
+    pub subject: String,
+    /// As OneRoster writes it.
+    pub grade: String,
+}
+
+/// What was earned on a day.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Day {
+    /// Such as `2026-01-15`.
+    pub date: String,
+    /// XP of all subjects; below 0 where more was taken back.
+    pub xp: f64,
+}
+
+impl Client {
+    /// A client of the server; without credentials it sends no token, which a sandbox takes.
+    pub fn new(addresses: Addresses, credentials: Option<Credentials>) -> Self {
+        let caller = Caller::new(addresses.tokens.clone(), credentials);
+        Self { addresses: Arc::new(addresses), caller: Arc::new(caller) }
+    }
+
+    /// Where the rosters are, without a slash at the end.
+    pub fn roster_url(&self) -> &str {
+        &self.addresses.roster
+    }
+
+    /// A record of a collection such as `/ims/oneroster/rostering/v1p2/courses`, deleted ones too;
+    /// none where there is none.
+    ///
+    /// Errors: `Unavailable`; `Invalid` for an answer that is no record.
+    pub async fn record(&self, collection: &str, id: &str) -> Result<Option<Object>> {
+        let answered = self.call(Method::GET, &path(collection, id), None).await?;
+        if answered.status == 404 {
+            return Ok(None);
+        }
+        let Value::Object(body) = accepted(answered)? else {
+            return Err(no_record(collection, id));
+        };
+        // The record stands under the name of its kind.
+        match body.into_iter().find_map(|(_, value)| match value {
+            Value::Object(record) if record.contains_key("sourcedId") => Some(record),
+            _ => None,
+        }) {
+            Some(record) => Ok(Some(record)),
+            None => Err(no_record(collection, id)),
+        }
+    }
+
+    /// Puts a record in the place of the one with its id, or creates it.
+    ///
+    /// Errors: `Unavailable`; `Invalid` for a record that the server refuses.
+    pub async fn put(&self, collection: &str, kind: &str, id: &str, record: Object) -> Result<()> {
+        let body = json!({ kind: record });
+        let (method, path) = match self.record(collection, id).await? {
+            Some(_) => (Method::PUT, path(collection, id)),
+            None => (Method::POST, collection.to_owned()),
+        };
+        accepted(self.call(method, &path, Some(body)).await?).map(drop)
+    }
+
+    /// Marks a record `tobedeleted`; one that is not there is as good as deleted.
+    ///
+    /// Errors: `Unavailable`; `Invalid` where the server refuses.
+    pub async fn delete(&self, collection: &str, id: &str) -> Result<()> {
+        let answered = self.call(Method::DELETE, &path(collection, id), None).await?;
+        if answered.status == 404 {
+            return Ok(());
+        }
+        accepted(answered).map(drop)
+    }
+
+    /// A user's enrollments that are not over; none where there is no such user.
+    ///
+    /// Errors: `Unavailable`.
+    pub async fn enrollments(&self, user: &str) -> Result<Option<Vec<Enrollment>>> {
+        let path = path("/edubridge/enrollments/user", user);
+        let answered = self.call(Method::GET, &path, None).await?;
+        if answered.status == 404 {
+            return Ok(None);
+        }
+        let body = accepted(answered)?;
+        let listed = body["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(Some(listed.iter().map(enrollment).collect()))
+    }
+
+    /// Enrols a user in a course, at that school; who is enrolled stays so.
+    ///
+    /// Errors: `Unavailable`; `Invalid` for an unknown user, course or school.
+    pub async fn enroll(&self, user: &str, course: &str, school: &str, role: &str) -> Result<()> {
+        let user = path("/edubridge/enrollments/enroll", user);
+        let path = path(&path(&user, course), school);
+        let body = json!({ "role": role });
+        accepted(self.call(Method::POST, &path, Some(body)).await?).map(drop)
+    }
+
+    /// The XP of a student by day, from the first to the last day in that zone; days without facts are
+    /// left out.
+    ///
+    /// Errors: `Unavailable`; `NotFound` for an unknown student.
+    pub async fn xp(&self, student: &str, from: &str, to: &str, zone: &str) -> Result<Vec<Day>> {
+        let query = |text: &str| utf8_percent_encode(text, SEGMENT).to_string();
+        let path = format!(
+            "/edubridge/analytics/activity?studentId={}&startDate={}&endDate={}&timezone={}",
+            query(student),
+            query(from),
+            query(to),
+            query(zone)
+        );
+        let body = accepted(self.call(Method::GET, &path, None).await?)?;
+        let mut days: BTreeMap<String, f64> = BTreeMap::new();
+        for (date, subjects) in body["facts"].as_object().into_iter().flatten() {
+            let of = |metrics: &Value| metrics["activityMetrics"]["xpEarned"].as_f64();
+            let xp = subjects.as_object().into_iter().flatten().filter_map(|(_, it)| of(it)).sum();
+            days.insert(date.clone(), xp);
+        }
+        Ok(days.into_iter().map(|(date, xp)| Day { date, xp }).collect())
+    }
+
+    /// Sends an envelope of Caliper events; sending it again is safe.
+    ///
+    /// Errors: `Unavailable`; `Invalid` with what the server says against it.
+    pub async fn send(&self, envelope: Value) -> Result<()> {
+        let url = format!("{}/caliper/event", self.addresses.events);
+        accepted(self.caller.call(Method::POST, url, Some(envelope)).await?).map(drop)
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Answered> {
+        let url = format!("{}{path}", self.addresses.roster);
+        self.caller.call(method, url, body).await
+    }
+}
+
+fn path(collection: &str, id: &str) -> String {
+    format!("{collection}/{}", utf8_percent_encode(id, SEGMENT))
+}
+
+/// The body of an answer that says yes.
+fn accepted(Answered { status, body }: Answered) -> Result<Value> {
+    let kind = match status {
+        200..300 => return Ok(body),
+        404 => ProblemKind::NotFound,
+        409 | 412 => ProblemKind::Conflict,
+        _ => ProblemKind::Invalid,
+    };
+    let message = format!("the learning platform refuses that ({status}): {}", reason(&body));
+    Err(Problem::new(kind, message))
+}
+
+fn no_record(collection: &str, id: &str) -> Problem {
+    let message =
+        format!("the learning platform has no record in what it answered for {collection}/{id}");
+    Problem::new(ProblemKind::Invalid, message)
+}
+
+fn enrollment(listed: &Value) -> Enrollment {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let course = &listed["course"];
+    Enrollment {
+        id: text(&listed["id"]),
+        role: text(&listed["role"]),
+        course: text(&course["id"]),
+        subject: text(&course["subjects"][0]),
+        grade: text(&course["grades"][0]),
+    }
+}

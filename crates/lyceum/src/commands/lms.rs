@@ -1,0 +1,257 @@
+//! `lyceum lms`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use lyceum_project::{Config, slug_of};
+use lyceum_sandbox::registry::{self, Entry};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use crate::failure::{Code, Failure, Result};
+use crate::printer::{Printer, table};
+use crate::remote::{Answer, Remote, SignIn};
+
+/// Where a sandbox is unless the list of those that run says otherwise.
+const SANDBOX: &str = "http://localhost:4321";
+/// Any text is the demo user to a sandbox.
+const TOKEN: &str = "mock-dev-token";
+
+#[derive(Subcommand)]
+pub(crate) enum Lms {
+    /// Make what the project's config teaches: courses, components, resources, enrollments
+    Setup {
+        #[command(flatten)]
+        at: Target,
+        /// Change nothing, tell what would be made
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Look for each record that the courses need, and name what is missing
+    Verify {
+        #[command(flatten)]
+        at: Target,
+    },
+    /// Print what is taught, as the project's config says it
+    Config {
+        #[command(flatten)]
+        at: Target,
+    },
+    /// End what is taught; what players did stays
+    #[command(visible_alias = "cleanup")]
+    Remove {
+        #[command(flatten)]
+        at: Target,
+        /// Change nothing, tell what would be deleted
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// Which game, on which server.
+#[derive(Args)]
+pub(crate) struct Target {
+    /// Address of a server [default: the project's running sandbox]
+    #[arg(long, value_name = "URL", help_heading = "Server")]
+    url: Option<String>,
+    /// Id or slug of the game [default: the project's]
+    #[arg(long, value_name = "GAME")]
+    game: Option<String>,
+    /// The project's config file, or the folder that it is in
+    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    config_path: PathBuf,
+    #[command(flatten)]
+    who: SignIn,
+}
+
+/// A server, and the game there.
+struct Place {
+    remote: Remote,
+    game: String,
+    config: Option<Config>,
+}
+
+impl Lms {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Setup { at, dry_run } => set_up(&at.open()?, dry_run, printer),
+            Self::Verify { at } => verify(&at.open()?, printer),
+            Self::Config { at } => config(&at.open()?, printer),
+            Self::Remove { at, dry_run } => remove(&at.open()?, dry_run, printer),
+        }
+    }
+}
+
+impl Target {
+    fn open(&self) -> Result<Place> {
+        let config = lyceum_project::find(&self.config_path)?;
+        let slug = config.as_ref().and_then(|it| it.name.as_deref()).map(slug_of);
+        let named = self.game.clone().or(slug);
+        let (url, listed) = match &self.url {
+            Some(url) => (url.clone(), None),
+            None => sandbox(named.as_deref())?,
+        };
+        let Some(game) = named.or(listed) else {
+            return Err(Failure::new(
+                Code::Usage,
+                "there is no project's config here to name a game",
+            )
+            .hint("name one with --game, or the config with --config-path"));
+        };
+        Ok(Place { remote: self.who.to(&url, Some(TOKEN))?, game, config })
+    }
+}
+
+/// The running sandbox of the project, else the only one; its address and its game.
+fn sandbox(slug: Option<&str>) -> Result<(String, Option<String>)> {
+    let running = registry::running();
+    let own = running.iter().find(|entry| Some(entry.slug.as_str()) == slug);
+    match (own, running.as_slice()) {
+        (Some(Entry { url, game_id, .. }), _) | (None, [Entry { url, game_id, .. }]) => {
+            Ok((url.clone(), Some(game_id.clone())))
+        }
+        (None, []) => Ok((SANDBOX.to_owned(), None)),
+        (None, several) => {
+            let all = several.iter().map(|entry| format!("{} ({})", entry.url, entry.slug));
+            let all = all.collect::<Vec<_>>().join(", ");
+            Err(Failure::new(Code::Usage, format!("several sandboxes run: {all}"))
+                .hint("name one with --url"))
+        }
+    }
+}
+
+impl Place {
+    fn path(&self, what: &str) -> String {
+        format!("/api/lms/{what}/{}", utf8_percent_encode(&self.game, NON_ALPHANUMERIC))
+    }
+
+    fn get(&self, what: &str) -> Result<Value> {
+        let answer = self.remote.get(&self.path(what))?;
+        self.accepted(answer)
+    }
+
+    /// The body of an answer that says yes.
+    fn accepted(&self, answer: Answer) -> Result<Value> {
+        match answer.status {
+            200..300 => Ok(answer.body),
+            _ => Err(self.remote.refusal(&answer)),
+        }
+    }
+
+    /// What the project's config teaches, as the server is told it.
+    fn setup(&self) -> Result<Value> {
+        let lms = self.config.as_ref().and_then(|config| config.integrations.lms.as_ref());
+        let Some(lms) = lms.filter(|lms| !lms.courses.is_empty()) else {
+            let message = "the project's config teaches nothing";
+            return Err(Failure::new(Code::Usage, message).hint(
+                "add courses to 'integrations.lms' of lyceum.config.json, or name another config with \
+                 --config-path",
+            ));
+        };
+        let courses: Vec<Value> = lms
+            .courses
+            .iter()
+            .map(|course| {
+                json!({
+                    "subject": course.subject, "grade": course.grade, "totalXp": course.total_xp,
+                    "masterableUnits": course.masterable_units, "title": course.title,
+                    "courseCode": course.course_code,
+                })
+            })
+            .collect();
+        let org = lms.organization.clone().unwrap_or_default();
+        let organization = json!({ "id": org.id, "name": org.name, "type": org.kind });
+        Ok(json!({ "gameId": self.game, "organization": organization, "courses": courses }))
+    }
+}
+
+fn set_up(place: &Place, dry_run: bool, printer: &Printer) -> Result {
+    let query = if dry_run { "?dryRun=true" } else { "" };
+    let body = place.setup()?.to_string();
+    let answer = place.remote.post(&format!("/api/lms/setup{query}"), &body)?;
+    let told = place.accepted(answer)?;
+    if dry_run {
+        printer.answer(|| found(&told["found"], planned), || told.clone());
+        printer.done("nothing was changed");
+        return Ok(());
+    }
+    printer.answer(|| courses(&told), || told.clone());
+    let count = told["courses"].as_array().map_or(0, Vec::len);
+    let what = if count == 1 { "course" } else { "courses" };
+    let organization = text(&told["organization"]["name"]);
+    printer.done(&format!("set up {count} {what} of '{}' at '{organization}'", place.game));
+    Ok(())
+}
+
+fn verify(place: &Place, printer: &Printer) -> Result {
+    let told = place.get("verify")?;
+    printer.answer(|| found(&told["courses"], |state| state), || told.clone());
+    let missing = told["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if missing.is_empty() {
+        printer.done("every record is there");
+        return Ok(());
+    }
+    let details = missing.iter().map(text).collect();
+    let failure = Failure::failed(format!("{} of the records are not there", missing.len()));
+    Err(Failure { details, ..failure }.hint("`lyceum lms setup` makes what is missing"))
+}
+
+fn config(place: &Place, printer: &Printer) -> Result {
+    let told = place.get("config")?;
+    printer
+        .answer(|| format!("{:#}\n", json!({ "integrations": { "lms": told } })), || told.clone());
+    Ok(())
+}
+
+fn remove(place: &Place, dry_run: bool, printer: &Printer) -> Result {
+    let told = place.get("integrations")?;
+    printer.answer(|| courses(&told), || told.clone());
+    if dry_run {
+        printer.done("nothing was changed");
+        return Ok(());
+    }
+    let answer = place.remote.delete(&place.path("integrations"))?;
+    place.accepted(answer)?;
+    printer.done(&format!("'{}' teaches nothing any more; what players did stays", place.game));
+    Ok(())
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn rows(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().map(Vec::as_slice).unwrap_or_default().iter()
+}
+
+fn courses(integration: &Value) -> String {
+    let names = ["subject", "grade", "courseId", "title", "totalXp"];
+    let row = |course: &Value| names.iter().map(|name| text(&course[*name])).collect();
+    let rows: Vec<Vec<String>> = rows(&integration["courses"]).map(row).collect();
+    table(&["SUBJECT", "GRADE", "COURSE", "TITLE", "XP"], &rows)
+}
+
+/// What a setup does with a record of that state.
+fn planned(state: &str) -> &str {
+    match state {
+        "missing" => "create",
+        "deleted" => "restore",
+        _ => "bring up to date",
+    }
+}
+
+/// What was found of each course's records.
+fn found(courses: &Value, word: impl Fn(&str) -> &str) -> String {
+    let mut lines = Vec::new();
+    for course in rows(courses) {
+        for resource in rows(&course["resources"]) {
+            let state = word(resource["state"].as_str().unwrap_or_default()).to_owned();
+            let of = [&course["subject"], &course["grade"], &resource["type"], &resource["id"]];
+            lines.push(of.into_iter().map(text).chain([state]).collect());
+        }
+    }
+    table(&["SUBJECT", "GRADE", "RECORD", "ID", "STATE"], &lines)
+}

@@ -1,0 +1,243 @@
+//! What games teach where the roster is another server's: the same requests, with records there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use lyceum_client::Client;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_games::games::Game;
+use lyceum_games::lms::{
+    self, Checked, Enrolled, Integration, Learner, Needed, Resource, Setup, State,
+};
+use lyceum_roster::fields;
+use lyceum_roster::kind::Kind;
+use lyceum_roster::kinds::{ORG, USER};
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+
+use super::lms::{config_of, integration_found, is_dry, verification};
+use super::play::Play;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::learning::Elsewhere;
+
+/// The path of a kind's records.
+fn collection(kind: &Kind) -> String {
+    format!("{}/{}", kind.service.prefix(), kind.path)
+}
+
+impl Elsewhere {
+    async fn record(&self, kind: &Kind, id: &str) -> Result<Option<Object>> {
+        self.client.record(&collection(kind), id).await
+    }
+
+    async fn put(&self, Needed { kind, id, record }: &Needed) -> Result<()> {
+        self.client.put(&collection(kind), kind.one, id, record.clone()).await
+    }
+
+    /// The record of the demo user there.
+    ///
+    /// Errors: `NotFound` where there is none in use.
+    pub(super) async fn student(&self) -> Result<Object> {
+        let found = self.record(&USER, &self.student).await?;
+        found.filter(|user| State::of(Some(user)) == State::Ok).ok_or_else(|| {
+            let message = format!(
+                "the learning platform has no active user '{}'; `lyceum lms setup` makes one where it \
+                 is local, else name one that it has with --tracking-student-id",
+                self.student
+            );
+            Problem::new(ProblemKind::NotFound, message)
+        })
+    }
+
+    /// The demo user there, in the role that was said, with courses and organizations.
+    pub(super) async fn learner(&self) -> Result<Learner> {
+        let user = self.student().await?;
+        let mut orgs = HashMap::new();
+        for id in lms::organizations(&user).filter(|id| !id.is_empty()) {
+            if let Some(org) = self.record(&ORG, id).await? {
+                orgs.insert(id.to_owned(), org);
+            }
+        }
+        let enrollments = self.client.enrollments(&self.student).await?.unwrap_or_default();
+        let enrolled =
+            enrollments.iter().map(|it| Enrolled::of(&it.course, &it.subject, &it.grade));
+        let mut learner = Learner::of(&self.student, &user, &orgs, enrolled.collect());
+        if let Some((role, _)) = self.role {
+            role.clone_into(&mut learner.role);
+        }
+        Ok(learner)
+    }
+
+    /// What is there of each record that the integration needs, the student and the enrollments too.
+    async fn check(&self, game: &Game, integration: &Integration) -> Result<Vec<Checked>> {
+        let mut resources = Vec::new();
+        let user = Resource {
+            kind: USER.one,
+            id: self.student.clone(),
+            state: State::of(self.record(&USER, &self.student).await?.as_ref()),
+        };
+        let enrollments = self.client.enrollments(&self.student).await?.unwrap_or_default();
+        for (course, needed) in integration.courses.iter().zip(lms::needed(game, integration)) {
+            let mut found = Vec::new();
+            for Needed { kind, id, .. } in needed {
+                let state = State::of(self.record(kind, &id).await?.as_ref());
+                found.push(Resource { kind: kind.one, id, state });
+            }
+            found.push(user.clone());
+            let enrollment = enrollments.iter().find(|it| it.course == course.course_id);
+            let wanted = || format!("{} in {}", self.student, course.course_id);
+            found.push(Resource {
+                kind: "enrollment",
+                id: enrollment.map_or_else(wanted, |it| it.id.clone()),
+                state: if enrollment.is_some() { State::Ok } else { State::Missing },
+            });
+            resources.push(lms::checked(course, found));
+        }
+        Ok(resources)
+    }
+
+    /// Makes the records of an integration, or brings them up to date, and enrols the student.
+    async fn make(&self, game: &Game, integration: &Integration) -> Result<()> {
+        for needed in lms::needed(game, integration) {
+            for one in &needed {
+                // An organization that is there stays as it is.
+                let is_org = one.kind.one == ORG.one;
+                if !is_org || State::of(self.record(one.kind, &one.id).await?.as_ref()) != State::Ok
+                {
+                    self.put(one).await?;
+                }
+            }
+        }
+        self.make_student().await?;
+        let role = self.role.map_or(Some("student"), |(_, in_class)| in_class);
+        for course in &integration.courses {
+            let school = &integration.organization.id;
+            if let Some(role) = role {
+                self.client.enroll(&self.student, &course.course_id, school, role).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the student where that is ours to do.
+    async fn make_student(&self) -> Result<()> {
+        let Some(record) = &self.made else { return self.student().await.map(drop) };
+        if State::of(self.record(&USER, &self.student).await?.as_ref()) == State::Ok {
+            return Ok(());
+        }
+        let own = lms::named(&self.organization);
+        if State::of(self.record(&ORG, &own.id).await?.as_ref()) != State::Ok {
+            self.put(&lms::organization(&own)).await?;
+        }
+        self.client.put(&collection(&USER), USER.one, &self.student, record.clone()).await
+    }
+}
+
+/// The game that a request names, and what it teaches.
+pub(super) async fn taught(
+    play: &Arc<Play>,
+    in_body: Option<String>,
+) -> Result<(Game, Integration)> {
+    let reading = Arc::clone(play);
+    let read = move |tx: &mut Tx<'_>| {
+        reading.present(tx)?;
+        let game = reading.game_or(tx, in_body.as_deref())?;
+        let integration = lms::find(tx, &game)?;
+        Ok((game, integration))
+    };
+    play.context.app.db.read(read).await
+}
+
+/// The integration with its organization as it stands there.
+async fn named(client: &Client, mut integration: Integration) -> Result<Integration> {
+    let id = integration.organization.id.clone();
+    if let Some(org) = client.record(&collection(&ORG), &id).await? {
+        integration.organization = lms::shown(&id, &org);
+    }
+    Ok(integration)
+}
+
+pub(super) async fn found(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let (_, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
+    Ok(Answer::of(&named(&other.client, integration).await?))
+}
+
+pub(super) async fn config(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let (_, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
+    Ok(Answer::of(&config_of(&named(&other.client, integration).await?)))
+}
+
+pub(super) async fn verified(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let (game, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
+    let checked = other.check(&game, &integration).await?;
+    Ok(Answer::of(&verification(&game, &checked)))
+}
+
+pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let mut setup: Setup = lyceum_games::read(&context.body)?;
+    if setup.organization.id.is_none() {
+        setup.organization = other.organization.clone();
+    }
+    let is_dry = is_dry(&context)?;
+    let play = Arc::new(Play::of(context)?);
+    let db = play.context.app.db.clone();
+    let planning = move |tx: &mut Tx<'_>| {
+        play.present(tx)?;
+        let game = play.game_or(tx, setup.game_id.as_deref())?;
+        let planned = lms::planned(&game, &setup)?;
+        Ok((game, planned))
+    };
+    let (game, planned) = db.read(planning).await?;
+    let planned = named(&other.client, planned).await?;
+    if is_dry {
+        let checked = other.check(&game, &planned).await?;
+        return Ok(Answer::of(&integration_found(&planned, &checked)));
+    }
+    let _turn = other.turn.lock().await;
+    other.make(&game, &planned).await?;
+    let answer = Answer::of(&planned);
+    db.write(move |tx| lms::keep(tx, &planned)).await?;
+    Ok(answer)
+}
+
+pub(super) async fn deleted(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let play = Arc::new(Play::of(context)?);
+    let (game, integration) = taught(&play, None).await?;
+    for needed in lms::needed(&game, &integration) {
+        // Those first that refer to others; the organization is not the game's.
+        for Needed { kind, id, .. } in needed.iter().skip(1).rev() {
+            other.client.delete(&collection(kind), id).await?;
+        }
+    }
+    play.context.app.db.write(move |tx| lms::forget(tx, &game)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+/// Refuses whoever is not the demo user: nobody else is a student there.
+///
+/// Errors: `Forbidden`; `Invalid` where nobody is named.
+pub(super) fn only_the_student(
+    play: &Play,
+    other: &Elsewhere,
+    in_body: Option<&str>,
+) -> Result<String> {
+    let user = play.user()?;
+    let sandbox = play.context.app.sandbox.as_ref();
+    let is_demo = sandbox.is_some_and(|sandbox| sandbox.demo_user() == Some(user));
+    let is_named = in_body.is_none_or(|named| named == user || named == other.student);
+    if is_demo && is_named {
+        return Ok(user.to_owned());
+    }
+    let message = format!(
+        "only the demo user learns with another platform, as '{}' there; name no other student",
+        other.student
+    );
+    Err(super::play::forbidden(&message))
+}
+
+/// The record's e-mail address; empty where it has none.
+pub(super) fn email(user: &Object) -> String {
+    fields::text(user, "email").to_owned()
+}

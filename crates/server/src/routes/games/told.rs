@@ -1,0 +1,207 @@
+//! What players do, where another server's log keeps it.
+//!
+//! An activity is weighed here, told there, and counted here once it is kept there. A request that is
+//! sent again with its key makes events with the ids of the first time, which the other log counts once:
+//! a crash between the two neither loses nor doubles anything.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use lyceum_bridge::zone::Zone;
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_games::games::Game;
+use lyceum_games::levels::Xp;
+use lyceum_games::lms::Integration;
+use lyceum_games::lms::activity::{self, Activity, Ended, Spent, Told};
+use lyceum_games::lms::told::{Actor, Scene, envelope};
+use lyceum_games::lms::xp::{DayXp, Days, NewXp};
+use lyceum_store::Tx;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::elsewhere::{email, only_the_student, taught};
+use super::learning::zone;
+use super::play::{Play, parameter, text_of};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::learning::Elsewhere;
+
+/// All days that anybody has learned on.
+const EVER: (&str, &str) = ("1970-01-01", "2200-01-01");
+
+/// What an event is about, owned.
+struct Stage {
+    base_url: String,
+    now: Timestamp,
+    game: Game,
+    integration: Integration,
+    user: String,
+    actor: Actor,
+}
+
+impl Stage {
+    fn scene(&self) -> Scene<'_> {
+        let Self { base_url, game, integration, user, .. } = self;
+        Scene { base_url, now: self.now, game, integration, user }
+    }
+}
+
+/// The stage of a request, and what it was answered before: a write happens once.
+async fn stage(
+    play: &Arc<Play>,
+    other: &Elsewhere,
+    (game, student): (Option<String>, Option<String>),
+    about: Option<&Activity>,
+) -> Result<Result<Stage, String>> {
+    let user = only_the_student(play, other, student.as_deref())?;
+    let once = play.once()?;
+    let key = once.as_ref().map(|once| format!("{user}\n{}", once.name()));
+    if let Some(once) = once {
+        let owner = play.owner();
+        let known = move |tx: &mut Tx<'_>| once.answered(tx, &owner);
+        if let Some(answer) = play.context.app.db.read(known).await? {
+            return Ok(Err(answer));
+        }
+    }
+    let (game, integration) = taught(play, game).await?;
+    let student = other.student().await?;
+    if let Some(activity) = about {
+        let course = activity.course(&integration)?;
+        let enrollments = other.client.enrollments(&other.student).await?.unwrap_or_default();
+        let of_course = |role: &str, id: &str| role == "student" && id == course.course_id;
+        let learns = enrollments.iter().any(|it| of_course(&it.role, &it.course));
+        if !learns || other.role.is_some_and(|(role, _)| role != "student") {
+            return Err(activity::no_student(&other.student, course));
+        }
+    }
+    let actor = Actor { id: other.student.clone(), email: email(&student), key };
+    let base_url = other.client.roster_url().to_owned();
+    Ok(Ok(Stage { base_url, now: play.now, game, integration, user, actor }))
+}
+
+/// Counts what was told, once for one key, and answers it.
+async fn counted<T: Serialize + Send + 'static>(
+    play: Arc<Play>,
+    answer: T,
+    count: impl Fn(&mut Tx<'_>, &T) -> Result<()> + Send + 'static,
+) -> Result<Answer> {
+    let once = play.once()?;
+    let db = play.context.app.db.clone();
+    let write = move |tx: &mut Tx<'_>| {
+        let work = |tx: &mut Tx<'_>| {
+            count(tx, &answer)?;
+            text_of(&answer)
+        };
+        match &once {
+            Some(once) => once.run(tx, play.now, &play.owner(), work),
+            None => work(tx),
+        }
+    };
+    Ok(Answer::json(db.write(write).await?).status(StatusCode::OK))
+}
+
+async fn send(other: &Elsewhere, stage: &Stage, events: &[Value]) -> Result<()> {
+    other.client.send(envelope(&stage.scene(), events)).await
+}
+
+pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let ended: Ended = lyceum_games::read(&context.body)?;
+    ended.check()?;
+    let play = Arc::new(Play::of(context)?);
+    let _turn = other.turn.lock().await;
+    let named = (ended.game_id.clone(), ended.student_id.clone());
+    let stage = match stage(&play, &other, named, Some(ended.activity())).await? {
+        Ok(stage) => Arc::new(stage),
+        Err(known) => return Ok(Answer::json(known)),
+    };
+    let (weighing, of) = (Arc::clone(&stage), ended.clone());
+    let weigh = move |tx: &mut Tx<'_>| {
+        let course = of.activity().course(&weighing.integration)?;
+        activity::weigh(tx, &weighing.scene(), course, &weighing.actor, &of)
+    };
+    let Told { events, answer } = play.context.app.db.read(weigh).await?;
+    send(&other, &stage, &events).await?;
+    counted(play, answer, move |tx, earned| activity::count(tx, &stage.scene(), &ended, earned))
+        .await
+}
+
+pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let spent: Spent = lyceum_games::read(&context.body)?;
+    spent.check()?;
+    let play = Arc::new(Play::of(context)?);
+    let _turn = other.turn.lock().await;
+    let named = (spent.game_id.clone(), spent.student_id.clone());
+    let stage = match stage(&play, &other, named, Some(spent.activity())).await? {
+        Ok(stage) => stage,
+        Err(known) => return Ok(Answer::json(known)),
+    };
+    let course = spent.activity().course(&stage.integration)?;
+    let Told { events, answer } = activity::time(&stage.scene(), course, &stage.actor, &spent)?;
+    let course = course.course_id.clone();
+    send(&other, &stage, &events).await?;
+    counted(play, json!({ "eventId": answer }), move |tx, _| {
+        activity::count_time(tx, &stage.scene(), &course, &spent)
+    })
+    .await
+}
+
+/// The XP of each day, as the other server adds them up.
+async fn xp_of(other: &Elsewhere, days: Days, zone: &str) -> Result<Vec<DayXp>> {
+    let told = other.client.xp(&other.student, &days.first(), &days.last(), zone).await?;
+    let told: BTreeMap<String, Xp> =
+        told.into_iter().map(|day| (day.date, Xp::nearest(day.xp))).collect();
+    Ok(days.filled(|date| told.get(&date.to_string()).copied().unwrap_or_default()))
+}
+
+/// The zone of a request, and its name.
+fn named_zone(context: &Context) -> Result<(Zone, String)> {
+    let name = parameter(context, "timezone").unwrap_or_else(|| "UTC".to_owned());
+    Ok((zone(context)?, name))
+}
+
+pub(super) async fn today(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let (zone, name) = named_zone(&context)?;
+    let date = parameter(&context, "date");
+    let play = Play::of(context)?;
+    only_the_student(&play, &other, None)?;
+    let day = Days::one(play.now, &zone, date.as_deref())?;
+    Ok(Answer::of(&xp_of(&other, day, &name).await?[0]))
+}
+
+pub(super) async fn today_set(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let new: NewXp = lyceum_games::read(&context.body)?;
+    let (zone, wanted) = (new.zone()?, new.wanted()?);
+    let play = Arc::new(Play::of(context)?);
+    let _turn = other.turn.lock().await;
+    let stage = match stage(&play, &other, (None, None), None).await? {
+        Ok(stage) => stage,
+        Err(known) => return Ok(Answer::json(known)),
+    };
+    let day = Days::one(play.now, &zone, None)?;
+    let there = xp_of(&other, day, new.zone_name()).await?[0].xp;
+    if there != wanted {
+        let difference = Xp(wanted.0 - there.0);
+        let event = activity::correction(&stage.scene(), &stage.actor, difference)?;
+        send(&other, &stage, &[event]).await?;
+    }
+    let answer = xp_of(&other, day, new.zone_name()).await?.swap_remove(0);
+    counted(play, answer, |_, _| Ok(())).await
+}
+
+pub(super) async fn total(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    only_the_student(&Play::of(context)?, &other, None)?;
+    let days = other.client.xp(&other.student, EVER.0, EVER.1, "UTC").await?;
+    let total = days.iter().map(|day| Xp::nearest(day.xp).0).sum();
+    Ok(Answer::of(&json!({ "totalXp": Xp(total) })))
+}
+
+pub(super) async fn history(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+    let (zone, name) = named_zone(&context)?;
+    let (start, end) = (parameter(&context, "startDate"), parameter(&context, "endDate"));
+    let play = Play::of(context)?;
+    only_the_student(&play, &other, None)?;
+    let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
+    Ok(Answer::of(&json!({ "history": xp_of(&other, days, &name).await? })))
+}
