@@ -35,6 +35,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     steps.take("assets", build::assets);
     steps.take("npm packages", build::packages);
     steps.take("runtime of backends", || build::installed("tests/hosting"));
+    steps.take("bundler of backends", || build::installed("tests/deploy"));
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
         steps.take("lints", || {

@@ -25,6 +25,7 @@ pub struct Config {
     pub roster: Roster,
     pub keys: Keys,
     pub verify: Verify,
+    pub hosting: Hosting,
 }
 
 /// How the process listens, answers and logs.
@@ -106,6 +107,14 @@ pub struct Keys {
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
 pub struct Verify {
     pub fetch: bool,
+}
+
+/// How deployed projects are served.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Hosting {
+    pub domain: String,
 }
 
 /// Which of the two worlds a server is; nothing is shared between them.

@@ -176,3 +176,17 @@ fn too_many(count: usize) -> Problem {
     let message = format!("the zip has {count} files or more; at most {most} are served");
     Problem::new(ProblemKind::TooLarge, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_out_is_counted_and_not_what_was_said() {
+        let endless = || io::repeat(0);
+        let mut written = Vec::new();
+        assert!(matches!(copy(&mut endless(), &mut written, 1000), Ok(None)));
+        assert_eq!(written.len(), 1001, "no more than needed is taken");
+        assert!(matches!(copy(&mut endless().take(1000), &mut written, 1000), Ok(Some(1000))));
+    }
+}

@@ -38,6 +38,15 @@ pub struct Deployment {
     pub made_at: Timestamp,
 }
 
+impl Deployment {
+    /// Whether the file of this SHA-256 is part of it.
+    pub fn is_made_of(&self, sha256: &str) -> bool {
+        let zip = self.frontend.iter().map(|frontend| &frontend.sha256);
+        let modules = self.backend.iter().flat_map(|backend| &backend.modules);
+        zip.chain(modules.map(|module| &module.sha256)).any(|part| part == sha256)
+    }
+}
+
 /// The files of a frontend by path, without a slash in front.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

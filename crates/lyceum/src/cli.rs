@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, badge, client, completions, config, demo, doctor, events, export, import, keys, lesson,
-    listen, lms, openapi, qti, sandbox, serve, standards, trigger,
+    admin, badge, client, completions, config, demo, deploy, deployments, doctor, events, export,
+    import, keys, lesson, listen, lms, openapi, qti, sandbox, secrets, serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -37,6 +37,14 @@ pub(crate) enum Command {
     Serve(serve::Serve),
     /// Run the server for an app under development: a demo user, demo data, any token
     Sandbox(Box<sandbox::Run>),
+    /// Publish a project: its build, backend and secrets, in one step that is whole or not done
+    Deploy(Box<deploy::Deploy>),
+    /// List the versions of a deployed project, go back to one, promote one
+    #[command(subcommand)]
+    Deployments(deployments::Deployments),
+    /// Push and list the secrets of a deployed project
+    #[command(subcommand)]
+    Secrets(secrets::Secrets),
     /// Load a school network from OneRoster CSV files
     Import(import::Import),
     /// Write all records as OneRoster CSV files

@@ -102,6 +102,16 @@ impl Printer {
         }
     }
 
+    /// Prints steps as they are told, where that is asked for.
+    pub(crate) fn debugging(&self, asked: bool) -> impl Fn(&str) + Send + Sync + 'static {
+        let shown = asked || self.level >= Level::Verbose;
+        move |text| {
+            if shown {
+                let _ = writeln!(io::stderr().lock(), "{text}");
+            }
+        }
+    }
+
     /// What went wrong, its faults, and what to do next.
     pub(crate) fn failure(&self, failure: &Failure) {
         self.line(RED, "error: ", &failure.message);

@@ -52,6 +52,11 @@ impl Place {
                     _ => {}
                 }
             }
+            let deployed = with(file, ".data");
+            if deployed.exists() {
+                fs::remove_dir_all(&deployed)
+                    .map_err(|error| failed(&deployed, "removed", &error))?;
+            }
         }
         Ok(Self { file: file.to_owned(), lock, memory: None })
     }
@@ -71,6 +76,11 @@ impl Place {
     /// The file; none where nothing is kept.
     pub fn file(&self) -> Option<&Path> {
         self.memory.is_none().then_some(self.file.as_path())
+    }
+
+    /// The folder of what is deployed to the sandbox, beside the database.
+    pub fn data(&self) -> PathBuf {
+        with(&self.file, ".data")
     }
 
     /// Tells who looks at the file that this process serves it at the address.

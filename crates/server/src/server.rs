@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use lyceum_access::{Keyring, Player};
+use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
@@ -61,6 +62,7 @@ impl Server {
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
+            blobs: Blobs::on_disk(config.store.data.join("hosting"))?,
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::Memory::default(),

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_store::Db;
@@ -28,6 +29,8 @@ pub struct State {
     pub config: Config,
     /// The address that callers reach the server by, without a slash at its end.
     pub base_url: String,
+    /// The files of hosted projects.
+    pub(crate) blobs: Blobs,
     /// Envelopes that wait to be kept.
     pub(crate) intake: Intake,
     /// Assessment items that were parsed lately.

@@ -13,6 +13,7 @@ use lyceum_server::route::Area;
 use lyceum_server::{Learning, Server};
 use lyceum_store::{Db, Target};
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use crate::client::TestClient;
@@ -29,6 +30,8 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     /// Routes beside the real ones: none.
     pub areas: fn() -> Vec<Area>,
+    /// Where files are kept: a folder that is made with the server, and goes with the last one on it.
+    pub folder: Option<Arc<TempDir>>,
     /// The demo user of a sandbox, and whether it learns; none: it is a server like any other.
     pub sandbox: Option<(Player, bool)>,
 }
@@ -40,6 +43,7 @@ impl Default for Setup {
             master: Master::random(),
             clock: Arc::new(SystemClock),
             areas: Vec::new,
+            folder: None,
             sandbox: None,
         };
         setup.listen_anew();
@@ -89,7 +93,9 @@ impl TestServer {
     }
 
     /// Starts a server of the setup on the database.
-    pub fn start_as(target: &Target, setup: Setup) -> Self {
+    pub fn start_as(target: &Target, mut setup: Setup) -> Self {
+        let made = || Arc::new(tempfile::tempdir().expect("a folder can be made"));
+        setup.config.store.data = setup.folder.get_or_insert_with(made).path().to_owned();
         let mut server = Self { target: target.clone(), setup, db: open(target), running: None };
         server.run();
         server
@@ -188,7 +194,7 @@ impl TestServer {
     }
 
     fn run(&mut self) {
-        let Setup { config, master, clock, areas, sandbox } = self.setup.clone();
+        let Setup { config, master, clock, areas, sandbox, .. } = self.setup.clone();
         let realm = Realm::new(config.server.env, &config.public_url());
         let (db, now) = (self.db.clone(), clock.now());
         let keyring = db.write_blocking(|tx| Keyring::open(tx, now, &realm, &master));

@@ -48,6 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-core",
         ],
     ),
+    ("lyceum-deploy", &["lyceum-project", "lyceum-core"]),
     (
         "lyceum-server",
         &[
@@ -84,6 +85,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lyceum",
         &[
+            "lyceum-deploy",
             "lyceum-sandbox",
             "lyceum-project",
             "lyceum-client",

@@ -1,7 +1,8 @@
-//! Backends from outside: real workerd processes, real files.
+//! Backends from outside: real workerd processes, real files; and zips as nobody should send them.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod archive;
 mod host;
 mod isolation;
 mod oracle;

@@ -6,6 +6,8 @@ pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod deploy;
+pub(crate) mod deployments;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;
@@ -19,6 +21,7 @@ pub(crate) mod qti;
 pub(crate) mod rebuild;
 pub(crate) mod rejected;
 pub(crate) mod sandbox;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod standards;
 pub(crate) mod trigger;
@@ -33,6 +36,9 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Serve(serve) => serve.run(printer),
         Command::Sandbox(sandbox) => sandbox.run(printer),
         Command::Client(client) => client.run(printer),
+        Command::Deploy(deploy) => deploy.run(printer),
+        Command::Deployments(deployments) => deployments.run(printer),
+        Command::Secrets(secrets) => secrets.run(printer),
         Command::Import(import) => import.run(printer),
         Command::Export(export) => export.run(printer),
         Command::Keys(keys) => keys.run(printer),

@@ -14,6 +14,7 @@ mod clients;
 mod config;
 mod consumer;
 mod credentials;
+mod deploy;
 mod doctor;
 mod durability;
 mod elsewhere;

@@ -53,7 +53,7 @@ impl Running {
     }
 
     /// Ends it as Ctrl-C does.
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
         assert!(wait(&mut self.process, END_MAX).expect("it ends when asked").success());
     }

@@ -85,6 +85,7 @@ pub(crate) struct Key {
 struct Data {
     folder: TempDir,
     store: Store,
+    flags: &'static [&'static str],
 }
 
 /// A running server; ends with this value.
@@ -98,7 +99,12 @@ pub(crate) struct Served {
 impl Served {
     /// Starts a server on empty data.
     pub(crate) fn start(store: Store) -> Self {
-        Self::on(Rc::new(Data { folder: tempfile::tempdir().unwrap(), store }))
+        Self::start_with(store, &[])
+    }
+
+    /// Starts a server on empty data, with flags of its own.
+    pub(crate) fn start_with(store: Store, flags: &'static [&'static str]) -> Self {
+        Self::on(Rc::new(Data { folder: tempfile::tempdir().unwrap(), store, flags }))
     }
 
     fn on(data: Rc<Data>) -> Self {
@@ -106,7 +112,7 @@ impl Served {
         let listen = format!("127.0.0.1:{port}");
         let base = format!("http://{listen}");
         let mut command = data.command(&["serve", "--listen", &listen, "--public-url", &base]);
-        command.env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", "true");
+        command.args(data.flags).env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", "true");
         let log = File::create(data.folder.path().join("server.log")).unwrap();
         command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
         let mut served = Self { process: command.spawn().unwrap(), base, data };

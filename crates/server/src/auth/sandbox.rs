@@ -71,11 +71,14 @@ impl Sandbox {
     }
 
     /// Who stands in for a caller whose token is not one of ours: on the platform's routes the demo
-    /// user for any token that is not empty, elsewhere everybody for none at all.
+    /// user for any token that is not empty, elsewhere everybody for none at all; who deploys, for both.
     pub(crate) fn stands_in(&self, token: Option<&str>, scopes: Scopes) -> Option<Grant> {
         let is_platform =
             scopes.iter().all(|scope| matches!(scope, Scope::GamesRead | Scope::GamesWrite));
+        let deploys =
+            scopes.iter().all(|scope| matches!(scope, Scope::ProjectsRead | Scope::ProjectsWrite));
         match token {
+            _ if deploys => Some(self.everybody.clone()),
             Some(token) if is_platform && !token.is_empty() => Some(self.demo.clone()),
             None if !is_platform => Some(self.everybody.clone()),
             _ => None,

@@ -10,6 +10,7 @@ mod events;
 mod games;
 mod health;
 pub(crate) mod oneroster;
+pub(crate) mod projects;
 pub(crate) mod standards;
 mod tokens;
 
@@ -23,6 +24,7 @@ pub fn all() -> Vec<Area> {
     areas.push(adaptive::area());
     areas.push(bridge::area());
     areas.push(games::area());
+    areas.extend(projects::areas());
     areas.extend(assessment::areas());
     areas.extend(credentials::areas());
     areas.push(clr::area());

@@ -33,6 +33,7 @@ mod openapi;
 mod placement;
 mod platform;
 mod probe;
+mod projects;
 mod qti_banks;
 mod qti_structure;
 mod routing;

@@ -175,6 +175,7 @@ impl Run {
             true => Place::in_memory()?,
             false => Place::on_disk(&self.database(), self.recreate_db)?,
         };
+        config.store.data = place.data();
         let (now, migrations) = (clock.now(), lyceum_server::migrations());
         let Sandbox { mut place, db, keyring, player } =
             Sandbox::open(place, &migrations, now, &url, &demo)?;

@@ -1,0 +1,99 @@
+//! The backend: a generated entry that knows the routes, bundled to one module.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use lyceum_core::Result;
+use lyceum_project::{Backend, Module, Uses};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::bundle::{bundle, input};
+use crate::hex;
+use crate::routes::Route;
+
+/// How the runtime behaves where nobody says otherwise.
+pub const COMPATIBILITY_DATE: &str = "2026-04-01";
+/// Changes with what is generated, so that backends are deployed anew then.
+const FORMAT: &str = "1";
+const MAIN: &str = "worker.js";
+
+/// A bundled backend.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    /// What the server is told of it.
+    pub backend: Backend,
+    /// The bytes of its one module.
+    pub bytes: Vec<u8>,
+}
+
+impl Bundle {
+    /// Bundles the routes of a project. The hash is over all that goes in: every file that is imported
+    /// from anywhere, the bindings, the way of generating. Two folders with the same files have the same.
+    ///
+    /// Errors: `Unavailable` without esbuild; `Invalid` with what it told.
+    pub fn of(root: &Path, routes: &[Route], uses: Uses, date: &str) -> Result<Self> {
+        let entry = entry(root, routes);
+        let output = bundle(root, &entry)?;
+        let mut hash = Sha256::new();
+        let mut part = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        part(FORMAT.as_bytes());
+        part(entry.as_bytes());
+        part(uses.names().join(" ").as_bytes());
+        for path in &output.inputs {
+            part(path.as_bytes());
+            part(&input(root, path)?);
+        }
+        let module = Module {
+            name: MAIN.to_owned(),
+            sha256: hex(Sha256::digest(&output.bytes)),
+            size: output.bytes.len() as u64,
+        };
+        let backend = Backend {
+            source_hash: hex(hash.finalize()),
+            main: MAIN.to_owned(),
+            modules: vec![module],
+            compatibility_date: date.to_owned(),
+            routes: routes.iter().map(|route| route.path.clone()).collect(),
+        };
+        Ok(Self { backend, bytes: output.bytes })
+    }
+}
+
+/// The module that is run: routes in the order in which they are tried, an index of them, and answers
+/// in JSON for what fails.
+fn entry(root: &Path, routes: &[Route]) -> String {
+    let text = |text: &str| Value::from(text).to_string();
+    let mut imports = String::new();
+    let mut table = String::new();
+    for (number, Route { file, path }) in routes.iter().enumerate() {
+        let file = file.strip_prefix(root).unwrap_or(file).to_string_lossy().replace('\\', "/");
+        let from = if file.starts_with('/') { file } else { format!("./{file}") };
+        let _ = writeln!(imports, "import * as route{number} from {};", text(&from));
+        let _ = writeln!(table, "  [{}, route{number}],", text(path));
+    }
+    format!("import {{ Hono }} from \"hono\";\n{imports}\nconst routes = [\n{table}];\n{SERVE}")
+}
+
+const SERVE: &str = r#"const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const served = (module) => methods.filter((method) => typeof module[method] === "function");
+const problem = (code, message) => ({ error: { code, message, details: [] } });
+const app = new Hono();
+for (const [path, module] of routes) {
+  const methods = served(module);
+  for (const method of methods) app.on(method, path, (c) => module[method](c));
+  app.all(path, (c) => c.json(problem("METHOD_NOT_ALLOWED", `${methods.join(", ")} are served here`), 405, { Allow: methods.join(", ") }));
+}
+app.get("/api", (c) => c.json({ routes: routes.map(([path, module]) => ({ path, methods: served(module) })) }));
+app.get("/health", (c) => c.json({ status: "ok", timestamp: new Date().toISOString() }));
+app.notFound((c) => c.json(problem("NOT_FOUND", `there is no route ${c.req.path}; GET /api lists all`), 404));
+app.onError((error, c) => {
+  if (typeof error.getResponse === "function") return error.getResponse();
+  console.error(error);
+  return c.json(problem("INTERNAL", "the route failed; the logs say why"), 500);
+});
+export default { fetch: (request, env, ctx) => app.fetch(request, env, ctx) };
+"#;

@@ -1,0 +1,104 @@
+//! The bundler: esbuild, run as a program.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lyceum_core::{Problem, ProblemKind, Result, config};
+use serde_json::Value;
+
+use crate::unreadable;
+
+/// A bundled module, and the files that it was made from.
+pub(crate) struct Output {
+    /// The module.
+    pub(crate) bytes: Vec<u8>,
+    /// Paths from the project's folder, sorted.
+    pub(crate) inputs: Vec<String>,
+}
+
+const FLAGS: [&str; 11] = [
+    "--bundle",
+    "--format=esm",
+    "--platform=neutral",
+    "--target=es2022",
+    "--main-fields=module,main",
+    "--conditions=workerd,worker,browser,import",
+    "--external:node:*",
+    "--external:cloudflare:*",
+    "--legal-comments=none",
+    "--log-level=warning",
+    "--color=false",
+];
+
+/// Bundles a generated entry, whose imports are resolved from the project's folder.
+///
+/// Errors: `Unavailable` without esbuild; `Invalid` with what it told.
+pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
+    let program = find(root)?;
+    let failed = |error: std::io::Error| Problem::internal(format!("esbuild: {error}"));
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let (out, meta) = (folder.path().join("worker.js"), folder.path().join("meta.json"));
+    let flag = |name: &str, path: &Path| format!("--{name}={}", path.display());
+    let mut command = Command::new(&program);
+    command.args(FLAGS).arg(flag("outfile", &out)).arg(flag("metafile", &meta));
+    command.args(["--sourcefile=lyceum-entry.js", "--loader=js"]).current_dir(root);
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = piped.spawn().map_err(|error| {
+        let message = format!("'{}' does not run: {error}", program.display());
+        Problem::new(ProblemKind::Unavailable, message)
+    })?;
+    // What cannot be written any more, esbuild tells itself.
+    let _ = process.stdin.take().expect("it is piped").write_all(entry.as_bytes());
+    let told = process.wait_with_output().map_err(failed)?;
+    if !told.status.success() {
+        let text = String::from_utf8_lossy(&told.stderr).trim().to_owned();
+        let hint = match text.contains("\"hono\"") {
+            true => "\nthe backend's routes are Hono's: `npm install hono`",
+            false => "",
+        };
+        let message = format!("the backend cannot be bundled:\n{text}{hint}");
+        return Err(Problem::new(ProblemKind::Invalid, message));
+    }
+    let meta: Value =
+        serde_json::from_slice(&fs::read(&meta).map_err(failed)?).map_err(Problem::internal)?;
+    let inputs = meta["inputs"].as_object().into_iter().flatten().map(|(path, _)| path.clone());
+    let mut inputs: Vec<_> = inputs.filter(|path| !path.starts_with('<')).collect();
+    inputs.retain(|path| path != "lyceum-entry.js");
+    inputs.sort();
+    Ok(Output { bytes: fs::read(&out).map_err(failed)?, inputs })
+}
+
+/// Reads an input as esbuild named it.
+pub(crate) fn input(root: &Path, path: &str) -> Result<Vec<u8>> {
+    let file = root.join(path);
+    fs::read(&file).map_err(|error| unreadable(&file, &error))
+}
+
+/// esbuild: what `LYCEUM_ESBUILD` names, else in `node_modules` of the project's folder and those above
+/// it, beside this program, or on the `PATH`.
+fn find(root: &Path) -> Result<PathBuf> {
+    if let Some(named) = config::variable("LYCEUM_ESBUILD").filter(|named| !named.is_empty()) {
+        return Ok(named.into());
+    }
+    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let own = std::env::current_exe().ok();
+    let above = root.ancestors().chain(own.iter().flat_map(|program| program.ancestors()));
+    for folder in above.map(|folder| folder.join("node_modules")) {
+        let packages = fs::read_dir(folder.join("@esbuild")).into_iter().flatten().flatten();
+        let native = packages.map(|package| package.path().join("bin/esbuild"));
+        let shim = folder.join(".bin/esbuild");
+        if let Some(found) = native.chain([shim]).find(|program| program.is_file()) {
+            return Ok(found);
+        }
+    }
+    let path = config::variable("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(OsStr::new(&path)).map(|folder| folder.join("esbuild"));
+    on_path.into_iter().find(|program| program.is_file()).ok_or_else(|| {
+        let message = "esbuild is missing, which bundles the backend; `npm install --save-dev \
+                       esbuild` in the project, or name the program in LYCEUM_ESBUILD";
+        Problem::new(ProblemKind::Unavailable, message)
+    })
+}

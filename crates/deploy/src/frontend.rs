@@ -1,0 +1,100 @@
+//! The frontend: a zip of the build, taken as it is or made of a folder.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::Artifact;
+use tempfile::NamedTempFile;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::{digest_of, unreadable};
+
+/// A zip that can be sent.
+#[derive(Debug)]
+pub struct Zip {
+    /// Hash and size.
+    pub artifact: Artifact,
+    path: PathBuf,
+    /// Removed in the end, where the zip was made here.
+    _made: Option<NamedTempFile>,
+}
+
+impl Zip {
+    /// The zip at a path, or one made of the folder there: the same files make the same zip.
+    ///
+    /// Errors: `NotFound`; `Invalid` for a folder that is empty or has symbolic links.
+    pub fn of(path: &Path) -> Result<Self> {
+        let found = fs::metadata(path).map_err(|error| {
+            let problem = unreadable(path, &error);
+            let message = format!("there is no build at '{}'; build the project first, or name the zip or folder with --build", path.display());
+            match problem.kind {
+                ProblemKind::NotFound => Problem::new(ProblemKind::NotFound, message),
+                _ => problem,
+            }
+        })?;
+        let made = if found.is_dir() { Some(pack(path)?) } else { None };
+        let path = made.as_ref().map_or(path, |made| made.path()).to_owned();
+        let (sha256, size) = digest_of(&path)?;
+        Ok(Self { artifact: Artifact { sha256, size }, path, _made: made })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn pack(folder: &Path) -> Result<NamedTempFile> {
+    let mut files = Vec::new();
+    collect(folder, "", &mut files)?;
+    if files.is_empty() {
+        let message =
+            format!("the folder '{}' is empty; build the project first", folder.display());
+        return Err(Problem::new(ProblemKind::Invalid, message));
+    }
+    files.sort();
+    let failed = |error: io::Error| Problem::internal(format!("the zip: {error}"));
+    let made = NamedTempFile::new().map_err(failed)?;
+    let mut zip = ZipWriter::new(io::BufWriter::new(made.as_file()));
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644);
+    for (name, path) in files {
+        zip.start_file(name, options).map_err(Problem::internal)?;
+        let mut file = File::open(&path).map_err(|error| unreadable(&path, &error))?;
+        io::copy(&mut file, &mut zip).map_err(|error| unreadable(&path, &error))?;
+    }
+    let writer = zip.finish().map_err(Problem::internal)?;
+    writer.into_inner().map_err(|error| failed(error.into_error()))?;
+    Ok(made)
+}
+
+/// Names in the zip, and the files.
+fn collect(folder: &Path, base: &str, files: &mut Vec<(String, PathBuf)>) -> Result<()> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    for entry in entries.map_err(|error| unreadable(folder, &error))? {
+        let (path, name) = (entry.path(), entry.file_name());
+        let Some(name) = name.to_str() else {
+            let message = format!("the name of '{}' is not UTF-8; rename it", path.display());
+            return Err(Problem::new(ProblemKind::Invalid, message));
+        };
+        let kind = entry.file_type().map_err(|error| unreadable(&path, &error))?;
+        let name = format!("{base}{name}");
+        if kind.is_dir() {
+            collect(&path, &format!("{name}/"), files)?;
+        } else if kind.is_file() {
+            files.push((name, path));
+        } else {
+            let message = format!(
+                "'{}' is a symbolic link or no plain file; put the file itself there",
+                path.display()
+            );
+            return Err(Problem::new(ProblemKind::Invalid, message));
+        }
+    }
+    Ok(())
+}

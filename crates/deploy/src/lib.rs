@@ -1,0 +1,55 @@
+//! Deploying a project: what is in its folder, bundled and packed; what a server has; what is sent.
+//!
+//! Nothing is asked and nothing is printed here: that is the command line's. What is sent is found by its
+//! content, so that a deploy that broke off goes on, and one that changes nothing sends nothing.
+
+mod backend;
+mod bundle;
+mod frontend;
+mod local;
+mod routes;
+mod server;
+
+pub use backend::{Bundle, COMPATIBILITY_DATE};
+pub use frontend::Zip;
+pub use local::{Choice, ENV, Local, Options, secrets_in};
+pub use routes::{Route, routes_in};
+pub use server::{Credentials, Sent, Server};
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use sha2::{Digest, Sha256};
+
+fn hex(bytes: impl AsRef<[u8]>) -> String {
+    use std::fmt::Write;
+    bytes.as_ref().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// SHA-256 and size of a file, in bounded memory.
+fn digest_of(path: &Path) -> Result<(String, u64)> {
+    let failed = |error: io::Error| unreadable(path, &error);
+    let mut file = File::open(path).map_err(failed)?;
+    let (mut hash, mut size, mut piece) = (Sha256::new(), 0, vec![0; 256 * 1024]);
+    loop {
+        let count = file.read(&mut piece).map_err(failed)?;
+        if count == 0 {
+            return Ok((hex(hash.finalize()), size));
+        }
+        hash.update(&piece[..count]);
+        size += count as u64;
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Problem {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => ProblemKind::NotFound,
+        _ => ProblemKind::Unavailable,
+    };
+    Problem::new(kind, format!("'{}' cannot be read: {error}", path.display()))
+}

@@ -1,0 +1,198 @@
+//! What a project's folder says that a server shall have.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::{Config, Desired, Metadata, State, Uses, secrets, slug_of};
+
+use crate::backend::{Bundle, COMPATIBILITY_DATE};
+use crate::frontend::Zip;
+use crate::routes::{Route, routes_in};
+use crate::unreadable;
+
+/// Whether the backend is deployed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Where the project has routes or integrations, and its sources changed.
+    #[default]
+    Detect,
+    /// Also where it has neither.
+    Include,
+    /// Also where nothing changed.
+    Force,
+    /// Not at all.
+    Skip,
+}
+
+/// What a caller decides.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// In place of the config's name.
+    pub name: Option<String>,
+    /// In place of the config's description.
+    pub description: Option<String>,
+    /// In place of the config's emoji.
+    pub emoji: Option<String>,
+    /// In place of the config's build path.
+    pub build: Option<PathBuf>,
+    /// Whether the backend is deployed.
+    pub backend: Choice,
+    /// The day whose behaviour of the runtime the backend wants.
+    pub compatibility_date: Option<String>,
+}
+
+/// A project as its folder has it.
+#[derive(Debug)]
+pub struct Local {
+    /// The folder.
+    pub root: PathBuf,
+    /// What people see of it.
+    pub metadata: Metadata,
+    /// Its name in addresses, from its name.
+    pub slug: String,
+    /// The zip of its build.
+    pub frontend: Zip,
+    /// What it uses.
+    pub uses: Uses,
+    /// The routes of its backend.
+    pub routes: Vec<Route>,
+    /// What `.env` holds; none: there is no such file.
+    pub secrets: Option<BTreeMap<String, String>>,
+    /// Secrets that its integrations cannot do without.
+    pub required: Vec<String>,
+    backend: Choice,
+    compatibility_date: Option<String>,
+}
+
+impl Local {
+    /// The name that a project is deployed under: the flag's, else the config's.
+    ///
+    /// Errors: `Invalid` where there is none that a slug can be made of.
+    pub fn slug_of(config: Option<&Config>, options: &Options) -> Result<String> {
+        let named = options.name.as_deref().or_else(|| config?.name.as_deref());
+        let slug = named.map(slug_of).unwrap_or_default();
+        if !slug.is_empty() {
+            return Ok(slug);
+        }
+        let expression =
+            config.and_then(|config| config.expressions.iter().find(|(field, _)| field == "name"));
+        let message = match (named, expression) {
+            (Some(name), _) => format!("no address can be made of the name '{name}'"),
+            (None, Some((_, (line, column)))) => format!(
+                "the name is built from an expression at line {line}, column {column} of the \
+                 config, which is read and not run; name the project with --name"
+            ),
+            (None, None) => {
+                "the project has no name; write `name` in lyceum.config.json, or --name".to_owned()
+            }
+        };
+        Err(Problem::new(ProblemKind::Invalid, message))
+    }
+
+    /// Reads a folder; `build` is the zip or folder of the build.
+    ///
+    /// Errors: a missing build; faults of routes and of `.env`; no name.
+    pub fn read(
+        root: &Path,
+        config: Option<&Config>,
+        options: &Options,
+        build: &Path,
+    ) -> Result<Self> {
+        let slug = Self::slug_of(config, options)?;
+        let of_config =
+            |field: fn(&Config) -> &Option<String>| config.and_then(|c| field(c).clone());
+        let metadata = Metadata {
+            name: options.name.clone().or_else(|| of_config(|c| &c.name)).unwrap_or_default(),
+            description: options.description.clone().or_else(|| of_config(|c| &c.description)),
+            emoji: options.emoji.clone().or_else(|| of_config(|c| &c.emoji)),
+            platform: of_config(|c| &c.platform),
+        };
+        let integrations = config.map(|config| config.integrations.clone()).unwrap_or_default();
+        let uses = Uses {
+            database: integrations.database.is_some(),
+            kv: integrations.kv,
+            bucket: integrations.bucket,
+            lms: integrations.lms.is_some(),
+        };
+        let routes = integrations.custom_routes.as_deref().unwrap_or(ROUTES);
+        Ok(Self {
+            root: root.to_owned(),
+            metadata,
+            slug,
+            frontend: Zip::of(build)?,
+            uses,
+            routes: routes_in(&root.join(routes))?,
+            secrets: secrets_in(&root.join(ENV))?,
+            required: config.map(|c| c.required_secrets.clone()).unwrap_or_default(),
+            backend: options.backend,
+            compatibility_date: options.compatibility_date.clone(),
+        })
+    }
+
+    /// The backend, bundled; none: it is not deployed. Its compatibility date is the flag's, else the one
+    /// that the server has, so that it changes only when somebody says so.
+    ///
+    /// Errors: those of [`Bundle::of`]; `Invalid` for a date that is none.
+    pub fn bundle(&self, state: &State) -> Result<Option<Bundle>> {
+        let has_any = !self.routes.is_empty() || self.uses != Uses::default();
+        if self.backend == Choice::Skip || (self.backend == Choice::Detect && !has_any) {
+            return Ok(None);
+        }
+        let stored = state.backend.as_ref().map(|backend| backend.compatibility_date.as_str());
+        let asked = self.compatibility_date.as_deref();
+        let date = asked.or(stored).unwrap_or(COMPATIBILITY_DATE);
+        if lyceum_core::time::parse_date(date).is_none() {
+            let message = format!("'{date}' is no day; write it as 2026-01-31");
+            return Err(Problem::new(ProblemKind::Invalid, message));
+        }
+        Bundle::of(&self.root, &self.routes, self.uses, date).map(Some)
+    }
+
+    /// What the server shall have, compared under the key of its state.
+    ///
+    /// Errors: the server's key is none.
+    pub fn desired(&self, state: &State, bundle: Option<&Bundle>) -> Result<Desired> {
+        let key = BASE64_STANDARD.decode(&state.secrets.key).map_err(Problem::internal)?;
+        let digest =
+            |(name, value): (&String, &String)| (name.clone(), secrets::digest(&key, name, value));
+        Ok(Desired {
+            slug: self.slug.clone(),
+            metadata: self.metadata.clone(),
+            frontend: Some(self.frontend.artifact.clone()),
+            backend: bundle.map(|bundle| bundle.backend.clone()),
+            force_backend: self.backend == Choice::Force,
+            uses: self.uses,
+            secrets: self.secrets.as_ref().map(|known| known.iter().map(digest).collect()),
+        })
+    }
+
+    /// The required secrets that neither `.env` nor the server has.
+    pub fn missing(&self, state: &State) -> Vec<String> {
+        let is_there = |name: &String| match &self.secrets {
+            Some(known) => known.get(name).is_some_and(|value| !value.is_empty()),
+            None => state.secrets.digests.contains_key(name),
+        };
+        self.required.iter().filter(|name| !is_there(name)).cloned().collect()
+    }
+}
+
+/// The routes of a backend, where the config names no other folder.
+const ROUTES: &str = "server/api";
+/// The file of secrets.
+pub const ENV: &str = ".env";
+
+/// The secrets of a file; none: there is no such file. Errors: `Malformed` with the line.
+pub fn secrets_in(file: &Path) -> Result<Option<BTreeMap<String, String>>> {
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| unreadable(file, &error))?,
+    };
+    secrets::read(&text).map(Some).map_err(|problem| {
+        let message = format!("'{}', {}", file.display(), problem.message);
+        Problem { message, ..problem }
+    })
+}

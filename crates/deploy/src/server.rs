@@ -1,0 +1,289 @@
+//! The server that is deployed to, as a client of its API.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::{Action, Artifact, Plan, State, plan};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use ureq::http::{Request, Response};
+use ureq::{Agent, Body, SendBody};
+
+/// Bytes that are sent at once.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
+/// Milliseconds before each further try of what a broken connection or a busy server stopped.
+const PAUSES_MS: [u64; 4] = [200, 500, 1000, 2000];
+const TIMEOUT: Duration = Duration::from_mins(5);
+
+/// How a caller shows who it is.
+#[derive(Clone, Debug)]
+pub enum Credentials {
+    /// Not at all, as in a sandbox.
+    None,
+    /// With an API key.
+    Key(String),
+    /// With a client's id and secret, for which a token is given.
+    Client(String, String),
+}
+
+/// A server, signed in to.
+pub struct Server {
+    agent: Agent,
+    base: String,
+    token: Option<String>,
+    told: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+/// What an upload came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Bytes that went over the line.
+    pub bytes: u64,
+}
+
+impl Server {
+    /// Signs in. `told` hears of every request: method, path, status.
+    ///
+    /// Errors: `Unavailable` where nothing answers; `Unauthorized`.
+    pub fn sign_in(
+        base: &str,
+        credentials: Credentials,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
+        let agent = config.timeout_global(Some(TIMEOUT)).build().new_agent();
+        let base = base.trim_end_matches('/').to_owned();
+        let mut server = Self { agent, base, token: None, told: Box::new(told) };
+        server.token = match credentials {
+            Credentials::None => None,
+            Credentials::Key(key) => Some(key),
+            Credentials::Client(id, secret) => {
+                let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
+                let request = Request::post(format!("{}/oauth2/token", server.base))
+                    .header("authorization", format!("Basic {basic}"))
+                    .header("content-type", "application/x-www-form-urlencoded");
+                let request = request.body("grant_type=client_credentials".as_bytes().to_vec());
+                let answer = server.send(request.map_err(Problem::internal)?)?;
+                let token = answer["access_token"].as_str().map(str::to_owned);
+                Some(token.ok_or_else(|| server.no_lyceum())?)
+            }
+        };
+        Ok(server)
+    }
+
+    /// Its address.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// What the server has of a project.
+    pub fn state(&self, slug: &str) -> Result<State> {
+        let state = self.get(&format!("/api/projects/{}/state", escape(slug)))?;
+        serde_json::from_value(state).map_err(|_| self.no_lyceum())
+    }
+
+    /// Any document.
+    pub fn get(&self, path: &str) -> Result<Value> {
+        self.again(|| self.send(self.request("GET", path, Vec::new())?))
+    }
+
+    /// Sends JSON, once.
+    pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        self.send(self.request("POST", path, body.to_string().into_bytes())?)
+    }
+
+    /// Applies a plan. Where the answer got lost, the server is asked what came of it.
+    ///
+    /// Errors: `Conflict` where the project was changed since the plan was made.
+    pub fn apply(&self, plan: &Plan, secrets: &BTreeMap<String, String>) -> Result<State> {
+        let path = format!("/api/projects/{}/deployments", escape(&plan.slug));
+        let applied = self.post(&path, &json!({ "plan": plan, "secrets": secrets }));
+        let applied = match applied {
+            Err(problem) if problem.kind == ProblemKind::Unavailable => {
+                let state = self.state(&plan.slug)?;
+                if state.revision == plan.base {
+                    return Err(problem);
+                }
+                match self::plan(&state, &plan.desired).action {
+                    Action::Nothing => return Ok(state),
+                    _ => return Err(problem),
+                }
+            }
+            applied => applied?,
+        };
+        serde_json::from_value(applied).map_err(|_| self.no_lyceum())
+    }
+
+    /// Sends a file, from where a former upload of it broke off; nothing of one that the server has.
+    /// `progress` hears how many bytes are there.
+    pub fn upload(
+        &self,
+        artifact: &Artifact,
+        mut source: impl Read + Seek,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Sent> {
+        let announced = json!({ "sha256": artifact.sha256, "size": artifact.size }).to_string();
+        let begin =
+            || self.send(self.request("POST", "/api/uploads", announced.clone().into_bytes())?);
+        let mut upload = self.again(begin)?;
+        let mut sent = Sent::default();
+        let mut piece = Vec::new();
+        let mut failures = PAUSES_MS.iter();
+        loop {
+            let (Some(id), Some(offset)) = (upload["id"].as_str(), upload["offset"].as_u64())
+            else {
+                return Err(self.no_lyceum());
+            };
+            progress(offset);
+            if upload["complete"] == true {
+                return Ok(sent);
+            }
+            let path = format!("/api/uploads/{id}");
+            let read = source.seek(SeekFrom::Start(offset)).and_then(|_| {
+                piece.clear();
+                source.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece)
+            });
+            let count = read.map_err(Problem::internal)? as u64;
+            if count == 0 {
+                let message = "the file became shorter while it was sent; deploy again";
+                return Err(Problem::new(ProblemKind::Conflict, message));
+            }
+            let mut request = self.request("PUT", &path, piece.clone())?;
+            let range = format!("bytes {offset}-{}/{}", offset + count - 1, artifact.size);
+            request.headers_mut().insert("content-range", range.parse().expect("it is plain"));
+            let media = "application/octet-stream".parse().expect("it is plain");
+            request.headers_mut().insert("content-type", media);
+            match self.send(request) {
+                Ok(next) => {
+                    sent.bytes += count;
+                    failures = PAUSES_MS.iter();
+                    upload = next;
+                }
+                // Somebody else sends the same file, or an answer got lost: the server knows where it is.
+                Err(problem)
+                    if matches!(problem.kind, ProblemKind::Unavailable | ProblemKind::Conflict) =>
+                {
+                    let Some(pause) = failures.next() else { return Err(problem) };
+                    sleep(Duration::from_millis(*pause));
+                    upload = self.again(begin)?;
+                }
+                Err(problem) => return Err(problem),
+            }
+        }
+    }
+
+    /// Whether the server has a file.
+    pub fn has(&self, artifact: &Artifact) -> Result<bool> {
+        let announced = json!({ "sha256": artifact.sha256, "size": artifact.size });
+        Ok(self.post("/api/uploads", &announced)?["complete"] == true)
+    }
+
+    /// Fetches a file that a version of a project is made of.
+    pub fn download(&self, slug: &str, artifact: &Artifact, to: &Path) -> Result<()> {
+        let path = format!("/api/projects/{}/artifacts/{}", escape(slug), artifact.sha256);
+        let mut answer = self.answer(self.request("GET", &path, Vec::new())?)?;
+        let mut body = answer.body_mut().as_reader();
+        let mut file = File::create(to).map_err(Problem::internal)?;
+        std::io::copy(&mut body, &mut file).map_err(Problem::internal)?;
+        let (sha256, _) = crate::digest_of(to)?;
+        if sha256 == artifact.sha256 {
+            return Ok(());
+        }
+        let message = format!("what {} sent is not the file {}", self.base, artifact.sha256);
+        Err(Problem::new(ProblemKind::Unavailable, message))
+    }
+
+    fn request(&self, method: &str, path: &str, body: Vec<u8>) -> Result<Request<Vec<u8>>> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        if !body.is_empty() {
+            request = request.header("content-type", "application/json");
+        }
+        request.body(body).map_err(|error| {
+            Problem::new(ProblemKind::Invalid, format!("'{}' is no address: {error}", self.base))
+        })
+    }
+
+    /// What a request is answered, as JSON.
+    fn send(&self, request: Request<Vec<u8>>) -> Result<Value> {
+        let mut answer = self.answer(request)?;
+        let text = answer.body_mut().read_to_string().map_err(|error| self.lost(&error))?;
+        serde_json::from_str(&text).map_err(|_| self.no_lyceum())
+    }
+
+    fn answer(&self, request: Request<Vec<u8>>) -> Result<Response<Body>> {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let (parts, bytes) = request.into_parts();
+        let answer = if bytes.is_empty() {
+            self.agent.run(Request::from_parts(parts, SendBody::none()))
+        } else {
+            self.agent.run(Request::from_parts(parts, bytes))
+        };
+        let mut answer = answer.map_err(|error| self.lost(&error))?;
+        let status = answer.status().as_u16();
+        (self.told)(&format!("{method} {path} {status}"));
+        if status < 300 {
+            return Ok(answer);
+        }
+        let text = answer.body_mut().read_to_string().unwrap_or_default();
+        let Ok(body) = serde_json::from_str::<Value>(&text) else { return Err(self.no_lyceum()) };
+        Err(self.refusal(status, &body))
+    }
+
+    fn refusal(&self, status: u16, body: &Value) -> Problem {
+        let told = ["detail", "error_description", "message", "error"];
+        let told = told.iter().find_map(|name| body[*name].as_str());
+        let told = told.or_else(|| body["error"]["message"].as_str()).unwrap_or("no reason given");
+        let kind = match status {
+            401 => ProblemKind::Unauthorized,
+            403 => ProblemKind::Forbidden,
+            404 => ProblemKind::NotFound,
+            409 | 412 => ProblemKind::Conflict,
+            413 => ProblemKind::TooLarge,
+            429 | 500.. => ProblemKind::Unavailable,
+            _ => ProblemKind::Invalid,
+        };
+        Problem::new(kind, format!("{} answered {status}: {told}", self.base))
+    }
+
+    fn lost(&self, error: &ureq::Error) -> Problem {
+        let message = format!("{} does not answer: {error}", self.base);
+        Problem::new(ProblemKind::Unavailable, message)
+    }
+
+    fn no_lyceum(&self) -> Problem {
+        let message = format!(
+            "{} answered something that is no Lyceum's; the server is not running there, or the \
+             address or port is wrong",
+            self.base
+        );
+        Problem::new(ProblemKind::Invalid, message)
+    }
+
+    /// Tries again what may be repeated, where the connection or the server failed.
+    fn again<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        for pause in PAUSES_MS {
+            match work() {
+                Err(problem) if problem.kind == ProblemKind::Unavailable => {
+                    (self.told)(&format!("again in {pause} ms: {problem}"));
+                    sleep(Duration::from_millis(pause));
+                }
+                done => return done,
+            }
+        }
+        work()
+    }
+}
+
+fn escape(segment: &str) -> String {
+    utf8_percent_encode(segment, NON_ALPHANUMERIC).to_string().replace("%2D", "-")
+}

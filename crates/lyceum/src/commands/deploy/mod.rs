@@ -1,0 +1,270 @@
+//! `lyceum deploy`
+
+mod drift;
+pub(crate) mod prompt;
+pub(crate) mod show;
+pub(crate) mod target;
+
+use std::fs::File;
+use std::io::{Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lyceum_deploy::{Bundle, Choice, Local, Options, Server};
+use lyceum_project::{Action, Config, Plan, State};
+use serde_json::json;
+
+use crate::failure::{Code, Failure, Result};
+use crate::printer::Printer;
+use target::Environment;
+
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(crate) struct Deploy {
+    /// The project's config file, or the folder that it is in
+    #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    config: PathBuf,
+    /// Display name, in place of the config's
+    #[arg(short, long)]
+    name: Option<String>,
+    /// Description, in place of the config's
+    #[arg(short, long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Emoji, in place of the config's
+    #[arg(short, long)]
+    emoji: Option<String>,
+    /// Zip or folder of the build, in place of the config's buildPath
+    #[arg(short, long, value_name = "PATH")]
+    build: Option<PathBuf>,
+    /// Where to
+    #[arg(long, value_enum, default_value_t = Environment::Staging)]
+    env: Environment,
+    /// Deploy a backend although the project shows neither routes nor integrations
+    #[arg(long, conflicts_with = "no_backend")]
+    backend: bool,
+    /// Leave the backend as it is
+    #[arg(long)]
+    no_backend: bool,
+    /// Deploy the backend although nothing of it changed
+    #[arg(long, conflicts_with = "no_backend")]
+    force_backend: bool,
+    /// Day whose behaviour of the runtime the backend wants: YYYY-MM-DD
+    #[arg(long, value_name = "DATE")]
+    compatibility_date: Option<String>,
+    /// Show the plan and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Ask nothing: deploy what is here
+    #[arg(short, long)]
+    yes: bool,
+    /// Refuse to write over values that were changed on the server
+    #[arg(long)]
+    strict: bool,
+    /// Print every request
+    #[arg(long)]
+    debug: bool,
+}
+
+impl Deploy {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let config = lyceum_project::find(&self.config)?;
+        let options = self.options();
+        let slug = Local::slug_of(config.as_ref(), &options)?;
+        let server = self.env.server(&slug, self.debug, printer)?;
+        let state = server.state(&slug)?;
+        self.env.check(&server, &state)?;
+        let root = config.as_ref().map_or(self.config.as_path(), |config| folder_of(&config.file));
+        let build = self.build_path(root, config.as_ref(), &slug)?;
+        let mut local = Local::read(root, config.as_ref(), &options, &build)?;
+        refuse_missing(&local, &state)?;
+        self.settle(&mut local, config.as_ref(), &state, printer)?;
+        let bundle = local.bundle(&state)?;
+        let plan = lyceum_project::plan(&state, &local.desired(&state, bundle.as_ref())?);
+        if self.dry_run {
+            let build = local.frontend.artifact.size;
+            printer.answer(|| show::plan(&plan, &state, build), || json!(plan));
+            return Ok(());
+        }
+        if plan.action == Action::Nothing {
+            for part in [&name_of(config.as_ref()), "frontend zip", "API routes"] {
+                printer.done(&format!("✔ No changes detected in {part}"));
+            }
+            printer.answer(|| "✦ Nothing to do\n".into(), || show::outcome(&plan, &state, 0));
+            return Ok(());
+        }
+        printer.note("Changes detected:");
+        printer.note(show::changes(&plan).trim_end());
+        let name = &local.metadata.name;
+        let question = match plan.action {
+            Action::Create => format!("Create {name} on {}?", state.environment),
+            _ => format!("Update {name} to a new version?"),
+        };
+        if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
+            return Err(prompt::cancelled());
+        }
+        let sources = Sources { local: &local, bundle: bundle.as_ref() };
+        let uploaded = sources.upload(&server, &plan, printer)?;
+        let applied = apply(&server, &plan, &local, printer)?;
+        told(&applied, printer, || show::outcome(&plan, &applied, uploaded));
+        Ok(())
+    }
+
+    fn options(&self) -> Options {
+        let backend = match (self.backend, self.no_backend, self.force_backend) {
+            (_, _, true) => Choice::Force,
+            (_, true, _) => Choice::Skip,
+            (true, ..) => Choice::Include,
+            _ => Choice::Detect,
+        };
+        Options {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            emoji: self.emoji.clone(),
+            build: self.build.clone(),
+            backend,
+            compatibility_date: self.compatibility_date.clone(),
+        }
+    }
+
+    /// What values that differ on the server come to.
+    fn settle(
+        &self,
+        local: &mut Local,
+        config: Option<&Config>,
+        state: &State,
+        printer: &Printer,
+    ) -> Result {
+        let drifted = drift::of(&local.metadata, state);
+        if drifted.is_empty() {
+            return Ok(());
+        }
+        printer.warn("values on the server differ from the local ones:");
+        printer.note(show::fields(&drifted).trim_end());
+        if self.strict {
+            let message = "the server's values differ from the local ones; with --strict nothing is \
+                           written over";
+            return Err(Failure::new(Code::Conflict, message)
+                .hint("write the server's values into the config, or leave out --strict"));
+        }
+        if self.dry_run {
+            return Ok(());
+        }
+        if self.yes || !prompt::is_interactive() {
+            printer.warn("the server's values are overwritten with the local ones");
+            return Ok(());
+        }
+        drift::choose(local, config, &drifted, printer)
+    }
+
+    /// The build: flag, config, or what is typed.
+    fn build_path(&self, root: &Path, config: Option<&Config>, slug: &str) -> Result<PathBuf> {
+        if let Some(build) = &self.build {
+            return Ok(build.clone());
+        }
+        if let Some(build) = config.and_then(|config| config.build_path.as_ref()) {
+            return Ok(root.join(build));
+        }
+        if self.yes || !prompt::is_interactive() {
+            return Err(Failure::new(Code::Usage, "nothing says where the build is")
+                .hint("name its zip or folder with --build, or as buildPath in the config"));
+        }
+        let packed = format!(".lyceum/{slug}.zip");
+        let usual = [packed.as_str(), "dist"].into_iter().find(|path| root.join(path).exists());
+        prompt::ask("Path of the build's zip or folder", usual).map(|path| root.join(path))
+    }
+}
+
+/// The folder of a file, never empty.
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn name_of(config: Option<&Config>) -> String {
+    let name = config.and_then(|config| config.file.file_name());
+    name.map_or_else(|| "metadata".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Stops where a secret that an integration needs is nowhere.
+fn refuse_missing(local: &Local, state: &State) -> Result {
+    let missing = local.missing(state);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names = missing.join(", ");
+    let mut failure =
+        Failure::failed(format!("the integrations need secrets that are missing: {names}"));
+    failure.details = show::missing(&missing).lines().map(str::to_owned).collect();
+    Err(failure
+        .hint(format!("write {names} into {}", local.root.join(lyceum_deploy::ENV).display())))
+}
+
+/// What uploads are read from.
+struct Sources<'a> {
+    local: &'a Local,
+    bundle: Option<&'a Bundle>,
+}
+
+impl Sources<'_> {
+    /// Sends what the plan names and the server does not have; answers the bytes that were sent.
+    fn upload(&self, server: &Server, plan: &Plan, printer: &Printer) -> Result<u64> {
+        let mut sent = 0;
+        if let Some(change) = &plan.frontend {
+            let path = self.local.frontend.path();
+            let file = File::open(path).map_err(|error| {
+                Failure::failed(format!("'{}' cannot be read: {error}", path.display()))
+            })?;
+            sent += send(server, "Uploading frontend", &change.new, file, printer)?;
+        }
+        if let (Some(change), Some(bundle)) = (&plan.backend, self.bundle) {
+            for module in &change.new.modules {
+                let artifact =
+                    lyceum_project::Artifact { sha256: module.sha256.clone(), size: module.size };
+                let source = Cursor::new(&bundle.bytes);
+                sent += send(server, "Uploading backend", &artifact, source, printer)?;
+            }
+        }
+        Ok(sent)
+    }
+}
+
+/// Sends one file with a bar.
+pub(crate) fn send(
+    server: &Server,
+    what: &'static str,
+    artifact: &lyceum_project::Artifact,
+    source: impl Read + Seek,
+    printer: &Printer,
+) -> Result<u64> {
+    let bar = printer.progress(what, artifact.size);
+    let sent = server.upload(artifact, source, |offset| bar.set_position(offset))?.bytes;
+    bar.finish_and_clear();
+    let told = match sent {
+        0 => "the server has it".to_owned(),
+        sent => show::bytes(sent),
+    };
+    printer.done(&format!("✔ {what}: {told}"));
+    Ok(sent)
+}
+
+/// Applies a plan with the values of the secrets that it pushes.
+fn apply(server: &Server, plan: &Plan, local: &Local, printer: &Printer) -> Result<State> {
+    let known = local.secrets.clone().unwrap_or_default();
+    let pushed = plan.secrets.pushed().filter_map(|name| known.get_key_value(name));
+    let pushed = pushed.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let applied = server.apply(plan, &pushed)?;
+    if plan.secrets.count() > 0 {
+        printer.done(&format!("✔ Pushing {} secrets", plan.secrets.count()));
+    }
+    Ok(applied)
+}
+
+/// Tells where it is served.
+pub(crate) fn told(state: &State, printer: &Printer, outcome: impl FnOnce() -> serde_json::Value) {
+    let version = state.version.unwrap_or_default();
+    printer.done(&format!("✔ {} {version} is served on {}", state.slug, state.environment));
+    let text = || match &state.backend {
+        Some(_) => format!("{}\n{}\n", state.frontend_url, state.backend_url),
+        None => format!("{}\n", state.frontend_url),
+    };
+    printer.answer(text, outcome);
+}

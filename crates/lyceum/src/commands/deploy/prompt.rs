@@ -1,0 +1,44 @@
+//! Questions on the terminal.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use crate::failure::{Code, Failure, Result};
+
+/// Whether somebody is there to answer.
+pub(crate) fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// What is typed; `usual` for an empty line.
+pub(crate) fn ask(question: &str, usual: Option<&str>) -> Result<String> {
+    let shown = usual.map(|usual| format!(" [{usual}]")).unwrap_or_default();
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "{question}{shown}: ");
+    let _ = stderr.flush();
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    if !matches!(read, Ok(count) if count > 0) {
+        let _ = writeln!(stderr);
+        return Err(cancelled());
+    }
+    let line = line.trim();
+    Ok(if line.is_empty() { usual.unwrap_or_default().to_owned() } else { line.to_owned() })
+}
+
+/// Whether yes was typed; an empty line is `usual`.
+pub(crate) fn confirm(question: &str, usual: bool) -> Result<bool> {
+    loop {
+        let shown = if usual { "Y/n" } else { "y/N" };
+        match ask(&format!("{question} ({shown})"), Some(""))?.to_lowercase().as_str() {
+            "" => return Ok(usual),
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// Nothing was done, because somebody said so.
+pub(crate) fn cancelled() -> Failure {
+    Failure::new(Code::Interrupted, "cancelled; nothing was deployed")
+}

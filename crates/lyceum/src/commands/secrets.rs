@@ -1,0 +1,113 @@
+//! `lyceum secrets`
+
+use std::path::PathBuf;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use clap::{Args, Subcommand};
+use lyceum_core::Problem;
+use lyceum_project::{Action, Desired};
+use serde_json::json;
+
+use super::deploy::{prompt, show, told};
+use super::deployments::Of;
+use crate::failure::{Code, Failure, Result};
+use crate::printer::Printer;
+
+/// Secrets of a deployed project
+#[derive(Subcommand)]
+pub(crate) enum Secrets {
+    /// Make the server's secrets those of `.env`: added, updated and removed
+    Push(Push),
+    /// List the names of the server's secrets; values are shown nowhere
+    #[command(visible_alias = "ls")]
+    List(List),
+}
+
+#[derive(Args)]
+pub(crate) struct Push {
+    #[command(flatten)]
+    of: Of,
+    /// The file
+    #[arg(long, value_name = "PATH", default_value = lyceum_deploy::ENV)]
+    file: PathBuf,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Ask nothing
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    of: Of,
+}
+
+impl Secrets {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Push(push) => push.run(printer),
+            Self::List(list) => list.run(printer),
+        }
+    }
+}
+
+impl List {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, state) = self.of.open(printer)?;
+        let names: Vec<_> = state.secrets.digests.keys().collect();
+        let text = || names.iter().map(|name| format!("{name}\n")).collect();
+        printer.answer(text, || json!(names));
+        Ok(())
+    }
+}
+
+impl Push {
+    fn run(self, printer: &Printer) -> Result {
+        let Some(known) = lyceum_deploy::secrets_in(&self.file)? else {
+            let message = format!("there is no file '{}'", self.file.display());
+            return Err(Failure::new(Code::NotFound, message).hint("name another with --file"));
+        };
+        let (server, state) = self.of.open(printer)?;
+        let Some(metadata) = state.metadata.clone().filter(|_| state.revision > 0) else {
+            let message = format!("'{}' is not deployed there", state.slug);
+            return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
+        };
+        let key = BASE64_STANDARD.decode(&state.secrets.key).map_err(Problem::internal)?;
+        let digest = |(name, value): (&String, &String)| {
+            (name.clone(), lyceum_project::secrets::digest(&key, name, value))
+        };
+        let desired = Desired {
+            slug: state.slug.clone(),
+            metadata,
+            frontend: None,
+            backend: None,
+            force_backend: false,
+            uses: state.uses,
+            secrets: Some(known.iter().map(digest).collect()),
+        };
+        let plan = lyceum_project::plan(&state, &desired);
+        if self.dry_run || plan.action == Action::Nothing {
+            let text = || match plan.action {
+                Action::Nothing => "✦ Nothing to do\n".to_owned(),
+                _ => show::changes(&plan),
+            };
+            printer.answer(text, || json!(plan));
+            return Ok(());
+        }
+        printer.note(show::changes(&plan).trim_end());
+        let count = plan.secrets.count();
+        let question = format!("Push {count} secrets to {}?", state.environment);
+        if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
+            return Err(prompt::cancelled());
+        }
+        let pushed = plan.secrets.pushed().filter_map(|name| known.get_key_value(name));
+        let pushed = pushed.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let applied = server.apply(&plan, &pushed)?;
+        printer.done(&format!("✔ Pushing {count} secrets"));
+        told(&applied, printer, || show::outcome(&plan, &applied, 0));
+        Ok(())
+    }
+}

@@ -1,0 +1,411 @@
+//! `lyceum deploy` and what belongs to it, against a real server on both stores and a sandbox.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use lyceum_testkit::client::TestClient;
+use serde_json::{Value, json};
+
+use crate::sandbox::Running;
+use crate::served::{Served, Store, on_both_stores, root, wait};
+use crate::transcript::Place;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAGE: &str = "<h1>Rivers</h1>";
+
+/// A project in a folder: two routes, a helper outside of their folder, a build, secrets.
+fn project(place: &Place) {
+    let packages = root().join("tests/deploy/node_modules");
+    assert!(packages.is_dir(), "run `npm ci` in tests/deploy");
+    symlink(packages, place.path().join("node_modules")).unwrap();
+    fs::create_dir_all(place.path().join("server/api/users")).unwrap();
+    fs::create_dir(place.path().join("dist")).unwrap();
+    place.write("server/greet.ts", "export const greet = (name: string) => `Hello ${name}`;\n");
+    place.write(
+        "server/api/hello.ts",
+        "import { greet } from \"../greet\";\nexport const GET = (c) => c.json({ says: greet(\"you\") });\n",
+    );
+    place.write(
+        "server/api/users/[id].ts",
+        "export const GET = (c) => c.json({ id: c.req.param(\"id\") });\n",
+    );
+    place.write("dist/index.html", PAGE);
+    place.write(
+        "lyceum.config.js",
+        "export default {\n  name: 'Word Rivers', // shown\n  emoji: \"🌊\",\n  buildPath: 'dist',\n};\n",
+    );
+    place.write(".env", "API_KEY=hunter2\n");
+}
+
+/// A server of staging, which is where deploys go unless somebody says otherwise.
+fn staging(store: Store) -> Served {
+    Served::start_with(store, &["--env", "staging"])
+}
+
+/// A place whose commands go to the server.
+fn place_at(served: &Served) -> Place {
+    let key = served.client("platform", &[]);
+    let place = Place::new()
+        .with("LYCEUM_URL", &served.base)
+        .with("LYCEUM_CLIENT_ID", &key.id)
+        .with("LYCEUM_CLIENT_SECRET", &key.secret);
+    project(&place);
+    place
+}
+
+fn client(served: &Served) -> TestClient {
+    let key = served.client("platform", &[]);
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("client_id", key.id.as_str()),
+        ("client_secret", key.secret.as_str()),
+    ];
+    let client = TestClient::new(served.base.clone());
+    let answer: Value = client.post("/oauth2/token").form(&form).expect(200).json();
+    client.with_token(answer["access_token"].as_str().unwrap())
+}
+
+fn rename(served: &Served, to: &str) {
+    client(served).patch("/api/games/word-rivers").json(&json!({ "displayName": to })).expect(200);
+}
+
+fn stored_name(served: &Served) -> Value {
+    client(served).get("/api/games/word-rivers").expect(200).json::<Value>()["displayName"].clone()
+}
+
+on_both_stores!(
+    a_project_is_deployed_changed_and_turned_back,
+    secrets_converge_and_are_shown_nowhere
+);
+
+fn a_project_is_deployed_changed_and_turned_back(store: Store) {
+    let served = staging(store);
+    let place = place_at(&served);
+    // What the dry run shows is what is done.
+    let plan = place.json("deploy --dry-run --json");
+    assert_eq!((&plan["action"], &plan["base"]), (&json!("create"), &json!(0)));
+    let shown = place.ok("deploy --dry-run");
+    for line in
+        ["Create new project", "Deploy Backend:  Yes", "Custom Routes:   2", "Added: API_KEY"]
+    {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let first = place.json("deploy --yes --json");
+    assert_eq!((&first["version"], &first["steps"]), (&json!(1), &plan["steps"]));
+    let backend = first["backendUrl"].as_str().unwrap();
+    let frontend = first["frontendUrl"].as_str().unwrap();
+    assert!(frontend.starts_with("http://word-rivers-staging.localhost:"), "{frontend}");
+    assert_eq!(backend, format!("{frontend}/api"));
+
+    let (_, answer, told) = place.run("deploy");
+    assert_eq!(answer, "✦ Nothing to do\n");
+    assert_eq!(told.matches("✔ No changes detected in").count(), 3, "{told}");
+    assert_eq!(place.json("deploy --json")["uploadedBytes"], 0);
+
+    // A helper outside of the routes' folder is a part of the backend.
+    place.write("server/greet.ts", "export const greet = (name: string) => `Hi ${name}`;\n");
+    let plan = place.json("deploy --dry-run --json");
+    assert_eq!(plan["steps"], json!(["uploadBackend", "startBackend", "publish"]));
+    assert!(place.ok("deploy --dry-run").contains(" → "), "old and new sizes");
+    assert_eq!(place.json("deploy --no-backend --json")["action"], "nothing");
+    assert_eq!(place.json("deploy --json")["version"], 2);
+    assert_eq!(place.json("deploy --json")["action"], "nothing");
+    assert_eq!(place.json("deploy --force-backend --json")["version"], 3);
+    let dated = place.json("deploy --compatibility-date 2026-03-01 --json");
+    assert_eq!(dated["version"], 4);
+    assert_eq!(place.json("deploy --json")["action"], "nothing", "the date is kept");
+    for clash in ["--backend --no-backend", "--force-backend --no-backend", "--env moon"] {
+        assert_eq!(place.fails(&format!("deploy {clash}")).0, 2, "{clash}");
+    }
+
+    let turned = place.json("deployments rollback --version 1 --json");
+    assert_eq!(turned["deployment"]["version"], 1);
+    let listed = place.json("deployments list --json");
+    assert_eq!(
+        (&listed["served"], listed["deployments"].as_array().unwrap().len()),
+        (&json!(1), 4)
+    );
+    let served = served.restart();
+    let place = place.with("LYCEUM_URL", &served.base);
+    assert_eq!(place.json("deployments list --json")["served"], 1);
+    assert_eq!(place.json("deploy --json")["version"], 5, "what is here is deployed again");
+}
+
+fn secrets_converge_and_are_shown_nowhere(store: Store) {
+    let served = staging(store);
+    let place = place_at(&served);
+    let mut told = String::new();
+    let mut run = |line: &str| {
+        let (code, stdout, stderr) = place.run(line);
+        told += &(stdout.clone() + &stderr);
+        (code, stdout)
+    };
+    assert_eq!(run("deploy --debug").0, 0);
+    place.write(".env", "API_KEY=hunter3\nDATABASE_URL='hunter4'\n");
+    let (_, plan) = run("deploy --dry-run");
+    assert!(plan.contains("Added: DATABASE_URL\n  Updated: API_KEY"), "{plan}");
+    let (_, pushed) = run("deploy --json");
+    let pushed: Value = serde_json::from_str(&pushed).unwrap();
+    assert_eq!(
+        pushed["steps"],
+        json!(["pushSecrets", "startBackend", "publish"]),
+        "no code is sent"
+    );
+    place.write(".env", "DATABASE_URL=hunter4\n");
+    assert_eq!(run("secrets push --debug").0, 0);
+    assert_eq!(run("secrets list").1, "DATABASE_URL\n");
+    fs::remove_file(place.path().join(".env")).unwrap();
+    assert!(run("deploy").1.contains("Nothing to do"), "without the file they stay");
+    assert_eq!(run("secrets push").0, 4);
+
+    // What an integration needs is somewhere, or nothing is deployed.
+    let config = "export default { name: 'Word Rivers', buildPath: 'dist', integrations: \
+                  { auth: { secrets: ['AUTH_SECRET', 'DATABASE_URL'] } } };";
+    place.write("lyceum.config.js", config);
+    let (code, stderr) = place.fails("deploy --yes");
+    assert_eq!(code, 1);
+    assert!(stderr.contains("│ MISSING SECRET: AUTH_SECRET │"), "{stderr}");
+    assert!(!stderr.contains("SECRET: DATABASE_URL"), "the server has it: {stderr}");
+    place.write(".env", "A B=hunter5\n");
+    told += &place.fails("deploy").1;
+    assert!(!told.contains("hunter"), "{told}");
+    assert!(!served.log().contains("hunter"));
+    let audit = client(&served).get("/api/projects/word-rivers/audit").expect(200).text();
+    assert!(audit.contains("DATABASE_URL") && !audit.contains("hunter"), "{audit}");
+}
+
+#[test]
+fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
+    let served = staging(Store::Sqlite);
+    let place = place_at(&served);
+    place.ok("deploy");
+    rename(&served, "Renamed");
+    let (code, told) = place.fails("deploy --strict");
+    assert_eq!(code, 5);
+    assert!(told.contains("name: 'Renamed' → 'Word Rivers'"), "{told}");
+    assert_eq!(stored_name(&served), "Renamed");
+    let (code, _, told) = place.run("deploy");
+    assert!(code == 0 && told.contains("overwritten with the local ones"), "{told}");
+    assert_eq!(stored_name(&served), "Word Rivers");
+
+    let elsewhere = place.fails("deploy --env production");
+    assert!(elsewhere.0 == 5 && elsewhere.1.contains("is a server of staging"), "{}", elsewhere.1);
+    assert_eq!(place.fails("deploy --name ★").0, 1);
+    assert_eq!(place.fails("deploy --build nowhere.zip").0, 4);
+    place
+        .write("server/api/broken.ts", "import x from \"nothing-there\";\nexport const GET = x;\n");
+    let (code, told) = place.fails("deploy");
+    assert!(code == 1 && told.contains("nothing-there"), "{told}");
+    let nobody = Place::new().with("LYCEUM_URL", &served.base);
+    project(&nobody);
+    assert_eq!(nobody.fails("deploy").0, 3);
+    let page = Place::new().with("LYCEUM_URL", &format!("{}/docs", served.base));
+    let page = page.with("LYCEUM_API_KEY", "none");
+    project(&page);
+    let (_, told) = page.fails("deploy");
+    assert!(told.contains("the address or port is wrong") || told.contains("404"), "{told}");
+}
+
+#[test]
+fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+    project(&place);
+    let sandbox = Running::start(&place, "--db-path sandbox.db");
+    let deployed = place.json("deploy --env local --json");
+    assert_eq!((&deployed["environment"], &deployed["version"]), (&json!("local"), &json!(1)));
+    let port = &sandbox.told["port"];
+    assert_eq!(deployed["frontendUrl"], format!("http://word-rivers.localhost:{port}"));
+    assert_eq!(place.json("deploy --env local --json")["action"], "nothing");
+    sandbox.stop();
+    let (code, told) = place.fails("deploy --env local");
+    assert!(code == 1 && told.contains("does not answer"), "{told}");
+}
+
+#[test]
+fn an_upload_whose_client_was_killed_goes_on() {
+    let served = staging(Store::Sqlite);
+    let place = place_at(&served);
+    let bytes: Vec<u8> =
+        (0..24 * 1024 * 1024_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let mut zip = zip::ZipWriter::new(fs::File::create(place.path().join("big.zip")).unwrap());
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, bytes) in [("index.html", PAGE.as_bytes()), ("big.bin", &bytes)] {
+        zip.start_file(name, stored).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap();
+    let uploads = served.file("data/hosting/uploads");
+    let here = || -> u64 {
+        let files = fs::read_dir(&uploads).into_iter().flatten().flatten();
+        files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
+    };
+    let mut killed = place.command("deploy --build big.zip --no-backend --yes");
+    let mut killed = killed.stderr(Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    while here() == 0 {
+        assert!(since.elapsed() < PATIENCE, "nothing arrives");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let total = fs::metadata(place.path().join("big.zip")).unwrap().len();
+    let done = place.json("deploy --build big.zip --no-backend --yes --json");
+    let sent = done["uploadedBytes"].as_u64().unwrap();
+    assert!(sent < total, "{sent} of {total} bytes were sent again");
+    assert_eq!(done["version"], 1);
+    assert_eq!(here(), 0, "nothing is left of the upload");
+    assert_eq!(place.json("deploy --build big.zip --no-backend --json")["uploadedBytes"], 0);
+}
+
+/// A command in a pseudo-terminal.
+struct Typing {
+    process: Child,
+    keys: ChildStdin,
+    screen: Receiver<u8>,
+    seen: String,
+}
+
+impl Typing {
+    fn start(place: &Place, line: &str) -> Self {
+        let program = place.command("");
+        let inner = format!("{} {line}", program.get_program().to_string_lossy());
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--flush", "--command", &inner, "/dev/null"]);
+        command.env_clear().current_dir(place.path()).env("TERM", "dumb");
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().unwrap();
+        let keys = process.stdin.take().unwrap();
+        let mut output = process.stdout.take().unwrap();
+        let (sender, screen) = channel();
+        std::thread::spawn(move || {
+            let mut byte = [0];
+            while output.read_exact(&mut byte).is_ok() && sender.send(byte[0]).is_ok() {}
+        });
+        Self { process, keys, screen, seen: String::new() }
+    }
+
+    /// Waits until a text is on the screen, then types.
+    fn answer(&mut self, question: &str, keys: &str) -> &mut Self {
+        let mut bytes = Vec::new();
+        let since = Instant::now();
+        while !String::from_utf8_lossy(&bytes).contains(question) {
+            let left = PATIENCE.saturating_sub(since.elapsed());
+            let Ok(byte) = self.screen.recv_timeout(left) else {
+                panic!(
+                    "'{question}' is not asked: {}{}",
+                    self.seen,
+                    String::from_utf8_lossy(&bytes)
+                );
+            };
+            bytes.push(byte);
+        }
+        self.seen += &String::from_utf8_lossy(&bytes);
+        writeln!(self.keys, "{keys}").unwrap();
+        self
+    }
+
+    /// Its exit code and all that was on the screen.
+    fn end(&mut self) -> (i32, String) {
+        let status = wait(&mut self.process, PATIENCE).expect("it ends");
+        let rest: Vec<u8> = self.screen.iter().collect();
+        (status.code().unwrap(), self.seen.clone() + &String::from_utf8_lossy(&rest))
+    }
+}
+
+fn config_of(place: &Place) -> String {
+    fs::read_to_string(place.path().join("lyceum.config.js")).unwrap()
+}
+
+#[test]
+fn each_question_is_answered_by_keyboard() {
+    let served = staging(Store::Sqlite);
+    let place = place_at(&served);
+    let deploy = |line: &str| Typing::start(&place, &format!("deploy {line}"));
+    let (code, screen) = deploy("").answer("Create Word Rivers on staging? (Y/n)", "n").end();
+    assert_eq!(code, 130, "{screen}");
+    client(&served).get("/api/projects/word-rivers").expect(404);
+    let (code, screen) = deploy("").answer("Create Word Rivers on staging?", "").end();
+    assert!(code == 0 && screen.contains("✔ word-rivers 1 is served"), "{screen}");
+
+    // Cancelled, by the choice that an empty line is.
+    rename(&served, "It's new");
+    let (code, screen) = deploy("").answer("Choose 1, 2 or 3 [3]", "").end();
+    assert!(code == 130 && screen.contains("name: 'It's new' → 'Word Rivers'"), "{screen}");
+    // The name goes into the config only where that is said twice.
+    let before = config_of(&place);
+    let (code, screen) =
+        deploy("").answer("Choose 1", "2").answer("Write the name 'It's new'", "").end();
+    assert!(
+        code == 130 && screen.contains("later deploys go to the project 'it-s-new'"),
+        "{screen}"
+    );
+    assert_eq!((config_of(&place), stored_name(&served)), (before.clone(), json!("It's new")));
+    place.write("dist/index.html", "<h1>Two</h1>");
+    let mut typing = deploy("");
+    typing.answer("Choose 1", "2").answer("Write the name", "y");
+    let (code, screen) = typing.answer("Update It's new to a new version?", "y").end();
+    assert!(code == 0 && screen.contains("✔ word-rivers 2 is served"), "the slug stays: {screen}");
+    assert_eq!(config_of(&place), before.replace("'Word Rivers'", "'It\\'s new'"));
+    assert_eq!(stored_name(&served), "It's new");
+
+    // Local values over the server's.
+    place.write("lyceum.config.js", &before);
+    let (code, screen) = deploy("").answer("Choose 1", "1").answer("Update Word Rivers", "").end();
+    assert_eq!((code, stored_name(&served)), (0, json!("Word Rivers")), "{screen}");
+
+    // What is built from an expression is told, and left as it is.
+    let built = before.replace("\"🌊\"", "sign()");
+    place.write("lyceum.config.js", &built);
+    let (code, screen) = deploy("--emoji x").answer("Choose 1", "2").end();
+    assert!(code == 0 && screen.contains("change 'emoji' to '🌊' by hand"), "{screen}");
+    assert!(screen.contains("line 3, column 10"), "{screen}");
+    assert_eq!(config_of(&place), built);
+
+    // Where the build is.
+    place.write("lyceum.config.js", &before.replace("buildPath: 'dist',", ""));
+    let (code, screen) = deploy("").answer("Path of the build's zip or folder [dist]", "").end();
+    assert!(code == 0 && screen.contains("Nothing to do"), "{screen}");
+    assert_eq!(place.fails("deploy").0, 2);
+    let (code, screen) = Typing::start(&place, "deployments rollback")
+        .answer("Serve version 1 of word-rivers in place of 2? (Y/n)", "y")
+        .end();
+    assert!(code == 0 && screen.contains("is served again"), "{screen}");
+}
+
+#[test]
+fn what_staging_serves_is_promoted_without_building() {
+    let production = Served::start_with(Store::Sqlite, &["--env", "production"]);
+    let staging = staging(Store::Sqlite);
+    let (one, two) = (staging.client("platform", &[]), production.client("platform", &[]));
+    let mut place = Place::new();
+    for (name, served, key) in [("STAGING", &staging, &one), ("PRODUCTION", &production, &two)] {
+        place = place.with(&format!("LYCEUM_{name}_URL"), &served.base);
+        place = place.with(&format!("LYCEUM_{name}_CLIENT_ID"), &key.id);
+        place = place.with(&format!("LYCEUM_{name}_CLIENT_SECRET"), &key.secret);
+    }
+    project(&place);
+    assert_eq!(place.fails("deployments promote --yes").0, 4, "staging has nothing yet");
+    let deployed = place.json("deploy --yes --json");
+    remove(place.path(), "dist");
+    let plan = place.json("deployments promote --dry-run --json");
+    assert_eq!(plan["action"], "create");
+    let promoted = place.json("deployments promote --yes --json");
+    assert_eq!((&promoted["environment"], &promoted["version"]), (&json!("production"), &json!(1)));
+    let url = promoted["frontendUrl"].as_str().unwrap();
+    assert!(url.starts_with("http://word-rivers.localhost:"), "{url}");
+    assert_ne!(deployed["frontendUrl"], promoted["frontendUrl"]);
+    assert_eq!(place.ok("secrets list --env production"), "", "secrets never travel");
+    assert_eq!(place.json("deployments promote --yes --json")["action"], "nothing");
+}
+
+fn remove(folder: &Path, name: &str) {
+    fs::remove_dir_all(folder.join(name)).unwrap();
+}

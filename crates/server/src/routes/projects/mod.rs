@@ -1,0 +1,223 @@
+//! Hosted projects: what is deployed, deploying, going back.
+
+mod artifacts;
+mod schema;
+mod uploads;
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
+use lyceum_blob::{Blobs, Digest};
+use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_hosting::deployments::{self, Deployment};
+use lyceum_hosting::projects::{self, Place, Project};
+use lyceum_hosting::{archive, audit};
+use lyceum_project::{Artifact, Plan};
+use lyceum_store::Tx;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render::Rendering;
+use crate::route::Place::Query;
+use crate::route::{Area, get, post};
+use crate::routes::adaptive::shape::{list, object, whole};
+use crate::routes::credentials::apart;
+use crate::state::App;
+
+pub(super) fn areas() -> [Area; 2] {
+    let mut routes = vec![
+        get("", ProjectsRead, listed)
+            .named("getProjects")
+            .says("The projects that are deployed here, by slug.")
+            .answers(200, "The projects.", list(schema::project())),
+        get("/{slug}", ProjectsRead, shown)
+            .named("getProject")
+            .says("A project, with the version that is served and where.")
+            .answers(200, "The project.", schema::served()),
+        get("/{slug}/state", ProjectsWrite, state)
+            .named("getProjectState")
+            .says("What a deploy is planned from; also of a project that is not deployed yet, at revision 0. Secrets are names and digests under the project's key.")
+            .answers(200, "The state.", schema::state()),
+        get("/{slug}/deployments", ProjectsRead, versions)
+            .named("getDeployments")
+            .says("The versions that are kept, newest first.")
+            .answers(200, "The versions.", list(schema::deployment())),
+        post("/{slug}/deployments", ProjectsWrite, deployed)
+            .named("deployProject")
+            .says("Applies a plan, all of it or nothing: 409 where the project was changed since the plan was made. What it names was uploaded before.")
+            .reads(object(&["plan"], json!({ "plan": schema::plan(), "secrets": schema::texts() })))
+            .reads_up_to(limits::PLAN_MAX_BYTES)
+            .answers(200, "The state that it led to.", schema::state())
+            .answers(201, "As 200, of a new project.", schema::state()),
+        get("/{slug}/deployments/{version}", ProjectsRead, version)
+            .named("getDeployment")
+            .says("A version.")
+            .answers(200, "The version.", schema::deployment()),
+        post("/{slug}/rollback", ProjectsWrite, rolled_back)
+            .named("rollBackProject")
+            .says("Serves a kept version again, with its code, frontend and secrets; without a number the one before. Data and files stay as they are.")
+            .reads(object(&[], json!({ "version": whole(), "revision": whole() })))
+            .answers(200, "The version that is served now.", schema::deployment()),
+        get("/{slug}/audit", ProjectsRead, changes)
+            .named("getProjectAudit")
+            .says("Who changed what, newest first.")
+            .param(Query, "before", whole(), "Entries before this one.")
+            .answers(200, "A page of changes.", list(schema::entry())),
+    ];
+    routes.extend(artifacts::routes());
+    let projects = Area {
+        name: "projects",
+        base: "/api/projects",
+        rendering: Rendering::Problem,
+        says: "Hosted projects: what is deployed, deploying, going back.",
+        routes,
+    };
+    [projects, uploads::area()]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    Ok(Answer::of(&context.app.db.read(projects::list).await?))
+}
+
+async fn shown(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    let read =
+        move |tx: &mut Tx<'_>| Ok((projects::find(tx, &slug)?, deployments::active(tx, &slug)?));
+    let (project, active): (Project, Option<Deployment>) = context.app.db.read(read).await?;
+    let place = place(&context.app, &project.slug);
+    Ok(Answer::of(&json!({
+        "slug": project.slug, "revision": project.revision, "version": project.version,
+        "environment": place.environment, "frontendUrl": place.frontend_url,
+        "backendUrl": place.backend_url, "deployment": active,
+        "createdAt": project.created_at, "updatedAt": project.updated_at,
+    })))
+}
+
+async fn state(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    let place = place(&context.app, &slug);
+    let master = context.app.gate.keyring().master().clone();
+    let read = move |tx: &mut Tx<'_>| projects::state(tx, &master, &slug, &place);
+    Ok(Answer::of(&context.app.db.read(read).await?))
+}
+
+async fn versions(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    Ok(Answer::of(&context.app.db.read(move |tx| deployments::list(tx, &slug)).await?))
+}
+
+async fn version(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    let version = context.param("version").parse();
+    let version = version.map_err(|_| Problem::invalid("version", "must be a whole number"))?;
+    Ok(Answer::of(&context.app.db.read(move |tx| deployments::find(tx, &slug, version)).await?))
+}
+
+async fn changes(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    let before = context.query().find(|(name, _)| name == "before").map(|(_, text)| text.parse());
+    let before = before.transpose();
+    let before = before.map_err(|_| Problem::invalid("before", "must be a whole number"))?;
+    let read = move |tx: &mut Tx<'_>| {
+        projects::find(tx, &slug)?;
+        audit::list(tx, &slug, before)
+    };
+    Ok(Answer::of(&context.app.db.read(read).await?))
+}
+
+async fn deployed(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        plan: Plan,
+        #[serde(default)]
+        secrets: BTreeMap<String, String>,
+    }
+    let Asked { plan, secrets }: Asked = lyceum_games::read(&context.body)?;
+    let app = &context.app;
+    if plan.slug != context.param("slug") {
+        return Err(Problem::invalid("plan.slug", "must be the slug of the path"));
+    }
+    let (place, now) = (place(app, &plan.slug), app.clock.now());
+    let (master, who) = (app.gate.keyring().master().clone(), client(&context).to_owned());
+    let check = {
+        let (master, place, plan) = (master.clone(), place.clone(), plan.clone());
+        move |tx: &mut Tx<'_>| deployments::check(tx, &master, &place, &plan)
+    };
+    app.db.read(check).await?;
+    take_in(app, &plan).await?;
+    let is_new = plan.base == 0;
+    let apply = move |tx: &mut Tx<'_>| {
+        deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets)
+    };
+    let state = app.db.write(apply).await?;
+    Ok(Answer::of(&state).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
+}
+
+/// Makes sure that all that a plan names is here, its frontend unpacked. What was done of this stays,
+/// so that a client that repeats a plan finds it done.
+async fn take_in(app: &App, plan: &Plan) -> Result<()> {
+    let (blobs, db, artifacts) = (app.blobs.clone(), app.db.clone(), plan.artifacts());
+    let zip = plan.frontend.as_ref().map(|change| change.new.clone());
+    apart(move || {
+        are_here(&blobs, &artifacts)?;
+        let Some(zip) = zip else { return Ok(()) };
+        if db.read_blocking(|tx| deployments::manifest(tx, &zip.sha256))?.is_some() {
+            return Ok(());
+        }
+        let manifest = archive::unpack(&blobs, &zip.sha256.parse()?)?;
+        db.write_blocking(|tx| deployments::keep_manifest(tx, &zip, &manifest))
+    })
+    .await
+}
+
+fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {
+    let mut faults = Vec::new();
+    for artifact in artifacts {
+        let digest: Digest = artifact.sha256.parse()?;
+        let size = blobs.open(&digest)?.map(|blob| blob.size);
+        if size != Some(artifact.size) || !blobs.has(&digest)? {
+            let message = format!("{digest} is not here with {} bytes; upload it", artifact.size);
+            faults.push(Detail { path: "plan".to_owned(), message });
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
+}
+
+async fn rolled_back(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        version: Option<i64>,
+        revision: Option<i64>,
+    }
+    let Asked { version, revision } = lyceum_games::read(&context.body)?;
+    let (slug, who) = (context.param("slug").to_owned(), client(&context).to_owned());
+    let now = context.app.clock.now();
+    let turn =
+        move |tx: &mut Tx<'_>| deployments::roll_back(tx, (now, &who), &slug, version, revision);
+    Ok(Answer::of(&context.app.db.write(turn).await?))
+}
+
+/// Where a project is served.
+pub(crate) fn place(app: &App, slug: &str) -> Place {
+    let (environment, label) = match app.sandbox {
+        Some(_) => ("local", slug.to_owned()),
+        None => match app.config.server.env.name() {
+            "staging" => ("staging", format!("{slug}-staging")),
+            other => (other, slug.to_owned()),
+        },
+    };
+    let (scheme, host) = app.base_url.split_once("://").unwrap_or(("http", &app.base_url));
+    let port =
+        host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.parse::<u16>().is_ok());
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    let frontend_url = format!("{scheme}://{label}.{}{port}", app.config.hosting.domain);
+    Place { environment, backend_url: format!("{frontend_url}/api"), frontend_url }
+}
+
+/// Who asks.
+fn client(context: &Context) -> &str {
+    context.grant.as_ref().expect("no route here is public").client_id()
+}

@@ -1,0 +1,124 @@
+//! Files on their way in: found by content, sent in pieces, gone on with where they broke off.
+
+use axum::http::{HeaderName, StatusCode, header};
+use lyceum_access::Scope::ProjectsWrite;
+use lyceum_blob::Digest;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_hosting::uploads::{self, Upload};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{client, schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render::Rendering;
+use crate::route::{Area, Header, Place, get, post, put};
+use crate::routes::adaptive::shape::text;
+use crate::routes::adaptive::shape::whole_object;
+use crate::routes::credentials::apart;
+
+const BYTES: &[&str] = &["application/octet-stream"];
+const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
+const OFFSET_TOLD: &[Header] = &[Header {
+    name: "Upload-Offset",
+    ty: "integer",
+    says: "Bytes that are here: where to go on.",
+}];
+
+pub(super) fn area() -> Area {
+    Area {
+        name: "uploads",
+        base: "/api/uploads",
+        rendering: Rendering::Problem,
+        says: "Files on their way in: found by content, sent in pieces, gone on with where they broke off.",
+        routes: vec![
+            post("", ProjectsWrite, begun)
+                .named("beginUpload")
+                .says("Begins the upload of a file, or finds it: as far as it is, or complete where the server has the file.")
+                .reads(whole_object(json!({ "sha256": schema::sha256(), "size": schema::size() })))
+                .answers(200, "How far it is.", schema::upload())
+                .with_headers(OFFSET_TOLD),
+            get("/{id}", ProjectsWrite, found)
+                .named("getUpload")
+                .says("How far an upload is; HEAD tells it in the header alone.")
+                .answers(200, "How far it is.", schema::upload())
+                .with_headers(OFFSET_TOLD),
+            put("/{id}", ProjectsWrite, continued)
+                .named("continueUpload")
+                .says("Takes a piece at the upload's offset; 409 with the offset where it is another. The last piece makes the file whole.")
+                .reads_as(BYTES)
+                .reads(json!({}))
+                .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
+                .param(Place::Header, "Content-Range", text(), "Which bytes these are: `bytes 0-99/1000`.")
+                .answers(200, "How far it is now.", schema::upload())
+                .with_headers(OFFSET_TOLD),
+        ],
+    }
+}
+
+async fn begun(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        sha256: Digest,
+        size: u64,
+    }
+    let Asked { sha256, size } = lyceum_games::read(&context.body)?;
+    let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
+    Ok(answer(&apart(move || uploads::begin(&blobs, &client, sha256, size)).await?))
+}
+
+async fn found(context: Context) -> Result<Answer> {
+    let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
+    let id = context.param("id").to_owned();
+    Ok(answer(&apart(move || uploads::find(&blobs, &client, &id)).await?))
+}
+
+async fn continued(context: Context) -> Result<Answer> {
+    let range = context.header(header::CONTENT_RANGE).and_then(range_in).ok_or_else(|| {
+        let message = "Content-Range must say which bytes these are, as 'bytes 0-99/1000'";
+        Problem::new(ProblemKind::Malformed, message)
+    })?;
+    let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
+    let (id, piece) = (context.param("id").to_owned(), context.body);
+    let work = move || {
+        let upload = uploads::find(&blobs, &client, &id)?;
+        let (first, last, size) = range;
+        if size != upload.size || last - first + 1 != piece.len() as u64 {
+            let message = format!(
+                "the range is of {} bytes of {size}; sent were {} of {}",
+                last - first + 1,
+                piece.len(),
+                upload.size
+            );
+            return Err(Problem::invalid("Content-Range", message));
+        }
+        if upload.offset == first || upload.complete {
+            return Ok(Ok(uploads::append(&blobs, upload, first, &piece)?));
+        }
+        Ok(Err(upload))
+    };
+    Ok(match apart(work).await? {
+        Ok(upload) => answer(&upload),
+        Err(upload) => elsewhere(&upload),
+    })
+}
+
+/// The refusal of a piece that does not go on where the upload is.
+fn elsewhere(upload: &Upload) -> Answer {
+    let message = format!("the upload has {} bytes; go on there", upload.offset);
+    let problem = Problem::new(ProblemKind::Conflict, message);
+    let answer = Rendering::Problem.answer(&problem, lyceum_core::Dialect::Platform);
+    answer.header(OFFSET, upload.offset)
+}
+
+fn answer(upload: &Upload) -> Answer {
+    Answer::of(upload).status(StatusCode::OK).header(OFFSET, upload.offset)
+}
+
+/// First byte, last byte and size of the whole (RFC 9110, 14.4).
+fn range_in(text: &str) -> Option<(u64, u64, u64)> {
+    let (range, size) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last, size) = (first.parse().ok()?, last.parse().ok()?, size.parse().ok()?);
+    (first <= last && last < size).then_some((first, last, size))
+}

@@ -1,0 +1,290 @@
+//! Hosted projects over HTTP: uploads, plans, versions, secrets, going back.
+
+use std::io::{Cursor, Write};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_access::Scope;
+use lyceum_core::{Dialect, limits};
+use lyceum_project::{
+    Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, plan, secrets,
+};
+use lyceum_testkit::client::{Reply, TestClient};
+use lyceum_testkit::server::both;
+use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::enrolling::get;
+
+fn artifact(bytes: &[u8]) -> Artifact {
+    let sha256 = lyceum_blob::Digest::of(bytes).to_string();
+    Artifact { sha256, size: bytes.len() as u64 }
+}
+
+/// A zip of a build; another text makes another zip.
+fn build(text: &str) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in [("index.html", text), ("assets/app.js", "run()")] {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn begin(client: &TestClient, artifact: &Artifact) -> Value {
+    let body = json!({ "sha256": artifact.sha256, "size": artifact.size });
+    client.post("/api/uploads").json(&body).expect(200).json()
+}
+
+fn piece(client: &TestClient, id: &str, range: &str, bytes: &[u8]) -> Reply {
+    let call = client.put(&format!("/api/uploads/{id}")).header("content-range", range);
+    call.body("application/octet-stream", bytes).send()
+}
+
+/// Uploads bytes in one piece; answers how many were sent.
+fn upload(client: &TestClient, bytes: &[u8]) -> usize {
+    let begun = begin(client, &artifact(bytes));
+    if begun["complete"] == true {
+        return 0;
+    }
+    let range = format!("bytes 0-{}/{}", bytes.len() - 1, bytes.len());
+    let reply = piece(client, begun["id"].as_str().unwrap(), &range, bytes);
+    assert_eq!(reply.json::<Value>()["complete"], true, "{}", reply.text());
+    bytes.len()
+}
+
+fn state(client: &TestClient, slug: &str) -> State {
+    client.get(&format!("/api/projects/{slug}/state")).expect(200).json()
+}
+
+/// What is wanted of the project `rivers`, with these secrets.
+fn wanted(state: &State, zip: &[u8], values: &[(&str, &str)]) -> Desired {
+    let key = BASE64_STANDARD.decode(&state.secrets.key).unwrap();
+    let digests =
+        values.iter().map(|(name, value)| ((*name).to_owned(), secrets::digest(&key, name, value)));
+    Desired {
+        slug: state.slug.clone(),
+        metadata: Metadata { name: "Rivers".into(), ..Metadata::default() },
+        frontend: Some(artifact(zip)),
+        backend: None,
+        force_backend: false,
+        uses: Uses::default(),
+        secrets: Some(digests.collect()),
+    }
+}
+
+fn send(client: &TestClient, plan: &Plan, values: &[(&str, &str)]) -> Reply {
+    let names: Vec<_> = plan.secrets.pushed().collect();
+    let values = values.iter().filter(|(name, _)| names.iter().any(|known| known == name));
+    let values: serde_json::Map<String, Value> =
+        values.map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    let body = json!({ "plan": plan, "secrets": values });
+    client.post(&format!("/api/projects/{}/deployments", plan.slug)).json(&body).send()
+}
+
+/// Deploys the build with the secrets; answers the state that it led to.
+fn deploy(client: &TestClient, zip: &[u8], values: &[(&str, &str)]) -> State {
+    upload(client, zip);
+    let state = state(client, "rivers");
+    let reply = send(client, &plan(&state, &wanted(&state, zip, values)), values);
+    assert!(matches!(reply.status, 200 | 201), "{}", reply.text());
+    reply.json()
+}
+
+#[test]
+fn an_upload_goes_on_where_it_broke_off_and_is_made_once() {
+    both(|server| {
+        let client = server.client();
+        let bytes: Vec<u8> = (0..100_000_u32).map(|n| (n % 251) as u8).collect();
+        let whole = artifact(&bytes);
+        let begun = begin(&client, &whole);
+        assert_eq!((&begun["offset"], &begun["complete"]), (&json!(0), &json!(false)));
+        let id = begun["id"].as_str().unwrap().to_owned();
+        let size = bytes.len();
+        let range = format!("bytes 0-59999/{size}");
+        assert_eq!(piece(&client, &id, &range, &bytes[..60_000]).header("upload-offset"), "60000");
+
+        // Sent again, or with a gap: the server says where it is.
+        for (range, bytes) in [
+            (format!("bytes 0-59999/{size}"), &bytes[..60_000]),
+            (format!("bytes 70000-99999/{size}"), &bytes[70_000..]),
+        ] {
+            let refused = piece(&client, &id, &range, bytes);
+            assert_eq!((refused.status, refused.header("upload-offset")), (409, "60000"));
+        }
+        let wrong = [
+            ("bytes 60000-99999/100001".to_owned(), 422),
+            (format!("bytes 60000-70000/{size}"), 422),
+            ("60000-99999".to_owned(), 400),
+        ];
+        for (range, status) in wrong {
+            assert_eq!(piece(&client, &id, &range, &bytes[60_000..]).status, status, "{range}");
+        }
+        // Nobody else's upload can be gone on with.
+        let other = server.client();
+        assert_eq!(piece(&other, &id, "bytes 0-0/1", b"x").status, 404);
+        assert_eq!(begin(&other, &whole)["offset"], 0);
+
+        server.restart();
+        let head = client.call(ureq::http::Method::HEAD, &format!("/api/uploads/{id}")).expect(200);
+        assert_eq!(head.header("upload-offset"), "60000");
+        let range = format!("bytes 60000-{}/{size}", size - 1);
+        let done: Value = piece(&client, &id, &range, &bytes[60_000..]).json();
+        assert_eq!(done["complete"], true);
+        assert_eq!(upload(&other, &bytes), 0, "whoever has the same file sends nothing");
+    });
+}
+
+#[test]
+fn an_upload_that_is_not_what_was_announced_begins_anew() {
+    both(|server| {
+        let client = server.client();
+        let announced = Artifact { size: 3, ..artifact(b"abc") };
+        let id = begin(&client, &announced)["id"].as_str().unwrap().to_owned();
+        assert_eq!(piece(&client, &id, "bytes 0-2/3", b"abd").status, 422);
+        assert_eq!(begin(&client, &announced)["offset"], 0);
+        assert_eq!(piece(&client, &id, "bytes 0-2/3", b"abc").status, 200);
+        let large = json!({ "sha256": announced.sha256, "size": limits::UPLOAD_MAX_BYTES + 1 });
+        client.post("/api/uploads").json(&large).expect(413);
+        client.post("/api/uploads").json(&json!({ "sha256": "abc", "size": 1 })).expect(422);
+        client.get("/api/uploads/none").expect(404);
+        let empty = begin(&client, &artifact(b""));
+        assert_eq!(empty["complete"], true);
+    });
+}
+
+#[test]
+fn a_project_is_deployed_changed_and_turned_back() {
+    both(|server| {
+        let client = server.client();
+        let nothing = state(&client, "rivers");
+        assert_eq!((nothing.revision, nothing.environment.as_str()), (0, "production"));
+        assert!(nothing.frontend_url.contains("//rivers.localhost:"));
+        client.get("/api/projects/rivers").expect(404);
+        let (one, two) = (build("one"), build("two"));
+        let first = deploy(&client, &one, &[("A", "hunter1"), ("B", "hunter2")]);
+        assert_eq!((first.revision, first.version), (1, Some(1)));
+        assert_eq!(first.frontend, Some(artifact(&one)));
+        let again = wanted(&first, &one, &[("A", "hunter1"), ("B", "hunter2")]);
+        assert_eq!(plan(&first, &again).action, Action::Nothing);
+        assert_eq!(get(&client, "/api/games/rivers")["displayName"], "Rivers", "it is a game");
+
+        let second = deploy(&client, &two, &[("A", "hunter3")]);
+        assert_eq!((second.revision, second.version), (2, Some(2)));
+        assert_eq!(second.secrets.digests.keys().collect::<Vec<_>>(), ["A"]);
+        server.restart();
+        assert_eq!(state(&server.client(), "rivers"), second);
+
+        let turned: Value =
+            client.post("/api/projects/rivers/rollback").json(&json!({})).expect(200).json();
+        assert_eq!(turned["version"], 1);
+        let back = state(&client, "rivers");
+        assert_eq!((back.revision, back.version), (3, Some(1)));
+        assert_eq!((back.frontend, back.secrets.digests), (first.frontend, first.secrets.digests));
+        let refused = json!({ "version": 2, "revision": 2 });
+        client.post("/api/projects/rivers/rollback").json(&refused).expect(409);
+        client.post("/api/projects/rivers/rollback").json(&json!({ "version": 9 })).expect(404);
+        client.post("/api/projects/rivers/rollback").json(&json!({})).expect(409);
+        let third = deploy(&client, &two, &[]);
+        assert_eq!(third.version, Some(3), "numbers are never given twice");
+
+        let versions = get(&client, "/api/projects/rivers/deployments");
+        let numbers: Vec<_> = versions.as_array().unwrap().iter().map(|v| &v["version"]).collect();
+        assert_eq!(numbers, [3, 2, 1]);
+        let log = get(&client, "/api/projects/rivers/audit");
+        let whats: Vec<_> = log.as_array().unwrap().iter().map(|entry| &entry["what"]).collect();
+        assert_eq!(whats, ["deploy", "rollback", "deploy", "deploy"]);
+        let told = [versions, log, get(&client, "/api/projects/rivers"), json!(third)];
+        assert!(told.iter().all(|told| !told.to_string().contains("hunter")), "{told:?}");
+        let zip = artifact(&one).sha256;
+        let fetched = client.get(&format!("/api/projects/rivers/artifacts/{zip}")).expect(200);
+        assert_eq!(fetched.body, one);
+        client.get(&format!("/api/projects/other/artifacts/{zip}")).expect(404);
+    });
+}
+
+#[test]
+fn only_the_plan_that_follows_from_the_state_is_applied() {
+    both(|server| {
+        let client = server.client();
+        let zip = build("one");
+        let nothing = state(&client, "rivers");
+        let first = plan(&nothing, &wanted(&nothing, &zip, &[("A", "1")]));
+        let refused = send(&client, &first, &[("A", "1")]);
+        assert_eq!(refused.status, 422, "nothing was uploaded: {}", refused.text());
+        upload(&client, &zip);
+        for values in [&[][..], &[("A", "2")]] {
+            let refused = send(&client, &first, values);
+            assert_eq!(refused.status, 422);
+            assert!(refused.text().contains("secrets.A"), "{}", refused.text());
+        }
+        assert_eq!(send(&client, &Plan { slug: "other".into(), ..first.clone() }, &[]).status, 422);
+        assert_eq!(state(&client, "rivers"), nothing, "nothing was done so far");
+
+        assert_eq!(send(&client, &first, &[("A", "1")]).status, 201);
+        let stale = send(&client, &first, &[("A", "1")]);
+        assert_eq!(stale.status, 409);
+        assert!(stale.text().contains("deploy again"), "{}", stale.text());
+
+        // What is shown is what is done: a plan that was changed on the way is none.
+        let now = state(&client, "rivers");
+        let mut changed = plan(&now, &wanted(&now, &zip, &[]));
+        assert_eq!(changed.secrets.removed, ["A"]);
+        changed.secrets.removed.clear();
+        assert_eq!(send(&client, &changed, &[]).status, 409);
+        // The game was changed and the project was not: the plan is another one, too.
+        let renaming = plan(&now, &wanted(&now, &zip, &[]));
+        client.patch("/api/games/rivers").json(&json!({"displayName": "Streams"})).expect(200);
+        assert_eq!(send(&client, &renaming, &[]).status, 409);
+        assert_eq!(state(&client, "rivers").secrets.digests.len(), 1);
+    });
+}
+
+#[test]
+fn a_backend_keeps_to_its_rules() {
+    both(|server| {
+        let client = server.client();
+        let code = b"export default {}".as_slice();
+        upload(&client, code);
+        let nothing = state(&client, "rivers");
+        let Artifact { sha256, size } = artifact(code);
+        let module = Module { name: "worker.js".into(), sha256, size };
+        let backend = Backend {
+            source_hash: "s".into(),
+            main: "worker.js".into(),
+            modules: vec![module],
+            compatibility_date: "2026-04-01".into(),
+            routes: vec!["/api/hello".into()],
+        };
+        let zip = build("one");
+        let refused = |backend: Backend| {
+            let desired =
+                Desired { backend: Some(backend), frontend: None, ..wanted(&nothing, &zip, &[]) };
+            let reply = send(&client, &plan(&nothing, &desired), &[]);
+            assert_eq!(reply.status, 422, "{}", reply.text());
+        };
+        refused(Backend { main: "other.js".into(), ..backend.clone() });
+        refused(Backend { compatibility_date: "2026-02-30".into(), ..backend.clone() });
+        refused(Backend { modules: Vec::new(), ..backend.clone() });
+        let mut large = backend.clone();
+        large.modules[0].size = limits::BACKEND_MAX_BYTES + 1;
+        refused(large);
+        let mut elsewhere = backend;
+        elsewhere.modules[0].sha256 = "../../etc/passwd".into();
+        refused(elsewhere);
+        client.get("/api/projects/Not%20A%20Slug/state").expect(422);
+    });
+}
+
+#[test]
+fn who_may_only_look_gets_no_key_and_changes_nothing() {
+    both(|server| {
+        deploy(&server.client(), &build("one"), &[]);
+        let reader = server.client_with(&[Scope::ProjectsRead], Dialect::Platform);
+        reader.get("/api/projects").expect(200);
+        reader.get("/api/projects/rivers/state").expect(403);
+        reader.post("/api/projects/rivers/rollback").json(&json!({})).expect(403);
+        reader.post("/api/uploads").json(&json!({})).expect(403);
+    });
+}
