@@ -28,6 +28,7 @@ use lyceum_core::time::Clock;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 pub use binary::find_workerd;
+pub use config::SCHEME_HEADER;
 pub use connections::{Body, BoxError};
 pub use logs::{LogLine, Stream};
 pub use settings::EngineSettings;
@@ -57,6 +58,14 @@ struct Shared {
 /// A version that runs and answers, and that nobody is sent to yet. Dropping it ends it.
 pub struct Running {
     app: Arc<App>,
+}
+
+impl Running {
+    /// Gives the version the name that it gets when it is served.
+    pub fn set_version(&mut self, version: String) {
+        let app = Arc::get_mut(&mut self.app).expect("nobody is sent to it yet");
+        app.worker.version = version;
+    }
 }
 
 impl Engine {

@@ -8,10 +8,13 @@ pub mod audit;
 mod bindings;
 pub mod deployments;
 pub mod engine;
+mod pieces;
 pub mod projects;
 mod repository;
 pub mod secrets;
 pub mod uploads;
+
+pub use pieces::Pieces;
 
 use lyceum_store::Migration;
 

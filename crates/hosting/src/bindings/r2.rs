@@ -23,11 +23,11 @@ use serde_json::{Value as Json, json};
 pub(crate) use ask::{Condition, Field, List, Object, Published};
 pub(crate) use digests::hex;
 pub(crate) use fault::Fault;
-pub(crate) use stream::Pieces;
 
 use super::answer::Answer;
 use super::blocking;
 use super::sql::Bucket;
+use crate::pieces::Pieces;
 use ask::{Ask, Put};
 use digests::Digests;
 

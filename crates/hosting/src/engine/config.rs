@@ -22,7 +22,7 @@ pub(super) const BINDINGS: &str = "bindings.sock";
 pub(super) const CONFIG: &str = "config.capnp";
 
 /// The header that tells the runtime the scheme by which the caller came.
-pub(super) const SCHEME_HEADER: &str = "lyceum-scheme";
+pub const SCHEME_HEADER: &str = "lyceum-scheme";
 
 /// The name that module `index` of the worker has as a file.
 pub(super) fn module_file(index: usize) -> String {

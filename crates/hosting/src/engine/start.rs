@@ -48,10 +48,11 @@ pub(super) async fn start(
     worker: &Worker,
     logs: &Arc<Logs>,
 ) -> Result<Arc<Process>> {
+    let Some(program) = &shared.settings.workerd else { return Err(no_runtime()) };
     let folder = shared.folder();
     let prepared = prepare(shared, worker, &folder);
     let (listener, bindings) = prepared.map_err(|fault| failed(&folder, &fault))?;
-    let spawned = spawn(shared, &folder).map_err(|fault| failed(&folder, &fault))?;
+    let spawned = spawn(program, &folder).map_err(|fault| failed(&folder, &fault))?;
     let (child, control, out, errors) = spawned;
     let front = Connections::to(folder.join(config::FRONT));
     let (process, ended) = Process::new(child, folder.clone(), front, shared.settings.drain);
@@ -138,12 +139,11 @@ fn prepare(
 type Spawned = (Child, pipe::Receiver, pipe::Receiver, pipe::Receiver);
 
 /// The child, what it says of its sockets, its output and its errors.
-fn spawn(shared: &Shared, folder: &Path) -> io::Result<Spawned> {
+fn spawn(program: &Path, folder: &Path) -> io::Result<Spawned> {
     let (control, tell) = pipe()?;
     let (out, to_out) = pipe()?;
     let (errors, to_errors) = pipe()?;
     let run = |user: Option<u32>| -> io::Result<Child> {
-        let program = shared.settings.workerd.as_ref().ok_or_else(no_runtime)?;
         let mut command = Command::new(program);
         let writer = |pipe: &PipeWriter| -> io::Result<OwnedFd> { Ok(pipe.try_clone()?.into()) };
         // Nothing of the server's environment is the backend's business.
@@ -176,11 +176,10 @@ fn spawn(shared: &Shared, folder: &Path) -> io::Result<Spawned> {
     Ok((child, control?, out?, errors?))
 }
 
-fn no_runtime() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::NotFound,
-        "there is no workerd; install the npm package 'workerd' or name the program in LYCEUM_WORKERD",
-    )
+fn no_runtime() -> Problem {
+    let message = "there is no workerd to run backends with; install the npm package 'workerd' or name \
+                   the program in LYCEUM_WORKERD";
+    Problem::new(ProblemKind::Unavailable, message)
 }
 
 /// Makes the folder and what is in it the user's.

@@ -23,22 +23,29 @@ pub(crate) fn settings() -> EngineSettings {
     EngineSettings { workerd, ..EngineSettings::default() }
 }
 
-/// An engine with a folder of its own.
+/// An engine and the folder of its projects.
 pub(crate) struct Host {
     pub(crate) engine: Engine,
-    pub(crate) folder: TempDir,
+    folder: PathBuf,
+    /// Goes with the host, where it is its own.
+    _own: Option<TempDir>,
 }
 
 impl Host {
     pub(crate) fn new(settings: EngineSettings) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = Engine::new(folder.path(), settings, Arc::new(SystemClock)).unwrap();
-        Self { engine, folder }
+        let own = tempfile::tempdir().unwrap();
+        let host = Self::within(own.path(), settings);
+        Self { _own: Some(own), ..host }
+    }
+
+    pub(crate) fn within(folder: &Path, settings: EngineSettings) -> Self {
+        let engine = Engine::new(folder, settings, Arc::new(SystemClock)).unwrap();
+        Self { engine, folder: folder.to_owned(), _own: None }
     }
 
     /// A worker of one module with every binding.
     pub(crate) fn worker(&self, slug: &str, code: &str) -> Worker {
-        let file = |name: &str| Some(self.folder.path().join(slug).join(name));
+        let file = |name: &str| Some(self.folder.join(slug).join(name));
         Worker {
             slug: slug.into(),
             version: "1".into(),

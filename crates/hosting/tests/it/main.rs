@@ -5,5 +5,6 @@
 mod archive;
 mod host;
 mod isolation;
+mod leftovers;
 mod oracle;
 mod watchdog;
