@@ -232,7 +232,7 @@ fn an_upload_whose_client_was_killed_goes_on() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     let bytes: Vec<u8> =
-        (0..24 * 1024 * 1024_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        (0..24 * 1024 * 1024_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let mut zip = zip::ZipWriter::new(fs::File::create(place.path().join("big.zip")).unwrap());
     let stored =
         zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);

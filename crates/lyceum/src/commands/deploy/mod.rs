@@ -33,7 +33,7 @@ pub(crate) struct Deploy {
     /// Emoji, in place of the config's
     #[arg(short, long)]
     emoji: Option<String>,
-    /// Zip or folder of the build, in place of the config's buildPath
+    /// Zip or folder of the build, in place of the one that the config names
     #[arg(short, long, value_name = "PATH")]
     build: Option<PathBuf>,
     /// Where to
