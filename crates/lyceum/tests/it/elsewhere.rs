@@ -228,13 +228,22 @@ fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
     let place = Place::new();
     place.write("lyceum.config.json", CONFIG);
     let url = other.told["url"].as_str().unwrap();
-    let sandbox = Running::start(
-        &place,
-        &format!("--memory --tracking-local --tracking-oneroster-url {url}"),
+    let flags = format!(
+        "--memory --timeback-local --timeback-oneroster-url {url}/ims/oneroster/ \
+         --timeback-caliper-url {url}/caliper/event --timeback-student-id zoe --timeback-role student \
+         --timeback-org-id south --timeback-org-name South --timeback-org-type district"
     );
-    set_up(&sandbox, "");
+    let sandbox = Running::start(&place, &flags);
+    let setup =
+        json!({"gameId": "rivers", "courses": [{"subject": "Math", "grade": 4, "totalXp": 5}]});
+    let made = sandbox.client().post("/api/lms/setup").json(&setup).expect(200).json::<Value>();
+    let south = json!({"id": "south", "name": "South", "type": "district"});
+    assert_eq!(made["organization"], south);
     end(&sandbox, "one", 200);
-    assert_eq!(other.get("/api/lms/xp/total"), sandbox.get("/api/lms/xp/total"));
+    let me = &sandbox.get("/api/users/me")["lms"];
+    assert_eq!((&me["id"], &me["organizations"][0]["name"]), (&json!("zoe"), &json!("South")));
+    assert_eq!(sandbox.get("/api/lms/xp/total"), json!({"totalXp": 12.5}));
+    assert_eq!(other.get(&format!("{ROSTERING}/users/zoe"))["user"]["givenName"], "Demo");
 }
 
 #[test]
@@ -248,6 +257,13 @@ fn a_platform_that_cannot_be_reached_is_told() {
         refused["error"]["message"].as_str().unwrap().to_owned()
     };
     let Platform { served, place, .. } = platform;
+    // One that may read rosters and nothing else.
+    let readonly = "https://purl.imsglobal.org/spec/or/v1p2/scope/roster-core.readonly";
+    let key = served.client("platform", &[readonly]);
+    let flags = format!("--tracking-client-id {} --tracking-client-secret {}", key.id, key.secret);
+    let narrow = told(&place, &flags);
+    assert!(narrow.contains("does not allow that to the client"), "{narrow}");
+
     let place = place.with("TRACKING_API_CLIENT_SECRET", "wrong");
     let wrong = told(&place, "");
     assert!(wrong.contains("refuses the credentials of the client"), "{wrong}");
@@ -260,8 +276,8 @@ fn a_platform_that_cannot_be_reached_is_told() {
     assert!(nobody.contains("does not answer"), "{nobody}");
 
     let page = pages();
-    let place = place.with("TRACKING_API_AUTH_URL", &page);
-    let paged = told(&place, &format!("--tracking-oneroster-url {}", served.base));
+    let flags = format!("--tracking-oneroster-url {} --tracking-auth-url {page}", served.base);
+    let paged = told(&place, &flags);
     assert!(paged.contains("answered with a page") && paged.contains("port"), "{paged}");
 }
 

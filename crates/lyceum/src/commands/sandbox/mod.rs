@@ -76,7 +76,7 @@ pub(crate) struct Run {
 #[expect(clippy::struct_field_names, reason = "the flags are named so")]
 #[expect(clippy::doc_markdown, reason = "this is what --help prints")]
 struct TrackingArgs {
-    /// Learn with a Lyceum beside the sandbox
+    /// Learn with a Lyceum beside the sandbox, at http://localhost:4322 unless addresses say otherwise
     #[arg(long, alias = "timeback-local")]
     tracking_local: bool,
     /// Address of the rosters [env: TRACKING_ONEROSTER_API_URL]
@@ -85,6 +85,15 @@ struct TrackingArgs {
     /// Address of the events
     #[arg(long, value_name = "URL", alias = "timeback-caliper-url")]
     tracking_caliper_url: Option<String>,
+    /// Address that gives tokens [env: TRACKING_API_AUTH_URL]
+    #[arg(long, value_name = "URL", alias = "timeback-auth-url")]
+    tracking_auth_url: Option<String>,
+    /// Id of the client there [env: TRACKING_API_CLIENT_ID]
+    #[arg(long, value_name = "ID", alias = "timeback-client-id")]
+    tracking_client_id: Option<String>,
+    /// Its secret; the variable keeps it out of lists of processes [env: TRACKING_API_CLIENT_SECRET]
+    #[arg(long, value_name = "SECRET", alias = "timeback-client-secret")]
+    tracking_client_secret: Option<String>,
     /// Course that the student learns [env: SANDBOX_TRACKING_COURSE_ID]
     #[arg(long, value_name = "ID", alias = "timeback-course-id")]
     tracking_course_id: Option<String>,
@@ -132,9 +141,10 @@ impl TrackingArgs {
             local: self.tracking_local,
             oneroster_url: or(&self.tracking_oneroster_url, "TRACKING_ONEROSTER_API_URL"),
             caliper_url: self.tracking_caliper_url.clone(),
-            auth_url: variable("TRACKING_API_AUTH_URL"),
-            client_id: variable("TRACKING_API_CLIENT_ID"),
-            client_secret: variable("TRACKING_API_CLIENT_SECRET").map(Secret::new),
+            auth_url: or(&self.tracking_auth_url, "TRACKING_API_AUTH_URL"),
+            client_id: or(&self.tracking_client_id, "TRACKING_API_CLIENT_ID"),
+            client_secret: or(&self.tracking_client_secret, "TRACKING_API_CLIENT_SECRET")
+                .map(Secret::new),
             course_id: or(&self.tracking_course_id, "SANDBOX_TRACKING_COURSE_ID"),
             student_id: or(&self.tracking_student_id, "SANDBOX_TRACKING_STUDENT_ID"),
             role: self.tracking_role,
