@@ -1,7 +1,6 @@
 //! What is there when an app developer comes: a user, the project as a game, things to look at.
 
 use lyceum_access::Player;
-use lyceum_bridge::enroll::{self, Wish};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result};
 use lyceum_games::games::{self, Game, NewGame};
@@ -96,7 +95,7 @@ impl Demo {
 
     /// What the project teaches, under made-up ids, with the user in each course.
     fn put_courses(&self, tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &Game) -> Result<()> {
-        let Learner { role, courses, elsewhere, .. } = &self.learner;
+        let Learner { courses, elsewhere, .. } = &self.learner;
         if *elsewhere {
             return self.put_courses_of_others(tx, org, game);
         }
@@ -109,15 +108,8 @@ impl Demo {
         });
         let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
         let setup = Setup { game_id: None, organization, courses };
-        for course in lms::set_up(tx, now, game, &setup)?.courses {
-            if let Some(role) = role.in_class() {
-                let mut wish = Object::new();
-                wish.insert("role".into(), role.into());
-                let wish = Wish::read(&wish)?;
-                enroll::enroll(tx, now, USER_ID, &course.course_id, Some(org), &wish)?;
-            }
-        }
-        Ok(())
+        let integration = lms::set_up(tx, now, game, &setup)?;
+        lms::enrol(tx, now, USER_ID, &integration)
     }
 }
 

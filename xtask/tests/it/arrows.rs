@@ -74,7 +74,6 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum-sandbox",
         &[
             "lyceum-games",
-            "lyceum-bridge",
             "lyceum-roster",
             "lyceum-access",
             "lyceum-project",

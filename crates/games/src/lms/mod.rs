@@ -9,6 +9,7 @@ pub mod xp;
 
 use std::collections::HashMap;
 
+use lyceum_bridge::enroll::{self, Wish};
 use lyceum_bridge::enrollments::{self, Course};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -168,6 +169,33 @@ pub fn set_up(tx: &mut Tx<'_>, now: Timestamp, game: &Game, setup: &Setup) -> Re
     Ok(integration)
 }
 
+/// Enrols a user in what the game teaches, as what the user is to the school; parents and guardians are
+/// in no class.
+///
+/// Errors: `NotFound`.
+pub fn enrol(tx: &mut Tx<'_>, now: Timestamp, user: &str, integration: &Integration) -> Result<()> {
+    let record = fields::in_use(tx, &USER, user)?;
+    let role = match primary_role(&record).map(|role| fields::text(role, "role")) {
+        Some(role @ ("student" | "teacher")) => role,
+        Some("siteAdministrator") => "administrator",
+        _ => return Ok(()),
+    };
+    let mut wish = Object::new();
+    wish.insert("role".into(), role.into());
+    let wish = Wish::read(&wish)?;
+    for course in &integration.courses {
+        let school = Some(integration.organization.id.as_str());
+        enroll::enroll(tx, now, user, &course.course_id, school, &wish)?;
+    }
+    Ok(())
+}
+
+fn primary_role(user: &Object) -> Option<&Object> {
+    let roles = user.get("roles").and_then(Value::as_array).into_iter().flatten();
+    let is_primary = |role: &&Object| fields::text(role, "roleType") == "primary";
+    roles.filter_map(Value::as_object).find(is_primary)
+}
+
 /// What a setup would make. Changes nothing.
 ///
 /// Errors: `Invalid` with every fault.
@@ -277,9 +305,7 @@ impl Learner {
         orgs: &HashMap<String, Object>,
         enrollments: Vec<Enrolled>,
     ) -> Self {
-        let roles = user.get("roles").and_then(Value::as_array).into_iter().flatten();
-        let is_primary = |role: &&Object| fields::text(role, "roleType") == "primary";
-        let primary = roles.filter_map(Value::as_object).find(is_primary);
+        let primary = primary_role(user);
         let main = match fields::reference(user, "primaryOrg") {
             "" => primary.map(|role| fields::reference(role, "org")).unwrap_or_default(),
             org => org,

@@ -30,6 +30,12 @@ fn the_running_sandbox_is_found_and_managed() {
     assert_eq!(place.json("lms config --json")["courses"][0]["courseCode"], "Math-4");
     let there = place.json("lms setup --json");
     assert_eq!(there["courses"][0]["courseId"], "rivers-math-4");
+    let activity = json!({
+        "activityData": {"activityId": "rivers-1", "subject": "Math", "grade": 4},
+        "scoreData": {"correctQuestions": 1, "totalQuestions": 1},
+        "timingData": {"durationSeconds": 60},
+    });
+    sandbox.client().post("/api/lms/end-activity").json(&activity).expect(200);
     let shown = place.ok("lms config");
     assert!(shown.contains("\"totalXp\": 500"), "{shown}");
 

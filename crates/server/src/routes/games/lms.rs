@@ -133,7 +133,13 @@ async fn set_up(context: Context) -> Result<Answer> {
     }
     write(context, StatusCode::OK, move |tx, play| {
         let game = play.game_or(tx, setup.game_id.as_deref())?;
-        lms::set_up(tx, play.now, &game, &setup)
+        let integration = lms::set_up(tx, play.now, &game, &setup)?;
+        // In a sandbox whoever sets up is who learns.
+        let sandbox = play.context.app.sandbox.as_ref();
+        if let Some(user) = sandbox.and_then(|sandbox| sandbox.demo_user()) {
+            lms::enrol(tx, play.now, user, &integration)?;
+        }
+        Ok(integration)
     })
     .await
 }
