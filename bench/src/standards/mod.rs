@@ -79,7 +79,7 @@ pub(crate) fn measure(options: &Options) -> Result<[Finding; 3]> {
         );
         let begun = Instant::now();
         let found =
-            server.get(&format!("/ims/case/v1p1/CFItems?search=statement{round}%20frac"))?;
+            server.get(&format!("/ims/case/v1p1/CFItems?search=statement{}%20frac", round + 1))?;
         searches.push(begun.elapsed().as_secs_f64() * 1e3);
         ensure!(found.contains("\"fullStatement\""), "the search finds an item");
     }

@@ -300,7 +300,7 @@ fn begin(
     number: u32,
 ) -> Result<Attempt> {
     let test = lesson.test(tx, student, number)?;
-    let bank = Bank::of_test(tx, test.as_deref())?;
+    let bank = Bank::of_test(tx, &desk.memory.tests, test.as_deref())?;
     let policy = policies::current(tx, lesson.lesson_type)?.number;
     let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
     let started = desk.now;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use lyceum_assessment::repository::Head;
+use lyceum_assessment::repository::{self as content, Head};
+use lyceum_assessment::{Kind, Reference, structure};
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
@@ -48,9 +49,12 @@ struct Row {
 
 impl Bank {
     /// The bank of a test's items; without a test, an empty one. It is stored.
-    pub(crate) fn of_test(tx: &mut Tx<'_>, test: Option<&str>) -> Result<Self> {
+    pub(crate) fn of_test(tx: &mut Tx<'_>, tests: &Tests, test: Option<&str>) -> Result<Self> {
         let heads = match test {
-            Some(test) => lyceum_assessment::structure::heads(tx, test)?,
+            Some(test) => {
+                let names = tests.names(tx, test)?;
+                structure::heads(tx, &names.of)?
+            }
             None => Vec::new(),
         };
         let rows: Vec<Row> = heads.into_iter().map(row).collect();
@@ -121,6 +125,40 @@ fn of_b(calibration: Calibration) -> Difficulty {
         b if b < -THIRD => Difficulty::Easy,
         b if b > THIRD => Difficulty::Hard,
         _ => Difficulty::Medium,
+    }
+}
+
+/// What tests call their items, each as long as its text stays the same. Bounded by
+/// [`limits::LESSON_TEST_CACHE_BYTES`] of names.
+pub(crate) struct Tests(Recent<String, Names>);
+
+struct Names {
+    state: String,
+    of: Vec<Reference>,
+}
+
+impl Default for Tests {
+    fn default() -> Self {
+        Self(Recent::new(limits::LESSON_TEST_CACHE_BYTES, 4096))
+    }
+}
+
+impl Tests {
+    /// Errors: `NotFound`.
+    fn names(&self, tx: &mut Tx<'_>, test: &str) -> Result<Arc<Names>> {
+        let state =
+            content::state(tx, Kind::Test, test)?.ok_or_else(|| Kind::Test.missing(test))?;
+        let test = test.to_owned();
+        if let Some(known) = self.0.get(&test)
+            && known.state == state
+        {
+            return Ok(known);
+        }
+        let of = structure::names(tx, &test)?;
+        let bytes = of.iter().map(|name| name.identifier.len() + name.href.len()).sum();
+        let names = Arc::new(Names { state, of });
+        self.0.keep(test, Arc::clone(&names), bytes);
+        Ok(names)
     }
 }
 

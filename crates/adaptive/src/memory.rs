@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::bank::Banks;
+use crate::bank::{Banks, Tests};
 use crate::lesson::Lessons;
 use crate::logs::{self, Logs};
 use crate::question::Views;
@@ -20,6 +20,8 @@ pub struct Memory {
     pub(crate) lessons: Lessons,
     /// Logs of running attempts, each as long as it is.
     pub(crate) logs: Logs,
+    /// What tests call their items, each test as long as it stays the same.
+    pub(crate) tests: Tests,
     /// Versions of items as learners see them.
     pub(crate) views: Views,
 }

@@ -1,6 +1,6 @@
 //! Parts, sections and references of stored tests: read and changed at their own addresses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_qti::{edit, json, read_test};
@@ -120,25 +120,29 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     ))
 }
 
-/// The items of a test in its order, without their texts; those that are missing are left out. Three
-/// look-ups, however many items there are. Errors: `NotFound`.
-pub fn heads(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<repository::Head>> {
+/// What a test calls its items, in its order. Errors: `NotFound`.
+pub fn names(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Reference>> {
     let stored = repository::found(tx, Kind::Test, identifier)?;
     let test: Value = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
-    let names: Vec<Reference> = places(&test).into_iter().map(|place| place.names).collect();
-    let targets = repository::resolved(tx, &names)?;
-    let items: Vec<String> = targets.into_iter().map(|(_, item)| item).collect();
-    let heads = repository::heads(tx, &items)?;
-    Ok(items.iter().filter_map(|item| heads.get(item).cloned()).collect())
+    Ok(places(&test).into_iter().map(|place| place.names).collect())
+}
+
+/// The items that are called so, without their texts; those that are missing are left out. One
+/// look-up, however many items there are.
+pub fn heads(tx: &mut Tx<'_>, names: &[Reference]) -> Result<Vec<repository::Head>> {
+    let all: HashSet<&str> = names.iter().flat_map(Reference::names).collect();
+    let heads = repository::heads(tx, &all)?;
+    let head =
+        |reference: &Reference| reference.names().into_iter().find_map(|name| heads.get(name));
+    Ok(names.iter().filter_map(head).cloned().collect())
 }
 
 /// The references of the JSON form of a test.
 fn places(test: &Value) -> Vec<Question> {
-    let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
     let mut questions = Vec::new();
     for part in list(test, "qti-test-part") {
-        for section in list(&part, "qti-assessment-section") {
-            for item in list(&section, "qti-assessment-item-ref") {
+        for section in list(part, "qti-assessment-section") {
+            for item in list(section, "qti-assessment-item-ref") {
                 let said = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
                 questions.push(Question {
                     reference: json!({
@@ -157,4 +161,8 @@ fn places(test: &Value) -> Vec<Question> {
         }
     }
     questions
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    value[name].as_array().into_iter().flatten()
 }

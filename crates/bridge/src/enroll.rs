@@ -9,6 +9,7 @@ use lyceum_roster::record::Object;
 use lyceum_roster::write::{self, Rules};
 use lyceum_roster::{default_class, repository};
 use lyceum_store::Tx;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -159,9 +160,16 @@ fn settled(
 
 /// Whether the user is enrolled in the course as a student, today.
 pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<bool> {
+    /// The one member that matters here: each question of a lesson asks.
+    #[derive(Deserialize)]
+    struct Lasting {
+        #[serde(rename = "endDate")]
+        end_date: Option<String>,
+    }
     let today = day(now);
     for stored in repository::learning(tx, user, course)? {
-        if places::lasts(&fields::of(&stored)?, &today) {
+        let Lasting { end_date } = serde_json::from_str(&stored.body).map_err(Problem::internal)?;
+        if places::lasts_until(&end_date.unwrap_or_default(), &today) {
             return Ok(true);
         }
     }

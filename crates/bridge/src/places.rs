@@ -34,7 +34,11 @@ pub(crate) struct Place {
 
 /// Whether an enrollment is not over on the day, such as `2026-01-15`. Its last day counts.
 pub(crate) fn lasts(enrollment: &Object, today: &str) -> bool {
-    let end = fields::text(enrollment, "endDate");
+    lasts_until(fields::text(enrollment, "endDate"), today)
+}
+
+/// [`lasts`], of an `endDate` that may be empty.
+pub(crate) fn lasts_until(end: &str, today: &str) -> bool {
     end.is_empty() || end >= today
 }
 

@@ -269,6 +269,8 @@ pub const POLICY_MULTIPLIER_MAX_RATIO: u32 = 10;
 
 /// Bytes of JSON of lesson banks that a server remembers at most.
 pub const LESSON_BANK_CACHE_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes of names of items in tests that a server remembers at most.
+pub const LESSON_TEST_CACHE_BYTES: u64 = 16 * 1024 * 1024;
 /// Lessons that a server remembers at most.
 pub const LESSON_CACHE_ENTRIES: usize = 10_000;
 /// Bytes of logs of running attempts that a server remembers at most.

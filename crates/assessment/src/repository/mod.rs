@@ -11,11 +11,11 @@ mod write;
 pub(crate) use feedback::{append, newest, remove};
 pub(crate) use filter::check as check_filter;
 pub use list::{Listed, list};
-pub(crate) use read::parsed;
 pub use read::{
-    FormerVersion, Head, Text, Versions, each, find, found, heads, json_of, kinds_of, metadata,
+    FormerVersion, Head, Text, Versions, each, find, found, json_of, kinds_of, metadata, state,
     texts, version, versions,
 };
+pub(crate) use read::{heads, parsed};
 pub(crate) use references::known;
 pub use references::{refer, referrers, resolved};
 pub use write::{create, delete, replace};

@@ -1,7 +1,7 @@
 //! Single documents and their former versions.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
@@ -87,8 +87,16 @@ pub struct Head {
     pub metadata: Option<String>,
 }
 
+/// The state of a document: another one after each change, also after it was deleted and made again.
+pub fn state(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<String>> {
+    let sql = "SELECT version, updated_at FROM qti_document WHERE kind = $1 AND identifier = $2";
+    tx.query_one(sql, &[kind.name().into(), identifier.into()], |row| {
+        Ok(format!("{}@{}", row.int(0)?, row.text(1)?))
+    })
+}
+
 /// What is said of items without their texts, as far as they are there, by identifier.
-pub fn heads(tx: &mut Tx<'_>, identifiers: &[String]) -> Result<HashMap<String, Head>> {
+pub(crate) fn heads(tx: &mut Tx<'_>, identifiers: &HashSet<&str>) -> Result<HashMap<String, Head>> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
         "SELECT identifier, version, title, metadata FROM qti_document WHERE kind = $1 AND {}",

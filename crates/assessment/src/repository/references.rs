@@ -55,7 +55,7 @@ pub(crate) fn known<T: Serialize>(
 impl Reference {
     /// The names that it may mean, the best first: the end of the address as it is, without `.xml`,
     /// and its own name.
-    fn names(&self) -> [&str; 3] {
+    pub(crate) fn names(&self) -> [&str; 3] {
         let path = self.href.split(['?', '#']).next().unwrap_or_default();
         let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let last = if last.is_empty() { self.identifier.as_str() } else { last };
