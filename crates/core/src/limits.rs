@@ -100,7 +100,7 @@ pub const FETCH_REDIRECTS_MAX_COUNT: u32 = 3;
 /// Such documents that are read at once at most.
 pub const FETCH_MAX_COUNT: usize = 16;
 /// Milliseconds that a call to another Lyceum server may take.
-pub const CLIENT_CALL_MAX_MS: u64 = 15_000;
+pub const CLIENT_CALL_MAX_MS: u64 = 10_000;
 /// Bytes of its answer at most.
 pub const CLIENT_ANSWER_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Calls to another Lyceum server that run at once at most.

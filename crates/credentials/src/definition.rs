@@ -112,7 +112,7 @@ impl Definition {
     /// Refuses what cannot stand in a credential before somebody has earned it.
     /// Errors: as [`Signer::sign`].
     pub fn rehearse(&self, signer: &Signer, now: Timestamp) -> Result<()> {
-        signer.rehearse(self.achievement()?, now).map_err(|problem| match problem.kind {
+        signer.rehearse(&self.achievement()?, now).map_err(|problem| match problem.kind {
             ProblemKind::Internal => problem,
             _ => Problem::invalid("credentialSubject", problem.message),
         })

@@ -141,7 +141,7 @@ impl Signer {
 
     /// Signs a badge of the achievement that nobody gets: what cannot stand in a credential is refused
     /// before somebody has earned it. Errors: as [`Signer::sign`].
-    pub(crate) fn rehearse(&self, achievement: Value, now: Timestamp) -> Result<()> {
+    pub(crate) fn rehearse(&self, achievement: &Value, now: Timestamp) -> Result<()> {
         let credential = json!({
             "@context": crate::CONTEXTS,
             "id": "urn:uuid:00000000-0000-4000-8000-000000000000",
@@ -262,5 +262,5 @@ fn rehearse(signer: &Signer, now: Timestamp) -> Result<()> {
         "description": "A rehearsal",
         "criteria": { "narrative": "None" },
     });
-    signer.rehearse(achievement, now)
+    signer.rehearse(&achievement, now)
 }
