@@ -95,7 +95,7 @@ impl TestServer {
     /// Starts a server of the setup on the database.
     pub fn start_as(target: &Target, mut setup: Setup) -> Self {
         let made = || Arc::new(tempfile::tempdir().expect("a folder can be made"));
-        setup.config.store.data = setup.folder.get_or_insert_with(made).path().to_owned();
+        setup.config.store.data = setup.folder.get_or_insert_with(made).path().into();
         let mut server = Self { target: target.clone(), setup, db: open(target), running: None };
         server.run();
         server

@@ -107,13 +107,13 @@ impl Of {
     fn list(&self, printer: &Printer) -> Result {
         let (server, state) = self.open(printer)?;
         let versions = server.get(&format!("/api/projects/{}/deployments", state.slug))?;
-        let served = state.version.unwrap_or_default();
+        let current = state.version.unwrap_or_default();
         printer.answer(
             || {
-                let rows: Vec<_> = listed(&versions).map(|version| row(version, served)).collect();
+                let rows: Vec<_> = listed(&versions).map(|version| row(version, current)).collect();
                 table(&["version", "made", "by", "frontend", "backend", "served"], &rows)
             },
-            || json!({ "served": served, "deployments": versions }),
+            || json!({ "served": current, "deployments": versions }),
         );
         Ok(())
     }
@@ -142,17 +142,17 @@ fn row(version: &Value, served: i64) -> Vec<String> {
 impl Rollback {
     fn run(self, printer: &Printer) -> Result {
         let (server, state) = self.of.open(printer)?;
-        let served = state.version.unwrap_or_default();
+        let current = state.version.unwrap_or_default();
         let path = format!("/api/projects/{}", state.slug);
         let versions = server.get(&format!("{path}/deployments"))?;
         let target = listed(&versions).find(|kept| match self.version {
             Some(version) => kept["version"] == version,
-            None => kept["version"].as_i64() < Some(served),
+            None => kept["version"].as_i64() < Some(current),
         });
         let Some(target) = target else {
             let message = match self.version {
                 Some(version) => format!("'{}' has no version {version}", state.slug),
-                None => format!("'{}' has no version before {served}", state.slug),
+                None => format!("'{}' has no version before {current}", state.slug),
             };
             return Err(Failure::new(Code::NotFound, message)
                 .hint("`lyceum deployments list` shows the versions that are kept"));
@@ -160,10 +160,10 @@ impl Rollback {
         let version = &target["version"];
         if self.dry_run {
             let text = || format!("version {version} of {} would be served again\n", state.slug);
-            printer.answer(text, || json!({ "from": served, "deployment": target }));
+            printer.answer(text, || json!({ "from": current, "deployment": target }));
             return Ok(());
         }
-        let question = format!("Serve version {version} of {} in place of {served}?", state.slug);
+        let question = format!("Serve version {version} of {} in place of {current}?", state.slug);
         if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
             return Err(prompt::cancelled());
         }
@@ -172,7 +172,7 @@ impl Rollback {
         printer.done(&format!("✔ version {version} of {} is served again", state.slug));
         printer.note("data and files are those of now; secrets are those of that version");
         printer.answer(String::new, || {
-            json!({ "from": served, "deployment": turned, "frontendUrl": state.frontend_url,
+            json!({ "from": current, "deployment": turned, "frontendUrl": state.frontend_url,
                     "backendUrl": state.backend_url })
         });
         Ok(())

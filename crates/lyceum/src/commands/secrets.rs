@@ -58,7 +58,7 @@ impl List {
     fn run(self, printer: &Printer) -> Result {
         let (_, state) = self.of.open(printer)?;
         let names: Vec<_> = state.secrets.digests.keys().collect();
-        let text = || names.iter().map(|name| format!("{name}\n")).collect();
+        let text = || names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
         printer.answer(text, || json!(names));
         Ok(())
     }

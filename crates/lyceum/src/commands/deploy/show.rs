@@ -117,8 +117,8 @@ pub(crate) fn missing(names: &[String]) -> String {
     let lines: Vec<_> = names.iter().map(|name| format!("MISSING SECRET: {name}")).collect();
     let width = lines.iter().map(String::len).max().unwrap_or_default();
     let edge = "─".repeat(width + 2);
-    let inside: String = lines.iter().map(|line| format!("│ {line:width$} │\n")).collect();
-    format!("┌{edge}┐\n{inside}└{edge}┘")
+    let inside: Vec<_> = lines.iter().map(|line| format!("│ {line:width$} │\n")).collect();
+    format!("┌{edge}┐\n{}└{edge}┘", inside.concat())
 }
 
 /// What a deploy came to, for programs.

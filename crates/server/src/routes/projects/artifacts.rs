@@ -59,14 +59,17 @@ async fn artifact(context: Context) -> lyceum_core::Result<Answer> {
 /// Sends a file piece by piece, until its end or until nobody reads on.
 fn send(mut file: std::fs::File, sender: &Sender<std::io::Result<Bytes>>) {
     loop {
-        let mut piece = BytesMut::zeroed(PIECE_BYTES);
-        let read = file.read(&mut piece);
-        let is_last = !matches!(read, Ok(count) if count > 0);
-        let piece = read.map(|count| {
-            piece.truncate(count);
-            piece.freeze()
-        });
-        if (is_last && piece.is_ok()) || sender.blocking_send(piece).is_err() || is_last {
+        let mut bytes = BytesMut::zeroed(PIECE_BYTES);
+        let piece = match file.read(&mut bytes) {
+            Ok(0) => return,
+            Ok(count) => {
+                bytes.truncate(count);
+                Ok(bytes.freeze())
+            }
+            Err(error) => Err(error),
+        };
+        let failed = piece.is_err();
+        if sender.blocking_send(piece).is_err() || failed {
             return;
         }
     }
