@@ -475,3 +475,7 @@ pub const R2_PAGE_WITH_METADATA_MAX_KEYS: usize = 100;
 pub const R2_DELETE_MAX_KEYS: usize = 1000;
 /// Bytes of what a request to a bucket says before the value at most.
 pub const R2_REQUEST_MAX_BYTES: u64 = 8 * 1024 * 1024;
+/// Frontends whose lists of files a server remembers.
+pub const FRONTEND_CACHE_ENTRIES: usize = 64;
+/// Bytes of the body of a request to the backend of a project at most.
+pub const BACKEND_BODY_MAX_BYTES: usize = 100 * 1024 * 1024;

@@ -14,6 +14,7 @@ use axum::http::{HeaderValue, Method, Request, Response, Version, header};
 use bytes::Bytes;
 use hyper::body::Body as HttpBody;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_hosting::engine::BoxError;
 use tokio::time::timeout;
 
 use crate::answer::Answer;
@@ -24,7 +25,7 @@ use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Access, Area, Pending, Route};
 use crate::state::App;
 use crate::table::{Place, Table};
-use crate::{body, compression, cors, proxy};
+use crate::{body, compression, cors, hosted, proxy};
 
 /// Answers requests by the tables of the areas.
 pub(crate) struct Dispatch {
@@ -51,13 +52,16 @@ impl Dispatch {
     /// Answers a request of the peer. Never fails: every problem is an answer.
     pub(crate) async fn handle<B>(&self, request: Request<B>, peer: IpAddr) -> Response<Body>
     where
-        B: HttpBody<Data = Bytes> + Unpin,
+        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<BoxError>,
     {
         let started = Instant::now();
         let (parts, body) = request.into_parts();
         let id = RequestId::of(&parts.headers);
+        if let Some(project) = hosted::Address::of(&self.app, &parts) {
+            return self.project(project, (parts, body), id, peer, started).await;
+        }
         let method = parts.method.clone();
-        let version = parts.version;
         let asked = Asked::of(&parts);
         let address = proxy::caller(peer, &parts.headers, &self.app.config.server.trusted_proxies);
         let path = parts.uri.path();
@@ -89,29 +93,62 @@ impl Dispatch {
             let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
             refusal.answer(place.rendering, dialect.unwrap_or(Dialect::Platform))
         });
-        answer.headers.insert(X_REQUEST_ID, id.header());
         if let Some(origin) = &asked.origin {
             cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
         }
-        if self.app.draining.load(Relaxed) && version < Version::HTTP_2 {
-            answer.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        let client = grant.as_ref().map(Grant::client_id);
+        self.tell(answer.into(), place, asked, (&id, client, address), started).await
+    }
+
+    /// Answers a request for a hosted project.
+    async fn project<B>(
+        &self,
+        project: hosted::Address,
+        (parts, body): (Parts, B),
+        id: RequestId,
+        peer: IpAddr,
+        started: Instant,
+    ) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let asked = Asked::of(&parts);
+        let address = proxy::caller(peer, &parts.headers, &self.app.config.server.trusted_proxies);
+        let place = hosted::PLACE;
+        let response = hosted::answer(&self.app, project, parts, body, address).await;
+        self.tell(response, place, asked, (&id, None, address), started).await
+    }
+
+    /// What all answers share: request id, log, count, compression, no body for `HEAD`.
+    async fn tell(
+        &self,
+        mut answer: Response<Body>,
+        place: Place<'_>,
+        asked: Asked,
+        (id, client, address): (&RequestId, Option<&str>, IpAddr),
+        started: Instant,
+    ) -> Response<Body> {
+        answer.headers_mut().insert(X_REQUEST_ID, id.header());
+        if self.app.draining.load(Relaxed) && asked.version < Version::HTTP_2 {
+            answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        let method_name = bounded(&method);
+        let (method_name, status) = (bounded(&asked.method), answer.status().as_u16());
         let took = started.elapsed();
-        self.app.metrics.answered(place.area, method_name, answer.status.as_u16(), took);
+        self.app.metrics.answered(place.area, method_name, status, took);
         tracing::info!(
             target: "lyceum::request",
             request_id = %id,
             method = method_name,
             route = place.pattern,
-            status = answer.status.as_u16(),
+            status,
             us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            client = grant.as_ref().map(Grant::client_id),
+            client,
             address = %address,
         );
         let encodings = asked.encodings.filter(|_| self.app.config.server.compression);
-        let response = compression::negotiate(answer.into(), encodings).await;
-        if method == Method::HEAD { without_body(response) } else { response }
+        let response = compression::negotiate(answer, encodings).await;
+        if asked.method == Method::HEAD { without_body(response) } else { response }
     }
 }
 
@@ -223,6 +260,8 @@ fn report(problem: &Problem, id: &RequestId, place: Place<'_>) {
 struct Asked {
     origin: Option<HeaderValue>,
     encodings: Option<HeaderValue>,
+    method: Method,
+    version: Version,
 }
 
 impl Asked {
@@ -230,6 +269,8 @@ impl Asked {
         Self {
             origin: parts.headers.get(header::ORIGIN).cloned(),
             encodings: parts.headers.get(header::ACCEPT_ENCODING).cloned(),
+            method: parts.method.clone(),
+            version: parts.version,
         }
     }
 }

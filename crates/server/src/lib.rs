@@ -15,6 +15,7 @@ mod cors;
 mod dispatch;
 mod etag;
 mod guarded;
+mod hosted;
 mod intake;
 mod learning;
 mod listen;

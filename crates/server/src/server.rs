@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::guarded::Guarded;
+use crate::hosted::Hosted;
 use crate::intake::Intake;
 use crate::learning::Learning;
 use crate::metrics::Metrics;
@@ -63,6 +64,7 @@ impl Server {
             db,
             base_url: config.public_url(),
             blobs: Blobs::on_disk(config.store.data.join("hosting"))?,
+            hosted: Hosted::default(),
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::Memory::default(),
@@ -115,7 +117,8 @@ impl Server {
         }
         let dispatch = Dispatch::new(Arc::clone(&app), areas);
         tracing::info!(base_url = app.base_url, "listening");
-        listen::run(listener, app, dispatch, tls, stop).await;
+        listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
+        app.hosted.close();
         background.shutdown().await;
     }
 }

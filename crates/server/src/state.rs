@@ -12,6 +12,7 @@ use lyceum_store::Db;
 
 use crate::auth::{Gate, Sandbox};
 use crate::guarded::Guarded;
+use crate::hosted::Hosted;
 use crate::intake::Intake;
 use crate::metrics::Metrics;
 use crate::routes::credentials::StatusLists;
@@ -31,6 +32,8 @@ pub struct State {
     pub base_url: String,
     /// The files of hosted projects.
     pub(crate) blobs: Blobs,
+    /// What serving hosted projects remembers, and the engine of their backends.
+    pub(crate) hosted: Hosted,
     /// Envelopes that wait to be kept.
     pub(crate) intake: Intake,
     /// Assessment items that were parsed lately.

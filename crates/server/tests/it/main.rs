@@ -21,6 +21,7 @@ mod enrolling;
 mod events;
 mod game_tokens;
 mod games;
+mod hosted;
 mod issuers;
 mod keys;
 mod lesson_plans;

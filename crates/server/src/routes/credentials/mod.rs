@@ -68,7 +68,7 @@ pub(crate) async fn start(app: &App) -> Result<()> {
 }
 
 /// Work that takes longer than a worker should be kept from its requests.
-pub(super) async fn apart<T: Send + 'static>(
+pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?

@@ -20,6 +20,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::hosted;
 use crate::render::Rendering;
 use crate::route::Place::Query;
 use crate::route::{Area, get, post};
@@ -148,11 +149,16 @@ async fn deployed(context: Context) -> Result<Answer> {
     };
     app.db.read(check).await?;
     take_in(app, &plan).await?;
+    let rehearsed = hosted::rehearse(app, &plan, &secrets).await?;
+    let slug = plan.slug.clone();
     let is_new = plan.base == 0;
     let apply = move |tx: &mut Tx<'_>| {
         deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets)
     };
     let state = app.db.write(apply).await?;
+    if let (Some(rehearsed), Some(version)) = (rehearsed, state.version) {
+        rehearsed.serve(&slug, version);
+    }
     Ok(Answer::of(&state).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 

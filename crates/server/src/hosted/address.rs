@@ -1,0 +1,91 @@
+//! Which project a request is for: `<slug>.<domain>`, of a server of staging `<slug>-staging.<domain>`,
+//! or `/_projects/<slug>/…` of any host.
+
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri, header};
+use lyceum_core::config::Environment;
+
+use crate::state::App;
+
+/// A project and a path within it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) slug: String,
+    /// Percent-encoded, with its slash in front, without the query.
+    pub(crate) path: String,
+    /// The project was named by the path.
+    pub(crate) is_by_path: bool,
+}
+
+const BY_PATH: &str = "/_projects/";
+
+impl Address {
+    /// The project that the request is for; none: it is for the server itself.
+    pub(crate) fn of(app: &App, parts: &Parts) -> Option<Self> {
+        if let Some(rest) = parts.uri.path().strip_prefix(BY_PATH) {
+            let (slug, path) = rest.split_once('/').unwrap_or((rest, ""));
+            return Some(Self { slug: slug.into(), path: format!("/{path}"), is_by_path: true });
+        }
+        let host = host(&parts.uri, &parts.headers)?;
+        let is_staging = app.sandbox.is_none() && app.config.server.env == Environment::Staging;
+        let slug = slug(&host, &app.config.hosting.domain, &app.base_url, is_staging)?;
+        Some(Self { slug, path: parts.uri.path().into(), is_by_path: false })
+    }
+}
+
+/// The name of the host, in lower case and without the port.
+fn host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
+    let host = match uri.host() {
+        Some(host) => host,
+        None => headers.get(header::HOST)?.to_str().ok()?,
+    };
+    Some(without_port(host).to_ascii_lowercase())
+}
+
+fn without_port(host: &str) -> &str {
+    host.rsplit_once(':')
+        .filter(|(_, port)| port.parse::<u16>().is_ok())
+        .map_or(host, |(host, _)| host)
+}
+
+/// The project of a host. The server's own name is none, whatever the domain of projects is.
+fn slug(host: &str, domain: &str, base_url: &str, is_staging: bool) -> Option<String> {
+    let own = base_url.split_once("://").map_or(base_url, |(_, own)| own);
+    if without_port(own).eq_ignore_ascii_case(host) {
+        return None;
+    }
+    let label = host.strip_suffix(domain)?.strip_suffix('.')?;
+    if label.is_empty() || label.contains('.') {
+        return None;
+    }
+    // What no deploy of this server could have made is a project that is not there.
+    let slug = if is_staging { label.strip_suffix("-staging").unwrap_or_default() } else { label };
+    Some(slug.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_name_projects() {
+        let of =
+            |host, is_staging| slug(host, "apps.example", "https://apps.example:8443", is_staging);
+        assert_eq!(of("maths.apps.example", false).as_deref(), Some("maths"));
+        assert_eq!(of("maths-staging.apps.example", true).as_deref(), Some("maths"));
+        assert_eq!(of("maths.apps.example", true).as_deref(), Some(""));
+        for host in [
+            "apps.example",
+            "a.b.apps.example",
+            ".apps.example",
+            "other.example",
+            "mathsapps.example",
+        ] {
+            assert_eq!(of(host, false), None, "{host}");
+        }
+        assert_eq!(slug("www.example", "example", "https://www.example", false), None);
+        assert_eq!(without_port("[::1]:80"), "[::1]");
+        assert_eq!(without_port("a.b:80"), "a.b");
+        assert_eq!(without_port("a.b"), "a.b");
+    }
+}

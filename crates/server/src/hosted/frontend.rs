@@ -1,0 +1,161 @@
+//! The files of a project's frontend.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use bytes::Bytes;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_hosting::Pieces;
+use lyceum_hosting::deployments::{self, Deployment, File, Manifest};
+use percent_encoding::percent_decode_str;
+
+use super::caching;
+use super::range::{self, Range};
+use crate::answer::Answer;
+use crate::etag;
+use crate::routes::credentials::apart;
+use crate::state::App;
+
+/// A file that answers a request: what is sent, and what it is.
+struct Found<'a> {
+    /// The path that the caller's file has; what is sent may be a compressed copy of it.
+    path: &'a str,
+    media: &'a str,
+    file: &'a File,
+    encoding: Option<&'static str>,
+    status: StatusCode,
+}
+
+/// The file under the path. Where there is none, a browser that goes to a page of the app gets the app.
+pub(super) async fn answer(
+    app: &App,
+    deployment: &Deployment,
+    path: &str,
+    parts: &Parts,
+) -> Result<Answer> {
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        let allow = HeaderValue::from_static("GET, HEAD");
+        return Ok(Answer::empty(StatusCode::METHOD_NOT_ALLOWED).header(header::ALLOW, allow));
+    }
+    let manifest = manifest(app, deployment).await?;
+    let decoded = percent_decode_str(path).decode_utf8_lossy();
+    let found = find(&manifest.0, decoded.trim_start_matches('/'), parts).ok_or_else(|| {
+        let message = format!("the project '{}' has no file '{path}'", deployment.slug);
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    send(app, found, parts).await
+}
+
+async fn manifest(app: &App, deployment: &Deployment) -> Result<Arc<Manifest>> {
+    let Some(zip) = &deployment.frontend else { return Ok(Arc::default()) };
+    if let Some(manifest) = app.hosted.manifests.get(&zip.sha256) {
+        return Ok(manifest);
+    }
+    let sha256 = zip.sha256.clone();
+    let manifest = app.db.read(move |tx| deployments::manifest(tx, &sha256)).await?;
+    let manifest = Arc::new(manifest.unwrap_or_default());
+    app.hosted.manifests.insert(zip.sha256.clone(), Arc::clone(&manifest));
+    Ok(manifest)
+}
+
+fn find<'a>(
+    files: &'a std::collections::BTreeMap<String, File>,
+    path: &str,
+    parts: &Parts,
+) -> Option<Found<'a>> {
+    let index = match path {
+        "" => "index.html".to_owned(),
+        path => format!("{}/index.html", path.trim_end_matches('/')),
+    };
+    let get = |path: &str| files.get_key_value(path);
+    let exact = get(path).or_else(|| get(&index)).map(|found| (found, StatusCode::OK));
+    let found = exact.or_else(|| match is_navigation(path, parts) {
+        true => get("index.html").map(|found| (found, StatusCode::OK)),
+        false => get("404.html").map(|found| (found, StatusCode::NOT_FOUND)),
+    });
+    let ((path, file), status) = found?;
+    let plain = Found { path, media: &file.media, file, encoding: None, status };
+    // A copy that the build compressed is better than what can be done while somebody waits.
+    let copies = [("br", "br"), ("gzip", "gz")];
+    let copy = copies.into_iter().filter(|(encoding, _)| accepts(parts, encoding)).find_map(
+        |(encoding, extension)| Some((encoding, files.get(&format!("{path}.{extension}"))?)),
+    );
+    Some(match copy {
+        Some((encoding, file)) => Found { file, encoding: Some(encoding), ..plain },
+        None => plain,
+    })
+}
+
+/// Whether a browser goes to a page, and does not ask for a part of one.
+fn is_navigation(path: &str, parts: &Parts) -> bool {
+    let text = |name: &HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let accepts_pages = text(&header::ACCEPT).is_some_and(|accept| accept.contains("text/html"));
+    let is_told = text(&SEC_FETCH_MODE).map(|mode| mode == "navigate");
+    let has_extension = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    is_told.unwrap_or(accepts_pages) && !has_extension
+}
+
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+
+fn accepts(parts: &Parts, encoding: &str) -> bool {
+    let accepted = parts.headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    accepted.unwrap_or_default().split(',').any(|part| {
+        let (name, weight) = part.split_once(';').unwrap_or((part, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0f32));
+        name.trim().eq_ignore_ascii_case(encoding) && !is_refused
+    })
+}
+
+async fn send(app: &App, found: Found<'_>, parts: &Parts) -> Result<Answer> {
+    let text = |name: HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    // What is compressed on the way out is another sequence of bytes: its tag is a weak one.
+    let is_recoded = found.encoding.is_none()
+        && app.config.server.compression
+        && parts.headers.contains_key(header::ACCEPT_ENCODING)
+        && !parts.headers.contains_key(header::RANGE);
+    let strong = format!("\"{}\"", &found.file.sha256.to_string()[..32]);
+    let tag = if is_recoded { format!("W/{strong}") } else { strong.clone() };
+    let with_headers = |answer: Answer| {
+        let answer = answer
+            .header(header::ETAG, tag.as_str())
+            .header(header::CACHE_CONTROL, caching::control(found.path))
+            .header(header::VARY, "accept-encoding")
+            .header(header::ACCEPT_RANGES, "bytes")
+            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+        match found.encoding {
+            Some(encoding) => answer.header(header::CONTENT_ENCODING, encoding),
+            None => answer,
+        }
+    };
+    let is_fresh = text(header::IF_NONE_MATCH).is_some_and(|tags| etag::names(tags, &strong));
+    if is_fresh && found.status == StatusCode::OK {
+        return Ok(with_headers(Answer::empty(StatusCode::NOT_MODIFIED)));
+    }
+    let size = found.file.size;
+    let may_be_part = text(header::IF_RANGE).is_none_or(|tag| tag == strong);
+    let wanted = text(header::RANGE).filter(|_| may_be_part && found.status == StatusCode::OK);
+    let (offset, length, status) = match range::asked(wanted, size) {
+        Range::Whole => (0, size, found.status),
+        Range::Part(offset, length) => (offset, length, StatusCode::PARTIAL_CONTENT),
+        Range::Unsatisfiable => {
+            let answer = Answer::empty(StatusCode::RANGE_NOT_SATISFIABLE);
+            return Ok(answer.header(header::CONTENT_RANGE, format!("bytes */{size}")));
+        }
+    };
+    let media = HeaderValue::from_str(found.media);
+    let media = media.unwrap_or(HeaderValue::from_static("application/octet-stream"));
+    let (blobs, digest) = (app.blobs.clone(), found.file.sha256);
+    let blob = apart(move || blobs.open(&digest)).await?;
+    let blob = blob.ok_or_else(|| Problem::internal(format!("the blob {digest} is gone")))?;
+    let body = Body::new(Pieces::new(Bytes::new(), vec![blob], offset, length));
+    let answer = with_headers(Answer::typed(media, body).status(status));
+    Ok(match status {
+        StatusCode::PARTIAL_CONTENT => {
+            let range = format!("bytes {offset}-{}/{size}", offset + length - 1);
+            answer.header(header::CONTENT_RANGE, range)
+        }
+        _ => answer,
+    })
+}

@@ -1,0 +1,59 @@
+//! Parts of a file (RFC 9110, 14).
+
+/// What of a file is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    /// All of it.
+    Whole,
+    /// Bytes from an offset on, and how many.
+    Part(u64, u64),
+    /// Nothing that the file has.
+    Unsatisfiable,
+}
+
+/// Reads `Range`. What cannot be read, or asks for several parts, asks for the whole.
+pub(super) fn asked(header: Option<&str>, size: u64) -> Range {
+    let range = header.and_then(|header| header.trim().strip_prefix("bytes="));
+    let Some((first, last)) = range.and_then(|range| range.trim().split_once('-')) else {
+        return Range::Whole;
+    };
+    match (first.trim(), last.trim()) {
+        ("", suffix) => match suffix.parse::<u64>() {
+            Ok(0) => Range::Unsatisfiable,
+            Ok(_) if size == 0 => Range::Unsatisfiable,
+            Ok(suffix) => Range::Part(size - suffix.min(size), suffix.min(size)),
+            Err(_) => Range::Whole,
+        },
+        (first, last) => {
+            let last = if last.is_empty() { Ok(u64::MAX) } else { last.parse() };
+            match (first.parse::<u64>(), last) {
+                (Ok(first), Ok(last)) if first > last => Range::Whole,
+                (Ok(first), Ok(_)) if first >= size => Range::Unsatisfiable,
+                (Ok(first), Ok(last)) => Range::Part(first, last.min(size - 1) - first + 1),
+                _ => Range::Whole,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read() {
+        let of = |header| asked(Some(header), 10);
+        assert_eq!(of("bytes=2-4"), Range::Part(2, 3));
+        assert_eq!(of("bytes=2-"), Range::Part(2, 8));
+        assert_eq!(of("bytes=2-99"), Range::Part(2, 8));
+        assert_eq!(of("bytes=-3"), Range::Part(7, 3));
+        assert_eq!(of("bytes=-99"), Range::Part(0, 10));
+        assert_eq!(of("bytes=10-"), Range::Unsatisfiable);
+        assert_eq!(of("bytes=-0"), Range::Unsatisfiable);
+        for whole in ["bytes=4-2", "bytes=0-1,3-4", "rows=1-2", "bytes=x-", "bytes"] {
+            assert_eq!(of(whole), Range::Whole, "{whole}");
+        }
+        assert_eq!(asked(Some("bytes=0-"), 0), Range::Unsatisfiable);
+        assert_eq!(asked(None, 10), Range::Whole);
+    }
+}

@@ -1,0 +1,282 @@
+//! Hosted projects as their visitors meet them: files, caching, the backend behind `/api`.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Write};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_core::config::Environment;
+use lyceum_project::{Artifact, Backend, Desired, Metadata, Module, State, Uses, plan, secrets};
+use lyceum_testkit::client::{Call, Reply, TestClient};
+use lyceum_testkit::server::{Setup, TestServer, both_as};
+use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+const SLUG: &str = "tides";
+const HOST: &str = "tides-staging.localhost";
+
+/// Runs the body against a server of staging, on both stores.
+fn staging(body: impl Fn(&mut TestServer)) {
+    let mut setup = Setup::default();
+    setup.config.server.env = Environment::Staging;
+    both_as(&setup, body);
+}
+
+fn upload(client: &TestClient, bytes: &[u8]) -> Artifact {
+    let sha256 = lyceum_blob::Digest::of(bytes).to_string();
+    let artifact = Artifact { sha256, size: bytes.len() as u64 };
+    let body = json!({ "sha256": artifact.sha256, "size": artifact.size });
+    let begun: Value = client.post("/api/uploads").json(&body).expect(200).json();
+    if begun["complete"] != true {
+        let id = begun["id"].as_str().unwrap();
+        let range = format!("bytes 0-{}/{}", bytes.len() - 1, bytes.len());
+        let call = client.put(&format!("/api/uploads/{id}")).header("content-range", &range);
+        call.body("application/octet-stream", bytes).expect(200);
+    }
+    artifact
+}
+
+/// Deploys files, code and secrets.
+fn deploy(
+    client: &TestClient,
+    files: &[(&str, &[u8])],
+    code: &str,
+    values: &[(&str, &str)],
+) -> Reply {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    let frontend = upload(client, &zip.finish().unwrap().into_inner());
+    let backend = (!code.is_empty()).then(|| {
+        let Artifact { sha256, size } = upload(client, code.as_bytes());
+        Backend {
+            source_hash: sha256.clone(),
+            main: "worker.js".into(),
+            modules: vec![Module { name: "worker.js".into(), sha256, size }],
+            compatibility_date: "2026-01-01".into(),
+            routes: Vec::new(),
+        }
+    });
+    let state: State = client.get(&format!("/api/projects/{SLUG}/state")).expect(200).json();
+    let key = BASE64_STANDARD.decode(&state.secrets.key).unwrap();
+    let digests =
+        values.iter().map(|(name, value)| ((*name).to_owned(), secrets::digest(&key, name, value)));
+    let desired = Desired {
+        slug: SLUG.into(),
+        metadata: Metadata { name: "Tides".into(), ..Metadata::default() },
+        frontend: Some(frontend),
+        backend,
+        force_backend: false,
+        uses: Uses { database: true, kv: true, bucket: true, lms: false },
+        secrets: Some(digests.collect()),
+    };
+    let plan = plan(&state, &desired);
+    let pushed: Vec<String> = plan.secrets.pushed().cloned().collect();
+    let values: BTreeMap<&str, &str> = values
+        .iter()
+        .copied()
+        .filter(|(name, _)| pushed.iter().any(|known| known == name))
+        .collect();
+    let body = json!({ "plan": plan, "secrets": values });
+    client.post(&format!("/api/projects/{SLUG}/deployments")).json(&body).send()
+}
+
+fn deployed(client: &TestClient, files: &[(&str, &[u8])], code: &str, values: &[(&str, &str)]) {
+    let reply = deploy(client, files, code, values);
+    assert!(matches!(reply.status, 200 | 201), "{}", reply.text());
+}
+
+/// A request of a visitor.
+fn visit<'a>(visitor: &'a TestClient, path: &str) -> Call<'a> {
+    visitor.get(path).header("host", HOST)
+}
+
+const APP: &str = "assets/app-B3kf9xQ1.js";
+
+fn files(long: &str) -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("index.html", b"<h1>Tides</h1>".to_vec()),
+        (APP, long.as_bytes().to_vec()),
+        ("data/tide table.json", b"{}".to_vec()),
+        ("docs/index.html", b"docs".to_vec()),
+        ("sea.bin", (0..=255).collect()),
+        ("packed.css", b"a{}".to_vec()),
+        ("packed.css.gz", b"not really gzip".to_vec()),
+    ]
+}
+
+fn borrowed<'a>(files: &'a [(&'static str, Vec<u8>)]) -> Vec<(&'static str, &'a [u8])> {
+    files.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect()
+}
+
+#[test]
+fn files_are_served_as_what_they_are() {
+    staging(|server| {
+        let (visitor, long) = (server.anonymous(), "let tide = 1;\n".repeat(500));
+        deployed(&server.client(), &borrowed(&files(&long)), "", &[]);
+
+        let page = visit(&visitor, "/").expect(200);
+        assert_eq!(page.text(), "<h1>Tides</h1>");
+        assert!(page.header("content-type").starts_with("text/html"));
+        assert_eq!(page.header("cache-control"), "no-cache");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        let app = visit(&visitor, &format!("/{APP}")).expect(200);
+        assert!(app.header("content-type").contains("javascript"));
+        assert_eq!(app.header("cache-control"), "public, max-age=31536000, immutable");
+        assert_eq!(app.text(), long);
+        let table = visit(&visitor, "/data/tide%20table.json").expect(200);
+        assert!(table.header("content-type").starts_with("application/json"));
+        assert_eq!(visit(&visitor, "/docs/").expect(200).text(), "docs");
+        assert_eq!(visit(&visitor, "/docs").expect(200).text(), "docs");
+
+        // What did not change is not sent again.
+        let tag = page.header("etag").to_owned();
+        let same = visit(&visitor, "/").header("if-none-match", &tag).expect(304);
+        assert!(same.body.is_empty());
+        visit(&visitor, "/").header("if-none-match", "\"other\"").expect(200);
+
+        // Parts, and nothing of one where the file changed meanwhile.
+        let part = visit(&visitor, "/sea.bin").header("range", "bytes=10-12").expect(206);
+        assert_eq!(
+            (part.body.as_slice(), part.header("content-range")),
+            (&[10, 11, 12][..], "bytes 10-12/256")
+        );
+        let part =
+            visit(&visitor, "/sea.bin").header("range", "bytes=-1").header("if-range", "\"old\"");
+        assert_eq!(part.expect(200).body.len(), 256);
+        let none = visit(&visitor, "/sea.bin").header("range", "bytes=256-").expect(416);
+        assert_eq!(none.header("content-range"), "bytes */256");
+        let head =
+            visitor.call(ureq::http::Method::HEAD, "/sea.bin").header("host", HOST).expect(200);
+        assert_eq!((head.body.len(), head.header("content-length")), (0, "256"));
+
+        // Compressed by the build, or on the way.
+        let packed = visit(&visitor, "/packed.css").header("accept-encoding", "gzip").expect(200);
+        assert_eq!(
+            (packed.header("content-encoding"), packed.text()),
+            ("gzip", "not really gzip".into())
+        );
+        assert!(packed.header("content-type").starts_with("text/css"));
+        let shrunk =
+            visit(&visitor, &format!("/{APP}")).header("accept-encoding", "br").expect(200);
+        assert_eq!(shrunk.header("content-encoding"), "br");
+        assert!(shrunk.body.len() < long.len() / 10 && shrunk.header("etag").starts_with("W/"));
+    });
+}
+
+#[test]
+fn pages_of_the_app_are_the_app_and_missing_files_are_missing() {
+    staging(|server| {
+        let visitor = server.anonymous();
+        deployed(&server.client(), &borrowed(&files("x")), "", &[]);
+        let html = "text/html,application/xhtml+xml";
+        let page = visit(&visitor, "/levels/3").header("accept", html).expect(200);
+        assert_eq!(page.text(), "<h1>Tides</h1>");
+        let told =
+            |mode: &str| visit(&visitor, "/levels/3").header("sec-fetch-mode", mode).send().status;
+        assert_eq!((told("navigate"), told("cors")), (200, 404));
+        visit(&visitor, "/levels/3").expect(404);
+        visit(&visitor, "/assets/gone-B3kf9xQ2.js").header("accept", html).expect(404);
+        visit(&visitor, "/../../etc/passwd").expect(404);
+        visit(&visitor, "/%2e%2e/%2e%2e/etc/passwd").expect(404);
+        let refused = visitor.post("/").header("host", HOST).json(&json!({})).expect(405);
+        assert_eq!(refused.header("allow"), "GET, HEAD");
+        assert_eq!(
+            visit(&visitor, "/api/x").expect(404).json::<Value>()["error"]["code"],
+            "NOT_FOUND"
+        );
+
+        // By the path of any host, but without the rights of the server's own pages.
+        let page = visitor.get("/_projects/tides/docs/").expect(200);
+        assert_eq!(page.text(), "docs");
+        assert!(page.header("content-security-policy").starts_with("sandbox "));
+        visitor.get("/_projects/tides").expect(200);
+        visitor.get("/_projects/moons/").expect(404);
+        for host in ["moons-staging.localhost", "tides.localhost"] {
+            visitor.get("/").header("host", host).expect(404);
+        }
+        assert_eq!(
+            visitor.get("/health").header("host", "localhost").expect(200).json::<Value>()["status"],
+            "ok"
+        );
+    });
+}
+
+const CODE: &str = r#"
+export default {
+  async fetch(request, env) {
+    const url = new URL(request.url);
+    const name = url.pathname.replace("/api/", "");
+    const body = await request.text();
+    if (name === "add") {
+      await env.DB.exec("CREATE TABLE IF NOT EXISTS note (text TEXT)");
+      await env.DB.prepare("INSERT INTO note VALUES (?)").bind(body).run();
+      await env.KV.put("last", "kept");
+      await env.BUCKET.put("file", "in the bucket");
+    }
+    if (name === "notes") {
+      const { results } = await env.DB.prepare("SELECT text FROM note").all();
+      const [last, file] = [await env.KV.get("last"), await (await env.BUCKET.get("file")).text()];
+      return Response.json({ notes: results.map((row) => row.text), last, file, version: "ONE" });
+    }
+    if (name === "self") return env.SELF.fetch("/api/notes");
+    const { host, protocol, search, pathname } = url;
+    return Response.json({ host, protocol, search, pathname, method: request.method, body,
+      secret: env.secrets.KEY, game: env.GAME_ID, from: request.headers.get("x-forwarded-for"),
+      scheme: request.headers.get("lyceum-scheme") }, { status: 202, headers: { "x-tide": "high" } });
+  },
+};
+"#;
+
+fn notes(server: &TestServer) -> Value {
+    visit(&server.anonymous(), "/api/notes").expect(200).json()
+}
+
+#[test]
+fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
+    staging(|server| {
+        let (client, visitor) = (server.client(), server.anonymous());
+        let page: &[(&str, &[u8])] = &[("index.html", b"page")];
+        deployed(&client, page, CODE, &[("KEY", "k1")]);
+        let echo = visitor.put("/api/echo?a=b%20c").header("host", HOST).body("text/plain", "hi");
+        let echo = echo.expect(202);
+        assert_eq!(echo.header("x-tide"), "high");
+        let told: Value = echo.json();
+        let expected = json!({
+            "host": HOST, "protocol": "http:", "search": "?a=b%20c", "pathname": "/api/echo",
+            "method": "PUT", "body": "hi", "secret": "k1", "game": SLUG, "from": "127.0.0.1",
+            "scheme": null,
+        });
+        assert_eq!(told, expected);
+        visitor.post("/api/add").header("host", HOST).body("text/plain", "one").expect(202);
+        let kept =
+            json!({ "notes": ["one"], "last": "kept", "file": "in the bucket", "version": "ONE" });
+        assert_eq!(notes(server), kept);
+        assert_eq!(visit(&visitor, "/api/self").expect(200).json::<Value>(), kept);
+        assert_eq!(visitor.get("/_projects/tides/api/notes").expect(200).json::<Value>(), kept);
+        assert_eq!(visit(&visitor, "/").expect(200).text(), "page");
+
+        // A version that does not start changes nothing.
+        let refused = deploy(
+            &client,
+            page,
+            "throw new Error('low tide'); export default {};",
+            &[("KEY", "k2")],
+        );
+        assert_eq!(refused.status, 422);
+        assert!(refused.text().contains("low tide"), "{}", refused.text());
+        assert_eq!(notes(server), kept);
+        server.restart();
+        assert_eq!(notes(server), kept);
+
+        deployed(&client, page, &CODE.replace("ONE", "TWO"), &[("KEY", "k2")]);
+        assert_eq!(notes(server)["version"], "TWO");
+        assert_eq!(visit(&visitor, "/api/x").expect(202).json::<Value>()["secret"], "k2");
+        client.post(&format!("/api/projects/{SLUG}/rollback")).json(&json!({})).expect(200);
+        assert_eq!(notes(server), kept);
+        assert_eq!(visit(&visitor, "/api/x").expect(202).json::<Value>()["secret"], "k1");
+    });
+}
