@@ -1,25 +1,39 @@
-//! Who may call: clients and their secrets, scopes, tokens, signing keys.
+//! Who may call: clients and their secrets, people and their sessions, API keys, scopes, tokens,
+//! signing keys.
 //!
 //! Invariants: no HTTP and no async; everything works on a [`lyceum_store::Tx`] with the time
 //! passed in. A secret leaves this crate once, when it is made; at rest there is its SHA-256 alone.
 //! A private key is at rest only under the [`Master`] key.
 
+pub mod api_key;
 pub mod client;
+pub mod device;
+pub mod guess;
+pub mod holder;
 mod keyring;
 mod master;
+pub mod password;
+pub mod person;
 mod repository;
 mod scope;
 mod secret;
+pub mod session;
 mod token;
 
 use lyceum_store::Migration;
 
+pub use api_key::{ApiKey, NewApiKey};
 pub use client::{Client, NewClient, Refusal};
+pub use holder::Holder;
 pub use keyring::{Keyring, Realm};
 pub use master::Master;
+pub use person::{NewPerson, Person, Role};
+pub use repository::members::{join, leave};
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
 pub use token::{Grant, Issued, Player, TokenFault};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 2, name: "access", sql: include_str!("../migrations/V2__access.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 2, name: "access", sql: include_str!("../migrations/V2__access.sql") },
+    Migration { version: 25, name: "people", sql: include_str!("../migrations/V25__people.sql") },
+];

@@ -1,4 +1,4 @@
-//! Client secrets: random, shown once, kept as a hash.
+//! Secrets: random, shown once, kept as a hash.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -25,6 +25,11 @@ pub(crate) fn random_text<const N: usize>(prefix: &str) -> String {
 
 pub(crate) fn hash(secret: &str) -> Hash {
     Sha256::digest(secret.as_bytes()).into()
+}
+
+/// A secret that follows from another one and does not lead back to it.
+pub(crate) fn derived(label: &str, secret: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(hash(&format!("{label} {secret}")))
 }
 
 /// Compares in a time that does not depend on where they differ.

@@ -1,6 +1,15 @@
 //! Every limit of the platform, each a named constant with its unit. `docs/limits.md` lists them
 //! all; a tidy test holds the two together.
 
+mod people;
+
+pub use people::*;
+
+/// Bytes of a project's schema, and of one of its migrations, at most.
+pub const SCHEMA_MAX_BYTES: usize = 1024 * 1024;
+/// Migrations of one project at most.
+pub const MIGRATIONS_MAX_FILES: usize = 2000;
+
 /// Records on a page when the request does not say (OneRoster 1.2, `limit`).
 pub const PAGE_DEFAULT_RECORDS: u64 = 100;
 /// Records on a page at most; a larger `limit` is served at this size.

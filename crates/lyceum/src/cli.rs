@@ -3,8 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    admin, badge, client, completions, config, demo, deploy, deployments, doctor, events, export,
-    import, keys, lesson, listen, lms, openapi, qti, sandbox, secrets, serve, standards, trigger,
+    account, admin, badge, client, completions, config, db, demo, deploy, deployments, doctor,
+    events, export, import, keys, lesson, listen, lms, openapi, qti, sandbox, secrets, serve,
+    standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -45,6 +46,17 @@ pub(crate) enum Command {
     /// Push and list the secrets of a deployed project
     #[command(subcommand)]
     Secrets(secrets::Secrets),
+    /// Show and make changes of a project's database schema; back it up
+    #[command(subcommand)]
+    Db(db::Db),
+    /// Sign in to a server by confirming a code in a browser
+    Login(account::Login),
+    /// Sign out
+    Logout(account::Logout),
+    /// Say who is signed in, and what they may do
+    Me(account::Me),
+    /// List or forget the accounts that you signed in to
+    Profiles(account::List),
     /// Load a school network from OneRoster CSV files
     Import(import::Import),
     /// Write all records as OneRoster CSV files
@@ -55,7 +67,7 @@ pub(crate) enum Command {
     /// See, rotate and publish the keys that sign credentials
     #[command(subcommand)]
     Keys(keys::Keys),
-    /// Back up, restore, check and purge the database
+    /// Look after the database, accounts of people and API keys
     #[command(subcommand)]
     Admin(admin::Admin),
     /// Work on the log of events and what follows from it

@@ -10,6 +10,7 @@ mod failure;
 mod interrupt;
 mod logs;
 mod printer;
+mod profile;
 mod remote;
 mod settings;
 

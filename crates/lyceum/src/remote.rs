@@ -7,10 +7,10 @@ use base64::prelude::BASE64_STANDARD;
 use clap::Args;
 use serde_json::Value;
 use ureq::http::Response;
-use ureq::typestate::WithoutBody;
 use ureq::{Agent, RequestBuilder};
 
 use crate::failure::{Code, Failure, Result};
+use crate::profile::Connection;
 
 /// Which server, and who asks.
 #[derive(Args, Clone)]
@@ -50,6 +50,8 @@ pub(crate) struct Remote {
     agent: Agent,
     base: String,
     token: Option<String>,
+    /// What the server must be, or it refuses; none: it may be any.
+    env: Option<&'static str>,
 }
 
 /// What a server answered.
@@ -69,9 +71,9 @@ impl RemoteArgs {
 impl SignIn {
     /// Signs in to the server; without an id, callers have that token.
     pub(crate) fn to(&self, server: &str, token: Option<&str>) -> Result<Remote> {
-        let agent: Agent = Agent::config_builder().http_status_as_error(false).build().into();
         let base = server.trim_end_matches('/').to_owned();
-        let mut remote = Remote { agent, base, token: token.map(str::to_owned) };
+        let token = token.map(str::to_owned);
+        let mut remote = Remote { agent: agent(), base, token, env: None };
         let Some(id) = &self.client_id else { return Ok(remote) };
         let secret = self.client_secret.as_deref().unwrap_or_default();
         let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
@@ -87,37 +89,53 @@ impl SignIn {
     }
 }
 
+fn agent() -> Agent {
+    Agent::config_builder().http_status_as_error(false).build().into()
+}
+
 impl Remote {
-    /// Sends JSON.
-    pub(crate) fn post(&self, path: &str, body: &str) -> Result<Answer> {
-        let mut request = self.agent.post(format!("{}{path}", self.base));
-        request = request.header("Content-Type", "application/json");
+    /// A server that somebody signed in to.
+    pub(crate) fn of(connection: &Connection) -> Self {
+        let Connection { url, env, token } = connection.clone();
+        Self { agent: agent(), base: url, token, env: Some(env.name()) }
+    }
+
+    /// Reads JSON.
+    pub(crate) fn get(&self, path: &str) -> Result<Answer> {
+        let request = self.agent.get(format!("{}{path}", self.base));
+        self.read(self.dressed(request).call())
+    }
+
+    /// Sends a form, as nobody in particular.
+    pub(crate) fn post_form(&self, path: &str, form: &[(&str, &str)]) -> Result<Answer> {
+        let request = self.agent.post(format!("{}{path}", self.base));
+        self.read(request.send_form(form.iter().copied()))
+    }
+
+    fn dressed<B>(&self, mut request: RequestBuilder<B>) -> RequestBuilder<B> {
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
-        self.read(request.send(body))
-    }
-
-    /// Reads.
-    pub(crate) fn get(&self, path: &str) -> Result<Answer> {
-        self.read(self.signed(self.agent.get(format!("{}{path}", self.base))).call())
-    }
-
-    /// Deletes.
-    pub(crate) fn delete(&self, path: &str) -> Result<Answer> {
-        self.read(self.signed(self.agent.delete(format!("{}{path}", self.base))).call())
-    }
-
-    fn signed(&self, request: RequestBuilder<WithoutBody>) -> RequestBuilder<WithoutBody> {
-        match &self.token {
-            Some(token) => request.header("Authorization", format!("Bearer {token}")),
+        match self.env {
+            Some(env) => request.header("Lyceum-Environment", env),
             None => request,
         }
     }
 
+    /// Sends JSON.
+    pub(crate) fn post(&self, path: &str, body: &str) -> Result<Answer> {
+        let request = self.agent.post(format!("{}{path}", self.base));
+        self.read(self.dressed(request).header("Content-Type", "application/json").send(body))
+    }
+
+    /// Deletes.
+    pub(crate) fn delete(&self, path: &str) -> Result<Answer> {
+        self.read(self.dressed(self.agent.delete(format!("{}{path}", self.base))).call())
+    }
+
     /// Opens a stream of server-sent events behind the event of that id.
     pub(crate) fn stream(&self, path: &str, after: Option<&str>) -> Result<impl Read + use<>> {
-        let mut request = self.signed(self.agent.get(format!("{}{path}", self.base)));
+        let mut request = self.dressed(self.agent.get(format!("{}{path}", self.base)));
         if let Some(after) = after {
             request = request.header("Last-Event-ID", after);
         }
@@ -154,6 +172,7 @@ impl Remote {
             );
         }
         match answer.status {
+            401 if self.env.is_some() => failure.hint("sign in again with `lyceum login`"),
             401 => failure.hint("name a client with --client-id and --client-secret"),
             _ => failure,
         }

@@ -8,6 +8,7 @@ mod config;
 pub mod literal;
 mod plan;
 mod rewrite;
+pub mod schema;
 pub mod secrets;
 mod state;
 

@@ -1,6 +1,7 @@
 //! What a handler is given.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
@@ -30,6 +31,8 @@ pub struct Context {
     pub grant: Option<Grant>,
     /// The dialect to answer in.
     pub dialect: Dialect,
+    /// Who sent it, as far as trusted proxies tell.
+    pub address: IpAddr,
     /// The request's id.
     pub request_id: RequestId,
     pub(crate) params: Vec<String>,

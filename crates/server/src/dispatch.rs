@@ -39,6 +39,7 @@ struct Call<'a, B> {
     parts: Parts,
     body: B,
     id: &'a RequestId,
+    address: IpAddr,
     /// Who calls, once that is known.
     grant: Option<Grant>,
 }
@@ -78,7 +79,7 @@ impl Dispatch {
             }
             None => (self.table.nowhere(path), Lead::Nowhere),
         };
-        let mut call = Call { app: &self.app, parts, body, id: &id, grant: None };
+        let mut call = Call { app: &self.app, parts, body, id: &id, address, grant: None };
         // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
         let is_open = place.rendering == Rendering::Game || self.app.sandbox.is_some();
         let dialect_asked = auth::dialect_asked(&call.parts.headers);
@@ -188,6 +189,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
         route: &Arc<Route>,
         params: Result<Vec<String>>,
     ) -> Result<Answer, Refusal> {
+        auth::check_environment(self.app, &self.parts.headers)?;
         // What is open in part is read without a token, but in a sandbox, where nobody needs one.
         let is_anonymous = matches!(route.access, Access::Optional(_))
             && !self.parts.headers.contains_key(header::AUTHORIZATION)
@@ -195,6 +197,11 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
         if let Some(scopes) = route.access.scopes().filter(|_| !is_anonymous) {
             let grant = auth::authenticate(self.app, &self.parts.headers, scopes).await?;
             self.grant.insert(grant).authorise(route.access, scopes)?;
+        }
+        if route.access == Access::SignedIn {
+            let changes = !matches!(route.method, Method::GET);
+            let headers = &self.parts.headers;
+            self.grant = Some(auth::people::signed_in(self.app, headers, changes).await?);
         }
         let params = params?;
         let usual_bytes = self.app.config.server.body_max_bytes;
@@ -210,6 +217,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             body,
             dialect: asked.or(self.grant.as_ref().map(Grant::dialect)).unwrap_or(Dialect::Platform),
             grant: self.grant.clone(),
+            address: self.address,
             request_id: self.id.clone(),
             params,
         };

@@ -41,7 +41,11 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
             "schemas": schemas(),
             "parameters": shared.parameters,
             "responses": shared.responses,
-            "securitySchemes": { "client": security(base_url), "game": game_token() },
+            "securitySchemes": {
+                "client": security(base_url),
+                "game": game_token(),
+                "session": session(),
+            },
         },
     })
 }
@@ -75,6 +79,16 @@ fn security(base_url: &str) -> Value {
                 "scopes": scopes,
             },
         },
+    })
+}
+
+fn session() -> Value {
+    json!({
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "__Host-lyceum",
+        "description": "A person's session in a browser; POST /api/auth/sign-in begins one. \
+                        Over http the cookie is called lyceum.",
     })
 }
 
@@ -122,6 +136,7 @@ impl Shared {
         }
         operation["security"] = match route.access {
             Access::Public => json!([]),
+            Access::SignedIn => json!([{ "client": [] }, { "session": [] }]),
             // One of the scopes is enough: each is an alternative of its own.
             Access::Any(scopes) => of_clients(scopes).collect(),
             Access::Player(scopes) => {

@@ -23,6 +23,8 @@ pub type Pending = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 pub enum Access {
     /// Everybody, without a token.
     Public,
+    /// Whoever is signed in: a person by a session, or any valid token or key.
+    SignedIn,
     /// A token that holds one of these scopes.
     Any(Scopes),
     /// As `Any`; without a token the route answers what is open to everybody.
@@ -40,7 +42,7 @@ impl Access {
     /// The scopes of which a client's token must hold one; none on public routes.
     pub fn scopes(self) -> Option<Scopes> {
         match self {
-            Self::Public => None,
+            Self::Public | Self::SignedIn => None,
             Self::Any(scopes) | Self::Optional(scopes) | Self::Player(scopes) => Some(scopes),
         }
     }

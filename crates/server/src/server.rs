@@ -8,7 +8,7 @@ use lyceum_access::{Keyring, Player};
 use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Db;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -70,6 +70,7 @@ impl Server {
             lessons: lyceum_adaptive::Memory::default(),
             guarded: Guarded::new(),
             status_lists: StatusLists::default(),
+            hashing: tokio::sync::Semaphore::new(limits::PASSWORD_HASHES_MAX_COUNT),
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),

@@ -44,6 +44,8 @@ pub struct State {
     pub(crate) guarded: Guarded,
     /// Status lists that were signed lately.
     pub(crate) status_lists: StatusLists,
+    /// Places for work with passwords.
+    pub(crate) hashing: tokio::sync::Semaphore,
     /// Tokens.
     pub(crate) gate: Gate,
     /// Who calls without a token of ours; none unless this is a sandbox.

@@ -3,6 +3,8 @@
 use crate::{read, refuse, root};
 
 const CODE: &str = "crates/core/src/limits.rs";
+/// What stands in files of its own; `limits.rs` has the rest.
+const PARTS: [&str; 1] = ["crates/core/src/limits/people.rs"];
 const PAGE: &str = "docs/limits.md";
 
 /// One limit as the page shows it: name, value, what it bounds.
@@ -14,7 +16,7 @@ fn row(name: &str, value: u128, meaning: &str) -> String {
 fn rows_of_the_code() -> Vec<String> {
     let mut rows = Vec::new();
     let mut meaning = Vec::new();
-    let code = read(CODE);
+    let code = [CODE].iter().chain(&PARTS).map(|file| read(file)).collect::<String>();
     // A value may stand on the line after its name.
     for line in code.replace("=\n", "= ").lines() {
         if let Some(doc) = line.strip_prefix("///") {

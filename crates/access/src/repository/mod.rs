@@ -1,4 +1,11 @@
 //! The only SQL of this crate.
 
+pub(crate) mod api_keys;
 pub(crate) mod clients;
+pub(crate) mod device;
+pub(crate) mod guesses;
 pub(crate) mod keys;
+pub(crate) mod links;
+pub(crate) mod members;
+pub(crate) mod people;
+pub(crate) mod sessions;

@@ -4,6 +4,7 @@
 
 mod clients;
 mod keys;
+mod people;
 mod tokens;
 
 use lyceum_access::{Keyring, MIGRATIONS, Master, Realm};

@@ -1,10 +1,12 @@
 //! One file a command.
 
+pub(crate) mod account;
 pub(crate) mod admin;
 pub(crate) mod badge;
 pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod deploy;
 pub(crate) mod deployments;
@@ -48,6 +50,11 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Standards(standards) => standards.run(printer),
         Command::Lesson(lesson) => lesson.run(printer),
         Command::Lms(lms) => lms.run(printer),
+        Command::Db(db) => db.run(printer),
+        Command::Login(login) => login.run(printer),
+        Command::Logout(logout) => logout.run(printer),
+        Command::Me(me) => me.run(printer),
+        Command::Profiles(profiles) => profiles.run(printer),
         Command::Badge(badge) => badge.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on may panic, and says what it left out"
 )]
 
+mod accounts;
 mod admin;
 mod badges;
 mod classroom;
@@ -14,6 +15,7 @@ mod clients;
 mod config;
 mod consumer;
 mod credentials;
+mod databases;
 mod deploy;
 mod doctor;
 mod durability;

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod plans;
+mod schema;
+mod schema_pairs;
 
 use lyceum_core::ProblemKind;
 use lyceum_project::literal::{self, Value};

@@ -17,6 +17,7 @@ use quick_cache::sync::Cache;
 
 use super::Grant;
 use super::clients::{Caller, Clients};
+use super::people::{self, Holders};
 use crate::state::App;
 
 /// What tokens are checked against.
@@ -24,6 +25,7 @@ pub struct Gate {
     keyring: ArcSwap<Keyring>,
     clients: ArcSwap<Clients>,
     verified: Cache<Box<str>, Arc<access::Grant>>,
+    holders: Holders,
     /// Held while clients and keys are read, so that an older answer never replaces a newer one.
     refreshing: tokio::sync::Mutex<()>,
 }
@@ -38,6 +40,7 @@ impl Gate {
             keyring: ArcSwap::from_pointee(keyring),
             clients: ArcSwap::default(),
             verified: Cache::new(limits::TOKEN_CACHE_ENTRIES),
+            holders: Holders::default(),
             refreshing: tokio::sync::Mutex::default(),
         }
     }
@@ -52,6 +55,10 @@ impl Gate {
         self.keyring.load_full()
     }
 
+    pub(super) fn holders(&self) -> &Holders {
+        &self.holders
+    }
+
     /// Whether pages of the origin may call as some client.
     pub(crate) fn knows_origin(&self, origin: &HeaderValue) -> bool {
         self.clients.load().any_has_origin(origin)
@@ -59,6 +66,10 @@ impl Gate {
 
     /// The grant of a token, or why it is refused.
     pub(crate) async fn open(&self, app: &App, token: &str) -> Result<Result<Grant, Reason>> {
+        if access::holder::is_kept(token) {
+            let opened = people::open_bearer(app, token).await?;
+            return Ok(opened.map_err(|closed| closed.says().to_owned()));
+        }
         let now = app.clock.now();
         let token = match self.verify(token, now) {
             Ok(token) => token,
@@ -69,7 +80,7 @@ impl Gate {
             Some(caller) if caller.is_revoked() => {
                 Ok(Err("the token's client was revoked".to_owned()))
             }
-            Some(caller) => Ok(Ok(Grant { token, caller })),
+            Some(caller) => Ok(Ok(Grant { token, caller, holder: None })),
         }
     }
 

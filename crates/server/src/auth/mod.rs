@@ -2,7 +2,9 @@
 
 mod clients;
 mod gate;
+pub(crate) mod people;
 mod sandbox;
+pub(crate) mod sign_in;
 pub(crate) mod token_request;
 
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use governor::clock::{Clock, DefaultClock};
 use lyceum_access as access;
-use lyceum_access::{Player, Rights, Scopes};
+use lyceum_access::{Holder, Player, Rights, Scopes};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 
 use crate::answer::Answer;
@@ -27,6 +29,7 @@ pub(crate) use sandbox::{Sandbox, client as sandbox_client};
 pub struct Grant {
     token: Arc<access::Grant>,
     caller: Arc<Caller>,
+    holder: Option<Arc<Holder>>,
 }
 
 impl Grant {
@@ -48,6 +51,16 @@ impl Grant {
     /// Whom a game token is for.
     pub fn player(&self) -> Option<&Player> {
         self.token.player.as_ref()
+    }
+
+    /// The person or the API key that calls; none with a signed token of a client.
+    pub fn holder(&self) -> Option<&Holder> {
+        self.holder.as_deref()
+    }
+
+    /// The scopes granted.
+    pub fn scopes(&self) -> Scopes {
+        self.token.scopes
     }
 
     pub(crate) fn client(&self) -> &Caller {
@@ -136,7 +149,7 @@ pub(crate) async fn authenticate(
     })
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -162,4 +175,28 @@ pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<Dialect> {
 fn wait_s(refused: &governor::NotUntil<governor::clock::QuantaInstant>) -> u64 {
     let wait = refused.wait_time_from(DefaultClock::default().now());
     wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
+}
+
+const ENVIRONMENT: HeaderName = HeaderName::from_static("lyceum-environment");
+
+/// What this server is: `staging`, `production`, or `local` for a sandbox.
+pub(crate) fn environment(app: &App) -> &'static str {
+    match app.sandbox {
+        Some(_) => "local",
+        None => app.config.server.env.name(),
+    }
+}
+
+/// Refuses a request that says, in the header `Lyceum-Environment`, that it is meant for a server of
+/// another environment: a command says so before it can do anything to the wrong one.
+pub(crate) fn check_environment(app: &App, headers: &HeaderMap) -> Result<()> {
+    let own = environment(app);
+    match headers.get(ENVIRONMENT) {
+        Some(meant) if meant != own => {
+            let meant = String::from_utf8_lossy(meant.as_bytes());
+            let message = format!("this server is '{own}' and the request is for '{meant}'");
+            Err(Problem::new(ProblemKind::Conflict, message))
+        }
+        _ => Ok(()),
+    }
 }

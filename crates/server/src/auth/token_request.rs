@@ -5,9 +5,19 @@ use std::collections::HashMap;
 use axum::http::{HeaderMap, header};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use lyceum_access::device;
 use percent_encoding::percent_decode_str;
 
-/// What a token request says.
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// A token for a client's own id and secret.
+    Client(TokenRequest),
+    /// The token of a device code, once a person let the program in (RFC 8628, 3.4).
+    Device(String),
+}
+
+/// What a client's token request says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TokenRequest {
     pub(crate) credentials: Credentials,
@@ -50,17 +60,41 @@ fn fault(error: &'static str, description: impl Into<String>) -> Fault {
 }
 
 /// Reads a request from its headers and form.
-pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<TokenRequest, Fault> {
+pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Request, Fault> {
     let mut form = parameters(body)?;
     let Some(grant_type) = form.remove("grant_type") else {
         return Err(fault("invalid_request", "the parameter 'grant_type' is missing"));
     };
+    if grant_type == DEVICE_GRANT {
+        check_program(&mut form)?;
+        let code = form.remove("device_code");
+        return code
+            .map(Request::Device)
+            .ok_or_else(|| fault("invalid_request", "the parameter 'device_code' is missing"));
+    }
     if grant_type != "client_credentials" {
-        let told = "the only grant_type here is 'client_credentials'";
+        let told = "the grant_type here is 'client_credentials', or the one of device codes";
         return Err(fault("unsupported_grant_type", told));
     }
     let credentials = credentials(headers, &mut form)?;
-    Ok(TokenRequest { credentials, scope: form.remove("scope") })
+    Ok(Request::Client(TokenRequest { credentials, scope: form.remove("scope") }))
+}
+
+/// The grant type of RFC 8628, 3.4.
+pub(crate) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+/// Reads the request of a program for a device code (RFC 8628, 3.1).
+pub(crate) fn parse_device(body: &[u8]) -> Result<(), Fault> {
+    check_program(&mut parameters(body)?)
+}
+
+/// Refuses programs other than our own: it is public, and so has no secret.
+fn check_program(form: &mut HashMap<String, String>) -> Result<(), Fault> {
+    match form.remove("client_id").as_deref() {
+        Some(device::CLIENT_ID) => Ok(()),
+        Some(_) => Err(fault("invalid_client", "no program with this client_id signs people in")),
+        None => Err(fault("invalid_request", "the parameter 'client_id' is missing")),
+    }
 }
 
 /// The form's parameters: each once, empty ones as if they were not sent (section 3.2).

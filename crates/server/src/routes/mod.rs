@@ -2,6 +2,7 @@
 
 mod adaptive;
 pub(crate) mod assessment;
+mod auth;
 pub(crate) mod bridge;
 mod clr;
 pub(crate) mod credentials;
@@ -11,6 +12,7 @@ mod games;
 mod health;
 pub(crate) mod oneroster;
 pub(crate) mod projects;
+mod sign_in;
 pub(crate) mod standards;
 mod tokens;
 
@@ -18,7 +20,8 @@ use crate::route::Area;
 
 /// Every area, and so every route, that the server has.
 pub fn all() -> Vec<Area> {
-    let mut areas = vec![health::area(), docs::area(), tokens::area()];
+    let mut areas =
+        vec![health::area(), docs::area(), tokens::area(), auth::area(), sign_in::area()];
     areas.extend(oneroster::areas());
     areas.extend(events::areas());
     areas.push(adaptive::area());

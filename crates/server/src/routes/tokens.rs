@@ -1,13 +1,16 @@
-//! Tokens for client credentials (RFC 6749), the keys that sign them (RFC 7517) and where both
+//! Tokens for client credentials (RFC 6749) and for people's programs (RFC 8628), the keys that sign them (RFC 7517) and where both
 //! are (RFC 8414).
 
 use axum::http::{HeaderValue, StatusCode, header};
-use lyceum_access::{self as access, Client, Refusal, Scope};
+use lyceum_access::device::{self, Waiting};
+use lyceum_access::session::Sort;
+use lyceum_access::{self as access, Client, Refusal, Scope, guess};
 use lyceum_core::{Result, limits};
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::auth::token_request::{self, Credentials, Fault, TokenRequest};
+use crate::auth;
+use crate::auth::token_request::{self, Credentials, DEVICE_GRANT, Fault, Request, TokenRequest};
 use crate::context::Context;
 use crate::cors;
 use crate::render::{Rendering, refusal};
@@ -25,17 +28,18 @@ pub(super) fn area() -> Area {
         routes: vec![
             post("/oauth2/token", Access::Public, token)
                 .named("postToken")
-                .says("Gives a token for a client's id and secret, sent by HTTP Basic or as form.")
+                .says("Gives a token for a client's id and secret, sent by HTTP Basic or as form, or for a device code.")
                 .reads_as(FORM)
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
                 .reads(json!({
                     "type": "object",
                     "required": ["grant_type"],
                     "properties": {
-                        "grant_type": {"type": "string", "const": "client_credentials"},
+                        "grant_type": {"type": "string", "enum": ["client_credentials", DEVICE_GRANT]},
                         "scope": {"type": "string", "description": "Scopes, spaces between them."},
                         "client_id": {"type": "string"},
                         "client_secret": {"type": "string"},
+                        "device_code": {"type": "string"},
                     },
                 }))
                 .answers(
@@ -49,6 +53,34 @@ pub(super) fn area() -> Area {
                             "token_type": {"type": "string", "const": "Bearer"},
                             "expires_in": {"type": "integer", "description": "Seconds."},
                             "scope": {"type": "string"},
+                        },
+                    }),
+                ),
+            post("/oauth2/device_authorization", Access::Public, ask_for_device)
+                .named("postDeviceAuthorization")
+                .says("Gives a program a code that a person approves on the page /device (RFC 8628).")
+                .reads_as(FORM)
+                .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
+                .reads(json!({
+                    "type": "object",
+                    "required": ["client_id"],
+                    "properties": {"client_id": {"type": "string", "const": device::CLIENT_ID}},
+                }))
+                .answers(
+                    200,
+                    "The code.",
+                    json!({
+                        "type": "object",
+                        "required": [
+                            "device_code", "user_code", "verification_uri", "expires_in", "interval",
+                        ],
+                        "properties": {
+                            "device_code": {"type": "string"},
+                            "user_code": {"type": "string"},
+                            "verification_uri": {"type": "string"},
+                            "verification_uri_complete": {"type": "string"},
+                            "expires_in": {"type": "integer", "description": "Seconds."},
+                            "interval": {"type": "integer", "description": "Seconds."},
                         },
                     }),
                 ),
@@ -74,12 +106,65 @@ pub(super) fn area() -> Area {
 
 async fn token(context: Context) -> Result<Answer> {
     let answer = match token_request::parse(&context.headers, &context.body) {
-        Ok(request) => grant(&context, request).await?,
+        Ok(Request::Client(request)) => grant(&context, request).await?,
+        Ok(Request::Device(code)) => token_of_device(&context, code).await?,
         Err(fault) => refused(&fault),
     };
-    Ok(answer
+    Ok(unkept(answer))
+}
+
+/// The answer, which nobody may keep (RFC 6749, 5.1).
+fn unkept(answer: Answer) -> Answer {
+    answer
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-        .header(header::PRAGMA, HeaderValue::from_static("no-cache")))
+        .header(header::PRAGMA, HeaderValue::from_static("no-cache"))
+}
+
+async fn ask_for_device(context: Context) -> Result<Answer> {
+    if let Err(fault) = token_request::parse_device(&context.body) {
+        return Ok(unkept(refused(&fault)));
+    }
+    let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
+    let subject = format!("device codes from {}", context.address);
+    let subjects = vec![(subject, limits::GUESSES_ADDRESS_COUNT)];
+    let asked = context.app.db.write(move |tx| {
+        guess::count(tx, now, &subjects)?;
+        device::ask(tx, now, environment)
+    });
+    let asked = asked.await?;
+    let page = format!("{}/device", context.base_url());
+    Ok(unkept(Answer::of(&json!({
+        "device_code": asked.device_code,
+        "user_code": asked.user_code,
+        "verification_uri": page,
+        "verification_uri_complete": format!("{page}?user_code={}", asked.user_code),
+        "expires_in": limits::DEVICE_CODE_LIFETIME_S,
+        "interval": limits::DEVICE_POLL_INTERVAL_S,
+    }))))
+}
+
+async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
+    let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
+    let polled = context.app.db.write(move |tx| device::poll(tx, now, environment, &code)).await?;
+    let waiting = match polled {
+        Ok((person, token)) => {
+            return Ok(Answer::of(&json!({
+                "access_token": token,
+                "token_type": "Bearer",
+                "expires_in": Sort::Token.lifetime_s(),
+                "scope": person.role.scopes().to_string(),
+            })));
+        }
+        Err(waiting) => waiting,
+    };
+    let (error, told) = match waiting {
+        Waiting::Pending => ("authorization_pending", "nobody has decided yet"),
+        Waiting::SlowDown => ("slow_down", "wait five seconds longer between two questions"),
+        Waiting::Denied => ("access_denied", "a person refused"),
+        Waiting::Expired => ("expired_token", "nobody decided in time; begin again"),
+        Waiting::Unknown => ("invalid_grant", "this code is not one of ours, or was used already"),
+    };
+    Ok(refused(&Fault { error, description: told.to_owned() }))
 }
 
 async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
@@ -160,10 +245,12 @@ async fn metadata(context: Context) -> Result<Answer> {
     Ok(Answer::of(&json!({
         "issuer": context.app.gate.keyring().realm().issuer(),
         "token_endpoint": format!("{base}/oauth2/token"),
+        "device_authorization_endpoint": format!("{base}/oauth2/device_authorization"),
         "jwks_uri": format!("{base}/.well-known/jwks.json"),
-        "grant_types_supported": ["client_credentials"],
+        "grant_types_supported": ["client_credentials", DEVICE_GRANT],
         "response_types_supported": [],
-        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
         "scopes_supported": Scope::all().map(Scope::name).collect::<Vec<_>>(),
+        "lyceum_environment": auth::environment(&context.app),
     })))
 }

@@ -25,6 +25,10 @@ fn every_route_asks_for_its_scope() {
     both(|server| {
         let anonymous = server.anonymous();
         for (path, route) in every_route() {
+            if route.access == Access::SignedIn {
+                let status = call(&anonymous, &route, &path).send().status;
+                assert_eq!(status, 401, "{} {path} signed out", route.method);
+            }
             let Some(scopes) = route.access.scopes() else { continue };
             let reply = match route.access {
                 // Open in part: a token that is none opens nothing all the same.
@@ -82,6 +86,8 @@ fn only_these_routes_are_public() {
         // Who knows a credential's random id may see it; keys and lists are what verifiers ask for.
         "GET /credentials/page.css",
         "GET /credentials/{id}",
+        // Programs and browsers that nobody is signed in with; what they show is guarded by forms.
+        "GET /device",
         "GET /docs",
         "GET /docs/{file}",
         "GET /health",
@@ -94,7 +100,16 @@ fn only_these_routes_are_public() {
         "GET /metrics",
         "GET /openapi.json",
         "GET /ready",
+        "GET /sign-in",
+        "GET /sign-in/page.css",
+        "GET /welcome",
+        "POST /api/auth/sign-in",
+        "POST /device",
+        "POST /oauth2/device_authorization",
         "POST /oauth2/token",
+        "POST /sign-in",
+        "POST /sign-out",
+        "POST /welcome",
     ];
     // The standards want their discovery documents open to all (OneRoster REST binding, 2.5).
     let open = |route: &&String| route.contains("/v1p2/discovery") || route.contains("/ims/case/");

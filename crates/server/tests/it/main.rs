@@ -31,6 +31,7 @@ mod lms;
 mod new_tests;
 mod oneroster;
 mod openapi;
+mod people;
 mod placement;
 mod platform;
 mod probe;

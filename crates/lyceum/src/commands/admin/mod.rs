@@ -1,10 +1,13 @@
 //! `lyceum admin`
 
+mod api_keys;
 mod backup;
 mod check;
 mod keys;
+mod members;
 mod postgres;
 mod purge;
+mod users;
 
 use clap::Subcommand;
 
@@ -23,6 +26,15 @@ pub(crate) enum Admin {
     Purge(purge::Purge),
     /// Make a new key for signing tokens
     RotateKeys(keys::RotateKeys),
+    /// Make, list and disable accounts of people
+    #[command(subcommand)]
+    User(users::User),
+    /// Make, list and revoke API keys, such as for CI jobs
+    #[command(subcommand)]
+    Key(api_keys::Key),
+    /// Say who belongs to a project
+    #[command(subcommand)]
+    Member(members::Member),
 }
 
 impl Admin {
@@ -33,6 +45,9 @@ impl Admin {
             Self::Check(check) => check.run(printer),
             Self::Purge(purge) => purge.run(printer),
             Self::RotateKeys(rotate) => rotate.run(printer),
+            Self::User(user) => user.run(printer),
+            Self::Key(key) => key.run(printer),
+            Self::Member(member) => member.run(printer),
         }
     }
 }

@@ -1,0 +1,90 @@
+//! API keys: what a program such as a CI job calls with, in place of a person.
+
+use lyceum_core::config::Environment;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+
+use crate::person::Role;
+use crate::repository::api_keys as repository;
+pub use crate::repository::api_keys::list;
+use crate::secret;
+
+/// What every key begins with.
+pub(crate) const PREFIX: &str = "lk_";
+
+/// A key as it stands in the store; its text stays with whoever it was shown to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Its id.
+    pub id: String,
+    /// What people call it; no two keys in force are called alike.
+    pub name: String,
+    /// Which servers take it.
+    pub environment: Environment,
+    /// What it may do.
+    pub role: Role,
+    /// The slug of the one project that it may change; none: every project.
+    pub project: Option<String>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was last used, to [`limits::LAST_USE_RESOLUTION_S`].
+    pub used: Option<Timestamp>,
+    /// Since when it is refused.
+    pub revoked: Option<Timestamp>,
+}
+
+/// What a new key is made from.
+#[derive(Clone, Debug)]
+pub struct NewApiKey {
+    /// What people call it.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// The slug of the one project that it may change; none: every project.
+    pub project: Option<String>,
+}
+
+/// Makes a key and answers it with its text, which is not to be had again.
+/// Errors: a name that is empty, too long, or taken by a key in force.
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    environment: Environment,
+    new: &NewApiKey,
+) -> Result<(ApiKey, String)> {
+    let name = new.name.trim();
+    if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
+        let rule = format!("must be 1 to {} bytes long", limits::PERSON_NAME_MAX_BYTES);
+        return Err(Problem::invalid("name", rule));
+    }
+    let key = ApiKey {
+        id: secret::random_text::<9>("key_"),
+        name: name.to_owned(),
+        environment,
+        role: new.role,
+        project: new.project.clone(),
+        created: now,
+        used: None,
+        revoked: None,
+    };
+    if list(tx)?.iter().any(|known| known.revoked.is_none() && known.name == key.name) {
+        let message = format!("there is a key '{}' already; revoke it first", key.name);
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let text = secret::random_text::<32>(PREFIX);
+    repository::insert(tx, &key, &secret::hash(&text))?;
+    Ok((key, text))
+}
+
+/// Refuses the key of that name or id from now on. Errors: no key in force is called so.
+pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, name: &str) -> Result<ApiKey> {
+    let is_meant = |key: &ApiKey| key.revoked.is_none() && (key.name == name || key.id == name);
+    let mut key = list(tx)?.into_iter().find(is_meant).ok_or_else(|| {
+        let message = format!("there is no key '{name}', or it was revoked already");
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    repository::revoke(tx, &key.id, now)?;
+    key.revoked = Some(now);
+    Ok(key)
+}

@@ -1,0 +1,38 @@
+//! Limits on guessing: how often something may be tried in a while.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+
+use crate::repository::guesses as repository;
+use crate::secret;
+
+/// What is counted, such as `account ada@example.org`, and how often it may be tried within
+/// [`limits::GUESS_WINDOW_S`].
+pub type Subject = (String, i64);
+
+/// Counts a try before it is made, so that many at once are no way around the limit.
+/// Errors: too many of one of the subjects; `retry_after_s` says how long to wait.
+pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[Subject]) -> Result<()> {
+    repository::delete_before(tx, now.plus_seconds(-limits::GUESS_WINDOW_S))?;
+    for (subject, max) in subjects {
+        let (count, since) = repository::count(tx, &secret::hash(subject), now)?;
+        if count > *max {
+            let ends = since.plus_seconds(limits::GUESS_WINDOW_S);
+            let left = (ends.milliseconds() - now.milliseconds()).max(1000);
+            let wait_s = left.unsigned_abs().div_ceil(1000);
+            let mut problem = Problem::new(
+                ProblemKind::TooManyRequests,
+                format!("too many tries; come back in {} minutes", wait_s.div_ceil(60)),
+            );
+            problem.retry_after_s = Some(wait_s);
+            return Err(problem);
+        }
+    }
+    Ok(())
+}
+
+/// Takes a try back: it was none, for it was right.
+pub fn take_back(tx: &mut Tx<'_>, subjects: &[Subject]) -> Result<()> {
+    subjects.iter().try_for_each(|(subject, _)| repository::uncount(tx, &secret::hash(subject)))
+}

@@ -1,0 +1,157 @@
+//! Who calls with what this server keeps as a hash: a session of a person, or an API key.
+
+use lyceum_core::config::Environment;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_store::Tx;
+
+use crate::api_key::{self, ApiKey};
+use crate::person::{self, Person, Role};
+use crate::repository::{api_keys, members, sessions};
+use crate::scope::Scopes;
+use crate::secret;
+use crate::session::Sort;
+
+/// Who calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A person, by a session.
+    Person(Person),
+    /// A program, by an API key.
+    Key(ApiKey),
+}
+
+/// Why a text opens nothing here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// Nothing in force is known by it.
+    Unknown,
+    /// A key of the other environment.
+    OtherEnvironment,
+    /// The time of the session is over.
+    Ended,
+    /// The key was revoked.
+    Revoked,
+}
+
+impl Closed {
+    /// The reason, for the caller.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Unknown => "the token or key is not known here, or not any more",
+            Self::OtherEnvironment => "the key is one of another environment",
+            Self::Ended => "the session has ended",
+            Self::Revoked => "the key was revoked",
+        }
+    }
+}
+
+/// Whether a bearer is one of those that are kept as a hash, and not a signed token.
+pub fn is_kept(bearer: &str) -> bool {
+    bearer.starts_with(api_key::PREFIX) || bearer.starts_with(Sort::Token.prefix())
+}
+
+/// Whose bearer that is, and whether [`touch`] should note its use.
+pub fn of_bearer(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    environment: Environment,
+    bearer: &str,
+) -> Result<Result<(Holder, bool), Closed>> {
+    if !bearer.starts_with(api_key::PREFIX) {
+        return of_session(tx, now, environment, bearer, Sort::Token);
+    }
+    Ok(match api_keys::find(tx, &secret::hash(bearer))? {
+        None => Err(Closed::Unknown),
+        Some(key) if key.environment != environment => Err(Closed::OtherEnvironment),
+        Some(key) if key.revoked.is_some() => Err(Closed::Revoked),
+        Some(key) => {
+            let is_stale = key.used.is_none_or(|used| is_stale(used, now));
+            Ok((Holder::Key(key), is_stale))
+        }
+    })
+}
+
+/// Whose session that is, and whether [`touch`] should note its use.
+pub fn of_session(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    environment: Environment,
+    session: &str,
+    sort: Sort,
+) -> Result<Result<(Holder, bool), Closed>> {
+    let Some(found) = sessions::find(tx, &secret::hash(session), sort, environment)? else {
+        return Ok(Err(Closed::Unknown));
+    };
+    if found.expires <= now || found.used.plus_seconds(sort.idle_s()) <= now {
+        return Ok(Err(Closed::Ended));
+    }
+    Ok(match person::find(tx, &found.person)? {
+        Some(person) if person.disabled.is_none() => {
+            Ok((Holder::Person(person), is_stale(found.used, now)))
+        }
+        _ => Err(Closed::Unknown),
+    })
+}
+
+/// Notes that a key or session is used.
+pub fn touch(tx: &mut Tx<'_>, now: Timestamp, text: &str) -> Result<()> {
+    let hash = secret::hash(text);
+    match text.starts_with(api_key::PREFIX) {
+        true => api_keys::touch(tx, &hash, now),
+        false => sessions::touch(tx, &hash, now),
+    }
+}
+
+fn is_stale(used: Timestamp, now: Timestamp) -> bool {
+    used.plus_seconds(limits::LAST_USE_RESOLUTION_S) <= now
+}
+
+impl Holder {
+    /// Its id, for logs and shares.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Person(person) => &person.id,
+            Self::Key(key) => &key.id,
+        }
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Person(person) => &person.name,
+            Self::Key(key) => &key.name,
+        }
+    }
+
+    /// Its role.
+    pub fn role(&self) -> Role {
+        match self {
+            Self::Person(person) => person.role,
+            Self::Key(key) => key.role,
+        }
+    }
+
+    /// What it may do, [`Holder::may_change`] aside.
+    pub fn scopes(&self) -> Scopes {
+        self.role().scopes()
+    }
+
+    /// Whether it may see and change a project that exists: administrators may, a person who is a
+    /// member, and a key that is bound to the project or to none.
+    pub fn may_change(&self, tx: &mut Tx<'_>, project: &str) -> Result<bool> {
+        match self {
+            Self::Person(person) if person.role == Role::Administrator => Ok(true),
+            Self::Person(person) => members::is_member(tx, project, &person.id),
+            Self::Key(key) => Ok(key.project.as_deref().is_none_or(|own| own == project)),
+        }
+    }
+
+    /// Whether it may make a project of that slug: its maker becomes a member ([`crate::join`]).
+    pub fn may_make(&self, project: &str) -> bool {
+        match self {
+            Self::Person(person) => person.role != Role::Guide,
+            Self::Key(key) => key.project.as_deref().is_none_or(|own| own == project),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! People: accounts with an e-mail address, a role and a password.
+
+use std::fmt;
+use std::str::FromStr;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+
+pub use crate::repository::people::{any, find, list, password};
+use crate::repository::{links, people as repository, sessions};
+use crate::scope::{Scope, Scopes};
+use crate::secret;
+
+/// What somebody is here, and so what they may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// May do everything.
+    Administrator,
+    /// Accompanies students: sees everything but demographics, sets goals and tracks, gives badges.
+    Guide,
+    /// Makes apps and games: their projects, and the content that they show.
+    Developer,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Administrator, Self::Guide, Self::Developer];
+
+    /// Its name in commands, tables and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Administrator => "administrator",
+            Self::Guide => "guide",
+            Self::Developer => "developer",
+        }
+    }
+
+    /// What it may do.
+    pub fn scopes(self) -> Scopes {
+        match self {
+            Self::Administrator => Scopes::EVERYTHING,
+            Self::Guide => [
+                Scope::RosterRead,
+                Scope::GradebookRead,
+                Scope::ResourcesRead,
+                Scope::EventsRead,
+                Scope::BridgeRead,
+                Scope::BridgeWrite,
+                Scope::AdaptiveRead,
+                Scope::AdaptiveWrite,
+                Scope::QtiRead,
+                Scope::CredentialsRead,
+                Scope::CredentialsWrite,
+                Scope::StandardsRead,
+                Scope::GamesRead,
+            ]
+            .into_iter()
+            .collect(),
+            Self::Developer => [
+                Scope::ResourcesRead,
+                Scope::QtiRead,
+                Scope::StandardsRead,
+                Scope::GamesRead,
+                Scope::GamesWrite,
+                Scope::ProjectsRead,
+                Scope::ProjectsWrite,
+            ]
+            .into_iter()
+            .collect(),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|role| role.name() == text);
+        known.ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+/// An account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// Its own id.
+    pub id: String,
+    /// What its owner signs in with, in lower case.
+    pub email: String,
+    /// What people call its owner.
+    pub name: String,
+    /// What its owner may do.
+    pub role: Role,
+    /// Whether there is a password to sign in with.
+    pub has_password: bool,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Since when nobody can sign in to it.
+    pub disabled: Option<Timestamp>,
+}
+
+/// What a new account is made from.
+#[derive(Clone, Debug)]
+pub struct NewPerson {
+    /// What its owner signs in with.
+    pub email: String,
+    /// What people call its owner.
+    pub name: String,
+    /// What its owner may do.
+    pub role: Role,
+    /// The hash of its password; none: its owner sets one by a link.
+    pub password: Option<String>,
+}
+
+/// Makes an account. Errors: what is no address or no name; an address that has an account.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person> {
+    let email = address(&new.email).ok_or_else(|| {
+        Problem::invalid("email", "must be an e-mail address such as ada@example.org")
+    })?;
+    let name = new.name.trim();
+    if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
+        let rule = format!("must be 1 to {} bytes long", limits::PERSON_NAME_MAX_BYTES);
+        return Err(Problem::invalid("name", rule));
+    }
+    let person = Person {
+        id: secret::random_text::<16>("lp_"),
+        email,
+        name: name.to_owned(),
+        role: new.role,
+        has_password: new.password.is_some(),
+        created: now,
+        disabled: None,
+    };
+    if !repository::insert(tx, &person, new.password.as_deref())? {
+        let message = format!("there is an account of '{}' already", person.email);
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    Ok(person)
+}
+
+/// The account of an address, however it is spelled.
+pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Person>> {
+    match address(email) {
+        Some(email) => repository::by_email(tx, &email),
+        None => Ok(None),
+    }
+}
+
+/// The account of an address. Errors: there is none.
+pub fn require(tx: &mut Tx<'_>, email: &str) -> Result<Person> {
+    by_email(tx, email)?.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, format!("there is no account of '{email}'"))
+    })
+}
+
+/// Lets nobody sign in to the account from now on, and ends its sessions; doing so twice keeps the
+/// first instant. Errors: there is none; nobody else could administer.
+pub fn disable(tx: &mut Tx<'_>, now: Timestamp, email: &str) -> Result<Person> {
+    let mut person = require(tx, email)?;
+    if person.disabled.is_none() {
+        let counts = person.role == Role::Administrator && person.has_password;
+        if counts && repository::active_administrators(tx)? == 1 {
+            let message = format!("'{}' is the last administrator", person.email);
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+        repository::disable(tx, &person.id, now)?;
+        person.disabled = Some(now);
+    }
+    sessions::delete_all_of(tx, &person.id)?;
+    links::delete_all_of(tx, &person.id)?;
+    Ok(person)
+}
+
+/// Makes a link's secret with which the owner sets a password once, within
+/// [`limits::SIGN_IN_LINK_LIFETIME_S`]; former links of the account stop.
+pub fn new_link(tx: &mut Tx<'_>, now: Timestamp, person: &Person) -> Result<String> {
+    let link = secret::random_text::<32>("");
+    links::delete_all_of(tx, &person.id)?;
+    let expires = now.plus_seconds(limits::SIGN_IN_LINK_LIFETIME_S);
+    links::insert(tx, &secret::hash(&link), &person.id, expires)?;
+    Ok(link)
+}
+
+/// Whose link that is; none where it was used, replaced or is too old.
+pub fn of_link(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Option<Person>> {
+    let Some(id) = links::person(tx, now, &secret::hash(link))? else { return Ok(None) };
+    Ok(find(tx, &id)?.filter(|person| person.disabled.is_none()))
+}
+
+/// Sets the password of a link's owner, uses the link up and ends all sessions of the account.
+/// Errors: the link was used, replaced or is too old.
+pub fn use_link(tx: &mut Tx<'_>, now: Timestamp, link: &str, password: &str) -> Result<Person> {
+    let person = of_link(tx, now, link)?.ok_or_else(|| {
+        let message = "this link was used already, was replaced by a newer one, or is too old; \
+                       'lyceum admin user link' makes a new one";
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    repository::set_password(tx, &person.id, password)?;
+    links::delete_all_of(tx, &person.id)?;
+    sessions::delete_all_of(tx, &person.id)?;
+    Ok(Person { has_password: true, ..person })
+}
+
+/// The address as it is stored; none where it is none. Whether mail arrives there is not known.
+fn address(email: &str) -> Option<String> {
+    let email = email.trim();
+    let (name, host) = email.rsplit_once('@')?;
+    let plain = |c: char| !c.is_whitespace() && !c.is_control();
+    let is_address = !name.is_empty()
+        && !host.is_empty()
+        && email.len() <= limits::EMAIL_MAX_BYTES
+        && email.chars().all(plain);
+    is_address.then(|| email.to_lowercase())
+}

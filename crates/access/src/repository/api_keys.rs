@@ -1,0 +1,76 @@
+//! API keys.
+
+use lyceum_core::Problem;
+use lyceum_core::Result;
+use lyceum_core::config::Environment;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Row, Tx, Value};
+
+use crate::api_key::ApiKey;
+use crate::secret::Hash;
+
+const COLUMNS: &str = "id, name, environment, role, project, created_ms, used_ms, revoked_ms";
+
+/// Every key in the order of its making, revoked ones too.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<ApiKey>> {
+    let mut keys = Vec::new();
+    tx.query(&format!("SELECT {COLUMNS} FROM api_keys ORDER BY created_ms, id"), &[], |row| {
+        keys.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(keys)
+}
+
+/// The key of a text's hash.
+pub(crate) fn find(tx: &mut Tx<'_>, hash: &Hash) -> Result<Option<ApiKey>> {
+    let sql = format!("SELECT {COLUMNS} FROM api_keys WHERE hash = $1");
+    tx.query_one(&sql, &[hash.as_slice().into()], read)
+}
+
+/// Adds a key.
+pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &Hash) -> Result<()> {
+    tx.execute(
+        "INSERT INTO api_keys (id, name, hash, environment, role, project, created_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            Value::from(&key.id),
+            Value::from(&key.name),
+            Value::from(hash.as_slice()),
+            Value::from(key.environment.name()),
+            Value::from(key.role.name()),
+            Value::from(key.project.as_deref()),
+            Value::from(key.created.milliseconds()),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Revokes a key.
+pub(crate) fn revoke(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
+    let sql = "UPDATE api_keys SET revoked_ms = $1 WHERE id = $2";
+    tx.execute(sql, &[now.milliseconds().into(), id.into()])?;
+    Ok(())
+}
+
+/// Keeps when the key was used.
+pub(crate) fn touch(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp) -> Result<()> {
+    let sql = "UPDATE api_keys SET used_ms = $1 WHERE hash = $2 AND COALESCE(used_ms, 0) < $1";
+    tx.execute(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> Result<ApiKey> {
+    Ok(ApiKey {
+        id: row.text(0)?.to_owned(),
+        name: row.text(1)?.to_owned(),
+        environment: match row.text(2)? {
+            "staging" => Environment::Staging,
+            _ => Environment::Production,
+        },
+        role: row.text(3)?.parse().map_err(Problem::internal)?,
+        project: row.opt_text(4)?.map(str::to_owned),
+        created: Timestamp::from_milliseconds(row.int(5)?),
+        used: row.opt_int(6)?.map(Timestamp::from_milliseconds),
+        revoked: row.opt_int(7)?.map(Timestamp::from_milliseconds),
+    })
+}

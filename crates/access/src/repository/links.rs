@@ -1,0 +1,28 @@
+//! Links with which people set a password, once.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+
+use crate::secret::Hash;
+
+/// Adds a link.
+pub(crate) fn insert(tx: &mut Tx<'_>, hash: &Hash, person: &str, expires: Timestamp) -> Result<()> {
+    let sql = "INSERT INTO sign_in_links (hash, person, expires_ms) VALUES ($1, $2, $3)";
+    let expires = expires.milliseconds();
+    tx.execute(sql, &[hash.as_slice().into(), person.into(), expires.into()])?;
+    Ok(())
+}
+
+/// Whose link that is, while it lasts.
+pub(crate) fn person(tx: &mut Tx<'_>, now: Timestamp, hash: &Hash) -> Result<Option<String>> {
+    let sql = "SELECT person FROM sign_in_links WHERE hash = $1 AND expires_ms > $2";
+    let now = now.milliseconds();
+    tx.query_one(sql, &[hash.as_slice().into(), now.into()], |row| Ok(row.text(0)?.to_owned()))
+}
+
+/// Deletes the links of an account.
+pub(crate) fn delete_all_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
+    tx.execute("DELETE FROM sign_in_links WHERE person = $1", &[person.into()])?;
+    Ok(())
+}

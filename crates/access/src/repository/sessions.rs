@@ -1,0 +1,87 @@
+//! Sessions of people.
+
+use lyceum_core::Result;
+use lyceum_core::config::Environment;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Tx, Value};
+
+use crate::secret::Hash;
+use crate::session::Sort;
+
+/// A session as it stands.
+pub(crate) struct Session {
+    pub(crate) person: String,
+    pub(crate) used: Timestamp,
+    pub(crate) expires: Timestamp,
+}
+
+/// Adds a session.
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    hash: &Hash,
+    person: &str,
+    sort: Sort,
+    environment: Environment,
+    now: Timestamp,
+    expires: Timestamp,
+) -> Result<()> {
+    tx.execute(
+        "INSERT INTO sessions (hash, person, sort, environment, created_ms, used_ms, expires_ms) \
+         VALUES ($1, $2, $3, $4, $5, $5, $6)",
+        &[
+            Value::from(hash.as_slice()),
+            Value::from(person),
+            Value::from(sort.name()),
+            Value::from(environment.name()),
+            Value::from(now.milliseconds()),
+            Value::from(expires.milliseconds()),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The session of a secret's hash, ended or not.
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    hash: &Hash,
+    sort: Sort,
+    environment: Environment,
+) -> Result<Option<Session>> {
+    tx.query_one(
+        "SELECT person, used_ms, expires_ms FROM sessions \
+         WHERE hash = $1 AND sort = $2 AND environment = $3",
+        &[Value::from(hash.as_slice()), Value::from(sort.name()), Value::from(environment.name())],
+        |row| {
+            Ok(Session {
+                person: row.text(0)?.to_owned(),
+                used: Timestamp::from_milliseconds(row.int(1)?),
+                expires: Timestamp::from_milliseconds(row.int(2)?),
+            })
+        },
+    )
+}
+
+/// Keeps when the session was used.
+pub(crate) fn touch(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp) -> Result<()> {
+    let sql = "UPDATE sessions SET used_ms = $1 WHERE hash = $2 AND used_ms < $1";
+    tx.execute(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
+    Ok(())
+}
+
+/// Deletes a session.
+pub(crate) fn delete(tx: &mut Tx<'_>, hash: &Hash) -> Result<()> {
+    tx.execute("DELETE FROM sessions WHERE hash = $1", &[hash.as_slice().into()])?;
+    Ok(())
+}
+
+/// Deletes the sessions of a person.
+pub(crate) fn delete_all_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
+    tx.execute("DELETE FROM sessions WHERE person = $1", &[person.into()])?;
+    Ok(())
+}
+
+/// Deletes the sessions whose time is over.
+pub(crate) fn delete_ended(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    tx.execute("DELETE FROM sessions WHERE expires_ms <= $1", &[now.milliseconds().into()])?;
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Sessions of people: what a browser's cookie and the token of `lyceum login` stand for.
+
+use lyceum_core::config::Environment;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_store::Tx;
+
+use crate::person::Person;
+use crate::repository::sessions as repository;
+use crate::secret;
+
+/// What holds a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// A browser, in a cookie.
+    Page,
+    /// A program that its owner let in, as a bearer token.
+    Token,
+}
+
+impl Sort {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Token => "token",
+        }
+    }
+
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Self::Page => "lw_",
+            Self::Token => "lu_",
+        }
+    }
+
+    /// Seconds that a session lives, used or not.
+    pub fn lifetime_s(self) -> i64 {
+        match self {
+            Self::Page => limits::PAGE_SESSION_LIFETIME_S,
+            Self::Token => limits::TOKEN_SESSION_LIFETIME_S,
+        }
+    }
+
+    /// Seconds that a session lives without being used.
+    pub fn idle_s(self) -> i64 {
+        match self {
+            Self::Page => limits::PAGE_SESSION_IDLE_S,
+            Self::Token => limits::TOKEN_SESSION_IDLE_S,
+        }
+    }
+}
+
+/// Begins a session and answers its secret. `former` is the secret of a session that the same browser
+/// had: it ends, so that nobody shares a session that somebody planted there.
+pub fn start(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    environment: Environment,
+    person: &Person,
+    sort: Sort,
+    former: Option<&str>,
+) -> Result<String> {
+    repository::delete_ended(tx, now)?;
+    if let Some(former) = former {
+        end(tx, former)?;
+    }
+    let session = secret::random_text::<32>(sort.prefix());
+    let expires = now.plus_seconds(sort.lifetime_s());
+    let hash = secret::hash(&session);
+    repository::insert(tx, &hash, &person.id, sort, environment, now, expires)?;
+    Ok(session)
+}
+
+/// Ends a session, if there is one.
+pub fn end(tx: &mut Tx<'_>, session: &str) -> Result<()> {
+    repository::delete(tx, &secret::hash(session))
+}
+
+/// A secret that guards the forms of a browser that has no session.
+pub fn new_form_secret() -> String {
+    secret::random_text::<32>("")
+}
+
+/// Whether the token is the one of the secret.
+pub fn is_form_token(secret: &str, token: &str) -> bool {
+    secret::same(&secret::hash(&form_token(secret)), &secret::hash(token))
+}
+
+/// What a page of the session's own shows and no other page knows: it guards against forged forms.
+pub fn form_token(session: &str) -> String {
+    secret::derived("lyceum form", session)
+}

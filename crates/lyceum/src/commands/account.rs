@@ -1,0 +1,230 @@
+//! `lyceum login`, `logout`, `me` and `profiles`
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use lyceum_access::device::CLIENT_ID;
+use lyceum_core::limits;
+use serde_json::{Value, json};
+
+use crate::failure::{Code, Failure, Result};
+use crate::printer::{Printer, table};
+use crate::profile::{self, AccountArgs, Connection, Entry, Env, Profiles};
+use crate::remote::{Answer, Remote};
+
+#[derive(Args)]
+pub(crate) struct Login {
+    /// Address of the server [default: that of the last sign-in, else from the variable `LYCEUM_URL`]
+    #[arg(long, value_name = "URL", help_heading = "Server")]
+    url: Option<String>,
+    #[command(flatten)]
+    account: AccountArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Logout {
+    #[command(flatten)]
+    account: AccountArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Me {
+    #[command(flatten)]
+    account: AccountArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(subcommand)]
+    command: Option<ListCommand>,
+}
+
+#[derive(Subcommand)]
+enum ListCommand {
+    /// List the accounts that you signed in to
+    #[command(alias = "ls")]
+    List,
+    /// Forget the accounts of a profile; their sessions on the servers go on until they end
+    #[command(alias = "rm")]
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+impl Login {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let AccountArgs { env, profile } = &self.account;
+        if *env == Env::Local {
+            printer.done("a sandbox needs no sign-in");
+            return Ok(());
+        }
+        let mut profiles = Profiles::read()?;
+        let url = self.url(&profiles)?;
+        let remote = Remote::of(&Connection { url: url.clone(), env: *env, token: None });
+        check_environment(&remote, *env)?;
+        let asked =
+            remote.post_form("/oauth2/device_authorization", &[("client_id", CLIENT_ID)])?;
+        if asked.status != 200 {
+            return Err(remote.refusal(&asked));
+        }
+        let text = |name: &str| asked.body[name].as_str().unwrap_or_default().to_owned();
+        let (link, code) = (text("verification_uri_complete"), text("user_code"));
+        printer.item(
+            || format!("Open {link} in a browser and compare the code: {code}"),
+            || json!({ "link": link, "code": code, "expiresIn": asked.body["expires_in"] }),
+        );
+        let token = wait_for_token(&remote, &asked.body)?;
+        let remote =
+            Remote::of(&Connection { url: url.clone(), env: *env, token: Some(token.clone()) });
+        let me = remote.get("/api/auth/me")?;
+        if me.status != 200 {
+            return Err(remote.refusal(&me));
+        }
+        let email = me.body["email"].as_str().unwrap_or_default().to_owned();
+        profiles.set(profile, *env, Entry { url, email: email.clone(), token });
+        profiles.write()?;
+        printer.closing(|| me.body.clone());
+        let role = me.body["role"].as_str().unwrap_or_default();
+        printer.done(&format!("signed in to {} as {email} ({role})", env.name()));
+        Ok(())
+    }
+
+    fn url(&self, profiles: &Profiles) -> Result<String> {
+        let AccountArgs { env, profile } = &self.account;
+        let given = self.url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
+        let known = || profiles.find(profile, *env).map(|entry| entry.url.clone());
+        given.or_else(profile::url_in_place).or_else(known).ok_or_else(|| {
+            let message = format!("no server is known for {}", env.name());
+            Failure::new(Code::Usage, message).hint("name its address with --url")
+        })
+    }
+}
+
+/// Refuses a server of another environment before anybody signs in to it.
+fn check_environment(remote: &Remote, env: Env) -> Result {
+    let told = remote.get("/.well-known/oauth-authorization-server")?;
+    if told.status != 200 {
+        return Err(remote.refusal(&told));
+    }
+    match told.body["lyceum_environment"].as_str() {
+        Some(own) if own == env.name() => Ok(()),
+        Some(own) => {
+            let message = format!("the server is '{own}' and --env is '{}'", env.name());
+            Err(Failure::new(Code::Conflict, message).hint("name the right address with --url"))
+        }
+        None => Err(Failure::failed("there is no Lyceum server at this address")),
+    }
+}
+
+/// Asks as often as the server allows until a person has decided (RFC 8628, 3.5).
+fn wait_for_token(remote: &Remote, asked: &Value) -> Result<String> {
+    let code = asked["device_code"].as_str().unwrap_or_default();
+    let form = [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+        ("client_id", CLIENT_ID),
+        ("device_code", code),
+    ];
+    let mut interval_s = asked["interval"].as_u64().unwrap_or(5);
+    loop {
+        sleep(Duration::from_secs(interval_s));
+        let answer = remote.post_form("/oauth2/token", &form)?;
+        if let (200, Some(token)) = (answer.status, answer.body["access_token"].as_str()) {
+            return Ok(token.to_owned());
+        }
+        match answer.body["error"].as_str() {
+            Some("authorization_pending") => {}
+            Some("slow_down") => interval_s += limits::DEVICE_SLOW_DOWN_S.unsigned_abs(),
+            Some("access_denied") => {
+                return Err(Failure::new(
+                    Code::NotAllowed,
+                    "the sign-in was refused in the browser",
+                ));
+            }
+            Some("expired_token") => {
+                let message = "nobody confirmed the code in time";
+                return Err(
+                    Failure::new(Code::NotAllowed, message).hint("run `lyceum login` again")
+                );
+            }
+            _ => return Err(remote.refusal(&answer)),
+        }
+    }
+}
+
+impl Logout {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let AccountArgs { env, profile } = &self.account;
+        let mut profiles = Profiles::read()?;
+        let Some(entry) = profiles.remove(profile, *env) else {
+            let message = format!("you are not signed in to {}", env.name());
+            return Err(Failure::new(Code::NotAllowed, message));
+        };
+        let connection = Connection { url: entry.url, env: *env, token: Some(entry.token) };
+        let ended = Remote::of(&connection).post("/api/auth/sign-out", "");
+        profiles.write()?;
+        // A session that is over already is what was wanted.
+        if !ended.is_ok_and(|answer| matches!(answer.status, 204 | 401)) {
+            printer.warn("the server could not be told; its session ends by itself");
+        }
+        printer.done(&format!("signed out of {}", env.name()));
+        Ok(())
+    }
+}
+
+impl Me {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let remote = self.account.connect()?;
+        let Answer { status, body } = remote.get("/api/auth/me")?;
+        if status != 200 {
+            return Err(remote.refusal(&Answer { status, body }));
+        }
+        printer.answer(
+            || {
+                let names = ["name", "email", "kind", "role", "project", "environment", "id"];
+                let told = names.iter().filter_map(|name| Some((name, body[*name].as_str()?)));
+                let lines: Vec<_> =
+                    told.map(|(name, value)| format!("{name:11}  {value}")).collect();
+                lines.join("\n") + "\n"
+            },
+            || body.clone(),
+        );
+        Ok(())
+    }
+}
+
+impl List {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let mut profiles = Profiles::read()?;
+        if let Some(ListCommand::Remove { name }) = self.command {
+            if profiles.all.remove(&name).is_none() {
+                let message = format!("there is no profile '{name}'");
+                return Err(Failure::new(Code::NotFound, message));
+            }
+            profiles.write()?;
+            printer.done(&format!("forgot the profile '{name}'"));
+            return Ok(());
+        }
+        let rows = profiles.all.iter().flat_map(|(profile, entries)| {
+            entries.iter().map(move |(env, entry)| {
+                [profile.as_str(), env.name(), &entry.email, &entry.url].map(str::to_owned).to_vec()
+            })
+        });
+        let rows: Vec<_> = rows.collect();
+        let names = ["profile", "env", "email", "url"];
+        printer.answer(
+            || table(&names, &rows),
+            || {
+                let one = |row: &Vec<String>| {
+                    let pairs = names.iter().zip(row);
+                    Value::Object(
+                        pairs.map(|(name, text)| ((*name).into(), text.as_str().into())).collect(),
+                    )
+                };
+                rows.iter().map(one).collect()
+            },
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! `lyceum admin key`
+
+use clap::{Args, Subcommand};
+use lyceum_access::{ApiKey, NewApiKey, Role, api_key};
+use lyceum_core::time::{Clock, SystemClock};
+use serde_json::{Value, json};
+
+use crate::failure::Result;
+use crate::printer::{Printer, table};
+use crate::settings::{self, DataArgs, Missing, flag, write};
+
+#[derive(Subcommand)]
+pub(crate) enum Key {
+    /// Make an API key, such as for a CI job, and print it, once
+    Create(Create),
+    /// List the keys
+    List(List),
+    /// Refuse a key from now on
+    Revoke(Revoke),
+}
+
+#[derive(Args)]
+pub(crate) struct Create {
+    /// What people call it
+    name: String,
+    /// What it may do
+    #[arg(long, value_name = "administrator|guide|developer", default_value = "developer")]
+    role: Role,
+    /// The one project that it may change [default: every project]
+    #[arg(long, value_name = "SLUG")]
+    project: Option<String>,
+    /// Which servers take it [default: as the settings say]
+    #[arg(long, value_name = "staging|production")]
+    env: Option<String>,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Revoke {
+    /// The key's name or id
+    name: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Key {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Create(create) => create.run(printer),
+            Self::List(list) => list.run(printer),
+            Self::Revoke(revoke) => revoke.run(printer),
+        }
+    }
+}
+
+impl Create {
+    fn run(self, printer: &Printer) -> Result {
+        let loaded = self.data.load(flag("--env", "server.env", self.env).as_slice())?;
+        let db = settings::open(&loaded.config, Missing::Make)?;
+        let new = NewApiKey { name: self.name, role: self.role, project: self.project };
+        let (now, environment) = (SystemClock.now(), loaded.config.server.env);
+        let (key, text) = write(&db, move |tx| api_key::create(tx, now, environment, &new))?;
+        printer.answer(
+            || format!("{text}\n"),
+            || {
+                let mut told = record(&key);
+                told["key"] = text.as_str().into();
+                told
+            },
+        );
+        printer.done(&format!(
+            "keep the key of '{}' now: only its hash is stored; {} servers take it",
+            key.name,
+            key.environment.name()
+        ));
+        Ok(())
+    }
+}
+
+impl List {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let keys = db.read_blocking(api_key::list)?;
+        printer.answer(
+            || {
+                let header = ["id", "name", "env", "role", "project", "last used", "state"];
+                table(&header, &keys.iter().map(row).collect::<Vec<_>>())
+            },
+            || keys.iter().map(record).collect(),
+        );
+        Ok(())
+    }
+}
+
+impl Revoke {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let key = write(&db, move |tx| api_key::revoke(tx, now, &self.name))?;
+        printer.done(&format!("revoked the key '{}'; every server refuses it at once", key.name));
+        Ok(())
+    }
+}
+
+fn row(key: &ApiKey) -> Vec<String> {
+    let state = match key.revoked {
+        Some(at) => format!("revoked {at}"),
+        None => "active".to_owned(),
+    };
+    vec![
+        key.id.clone(),
+        key.name.clone(),
+        key.environment.name().to_owned(),
+        key.role.to_string(),
+        key.project.clone().unwrap_or_else(|| "every".to_owned()),
+        key.used.map_or_else(|| "never".to_owned(), |at| at.to_string()),
+        state,
+    ]
+}
+
+fn record(key: &ApiKey) -> Value {
+    json!({
+        "id": key.id,
+        "name": key.name,
+        "environment": key.environment.name(),
+        "role": key.role.name(),
+        "project": key.project,
+        "created": key.created.to_string(),
+        "lastUsed": key.used.map(|at| at.to_string()),
+        "revoked": key.revoked.map(|at| at.to_string()),
+    })
+}

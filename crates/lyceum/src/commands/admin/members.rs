@@ -1,0 +1,51 @@
+//! `lyceum admin member`
+
+use clap::{Args, Subcommand};
+use lyceum_access::person;
+
+use crate::failure::Result;
+use crate::printer::Printer;
+use crate::settings::{DataArgs, Missing, write};
+
+#[derive(Subcommand)]
+pub(crate) enum Member {
+    /// Let a person see, deploy and change a project
+    Add(Of),
+    /// End that
+    Remove(Of),
+}
+
+#[derive(Args)]
+pub(crate) struct Of {
+    /// The project's slug
+    project: String,
+    /// The person's e-mail address
+    email: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Member {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let (of, joins) = match self {
+            Self::Add(of) => (of, true),
+            Self::Remove(of) => (of, false),
+        };
+        let (_, db) = of.data.open(Missing::Refuse)?;
+        let (project, email) = (of.project.clone(), of.email);
+        let person = write(&db, move |tx| {
+            let person = person::require(tx, &email)?;
+            match joins {
+                true => lyceum_access::join(tx, &project, &person.id)?,
+                false => lyceum_access::leave(tx, &project, &person.id)?,
+            }
+            Ok(person)
+        })?;
+        let (who, project) = (person.email, of.project);
+        printer.done(&match joins {
+            true => format!("{who} is a member of '{project}'"),
+            false => format!("{who} is no member of '{project}'"),
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! `lyceum admin user`
+
+use std::io::{self, Read};
+
+use clap::{Args, Subcommand};
+use lyceum_access::{NewPerson, Person, Role, password, person};
+use lyceum_core::config::Config;
+use lyceum_core::limits;
+use lyceum_core::time::{Clock, SystemClock};
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, Result};
+use crate::printer::{Printer, table};
+use crate::settings::{DataArgs, Missing, write};
+
+#[derive(Subcommand)]
+pub(crate) enum User {
+    /// Make an account and print the link with which its owner sets a password, once
+    Create(Create),
+    /// List the accounts
+    List(List),
+    /// Make a new link for setting a password; former links stop
+    Link(One),
+    /// Let nobody sign in to an account from now on
+    Disable(One),
+}
+
+#[derive(Args)]
+pub(crate) struct Create {
+    /// What its owner signs in with
+    email: String,
+    /// What people call its owner [default: the e-mail address]
+    #[arg(long)]
+    name: Option<String>,
+    /// What its owner may do
+    #[arg(long, value_name = "administrator|guide|developer")]
+    role: Role,
+    /// Read the password from standard input in place of making a link
+    #[arg(long)]
+    password_stdin: bool,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct One {
+    /// The account's e-mail address
+    email: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl User {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Create(create) => create.run(printer),
+            Self::List(list) => list.run(printer),
+            Self::Link(one) => one.link(printer),
+            Self::Disable(one) => one.disable(printer),
+        }
+    }
+}
+
+impl Create {
+    fn run(self, printer: &Printer) -> Result {
+        let typed = if self.password_stdin { Some(read_password()?) } else { None };
+        let new = NewPerson {
+            name: self.name.unwrap_or_else(|| self.email.clone()),
+            email: self.email,
+            role: self.role,
+            password: typed.as_deref().map(password::hash),
+        };
+        let (config, db) = self.data.open(Missing::Make)?;
+        let now = SystemClock.now();
+        let (person, link) = write(&db, move |tx| {
+            let person = person::create(tx, now, &new)?;
+            let link = match new.password {
+                Some(_) => None,
+                None => Some(person::new_link(tx, now, &person)?),
+            };
+            Ok((person, link))
+        })?;
+        tell(printer, &config, &person, link.as_deref());
+        Ok(())
+    }
+}
+
+fn read_password() -> Result<String> {
+    let mut typed = String::new();
+    io::stdin().read_to_string(&mut typed).map_err(|error| Failure::failed(error.to_string()))?;
+    let typed = typed.trim_end_matches(['\r', '\n']).to_owned();
+    password::check(&typed)?;
+    Ok(typed)
+}
+
+fn tell(printer: &Printer, config: &Config, person: &Person, link: Option<&str>) {
+    let link = link.map(|link| format!("{}/welcome?link={link}", config.public_url()));
+    printer.answer(
+        || link.clone().map_or_else(String::new, |link| link + "\n"),
+        || {
+            let mut told = record(person);
+            if let Some(link) = &link {
+                told["link"] = link.as_str().into();
+            }
+            told
+        },
+    );
+    let days = limits::SIGN_IN_LINK_LIFETIME_S / 86_400;
+    printer.done(&match link {
+        Some(_) => {
+            format!("the link lets {} set a password, once and within {days} days", person.email)
+        }
+        None => format!("made the account of {} ({})", person.email, person.role),
+    });
+}
+
+impl List {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let people = db.read_blocking(person::list)?;
+        printer.answer(
+            || {
+                let row = |person: &Person| {
+                    let state = match (person.disabled, person.has_password) {
+                        (Some(at), _) => format!("disabled {at}"),
+                        (None, true) => "active".to_owned(),
+                        (None, false) => "has no password yet".to_owned(),
+                    };
+                    let role = person.role.to_string();
+                    vec![person.email.clone(), person.name.clone(), role, state]
+                };
+                table(
+                    &["email", "name", "role", "state"],
+                    &people.iter().map(row).collect::<Vec<_>>(),
+                )
+            },
+            || people.iter().map(record).collect(),
+        );
+        Ok(())
+    }
+}
+
+impl One {
+    fn link(self, printer: &Printer) -> Result {
+        let (config, db) = self.data.open(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let (person, link) = write(&db, move |tx| {
+            let person = person::require(tx, &self.email)?;
+            let link = person::new_link(tx, now, &person)?;
+            Ok((person, link))
+        })?;
+        tell(printer, &config, &person, Some(&link));
+        Ok(())
+    }
+
+    fn disable(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let person = write(&db, move |tx| person::disable(tx, now, &self.email))?;
+        printer.done(&format!("nobody signs in as {} any more", person.email));
+        Ok(())
+    }
+}
+
+fn record(person: &Person) -> Value {
+    json!({
+        "id": person.id,
+        "email": person.email,
+        "name": person.name,
+        "role": person.role.name(),
+        "hasPassword": person.has_password,
+        "created": person.created.to_string(),
+        "disabled": person.disabled.map(|at| at.to_string()),
+    })
+}

@@ -1,0 +1,276 @@
+//! `lyceum db`: the database of a project on this machine.
+
+mod source;
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_project::Strategy;
+use lyceum_project::schema::{self, Consent, Outcome, Rename};
+use serde_json::json;
+
+use crate::failure::{Code, Failure, Result};
+use crate::printer::Printer;
+use source::Project;
+
+#[derive(Subcommand)]
+pub(crate) enum Db {
+    /// Show what would change the database into what the project says; changes nothing
+    Diff(Diff),
+    /// Change the database into what the project's schema says
+    Push(Change),
+    /// Apply the migration files that the database has not seen
+    Migrate(Migrate),
+    /// Make the database anew, empty
+    Reset(Reset),
+    /// Copy the database into a file while it is in use
+    Backup(Backup),
+    /// Put a copy back in the place of the database
+    Restore(Restore),
+}
+
+#[derive(Args, Clone)]
+struct Place {
+    /// The project's config file, or the folder that it is in
+    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    config_path: PathBuf,
+    /// The database [default: .lyceum/app.db in the project]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Diff {
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    renames: Renames,
+}
+
+#[derive(Args)]
+struct Renames {
+    /// What was renamed: `table.old=new` for a column, `old=new` for a table; repeat for more
+    #[arg(long = "rename", value_name = "OLD=NEW")]
+    renames: Vec<Rename>,
+}
+
+#[derive(Args)]
+pub(crate) struct Change {
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    renames: Renames,
+    /// Do it although it loses what `lyceum db diff` names
+    #[arg(long)]
+    accept_data_loss: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Migrate {
+    #[command(flatten)]
+    place: Place,
+    /// Do it although rows are lost
+    #[arg(long)]
+    accept_data_loss: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Reset {
+    #[command(flatten)]
+    place: Place,
+    /// Say that all rows may go
+    #[arg(short, long)]
+    force: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Backup {
+    /// The file to make
+    to: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Args)]
+pub(crate) struct Restore {
+    /// The copy
+    from: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Db {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::Diff(diff) => diff.run(printer),
+            Self::Push(change) => change.run(printer),
+            Self::Migrate(migrate) => migrate.run(printer),
+            Self::Reset(reset) => reset.run(printer),
+            Self::Backup(backup) => backup.run(printer),
+            Self::Restore(restore) => restore.run(printer),
+        }
+    }
+}
+
+impl Place {
+    fn project(&self) -> Result<Project> {
+        Project::at(&self.config_path, self.file.as_deref())
+    }
+}
+
+impl Diff {
+    fn run(self, printer: &Printer) -> Result {
+        let project = self.place.project()?;
+        if project.strategy() == Strategy::Migrate {
+            let files = schema::migrations_in(&project.migrations())?;
+            let pending = schema::pending(&project.file, &files)?;
+            printer.answer(
+                || pending.iter().map(|one| format!("-- {}\n{}\n", one.tag, one.sql.trim())).collect::<Vec<_>>().concat(),
+                || json!({ "strategy": "migrate", "pending": pending.iter().map(|one| &one.tag).collect::<Vec<_>>() }),
+            );
+            printer.done(&match pending.len() {
+                0 => "every migration is applied".to_owned(),
+                count => {
+                    format!("{count} migrations are to be applied; `lyceum db migrate` does it")
+                }
+            });
+            return Ok(());
+        }
+        let desired = project.schema(printer)?;
+        let current = schema::read(&project.file)?;
+        let difference = schema::diff(&current, &desired, &self.renames.renames)?;
+        printer.answer(
+            || {
+                difference
+                    .statements
+                    .iter()
+                    .map(|one| format!("{one};\n"))
+                    .collect::<Vec<_>>()
+                    .concat()
+            },
+            || {
+                json!({
+                    "strategy": "push",
+                    "statements": difference.statements,
+                    "losses": difference.losses,
+                    "hints": difference.hints,
+                })
+            },
+        );
+        for loss in &difference.losses {
+            printer.warn(loss);
+        }
+        for hint in &difference.hints {
+            printer.note(hint);
+        }
+        if difference.is_empty() {
+            printer.done("the database is as the project says");
+        }
+        Ok(())
+    }
+}
+
+fn consent(given: bool) -> Consent {
+    if given { Consent::MayLose } else { Consent::KeepEverything }
+}
+
+impl Change {
+    fn run(self, printer: &Printer) -> Result {
+        let project = self.place.project()?;
+        let desired = project.schema(printer)?;
+        let (renames, consent) = (&self.renames.renames, consent(self.accept_data_loss));
+        project.make_folder()?;
+        let restore_point = project.restore_point();
+        let pushed = schema::push(&project.file, &desired, renames, consent, &restore_point);
+        let outcome = pushed.map_err(|problem| {
+            Failure::from(problem).hint(
+                "`lyceum db diff` shows the steps; --accept-data-loss does what it names, and \
+                       --rename old=new says what was renamed",
+            )
+        })?;
+        tell(printer, &outcome, "steps");
+        Ok(())
+    }
+}
+
+impl Migrate {
+    fn run(self, printer: &Printer) -> Result {
+        let project = self.place.project()?;
+        migrate(&project, consent(self.accept_data_loss), printer)
+    }
+}
+
+fn migrate(project: &Project, consent: Consent, printer: &Printer) -> Result {
+    let files = schema::migrations_in(&project.migrations())?;
+    project.make_folder()?;
+    let (now, restore_point) = (SystemClock.now(), project.restore_point());
+    let outcome = schema::migrate(&project.file, &files, now, consent, &restore_point)?;
+    tell(printer, &outcome, "migrations");
+    Ok(())
+}
+
+fn tell(printer: &Printer, outcome: &Outcome, what: &str) {
+    let point = outcome.restore_point.as_ref().map(|point| point.display().to_string());
+    printer.answer(String::new, || json!({ "done": outcome.done, "restorePoint": point }));
+    printer.done(&match outcome.done.len() {
+        0 => "the database is as the project says".to_owned(),
+        count => format!("the database is as the project says now, by {count} {what}"),
+    });
+    if let Some(point) = point {
+        printer.note(&format!("`lyceum db restore {point}` brings back how it was"));
+    }
+}
+
+impl Reset {
+    fn run(self, printer: &Printer) -> Result {
+        let project = self.place.project()?;
+        if project.file.exists() && !self.force {
+            let message = format!("this deletes all rows of '{}'", project.file.display());
+            return Err(Failure::new(Code::Conflict, message).hint("say so with --force"));
+        }
+        if project.file.exists() {
+            let point = project.restore_point();
+            schema::backup(&project.file, &point)?;
+            for suffix in ["", "-wal", "-shm"] {
+                let file = PathBuf::from(format!("{}{suffix}", project.file.display()));
+                if file.exists() {
+                    fs::remove_file(&file).map_err(|error| {
+                        Failure::failed(format!("'{}' cannot be removed: {error}", file.display()))
+                    })?;
+                }
+            }
+            printer
+                .note(&format!("`lyceum db restore {}` brings back how it was", point.display()));
+        }
+        if project.strategy() == Strategy::Migrate {
+            return migrate(&project, Consent::MayLose, printer);
+        }
+        let desired = project.schema(printer)?;
+        project.make_folder()?;
+        let point = project.restore_point();
+        let outcome = schema::push(&project.file, &desired, &[], Consent::MayLose, &point)?;
+        tell(printer, &outcome, "steps");
+        Ok(())
+    }
+}
+
+impl Backup {
+    fn run(self, printer: &Printer) -> Result {
+        let project = self.place.project()?;
+        schema::backup(&project.file, &self.to)?;
+        printer.done(&format!("backed up to '{}'", self.to.display()));
+        Ok(())
+    }
+}
+
+impl Restore {
+    fn run(self, printer: &Printer) -> Result {
+        let project = self.place.project()?;
+        project.make_folder()?;
+        schema::restore(&self.from, &project.file)?;
+        printer.done(&format!("restored from '{}'", self.from.display()));
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! Accounts of people and API keys: made on the server, used by `lyceum login`, `me` and `logout`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use lyceum_testkit::client::{Reply, TestClient};
+use serde_json::{Value, json};
+
+use crate::served::{Served, Store, binary, on_both_stores, wait};
+use crate::transcript::Place;
+
+const PASSWORD: &str = "correct horse";
+const LOGIN_MAX: Duration = Duration::from_secs(30);
+
+/// A place for commands of somebody at home.
+fn home() -> Place {
+    let place = Place::new().running(binary());
+    let config = place.path().join("config").display().to_string();
+    let state = place.path().join("state").display().to_string();
+    place.with("XDG_CONFIG_HOME", &config).with("XDG_STATE_HOME", &state)
+}
+
+/// Gives the command a password on its standard input.
+fn with_password(place: &Place, typed: &str) -> (i32, String, String) {
+    let mut command = place.command(typed);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(format!("{PASSWORD}\n").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn accounts_are_made_listed_linked_and_disabled() {
+    let place = Place::new();
+    let (code, link, told) = place.run("admin user create Ada@example.org --role administrator");
+    let days = "the link lets ada@example.org set a password, once and within 3 days\n";
+    assert_eq!((code, told.as_str()), (0, days));
+    assert!(link.starts_with("http://127.0.0.1:4321/welcome?link="), "{link}");
+    let typed =
+        "admin user create grace@example.org --name Grace --role developer --password-stdin";
+    let (code, stdout, told) = with_password(&place, typed);
+    let made = "made the account of grace@example.org (developer)\n";
+    assert_eq!((code, stdout.as_str(), told.as_str()), (0, "", made));
+    assert_ne!(place.ok("admin user link ada@example.org"), link);
+    place.ok("admin user disable grace@example.org");
+    let table = place.ok("admin user list");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert_eq!(rows[0], ["email", "name", "role", "state"]);
+    assert_eq!(
+        rows[1],
+        ["ada@example.org", "Ada@example.org", "administrator", "has no password yet"]
+    );
+    assert_eq!(rows[2][..3], ["grace@example.org", "Grace", "developer"]);
+    assert!(rows[2][3].starts_with("disabled 20"), "{table}");
+    let list = place.json("admin user list --json");
+    assert_eq!((&list[0]["hasPassword"], &list[1]["role"]), (&json!(false), &json!("developer")));
+
+    let (code, told) = place.fails("admin user create ada@example.org --role guide");
+    assert_eq!(
+        (code, told.as_str()),
+        (5, "error: there is an account of 'ada@example.org' already\n")
+    );
+    assert_eq!(place.fails("admin user create ada --role guide").0, 1);
+    assert_eq!(place.fails("admin user create x@example.org --role king").0, 2);
+    assert_eq!(place.fails("admin user disable nobody@example.org").0, 4);
+    let short = place.fails("admin user create x@example.org --role guide --password-stdin"); // of nothing
+    assert_eq!(short, (1, "error: password: must be 10 to 200 characters long\n".to_owned()));
+}
+
+#[test]
+fn keys_are_shown_once_listed_and_revoked() {
+    let place = Place::new();
+    let made = place.json("admin key create ci --env staging --project fractions --json");
+    let key = made["key"].as_str().unwrap();
+    assert!(key.starts_with("lk_"), "{made}");
+    assert_eq!(
+        (&made["name"], &made["role"], &made["environment"], &made["project"]),
+        (&json!("ci"), &json!("developer"), &json!("staging"), &json!("fractions"))
+    );
+    let (code, stdout, told) = place.run("admin key create nightly --role administrator");
+    assert_eq!(
+        (code, told.as_str()),
+        (0, "keep the key of 'nightly' now: only its hash is stored; production servers take it\n")
+    );
+    assert!(stdout.starts_with("lk_") && stdout.ends_with('\n'));
+    let table = place.ok("admin key list");
+    assert!(
+        !table.contains(key) && table.contains("fractions") && table.contains("never"),
+        "{table}"
+    );
+    assert_eq!(
+        place.fails("admin key create ci"),
+        (5, "error: there is a key 'ci' already; revoke it first\n".to_owned())
+    );
+    let (_, _, told) = place.run("admin key revoke ci");
+    assert_eq!(told, "revoked the key 'ci'; every server refuses it at once\n");
+    assert_eq!(place.fails("admin key revoke ci").0, 4);
+    assert!(place.json("admin key list --json")[0]["revoked"].is_string());
+}
+
+/// A server with an account, and what its owner's browser holds.
+struct School {
+    served: Served,
+    browser: TestClient,
+    cookie: String,
+}
+
+impl School {
+    fn start(store: Store) -> Self {
+        let served = Served::start(store);
+        let command = ["admin", "user", "create", "ada@example.org", "--name", "Ada"];
+        let link = served.run(&[&command[..], &["--role", "developer"]].concat());
+        let browser = TestClient::new(&served.base);
+        let path = link.trim().strip_prefix("http://127.0.0.1:4321").unwrap();
+        let page = browser.get(path).expect(200);
+        let (_, link) = path.split_once('=').unwrap();
+        let fields = [("token", &*token(&page)), ("link", link), ("password", PASSWORD)];
+        let set = browser.post("/welcome").form(&fields).header("cookie", &cookie(&page));
+        let cookie = cookie(&set.expect(303));
+        Self { served, browser, cookie }
+    }
+
+    /// Decides about the link that `lyceum login` printed.
+    fn decide(&self, link: &str, decision: &str) {
+        let path = link.strip_prefix(&self.served.base).unwrap();
+        let page = self.browser.get(path).header("cookie", &self.cookie).expect(200);
+        let (_, code) = path.split_once('=').unwrap();
+        let fields = [("token", &*token(&page)), ("user_code", code), ("decision", decision)];
+        self.browser.post("/device").form(&fields).header("cookie", &self.cookie).expect(200);
+    }
+}
+
+fn cookie(reply: &Reply) -> String {
+    reply.header("set-cookie").split(';').next().unwrap_or_default().to_owned()
+}
+
+fn token(page: &Reply) -> String {
+    let text = page.text();
+    let (_, rest) = text.split_once(r#"name="token" value=""#).expect("a form with a token");
+    rest.split_once('"').unwrap().0.to_owned()
+}
+
+/// Starts `lyceum login`; answers it and the line that it printed.
+fn begin_login(place: &Place, flags: &str) -> (Child, String) {
+    let mut command = place.command(&format!("login {flags}"));
+    let mut login = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(login.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    (login, line)
+}
+
+fn end_login(mut login: Child) -> (i32, String) {
+    let status = wait(&mut login, LOGIN_MAX);
+    let output = {
+        if status.is_none() {
+            login.kill().unwrap();
+        }
+        login.wait_with_output().unwrap()
+    };
+    (output.status.code().unwrap_or(-1), String::from_utf8(output.stderr).unwrap())
+}
+
+on_both_stores!(somebody_signs_in_by_a_browser_and_out);
+
+fn somebody_signs_in_by_a_browser_and_out(store: Store) {
+    let school = School::start(store);
+    let place = home();
+    let nobody = "error: you are not signed in to production\n\
+                  hint: run `lyceum login --env production`, or set LYCEUM_URL and LYCEUM_API_KEY\n";
+    assert_eq!(place.fails("me --env production"), (3, nobody.to_owned()));
+    assert_eq!(place.fails("login --env production").0, 2);
+
+    let url = format!("--env production --url {}/", school.served.base);
+    let (login, printed) = begin_login(&place, &url);
+    let words: Vec<&str> = printed.split_whitespace().collect();
+    let (link, code) = (words[1], words[words.len() - 1]);
+    assert_eq!(printed, format!("Open {link} in a browser and compare the code: {code}\n"));
+    assert!(link.ends_with(code) && code.len() == 9, "{printed}");
+    school.decide(link, "approve");
+    let done = "signed in to production as ada@example.org (developer)\n";
+    assert_eq!(end_login(login), (0, done.to_owned()));
+
+    let file = place.path().join("config/lyceum/profiles.json");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(file.parent().unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let me = place.ok("me --env production");
+    assert!(me.starts_with("name         Ada\nemail        ada@example.org\n"), "{me}");
+    assert!(me.contains("environment  production\n"), "{me}");
+    assert_eq!(place.json("me --env production --json")["role"], "developer");
+    let row = place.json("profiles --json")[0].clone();
+    assert_eq!(
+        row,
+        json!({ "profile": "default", "env": "production", "email": "ada@example.org",
+        "url": school.served.base })
+    );
+    assert!(!place.ok("profiles").contains("lu_"));
+    assert_eq!(place.fails("me").0, 3, "staging is another server");
+
+    let (code, _, told) = place.run("logout --env production");
+    assert_eq!((code, told.as_str()), (0, "signed out of production\n"));
+    assert_eq!(place.fails("me --env production").0, 3);
+    assert_eq!(place.fails("logout --env production").0, 3);
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("lu_"));
+}
+
+#[test]
+fn a_refusal_and_a_wrong_server_are_told() {
+    let school = School::start(Store::Sqlite);
+    let place = home();
+    let url = format!("--env production --json --url {}", school.served.base);
+    let (login, line) = begin_login(&place, &url);
+    let told: Value = serde_json::from_str(&line).unwrap();
+    school.decide(told["link"].as_str().unwrap(), "deny");
+    let refused = "error: the sign-in was refused in the browser\n";
+    assert_eq!(end_login(login), (3, refused.to_owned()));
+
+    let (code, told) = place.fails(&format!("login --url {}", school.served.base));
+    assert_eq!(code, 5, "{told}");
+    assert!(
+        told.contains("this server is 'production' and the request is for 'staging'"),
+        "{told}"
+    );
+    let (code, told) = place.fails("login --url http://127.0.0.1:1");
+    assert_eq!(code, 1);
+    assert!(told.contains("does not answer"), "{told}");
+    let (_, _, told) = place.run("login --env local");
+    assert_eq!(told, "a sandbox needs no sign-in\n");
+}
+
+#[test]
+fn a_key_and_an_address_take_the_place_of_a_profile() {
+    let served = Served::start(Store::Sqlite);
+    let key = served.run(&["admin", "key", "create", "ci"]);
+    let staging = served.run(&["admin", "key", "create", "other", "--env", "staging"]);
+    let ci = home().with("LYCEUM_URL", &served.base).with("LYCEUM_API_KEY", key.trim());
+    let me = ci.json("me --env production --json");
+    assert_eq!(
+        (&me["kind"], &me["name"], &me["email"]),
+        (&json!("key"), &json!("ci"), &Value::Null)
+    );
+    assert_eq!(ci.fails("me").0, 5, "the server is not the one that --env names");
+    let wrong = home().with("LYCEUM_URL", &served.base).with("LYCEUM_API_KEY", staging.trim());
+    let (code, told) = wrong.fails("me --env production");
+    assert_eq!(code, 3);
+    assert!(told.contains("the key is one of another environment"), "{told}");
+    served.run(&["admin", "key", "revoke", "ci"]);
+    assert_eq!(ci.fails("me --env production").0, 3);
+    let keyless = home().with("LYCEUM_URL", &served.base);
+    let told = "error: LYCEUM_URL is set and LYCEUM_API_KEY is not\n\
+                hint: `lyceum admin key create NAME` makes a key on the server\n";
+    assert_eq!(keyless.fails("me --env production"), (3, told.to_owned()));
+}

@@ -1,0 +1,85 @@
+//! `lyceum db`, on the database of a project.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::served::binary;
+use crate::transcript::Place;
+
+fn project() -> Place {
+    let place = Place::new().running(binary());
+    std::fs::create_dir_all(place.path().join("db")).unwrap();
+    place.write("db/schema.sql", "CREATE TABLE scores (id INTEGER PRIMARY KEY, points INTEGER);\n");
+    place
+}
+
+#[test]
+fn a_schema_is_pushed_step_by_step_and_losses_need_a_word() {
+    let place = project();
+    let (code, sql, told) = place.run("db diff");
+    assert_eq!(
+        (code, sql.as_str(), told.as_str()),
+        (0, "CREATE TABLE scores (id INTEGER PRIMARY KEY, points INTEGER);\n", "")
+    );
+    assert!(!place.path().join(".lyceum").exists(), "a diff makes nothing");
+    let (code, _, told) = place.run("db push");
+    assert_eq!((code, told.as_str()), (0, "the database is as the project says now, by 1 steps\n"));
+    assert_eq!(place.run("db push").2, "the database is as the project says\n");
+
+    place.write("db/schema.sql", "CREATE TABLE scores (id INTEGER PRIMARY KEY, score INTEGER);\n");
+    let plan = place.json("db diff --json");
+    assert_eq!(plan["losses"][0], "the column 'scores.points' is dropped, with what it holds");
+    let (code, told) = place.fails("db push");
+    assert_eq!(code, 5);
+    assert!(told.starts_with("error: this would lose data: the column 'scores.points'"), "{told}");
+    let done = place.json("db push --rename scores.points=score --json");
+    assert_eq!(done["done"][0], r#"ALTER TABLE "scores" RENAME COLUMN "points" TO "score""#);
+    assert!(place.path().join(done["restorePoint"].as_str().unwrap()).is_file());
+
+    place.ok("db backup copy.db");
+    assert_eq!(place.fails("db backup copy.db").0, 5);
+    assert_eq!(place.fails("db reset").0, 5);
+    place.ok("db reset --force");
+    place.write("db/schema.sql", "");
+    place.ok("db push --accept-data-loss");
+    place.ok("db restore copy.db");
+    assert!(place.ok("db diff").starts_with(r#"DROP TABLE "scores";"#));
+}
+
+#[test]
+fn migrations_are_found_by_their_journal() {
+    let place = project();
+    std::fs::create_dir_all(place.path().join("db/migrations/meta")).unwrap();
+    let journal = r#"{"version":"7","dialect":"sqlite","entries":[{"idx":0,"tag":"0000_start"}]}"#;
+    place.write("db/migrations/meta/_journal.json", journal);
+    place.write("db/migrations/0000_start.sql", "CREATE TABLE t (a text);");
+    assert_eq!(place.json("db diff --json")["pending"][0], "0000_start");
+    place.ok("db migrate");
+    assert_eq!(place.run("db diff").2, "every migration is applied\n");
+    place.write("db/migrations/0000_start.sql", "CREATE TABLE t (a integer);");
+    let (code, told) = place.fails("db migrate");
+    assert_eq!(code, 5);
+    assert!(told.contains("'0000_start' was changed after it was applied"), "{told}");
+}
+
+#[test]
+fn a_typed_schema_is_asked_of_drizzle_kit() {
+    let place = project();
+    place.write("db/schema.ts", "export {};");
+    assert!(place.fails("db diff").1.contains("which is not installed"));
+    let bin = place.path().join("node_modules/.bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let kit = bin.join("drizzle-kit");
+    std::fs::write(
+        &kit,
+        "#!/bin/sh\n[ \"$1\" = export ] && echo 'CREATE TABLE `typed` (`id` integer);'\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&kit, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(place.ok("db diff"), "CREATE TABLE `typed` (`id` integer);\n");
+    std::fs::write(&kit, "#!/bin/sh\necho 'no such file' >&2; exit 1\n").unwrap();
+    let (code, told) = place.fails("db diff");
+    assert_eq!(
+        (code, told.as_str()),
+        (1, "error: drizzle-kit cannot export the schema\n  no such file\n")
+    );
+}

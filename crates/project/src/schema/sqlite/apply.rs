@@ -1,0 +1,245 @@
+//! A database file is changed: first a copy of it, then itself, in one transaction each.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags};
+
+use super::super::text::quoted;
+use super::super::{Difference, Rename, Schema, diff};
+use super::describe::{broken, describe, guard, run, texts};
+
+/// What may be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Nothing: what would lose something is refused, with what it is.
+    KeepEverything,
+    /// What the difference names, and rows that migrations delete.
+    MayLose,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The statements or the names of the migration files, in order; none: there was nothing to do.
+    pub done: Vec<String>,
+    /// The file as it was before; none where nothing was there or nothing was done.
+    pub restore_point: Option<PathBuf>,
+}
+
+/// The schema of a database file; empty where there is none.
+pub fn read(file: &Path) -> Result<Schema> {
+    match file.exists() {
+        true => describe(&open(file)?),
+        false => Ok(Schema::default()),
+    }
+}
+
+/// Brings a database file to the desired schema. `restore_point` is where the file's copy goes.
+/// Errors: what would be lost without consent; rows that the new schema does not allow; anything that
+/// is not exactly as planned at the end. The file is then as it was.
+pub fn push(
+    file: &Path,
+    desired: &Schema,
+    renames: &[Rename],
+    consent: Consent,
+    restore_point: &Path,
+) -> Result<Outcome> {
+    let current = read(file)?;
+    let Difference { statements, losses, .. } = diff(&current, desired, renames)?;
+    if statements.is_empty() {
+        return Ok(Outcome::default());
+    }
+    if consent == Consent::KeepEverything && !losses.is_empty() {
+        let message = format!("this would lose data: {}", losses.join("; "));
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let restore_point = change(file, restore_point, |connection| {
+        if describe(connection)? != current {
+            let message = "the database was changed by somebody else meanwhile; look again";
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+        let before = Rows::of(connection)?;
+        statements.iter().try_for_each(|statement| run(connection, statement))?;
+        if describe(connection)? != *desired {
+            let message =
+                "the steps do not lead to the schema that was wanted; nothing was changed";
+            return Err(Problem::new(ProblemKind::Internal, message));
+        }
+        before.check(connection, Consent::KeepEverything, renames)
+    })?;
+    Ok(Outcome { done: statements, restore_point })
+}
+
+/// Changes a file by `work`: on its copy, which is taken back there and stays as the restore point,
+/// and then on the file itself. What fails changes nothing.
+pub(crate) fn change(
+    file: &Path,
+    restore_point: &Path,
+    work: impl Fn(&mut Connection) -> Result<()>,
+) -> Result<Option<PathBuf>> {
+    let held_something = file.exists();
+    if held_something {
+        backup(file, restore_point)?;
+        let mut copy = open(restore_point)?;
+        let rehearsed = attempt(&mut copy, &work, false);
+        drop(copy);
+        if let Err(problem) = rehearsed {
+            let _ = fs::remove_file(restore_point);
+            return Err(problem);
+        }
+    }
+    let mut live = open(file)?;
+    let changed = attempt(&mut live, &work, true);
+    drop(live);
+    match changed {
+        Ok(()) => Ok(held_something.then(|| restore_point.to_owned())),
+        Err(problem) => {
+            // A file that came to be for this goes again.
+            let leftover = if held_something { restore_point } else { file };
+            let _ = fs::remove_file(leftover);
+            Err(problem)
+        }
+    }
+}
+
+/// One transaction. Foreign keys are off before it begins, for within it that could not be said.
+fn attempt(
+    connection: &mut Connection,
+    work: impl Fn(&mut Connection) -> Result<()>,
+    keep: bool,
+) -> Result<()> {
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(broken)?;
+    let worked = work(connection);
+    let end = if keep && worked.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    let ended = connection.execute_batch(end).map_err(broken);
+    if ended.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    worked.and(ended)
+}
+
+/// How many rows each table holds, and how many refer to what is not there.
+pub(crate) struct Rows {
+    tables: BTreeMap<String, i64>,
+    dangling: i64,
+}
+
+impl Rows {
+    pub(crate) fn of(connection: &Connection) -> Result<Self> {
+        let mut tables = BTreeMap::new();
+        for (key, table) in describe(connection)?.tables {
+            if !table.is_virtual {
+                let sql = format!("SELECT count(*) FROM {}", quoted(&table.name));
+                let rows = connection.query_row(&sql, [], |row| row.get(0)).map_err(broken)?;
+                tables.insert(key, rows);
+            }
+        }
+        let dangling = "SELECT count(*) FROM pragma_foreign_key_check";
+        let dangling = connection.query_row(dangling, [], |row| row.get(0)).map_err(broken)?;
+        Ok(Self { tables, dangling })
+    }
+
+    /// Refuses what lost rows of a table that is still there, and references that came to dangle.
+    pub(crate) fn check(
+        &self,
+        connection: &Connection,
+        consent: Consent,
+        renames: &[Rename],
+    ) -> Result<()> {
+        let after = Self::of(connection)?;
+        if after.dangling > self.dangling {
+            let sql = "SELECT DISTINCT \"table\" || ' → ' || parent FROM pragma_foreign_key_check";
+            let message = format!(
+                "{} rows would refer to rows that are not there: {}",
+                after.dangling - self.dangling,
+                texts(connection, sql)?.join(", ")
+            );
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+        if consent == Consent::MayLose {
+            return Ok(());
+        }
+        for (table, before) in &self.tables {
+            let new_name = renames.iter().find_map(|rename| match rename {
+                Rename::Table(from, to) if from.to_lowercase() == *table => Some(to.to_lowercase()),
+                _ => None,
+            });
+            let now = after.tables.get(new_name.as_ref().unwrap_or(table));
+            if let Some(now) = now.filter(|now| *now < before) {
+                let message =
+                    format!("the table '{table}' would have {now} rows in place of {before}");
+                return Err(Problem::new(ProblemKind::Conflict, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rows {
+    /// Refuses what lost a whole table with its rows; a new one that holds as many took its place.
+    pub(crate) fn check_gone(&self, connection: &Connection, consent: Consent) -> Result<()> {
+        if consent == Consent::MayLose {
+            return Ok(());
+        }
+        let after = Self::of(connection)?;
+        let is_new = |table: &&String| !self.tables.contains_key(*table);
+        for (table, before) in &self.tables {
+            let took_over =
+                || after.tables.keys().filter(is_new).any(|new| after.tables[new] >= *before);
+            if *before > 0 && !after.tables.contains_key(table) && !took_over() {
+                let message =
+                    format!("the table '{table}' would be dropped with its {before} rows");
+                return Err(Problem::new(ProblemKind::Conflict, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens a database file for a change; foreign keys are off.
+pub(crate) fn open(file: &Path) -> Result<Connection> {
+    let connection = Connection::open(file).map_err(broken)?;
+    connection.busy_timeout(Duration::from_millis(limits::STORE_LOCK_WAIT_MS)).map_err(broken)?;
+    guard(&connection)?;
+    Ok(connection)
+}
+
+/// Copies a database file while others use it. Errors: there is no such file; the copy's name is taken.
+pub fn backup(file: &Path, to: &Path) -> Result<()> {
+    if to.exists() {
+        let message = format!("the file '{}' exists already", to.display());
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(|error| {
+            let message = format!("the folder '{}' cannot be made: {error}", folder.display());
+            Problem::new(ProblemKind::Unavailable, message)
+        })?;
+    }
+    copy(file, to).inspect_err(|_| {
+        let _ = fs::remove_file(to);
+    })
+}
+
+/// Puts a copy back in the place of a database file, as one transaction: others see the old content or
+/// the new one. Errors: the copy is no database.
+pub fn restore(copy_file: &Path, file: &Path) -> Result<()> {
+    copy(copy_file, file)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let source =
+        Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| {
+            let message = format!("'{}' cannot be opened: {error}", from.display());
+            Problem::new(ProblemKind::NotFound, message)
+        })?;
+    let mut target = Connection::open(to).map_err(broken)?;
+    target.busy_timeout(Duration::from_millis(limits::STORE_LOCK_WAIT_MS)).map_err(broken)?;
+    let backup = Backup::new(&source, &mut target).map_err(broken)?;
+    backup.run_to_completion(1024, Duration::from_millis(1), None).map_err(broken)
+}

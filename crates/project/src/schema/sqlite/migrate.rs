@@ -1,0 +1,192 @@
+//! Committed migration files, as drizzle-kit writes them: a journal, a file a step, and what was
+//! applied is never applied otherwise.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use ring::digest::{SHA256, digest};
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use super::super::text::normal;
+use super::apply::{Consent, Outcome, Rows, change, open};
+use super::describe::{broken, run};
+
+/// What drizzle-kit writes between statements.
+const BREAKPOINT: &str = "--> statement-breakpoint";
+const BOOKS: &str = "CREATE TABLE IF NOT EXISTS __lyceum_migrations (\
+                     idx INTEGER PRIMARY KEY, tag TEXT NOT NULL, sha256 TEXT NOT NULL, \
+                     applied_at TEXT NOT NULL)";
+
+/// One migration file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MigrationFile {
+    /// Its name in the journal, such as `0003_quick_hulk`.
+    pub tag: String,
+    /// Its text.
+    pub sql: String,
+}
+
+impl MigrationFile {
+    /// The SHA-256 of its text, in hexadecimal.
+    pub fn sha256(&self) -> String {
+        let mut text = String::with_capacity(64);
+        for byte in digest(&SHA256, self.sql.as_bytes()).as_ref() {
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+
+    /// Its statements, without those that switch foreign keys: they are off before the transaction
+    /// begins and checked at its end, and within it the switch would do nothing.
+    fn statements(&self) -> impl Iterator<Item = &str> {
+        self.sql.split(BREAKPOINT).map(str::trim).filter(|statement| {
+            let text = normal(statement);
+            !text.is_empty() && !text.starts_with("pragma foreign_keys")
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Journal {
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    idx: u64,
+    tag: String,
+}
+
+/// The migration files of a folder in the order of `meta/_journal.json`.
+/// Errors: the journal or a file cannot be read; more or larger ones than the limits allow.
+pub fn migrations_in(folder: &Path) -> Result<Vec<MigrationFile>> {
+    let text = |path: &Path| {
+        fs::read_to_string(path).map_err(|error| {
+            let message = format!("'{}' cannot be read: {error}", path.display());
+            Problem::new(ProblemKind::Invalid, message)
+        })
+    };
+    let journal = folder.join("meta/_journal.json");
+    let mut entries = serde_json::from_str::<Journal>(&text(&journal)?)
+        .map_err(|error| {
+            let message = format!("'{}' is no journal: {error}", journal.display());
+            Problem::new(ProblemKind::Invalid, message)
+        })?
+        .entries;
+    entries.sort_by_key(|entry| entry.idx);
+    if entries.len() > limits::MIGRATIONS_MAX_FILES {
+        let message = format!("there are more than {} migrations", limits::MIGRATIONS_MAX_FILES);
+        return Err(Problem::new(ProblemKind::TooLarge, message));
+    }
+    let read = |entry: Entry| {
+        let is_name =
+            entry.tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        if !is_name || entry.tag.is_empty() {
+            let message = format!("the journal names '{}', which is no file", entry.tag);
+            return Err(Problem::new(ProblemKind::Invalid, message));
+        }
+        let sql = text(&folder.join(format!("{}.sql", entry.tag)))?;
+        if sql.len() > limits::SCHEMA_MAX_BYTES {
+            let message = format!(
+                "the migration '{}' is larger than {} bytes",
+                entry.tag,
+                limits::SCHEMA_MAX_BYTES
+            );
+            return Err(Problem::new(ProblemKind::TooLarge, message));
+        }
+        Ok(MigrationFile { tag: entry.tag, sql })
+    };
+    entries.into_iter().map(read).collect()
+}
+
+/// The files that a database file has not seen yet.
+/// Errors: what was applied is not what the files begin with.
+pub fn pending<'a>(file: &Path, files: &'a [MigrationFile]) -> Result<&'a [MigrationFile]> {
+    match file.exists() {
+        true => unapplied(&open(file)?, files),
+        false => Ok(files),
+    }
+}
+
+/// Applies the files that a database file has not seen yet, all of them in one transaction with the
+/// books about them. Errors: a history that diverged; a statement that SQLite refuses, with its file;
+/// rows that would be lost without consent, or dangle. The file is then as it was.
+pub fn migrate(
+    file: &Path,
+    files: &[MigrationFile],
+    now: Timestamp,
+    consent: Consent,
+    restore_point: &Path,
+) -> Result<Outcome> {
+    let missing = pending(file, files)?;
+    if missing.is_empty() {
+        return Ok(Outcome::default());
+    }
+    let restore_point = change(file, restore_point, |connection| {
+        let missing = unapplied(connection, files)?;
+        let before = Rows::of(connection)?;
+        connection.execute_batch(BOOKS).map_err(broken)?;
+        let first = files.len() - missing.len();
+        for (n, one) in missing.iter().enumerate() {
+            for statement in one.statements() {
+                run(connection, statement).map_err(|problem| {
+                    let message = format!("the migration '{}' fails: {}", one.tag, problem.message);
+                    Problem::new(problem.kind, message)
+                })?;
+            }
+            let index = i64::try_from(first + n).map_err(Problem::internal)?;
+            let row = params![index, one.tag, one.sha256(), now.to_string()];
+            connection
+                .execute("INSERT INTO __lyceum_migrations VALUES (?1, ?2, ?3, ?4)", row)
+                .map_err(broken)?;
+        }
+        before.check(connection, consent, &[])?;
+        before.check_gone(connection, consent)
+    })?;
+    Ok(Outcome { done: missing.iter().map(|one| one.tag.clone()).collect(), restore_point })
+}
+
+fn unapplied<'a>(
+    connection: &Connection,
+    files: &'a [MigrationFile],
+) -> Result<&'a [MigrationFile]> {
+    let has_books = "SELECT count(*) FROM sqlite_schema WHERE name = '__lyceum_migrations'";
+    let has_books: bool = connection.query_row(has_books, [], |row| row.get(0)).map_err(broken)?;
+    if !has_books {
+        return Ok(files);
+    }
+    let applied = "SELECT tag, sha256 FROM __lyceum_migrations ORDER BY idx";
+    let mut statement = connection.prepare(applied).map_err(broken)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(broken)?;
+    let applied: Vec<(String, String)> = rows.collect::<Result<_, _>>().map_err(broken)?;
+    let diverged = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    for (n, (tag, sha256)) in applied.iter().enumerate() {
+        match files.get(n) {
+            None => {
+                return diverged(format!(
+                    "the database has the migration '{tag}', which is not among the files; bring it \
+                     back from where it was committed"
+                ));
+            }
+            Some(file) if file.tag != *tag => {
+                return diverged(format!(
+                    "the database has the migration '{tag}' where the files have '{}'; new files go \
+                     behind those that were applied",
+                    file.tag
+                ));
+            }
+            Some(file) if file.sha256() != *sha256 => {
+                return diverged(format!(
+                    "the migration '{tag}' was changed after it was applied; bring its text back and \
+                     write a new migration"
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(&files[applied.len()..])
+}

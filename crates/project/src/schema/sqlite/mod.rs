@@ -1,0 +1,6 @@
+//! What is said to SQLite. Everything is local: a database in memory, or a file.
+
+pub(super) mod apply;
+pub(super) mod describe;
+pub(super) mod migrate;
+pub(super) mod steps;

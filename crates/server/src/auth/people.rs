@@ -1,0 +1,165 @@
+//! People and API keys at the gate: their bearers, and the sessions of browsers.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use lyceum_access::holder::{self, Closed};
+use lyceum_access::session::Sort;
+use lyceum_access::{self as access, Client, Holder};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, Result, limits};
+use quick_cache::sync::Cache;
+
+use super::{Caller, Grant, Refusal};
+use crate::state::App;
+
+/// The shares of people and keys that called lately.
+pub(crate) struct Holders(Cache<String, Arc<Caller>>);
+
+impl Default for Holders {
+    fn default() -> Self {
+        Self(Cache::new(limits::TOKEN_CACHE_ENTRIES))
+    }
+}
+
+impl Holders {
+    fn grant(&self, app: &App, holder: Holder) -> Grant {
+        let caller = self.0.get(holder.id()).unwrap_or_else(|| {
+            let caller = Arc::new(Caller::new(client(&holder), &app.config.limits));
+            self.0.insert(holder.id().to_owned(), Arc::clone(&caller));
+            caller
+        });
+        let scopes = holder.scopes();
+        let token = access::Grant {
+            client_id: holder.id().to_owned(),
+            scopes,
+            rights: scopes.rights(),
+            player: None,
+            jti: String::new(),
+            issued: Timestamp::from_milliseconds(0),
+            expires: Timestamp::from_milliseconds(i64::MAX),
+        };
+        Grant { token: Arc::new(token), caller, holder: Some(Arc::new(holder)) }
+    }
+}
+
+/// A person or key as the client that all shares are counted for.
+fn client(holder: &Holder) -> Client {
+    Client {
+        id: holder.id().to_owned(),
+        name: holder.name().to_owned(),
+        dialect: Dialect::Platform,
+        scopes: holder.scopes(),
+        origins: Vec::new(),
+        requests_per_second: None,
+        created: Timestamp::from_milliseconds(0),
+        revoked: None,
+        changed: 0,
+    }
+}
+
+/// The grant of a bearer that is kept as a hash. It is looked up every time: a key that is revoked and a
+/// person who is disabled are refused at once, on every server.
+pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant, Closed>> {
+    open(app, bearer, Sort::Token).await
+}
+
+/// The grant of a browser's session, if it has one.
+pub(crate) async fn open_page(app: &App, headers: &HeaderMap) -> Result<Option<Grant>> {
+    match session(app, headers) {
+        Some(session) => Ok(open(app, session, Sort::Page).await?.ok()),
+        None => Ok(None),
+    }
+}
+
+async fn open(app: &App, text: &str, sort: Sort) -> Result<Result<Grant, Closed>> {
+    let (now, environment) = (app.clock.now(), app.config.server.env);
+    let wanted = text.to_owned();
+    let read = app.db.read(move |tx| match sort {
+        Sort::Token => holder::of_bearer(tx, now, environment, &wanted),
+        Sort::Page => holder::of_session(tx, now, environment, &wanted, sort),
+    });
+    let (holder, is_stale) = match read.await? {
+        Ok(found) => found,
+        Err(closed) => return Ok(Err(closed)),
+    };
+    if is_stale {
+        let used = text.to_owned();
+        app.db.write(move |tx| holder::touch(tx, now, &used)).await?;
+    }
+    Ok(Ok(app.gate.holders().grant(app, holder)))
+}
+
+/// The grant of whoever is signed in: by a bearer of any sort, or by a browser's session. What changes
+/// something is taken from a session only where a page of this server's own asks for it.
+pub(crate) async fn signed_in(
+    app: &App,
+    headers: &HeaderMap,
+    changes: bool,
+) -> Result<Grant, Refusal> {
+    let is_page =
+        !headers.contains_key(header::AUTHORIZATION) && (!changes || is_own(app, headers));
+    let grant = if is_page { open_page(app, headers).await? } else { None };
+    let grant = match grant {
+        Some(grant) => grant,
+        None => super::authenticate(app, headers, access::Scopes::default()).await?,
+    };
+    grant.caller.count_request()?;
+    Ok(grant)
+}
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Whether a page of this server, and not one of another site or of a project that it hosts beside
+/// itself, sends the request. Programs that are no browsers say nothing of it.
+pub(crate) fn is_own(app: &App, headers: &HeaderMap) -> bool {
+    if let Some(site) = headers.get(FETCH_SITE) {
+        return site == "same-origin" || site == "none";
+    }
+    let Some(origin) = headers.get(header::ORIGIN) else { return true };
+    let Ok(origin) = origin.to_str() else { return false };
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let is_host = |host: &str| origin.split_once("://").is_some_and(|(_, own)| own == host);
+    origin == app.base_url || host.is_some_and(is_host)
+}
+
+/// The cookie that holds a browser's session, and the one for forms before there is a session.
+#[derive(Clone, Copy)]
+pub(crate) enum Cookie {
+    Session,
+    Form,
+}
+
+impl Cookie {
+    /// `__Host-` keeps neighbours under the same domain from planting it; only https has that.
+    fn name(self, app: &App) -> &'static str {
+        match (self, app.base_url.starts_with("https://")) {
+            (Self::Session, true) => "__Host-lyceum",
+            (Self::Session, false) => "lyceum",
+            (Self::Form, true) => "__Host-lyceum-form",
+            (Self::Form, false) => "lyceum-form",
+        }
+    }
+
+    /// Its value, where the browser sent it.
+    pub(crate) fn read<'a>(self, app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
+        let name = self.name(app);
+        let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = all.flat_map(|value| value.split(';'));
+        pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// The header that sets it, for that many seconds; 0 removes it.
+    pub(crate) fn set(self, app: &App, value: &str, seconds: i64) -> HeaderValue {
+        let secure = if app.base_url.starts_with("https://") { "; Secure" } else { "" };
+        let name = self.name(app);
+        let text =
+            format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        HeaderValue::try_from(text).expect("secrets are URL-safe text")
+    }
+}
+
+/// The secret of the browser's session, valid or not.
+pub(crate) fn session<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
+    Cookie::Session.read(app, headers)
+}

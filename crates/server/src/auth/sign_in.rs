@@ -1,0 +1,71 @@
+//! Signing in with a password.
+
+use lyceum_access::guess::{self, Subject};
+use lyceum_access::session::{self, Sort};
+use lyceum_access::{Person, password, person};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+
+use super::people;
+use crate::context::Context;
+use crate::state::App;
+
+/// The person of an e-mail address and a password, and the secret of a new session, which takes the
+/// place of the one that the browser had. Errors: a wrong pair (which part is not told), too many tries.
+pub(crate) async fn sign_in(
+    context: &Context,
+    email: &str,
+    password: String,
+) -> Result<(Person, String)> {
+    let (app, now) = (&context.app, context.app.clock.now());
+    let subjects = subjects(email, &context.address.to_string());
+    let counted = subjects.clone();
+    app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
+    let wanted = email.to_owned();
+    let found = app.db.read(move |tx| {
+        let Some(person) = person::by_email(tx, &wanted)? else { return Ok(None) };
+        let password = person::password(tx, &person.id)?;
+        Ok(Some((person, password)))
+    });
+    let (person, stored) = match found.await? {
+        Some((person, stored)) => (Some(person), stored),
+        None => (None, None),
+    };
+    let is_right = hashing(app, move || password::is_right(&password, stored.as_deref())).await?;
+    let Some(person) = person.filter(|_| is_right) else {
+        let message = "e-mail address or password is wrong";
+        return Err(Problem::new(ProblemKind::Unauthorized, message));
+    };
+    app.db.write(move |tx| guess::take_back(tx, &subjects)).await?;
+    let session = begin(context, &person).await?;
+    Ok((person, session))
+}
+
+/// The secret of a new session of the browser, in place of the one that it had.
+pub(crate) async fn begin(context: &Context, person: &Person) -> Result<String> {
+    let (app, person) = (&context.app, person.clone());
+    let (now, environment) = (app.clock.now(), app.config.server.env);
+    let former = people::session(app, &context.headers).map(str::to_owned);
+    let begun = app.db.write(move |tx| {
+        session::start(tx, now, environment, &person, Sort::Page, former.as_deref())
+    });
+    begun.await
+}
+
+/// Works with a password, beside the threads that answer requests and with few others at once: each
+/// takes much memory.
+pub(crate) async fn hashing<T: Send + 'static>(
+    app: &App,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let _place = app.hashing.acquire().await.map_err(Problem::internal)?;
+    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)
+}
+
+fn subjects(email: &str, address: &str) -> Vec<Subject> {
+    let email = email.trim().to_lowercase();
+    vec![
+        (format!("account {email} from {address}"), limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),
+        (format!("account {email}"), limits::GUESSES_ACCOUNT_COUNT),
+        (format!("address {address}"), limits::GUESSES_ADDRESS_COUNT),
+    ]
+}

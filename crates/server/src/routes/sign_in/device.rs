@@ -1,0 +1,135 @@
+//! The page on which a person lets a program in (RFC 8628, 3.3).
+
+use askama::Template;
+use axum::http::StatusCode;
+use lyceum_access::{Holder, Person, device, guess};
+use lyceum_core::{Result, limits};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::page::{Form, Guard, shown};
+use super::{elsewhere, sentence};
+use crate::answer::Answer;
+use crate::auth::{self, people};
+use crate::context::Context;
+use crate::render;
+
+#[derive(Template)]
+#[template(path = "people/device.html")]
+struct Device<'a> {
+    token: String,
+    name: &'a str,
+    email: &'a str,
+    environment: &'a str,
+    step: Step<'a>,
+    problem: Option<String>,
+}
+
+enum Step<'a> {
+    /// Type the code.
+    Type,
+    /// Decide about this code.
+    Decide(&'a str),
+    /// Decided: the program is let in, or not.
+    Done(bool),
+}
+
+pub(super) async fn show(context: Context) -> Result<Answer> {
+    let typed = context.query().find(|(name, _)| name == "user_code");
+    let typed = typed.map(|(_, code)| code.trim().to_owned()).unwrap_or_default();
+    let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
+    if typed.is_empty() {
+        return page(&context, &person, Step::Type, None, StatusCode::OK);
+    }
+    match look_up(&context, &person, &typed).await {
+        Ok(Some(code)) => page(&context, &person, Step::Decide(&code), None, StatusCode::OK),
+        Ok(None) => unknown(&context, &person),
+        Err(problem) if problem.cause.is_some() => Err(problem),
+        Err(problem) => {
+            let status = render::status(problem.kind);
+            page(&context, &person, Step::Type, Some(sentence(&problem)), status)
+        }
+    }
+}
+
+pub(super) async fn decide(context: Context) -> Result<Answer> {
+    let form = Form::read(&context).await?;
+    let typed = form.field("user_code").to_owned();
+    let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
+    let approve = match form.field("decision") {
+        "approve" => true,
+        "deny" => false,
+        _ => return Ok(elsewhere(&format!("/device?user_code={}", encoded(&typed)))),
+    };
+    let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
+    let by = person.clone();
+    let decided =
+        context.app.db.write(move |tx| device::decide(tx, now, environment, &typed, &by, approve));
+    match decided.await? {
+        true => page(&context, &person, Step::Done(approve), None, StatusCode::OK),
+        false => unknown(&context, &person),
+    }
+}
+
+/// Who reads the page, where somebody is signed in.
+async fn reader(context: &Context) -> Result<Option<Person>> {
+    let grant = people::open_page(&context.app, &context.headers).await?;
+    Ok(match grant.as_ref().and_then(auth::Grant::holder) {
+        Some(Holder::Person(person)) => Some(person.clone()),
+        _ => None,
+    })
+}
+
+/// The code as it is shown, where it waits for a decision. Wrong ones are counted.
+async fn look_up(context: &Context, person: &Person, typed: &str) -> Result<Option<String>> {
+    let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
+    let guesses =
+        vec![(format!("device code of {}", person.id), limits::GUESSES_DEVICE_CODE_COUNT)];
+    let typed = typed.to_owned();
+    let looked_up = context.app.db.write(move |tx| {
+        guess::count(tx, now, &guesses)?;
+        let found = device::waiting(tx, now, environment, &typed)?;
+        if found.is_some() {
+            guess::take_back(tx, &guesses)?;
+        }
+        Ok(found)
+    });
+    looked_up.await
+}
+
+fn unknown(context: &Context, person: &Person) -> Result<Answer> {
+    let told = "No program waits with this code. Codes work for ten minutes and once: look at the \
+                terminal, or begin there again.";
+    page(context, person, Step::Type, Some(told.to_owned()), StatusCode::NOT_FOUND)
+}
+
+fn page(
+    context: &Context,
+    person: &Person,
+    step: Step<'_>,
+    problem: Option<String>,
+    status: StatusCode,
+) -> Result<Answer> {
+    let guard = Guard::of(context, true);
+    let page = shown(&Device {
+        token: guard.token(),
+        name: &person.name,
+        email: &person.email,
+        environment: auth::environment(&context.app),
+        step,
+        problem,
+    })?;
+    guard.keep(page.status(status))
+}
+
+fn sign_in_first(code: &str) -> Answer {
+    let here = if code.is_empty() {
+        "/device".to_owned()
+    } else {
+        format!("/device?user_code={}", encoded(code))
+    };
+    elsewhere(&format!("/sign-in?next={}", encoded(&here)))
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}

@@ -1,0 +1,177 @@
+//! The pages on which people sign in, set a password by a link, and let a program in. They work without
+//! scripts, and each form carries a token that no other page knows.
+
+mod device;
+mod page;
+mod welcome;
+
+use askama::Template;
+use axum::http::{HeaderValue, StatusCode, header};
+use lyceum_access::{person, session};
+use lyceum_core::{Problem, Result, limits};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::auth::people::{self, Cookie};
+use crate::auth::sign_in;
+use crate::context::Context;
+use crate::render::{self, Rendering};
+use crate::route::{Access, Area, Place, Route, get, post};
+
+use page::{Form, Guard, shown};
+
+const FORM: &[&str] = &["application/x-www-form-urlencoded"];
+
+pub(super) fn area() -> Area {
+    let text = || json!({ "type": "string" });
+    let page = |route: Route| route.answers_as(200, "The page.", Some(("text/html", text())));
+    let form = |route: Route, fields: &[&str]| {
+        let properties: serde_json::Map<String, Value> =
+            fields.iter().map(|name| ((*name).to_owned(), text())).collect();
+        let schema = json!({ "type": "object", "properties": properties });
+        page(route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES).reads(schema))
+            .answers_empty(303, "It is done; the next page is there.")
+    };
+    Area {
+        name: "sign-in",
+        base: "",
+        rendering: Rendering::Problem,
+        says: "The pages on which people sign in and let programs in.",
+        routes: vec![
+            page(get("/sign-in", Access::Public, show))
+                .named("getSignInPage")
+                .says(
+                    "Asks for e-mail address and password, or says how the first account is made.",
+                )
+                .param(Place::Query, "next", text(), "The path to go on to."),
+            form(post("/sign-in", Access::Public, begin), &["token", "email", "password", "next"])
+                .named("postSignInPage")
+                .says("Begins a session and goes on."),
+            form(post("/sign-out", Access::Public, end), &["token"])
+                .named("postSignOutPage")
+                .says("Ends the browser's session."),
+            get("/sign-in/page.css", Access::Public, style)
+                .named("getSignInStyle")
+                .says("The style of the pages.")
+                .answers_as(200, "The style.", Some(("text/css", text()))),
+            page(get("/welcome", Access::Public, welcome::show))
+                .named("getWelcomePage")
+                .says("Asks the owner of a one-time link for a password.")
+                .param(Place::Query, "link", text(), "The link's secret."),
+            form(post("/welcome", Access::Public, welcome::set), &["token", "link", "password"])
+                .named("postWelcomePage")
+                .says("Sets the password, uses the link up and begins a session."),
+            page(get("/device", Access::Public, device::show))
+                .named("getDevicePage")
+                .says("Asks whether a program that shows a code may act for whoever is signed in.")
+                .param(Place::Query, "user_code", text(), "The code that the program shows."),
+            form(
+                post("/device", Access::Public, device::decide),
+                &["token", "user_code", "decision"],
+            )
+            .named("postDevicePage")
+            .says("Lets the program in, or refuses it."),
+        ],
+    }
+}
+
+#[derive(Template)]
+#[template(path = "people/sign_in.html")]
+struct SignIn<'a> {
+    token: String,
+    next: &'a str,
+    email: &'a str,
+    problem: Option<String>,
+    /// Whether there is anybody who could sign in.
+    anybody: bool,
+    /// Who is signed in.
+    name: Option<&'a str>,
+}
+
+async fn show(context: Context) -> Result<Answer> {
+    let next = context.query().find(|(name, _)| name == "next").map(|(_, next)| next.into_owned());
+    let next = local(next.as_deref().unwrap_or_default());
+    let signed_in = people::open_page(&context.app, &context.headers).await?;
+    let name = signed_in.as_ref().and_then(|grant| grant.holder()).map(lyceum_access::Holder::name);
+    let guard = Guard::of(&context, signed_in.is_some());
+    let anybody = context.app.db.read(person::any).await?;
+    let page = SignIn { token: guard.token(), next, email: "", problem: None, anybody, name };
+    guard.keep(shown(&page)?)
+}
+
+async fn begin(context: Context) -> Result<Answer> {
+    let form = Form::read(&context).await?;
+    let (email, next) = (form.field("email"), local(form.field("next")));
+    let problem = match sign_in::sign_in(&context, email, form.field("password").to_owned()).await {
+        Ok((_, session)) => return Ok(onward(&context, next, &session)),
+        Err(problem) if problem.cause.is_some() => return Err(problem),
+        Err(problem) => problem,
+    };
+    let guard = Guard::of(&context, false);
+    let page = SignIn {
+        token: guard.token(),
+        next,
+        email,
+        problem: Some(sentence(&problem)),
+        anybody: context.app.db.read(person::any).await?,
+        name: None,
+    };
+    guard.keep(shown(&page)?.status(render::status(problem.kind)))
+}
+
+/// On to the next page, with a session.
+fn onward(context: &Context, next: &str, session: &str) -> Answer {
+    let cookie = Cookie::Session.set(&context.app, session, limits::PAGE_SESSION_LIFETIME_S);
+    let next = if next.is_empty() { "/sign-in" } else { next };
+    elsewhere(next).header(header::SET_COOKIE, cookie)
+}
+
+async fn end(context: Context) -> Result<Answer> {
+    Form::read(&context).await?;
+    if let Some(text) = people::session(&context.app, &context.headers).map(str::to_owned) {
+        context.app.db.write(move |tx| session::end(tx, &text)).await?;
+    }
+    let gone = Cookie::Session.set(&context.app, "", 0);
+    Ok(elsewhere("/sign-in").header(header::SET_COOKIE, gone))
+}
+
+fn elsewhere(path: &str) -> Answer {
+    Answer::empty(StatusCode::SEE_OTHER)
+        .header(header::LOCATION, path)
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+}
+
+async fn style(_: Context) -> Result<Answer> {
+    Ok(page::style())
+}
+
+/// The path if it leads to a page of this server, else nothing.
+fn local(next: &str) -> &str {
+    let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let leads_here = next.starts_with('/') && !next.starts_with("//") && plain;
+    if leads_here { next } else { "" }
+}
+
+/// A problem as a page tells it.
+fn sentence(problem: &Problem) -> String {
+    let mut letters = problem.message.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local;
+
+    #[test]
+    fn nobody_is_sent_to_another_site() {
+        for path in ["/device", "/device?user_code=BCDF-GHJK", "/console"] {
+            assert_eq!(local(path), path);
+        }
+        for path in
+            ["//evil.test", "https://evil.test", "/\\evil.test", "evil", "/ x", "/\r\nx", ""]
+        {
+            assert_eq!(local(path), "");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A one-time link: its owner sets a password.
+
+use askama::Template;
+use lyceum_access::{password, person};
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use super::page::{Form, Guard, shown};
+use super::{onward, sentence};
+use crate::answer::Answer;
+use crate::auth::sign_in;
+use crate::context::Context;
+use crate::render;
+
+#[derive(Template)]
+#[template(path = "people/welcome.html")]
+struct Welcome<'a> {
+    token: String,
+    link: &'a str,
+    problem: Option<String>,
+    /// Name and e-mail address of the link's owner; none where the link does not work.
+    owner: Option<(&'a str, &'a str)>,
+}
+
+pub(super) async fn show(context: Context) -> Result<Answer> {
+    let link = context.query().find(|(name, _)| name == "link").map(|(_, link)| link.into_owned());
+    page(&context, link.as_deref().unwrap_or_default(), None).await
+}
+
+pub(super) async fn set(context: Context) -> Result<Answer> {
+    let form = Form::read(&context).await?;
+    let (link, typed) = (form.field("link"), form.field("password"));
+    if let Err(problem) = password::check(typed) {
+        return page(&context, link, Some(&problem)).await;
+    }
+    let typed = typed.to_owned();
+    let hash = sign_in::hashing(&context.app, move || password::hash(&typed)).await?;
+    let (now, wanted) = (context.app.clock.now(), link.to_owned());
+    let set = context.app.db.write(move |tx| person::use_link(tx, now, &wanted, &hash)).await;
+    match set {
+        Ok(person) => {
+            let session = sign_in::begin(&context, &person).await?;
+            Ok(onward(&context, "", &session))
+        }
+        Err(problem) if problem.kind == ProblemKind::NotFound => {
+            page(&context, link, Some(&problem)).await
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+async fn page(context: &Context, link: &str, problem: Option<&Problem>) -> Result<Answer> {
+    let (now, wanted) = (context.app.clock.now(), link.to_owned());
+    let owner = context.app.db.read(move |tx| person::of_link(tx, now, &wanted)).await?;
+    let guard = Guard::of(context, false);
+    let answer = shown(&Welcome {
+        token: guard.token(),
+        link,
+        problem: problem.map(sentence),
+        owner: owner.as_ref().map(|owner| (owner.name.as_str(), owner.email.as_str())),
+    })?;
+    let kind = if owner.is_none() { Some(ProblemKind::NotFound) } else { problem.map(|p| p.kind) };
+    guard.keep(match kind {
+        Some(kind) => answer.status(render::status(kind)),
+        None => answer,
+    })
+}
