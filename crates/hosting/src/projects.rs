@@ -57,6 +57,11 @@ pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Project> {
     })
 }
 
+/// Whether there is a project of that slug.
+pub fn is_there(tx: &mut Tx<'_>, slug: &str) -> Result<bool> {
+    Ok(repository::projects::find(tx, slug)?.is_some())
+}
+
 /// What the server has of a project, also where it has nothing yet: what plans start from.
 ///
 /// Errors: `Invalid` for what is no slug.

@@ -137,21 +137,22 @@ pub(crate) struct Entry {
 
 /// The accounts that somebody signed in to, by profile and environment.
 pub(crate) struct Profiles {
-    file: PathBuf,
+    /// None: there is no place for one.
+    file: Option<PathBuf>,
     pub(crate) all: BTreeMap<String, BTreeMap<Env, Entry>>,
 }
 
 impl Profiles {
     /// Reads the file; one that is not there holds nothing.
     pub(crate) fn read() -> Result<Self> {
-        let file = file()?;
+        let Some(file) = file() else { return Ok(Self { file: None, all: BTreeMap::new() }) };
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => "{}".to_owned(),
             Err(error) => return Err(broken(&file, &error.to_string())),
         };
         let all = serde_json::from_str(&text).map_err(|error| broken(&file, &error.to_string()))?;
-        Ok(Self { file, all })
+        Ok(Self { file: Some(file), all })
     }
 
     pub(crate) fn find(&self, profile: &str, env: Env) -> Option<&Entry> {
@@ -173,8 +174,12 @@ impl Profiles {
 
     /// Writes the file, which nobody but its owner can read.
     pub(crate) fn write(&self) -> Result {
-        let folder = self.file.parent().expect("the file lies in a folder");
-        let draft = self.file.with_extension("new");
+        let file = self.file.as_ref().ok_or_else(|| {
+            Failure::failed("there is no place for profiles: HOME is not set")
+                .hint("set HOME or XDG_CONFIG_HOME, or use LYCEUM_URL and LYCEUM_API_KEY")
+        })?;
+        let folder = file.parent().expect("the file lies in a folder");
+        let draft = file.with_extension("new");
         let text = serde_json::to_string_pretty(&self.all).expect("profiles have string keys");
         let written = fs::DirBuilder::new()
             .recursive(true)
@@ -184,25 +189,22 @@ impl Profiles {
                 Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
                 _ => OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft),
             })
-            .and_then(|mut file| {
-                file.write_all(format!("{text}\n").as_bytes())?;
-                file.sync_all()
+            .and_then(|mut draft| {
+                draft.write_all(format!("{text}\n").as_bytes())?;
+                draft.sync_all()
             })
-            .and_then(|()| fs::rename(&draft, &self.file));
+            .and_then(|()| fs::rename(&draft, file));
         written.map_err(|error| {
-            Failure::failed(format!("'{}' cannot be written: {error}", self.file.display()))
+            Failure::failed(format!("'{}' cannot be written: {error}", file.display()))
         })
     }
 }
 
 /// `lyceum/profiles.json` below `$XDG_CONFIG_HOME`, else `~/.config`.
-fn file() -> Result<PathBuf> {
+fn file() -> Option<PathBuf> {
     let home = || set("HOME").map(|home| Path::new(&home).join(".config"));
     let folder = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
-    folder.map(|folder| folder.join("lyceum/profiles.json")).ok_or_else(|| {
-        Failure::failed("there is no place for profiles: HOME is not set")
-            .hint("set HOME or XDG_CONFIG_HOME, or use LYCEUM_URL and LYCEUM_API_KEY")
-    })
+    folder.map(|folder| folder.join("lyceum/profiles.json"))
 }
 
 fn broken(file: &Path, why: &str) -> Failure {

@@ -15,7 +15,7 @@ pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
 const SECRET: [&str; 2] = ["store.database", "keys.master"];
 /// Variables of our own that are not settings: they steer tests, or are read by a command.
-const NOT_SETTINGS: [&str; 10] = [
+const NOT_SETTINGS: [&str; 12] = [
     "LYCEUM_BIN",
     "LYCEUM_BLESS",
     "LYCEUM_TEST_",
@@ -23,6 +23,8 @@ const NOT_SETTINGS: [&str; 10] = [
     "LYCEUM_REQUIRE_STANDARDS",
     "LYCEUM_CLIENT_ID",
     "LYCEUM_CLIENT_SECRET",
+    "LYCEUM_STAGING_",
+    "LYCEUM_PRODUCTION_",
     "LYCEUM_URL",
     "LYCEUM_API_KEY",
     "LYCEUM_PROFILE",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lyceum_access::session::{self, Sort};
 use lyceum_access::{NewApiKey, NewPerson, Role, api_key, password, person};
 use lyceum_core::config::Environment;
 use lyceum_core::limits;
@@ -29,7 +30,7 @@ fn ada(server: &TestServer) {
     person(server, "ada@example.org", "Ada", Role::Administrator);
 }
 
-fn key(server: &TestServer, name: &str, role: Role, environment: Environment) -> String {
+pub(crate) fn key(server: &TestServer, name: &str, role: Role, environment: Environment) -> String {
     let new = NewApiKey { name: name.to_owned(), role, project: None };
     let now = server.setup().clock.now();
     let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
@@ -47,7 +48,7 @@ pub(crate) fn cookie(reply: &Reply) -> String {
 }
 
 /// The cookie of a new session.
-pub(crate) fn session(server: &TestServer, email: &str) -> String {
+pub(crate) fn signed_in(server: &TestServer, email: &str) -> String {
     let reply = try_sign_in(&server.anonymous(), email, PASSWORD);
     assert_eq!(reply.status, 200, "{}", reply.text());
     cookie(&reply)
@@ -55,6 +56,17 @@ pub(crate) fn session(server: &TestServer, email: &str) -> String {
 
 fn me(server: &TestServer, cookie: &str) -> Reply {
     server.anonymous().get("/api/auth/me").header("cookie", cookie).send()
+}
+
+/// A client with the token of a new person, as `lyceum login` gets one.
+pub(crate) fn let_in(server: &TestServer, email: &str, role: Role) -> TestClient {
+    person(server, email, email, role);
+    let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
+    let token = server.db().write_blocking(|tx| {
+        let person = person::require(tx, email)?;
+        session::start(tx, now, environment, &person, Sort::Token, None)
+    });
+    server.anonymous().with_token(token.unwrap())
 }
 
 /// The token of the forms of a page.
@@ -143,7 +155,8 @@ fn sessions_end_when_nobody_uses_them_and_at_last() {
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
         ada(server);
-        let (used, idle) = (session(server, "ada@example.org"), session(server, "ada@example.org"));
+        let (used, idle) =
+            (signed_in(server, "ada@example.org"), signed_in(server, "ada@example.org"));
         let step_s = limits::PAGE_SESSION_IDLE_S - 1;
         let mut passed_s = 0;
         while passed_s + step_s < limits::PAGE_SESSION_LIFETIME_S {
@@ -244,7 +257,7 @@ fn nothing_that_somebody_is_called_runs_on_a_page() {
     both(|server| {
         let evil = "<img src=x onerror=alert(1)>\"'&";
         person(server, "eve@example.org", evil, Role::Developer);
-        let cookie = session(server, "eve@example.org");
+        let cookie = signed_in(server, "eve@example.org");
         let code: Value = ask(server).json();
         let decide = format!("/device?user_code={}", code["user_code"].as_str().unwrap());
         for path in ["/sign-in", "/device", &decide] {
@@ -326,7 +339,7 @@ fn a_program_is_let_in_by_its_code() {
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
         person(server, "grace@example.org", "Grace", Role::Developer);
-        let cookie = session(server, "grace@example.org");
+        let cookie = signed_in(server, "grace@example.org");
         let asked = ask(server);
         assert_eq!(asked.header("cache-control"), "no-store");
         let asked: Value = asked.json();
@@ -383,7 +396,7 @@ fn a_program_is_refused_too_late_or_unknown() {
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
         ada(server);
-        let cookie = session(server, "ada@example.org");
+        let cookie = signed_in(server, "ada@example.org");
         let asked = || {
             let asked: Value = ask(server).json();
             let text = |name: &str| asked[name].as_str().unwrap().to_owned();
@@ -454,7 +467,7 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
         ada(server);
         let asked: Value = ask(server).json();
         let text = |name: &str| asked[name].as_str().unwrap().to_owned();
-        decide(server, &session(server, "ada@example.org"), &text("user_code"), "approve");
+        decide(server, &signed_in(server, "ada@example.org"), &text("user_code"), "approve");
         let (_, told) = poll(server, &text("device_code"));
         let token = told["access_token"].as_str().unwrap();
         // Even on the same data a server of the other environment knows neither token nor session.
@@ -466,7 +479,7 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
             server.anonymous().with_token(token).get("/api/auth/me").send().status
         };
         assert_eq!((status(server), status(&staging)), (200, 401));
-        assert_eq!(me(&staging, &session(server, "ada@example.org")).status, 401);
+        assert_eq!(me(&staging, &signed_in(server, "ada@example.org")).status, 401);
         // A command says which environment it means, before anything is done.
         for (meant, wanted) in [("production", 200), ("staging", 409), ("local", 409)] {
             let client = server.anonymous().with_token(token);
@@ -488,7 +501,7 @@ fn a_disabled_person_is_out_at_once() {
     both(|server| {
         ada(server);
         person(server, "grace@example.org", "Grace", Role::Guide);
-        let cookie = session(server, "grace@example.org");
+        let cookie = signed_in(server, "grace@example.org");
         let twin = server.twin();
         assert_eq!(me(&twin, &cookie).status, 200);
         let now = server.setup().clock.now();

@@ -4,7 +4,7 @@ use std::io::{Cursor, Write};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_access::Scope;
+use lyceum_access::{NewApiKey, Role, Scope, api_key, person};
 use lyceum_core::{Dialect, limits};
 use lyceum_project::{
     Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, plan, secrets,
@@ -16,6 +16,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::enrolling::get;
+use crate::people;
 
 fn artifact(bytes: &[u8]) -> Artifact {
     let sha256 = lyceum_blob::Digest::of(bytes).to_string();
@@ -286,5 +287,51 @@ fn who_may_only_look_gets_no_key_and_changes_nothing() {
         reader.get("/api/projects/rivers/state").expect(403);
         reader.post("/api/projects/rivers/rollback").json(&json!({})).expect(403);
         reader.post("/api/uploads").json(&json!({})).expect(403);
+    });
+}
+
+#[test]
+fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
+    both(|server| {
+        let grace = people::let_in(server, "grace@example.org", Role::Developer);
+        let alan = people::let_in(server, "alan@example.org", Role::Developer);
+        let guide = people::let_in(server, "guide@example.org", Role::Guide);
+        deploy(&grace, &build("one"), &[]);
+        let paths = ["", "/state", "/deployments", "/deployments/1", "/audit"];
+        let statuses = |client: &TestClient| {
+            let status =
+                |path: &&str| client.get(&format!("/api/projects/rivers{path}")).send().status;
+            paths.iter().map(status).collect::<Vec<_>>()
+        };
+        assert_eq!((statuses(&grace), statuses(&alan)), (vec![200; 5], vec![403; 5]));
+        assert_eq!(statuses(&guide), vec![403; 5]);
+        let seen = |client: &TestClient| {
+            client.get("/api/projects").expect(200).json::<Value>().as_array().unwrap().len()
+        };
+        assert_eq!((seen(&grace), seen(&alan)), (1, 0));
+        alan.post("/api/projects/rivers/rollback").json(&json!({})).expect(403);
+        let known = state(&server.client(), "rivers");
+        let zip = build("two");
+        upload(&alan, &zip);
+        assert_eq!(send(&alan, &plan(&known, &wanted(&known, &zip, &[])), &[]).status, 403);
+
+        let bound = |project: &str| {
+            let new = NewApiKey {
+                name: project.to_owned(),
+                role: Role::Developer,
+                project: Some(project.to_owned()),
+            };
+            let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
+            let made = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
+            server.anonymous().with_token(made.unwrap().1)
+        };
+        assert_eq!(statuses(&bound("rivers")), vec![200; 5]);
+        assert_eq!(statuses(&bound("lakes")), vec![403; 5]);
+        let join = server.db().write_blocking(|tx| {
+            let alan = person::require(tx, "alan@example.org")?;
+            lyceum_access::join(tx, "rivers", &alan.id)
+        });
+        join.unwrap();
+        assert_eq!(statuses(&alan), vec![200; 5]);
     });
 }

@@ -1,6 +1,5 @@
 //! Which server a project is deployed to, and who asks.
 
-use clap::ValueEnum;
 use lyceum_core::config::variable;
 use lyceum_deploy::{Credentials, Server};
 use lyceum_project::State;
@@ -8,27 +7,11 @@ use lyceum_sandbox::registry;
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
+use crate::profile::Profiles;
 
-/// One of the worlds that share nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Environment {
-    /// The sandbox that runs on this machine
-    Local,
-    /// For trying things out
-    Staging,
-    /// For real learners
-    Production,
-}
+pub(crate) use crate::profile::Env as Environment;
 
 impl Environment {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Staging => "staging",
-            Self::Production => "production",
-        }
-    }
-
     /// Signs in to the server of the environment.
     pub(crate) fn server(self, slug: &str, debug: bool, printer: &Printer) -> Result<Server> {
         let (base, credentials) = match self {
@@ -39,7 +22,8 @@ impl Environment {
         Ok(Server::sign_in(&base, credentials, told)?)
     }
 
-    /// Address and credentials by `LYCEUM_STAGING_URL` and its like, or for any by `LYCEUM_URL`.
+    /// Address and credentials by `LYCEUM_STAGING_URL` and its like, for any by `LYCEUM_URL`, or else
+    /// as `lyceum login` wrote them down.
     fn remote(self) -> Result<(String, Credentials)> {
         let own = self.name().to_uppercase();
         let find = |name: &str| {
@@ -48,10 +32,17 @@ impl Environment {
             found.filter(|value| !value.is_empty())
         };
         let Some(base) = find("URL") else {
+            let profile = variable("LYCEUM_PROFILE").unwrap_or_else(|| "default".to_owned());
+            let profiles = Profiles::read()?;
+            if let Some(entry) = profiles.find(&profile, self) {
+                return Ok((entry.url.clone(), Credentials::Key(entry.token.clone())));
+            }
             let message = format!("no server of {} is known", self.name());
-            return Err(Failure::new(Code::NotAllowed, message).hint(
-                "set LYCEUM_URL and LYCEUM_API_KEY, or deploy to a sandbox with --env local",
-            ));
+            return Err(Failure::new(Code::NotAllowed, message).hint(format!(
+                "run `lyceum login --env {}`, set LYCEUM_URL and LYCEUM_API_KEY, or deploy to a \
+                 sandbox with --env local",
+                self.name()
+            )));
         };
         let credentials = match (find("API_KEY"), find("CLIENT_ID"), find("CLIENT_SECRET")) {
             (Some(key), ..) => Credentials::Key(key),

@@ -16,6 +16,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::members;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Route, get};
@@ -27,7 +28,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        get("/{slug}/artifacts/{sha256}", ProjectsRead, artifact)
+        get("/{slug}/artifacts/{sha256}", ProjectsRead, members(artifact))
             .named("getArtifact")
             .says("A file that a kept version is made of: the zip of its frontend, or a module.")
             .answers_as(

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
+use lyceum_access::{self as access, Holder};
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Place, Project};
 use lyceum_hosting::{archive, audit};
@@ -19,11 +20,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::answer::Answer;
+use crate::auth::Grant;
 use crate::context::Context;
 use crate::hosted;
 use crate::render::Rendering;
 use crate::route::Place::Query;
-use crate::route::{Area, get, post};
+use crate::route::{Area, Pending, get, post};
 use crate::routes::adaptive::shape::{list, object, whole};
 use crate::routes::credentials::apart;
 use crate::state::App;
@@ -34,35 +36,35 @@ pub(super) fn areas() -> [Area; 2] {
             .named("getProjects")
             .says("The projects that are deployed here, by slug.")
             .answers(200, "The projects.", list(schema::project())),
-        get("/{slug}", ProjectsRead, shown)
+        get("/{slug}", ProjectsRead, members(shown))
             .named("getProject")
             .says("A project, with the version that is served and where.")
             .answers(200, "The project.", schema::served()),
-        get("/{slug}/state", ProjectsWrite, state)
+        get("/{slug}/state", ProjectsWrite, members(state))
             .named("getProjectState")
             .says("What a deploy is planned from; also of a project that is not deployed yet, at revision 0. Secrets are names and digests under the project's key.")
             .answers(200, "The state.", schema::state()),
-        get("/{slug}/deployments", ProjectsRead, versions)
+        get("/{slug}/deployments", ProjectsRead, members(versions))
             .named("getDeployments")
             .says("The versions that are kept, newest first.")
             .answers(200, "The versions.", list(schema::deployment())),
-        post("/{slug}/deployments", ProjectsWrite, deployed)
+        post("/{slug}/deployments", ProjectsWrite, members(deployed))
             .named("deployProject")
             .says("Applies a plan, all of it or nothing: 409 where the project was changed since the plan was made. What it names was uploaded before.")
             .reads(object(&["plan"], json!({ "plan": schema::plan(), "secrets": schema::texts() })))
             .reads_up_to(limits::PLAN_MAX_BYTES)
             .answers(200, "The state that it led to.", schema::state())
             .answers(201, "As 200, of a new project.", schema::state()),
-        get("/{slug}/deployments/{version}", ProjectsRead, version)
+        get("/{slug}/deployments/{version}", ProjectsRead, members(version))
             .named("getDeployment")
             .says("A version.")
             .answers(200, "The version.", schema::deployment()),
-        post("/{slug}/rollback", ProjectsWrite, rolled_back)
+        post("/{slug}/rollback", ProjectsWrite, members(rolled_back))
             .named("rollBackProject")
             .says("Serves a kept version again, with its code, frontend and secrets; without a number the one before. Data and files stay as they are.")
             .reads(object(&[], json!({ "version": whole(), "revision": whole() })))
             .answers(200, "The version that is served now.", schema::deployment()),
-        get("/{slug}/audit", ProjectsRead, changes)
+        get("/{slug}/audit", ProjectsRead, members(changes))
             .named("getProjectAudit")
             .says("Who changed what, newest first.")
             .param(Query, "before", whole(), "Entries before this one.")
@@ -79,8 +81,57 @@ pub(super) fn areas() -> [Area; 2] {
     [projects, uploads::area()]
 }
 
+/// The handler, for whoever belongs to the project of the path. What is not there yet is nobody's.
+fn members<F>(
+    handler: impl Fn(Context) -> F + Copy + Send + Sync + 'static,
+) -> impl Fn(Context) -> Pending + Send + Sync + 'static
+where
+    F: Future<Output = Result<Answer>> + Send + 'static,
+{
+    move |context| {
+        Box::pin(async move {
+            admit(&context).await?;
+            handler(context).await
+        })
+    }
+}
+
+async fn admit(context: &Context) -> Result<()> {
+    let Some(holder) = holder(context) else { return Ok(()) };
+    let slug = context.param("slug").to_owned();
+    let is_admitted = context.app.db.read(move |tx| match projects::is_there(tx, &slug)? {
+        true => holder.may_change(tx, &slug),
+        false => Ok(holder.may_make(&slug)),
+    });
+    if is_admitted.await? {
+        return Ok(());
+    }
+    let message = format!(
+        "the project '{}' is not yours; `lyceum admin member add` makes a person a member",
+        context.param("slug")
+    );
+    Err(Problem::new(ProblemKind::Forbidden, message))
+}
+
+/// The person or key that asks; clients act for everybody.
+fn holder(context: &Context) -> Option<Holder> {
+    context.grant.as_ref().and_then(Grant::holder).cloned()
+}
+
 async fn listed(context: Context) -> Result<Answer> {
-    Ok(Answer::of(&context.app.db.read(projects::list).await?))
+    let holder = holder(&context);
+    let own = context.app.db.read(move |tx| {
+        let mut own = Vec::new();
+        for project in projects::list(tx)? {
+            let is_own = match &holder {
+                Some(holder) => holder.may_change(tx, &project.slug)?,
+                None => true,
+            };
+            own.extend(is_own.then_some(project));
+        }
+        Ok(own)
+    });
+    Ok(Answer::of(&own.await?))
 }
 
 async fn shown(context: Context) -> Result<Answer> {
@@ -152,7 +203,11 @@ async fn deployed(context: Context) -> Result<Answer> {
     let rehearsed = hosted::rehearse(app, &plan, &secrets).await?;
     let slug = plan.slug.clone();
     let is_new = plan.base == 0;
+    let maker = holder(&context).filter(|_| is_new);
     let apply = move |tx: &mut Tx<'_>| {
+        if let Some(Holder::Person(maker)) = &maker {
+            access::join(tx, &plan.slug, &maker.id)?;
+        }
         deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets)
     };
     let state = app.db.write(apply).await?;
