@@ -1,8 +1,7 @@
 //! How a process starts.
 
 use std::fs::{self, Permissions};
-use std::io::{self, PipeWriter, pipe};
-use std::os::fd::OwnedFd;
+use std::io::{self, pipe};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -143,34 +142,19 @@ fn spawn(program: &Path, folder: &Path) -> io::Result<Spawned> {
     let (control, tell) = pipe()?;
     let (out, to_out) = pipe()?;
     let (errors, to_errors) = pipe()?;
-    let run = |user: Option<u32>| -> io::Result<Child> {
-        let mut command = Command::new(program);
-        let writer = |pipe: &PipeWriter| -> io::Result<OwnedFd> { Ok(pipe.try_clone()?.into()) };
-        // Nothing of the server's environment is the backend's business.
-        command.env_clear().current_dir(folder);
-        command.args(["serve", "--control-fd=0"]).arg(folder.join(config::CONFIG));
-        command.stdin(writer(&tell)?).stdout(writer(&to_out)?).stderr(writer(&to_errors)?);
-        if let Some(user) = user {
-            command.uid(user).gid(user);
-        }
-        command.spawn()
-    };
-    let user = rustix::process::geteuid().is_root().then(|| {
+    let mut command = guarded(program);
+    // Nothing of the server's environment is the backend's business.
+    command.env_clear().current_dir(folder);
+    command.args(["serve", "--control-fd=0"]).arg(folder.join(config::CONFIG));
+    command.stdin(tell).stdout(to_out).stderr(to_errors);
+    if rustix::process::geteuid().is_root() && is_for_all(program) {
         let turn = folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
-        FIRST_USER + (std::process::id().wrapping_add(turn.unwrap_or_default())) % USERS
-    });
-    let child = match user.map(|user| give(folder, user).and_then(|()| run(Some(user)))) {
-        Some(Ok(child)) => child,
-        Some(Err(fault)) if fault.kind() == io::ErrorKind::PermissionDenied => {
-            tracing::warn!(
-                "a backend runs as the server's user: another one cannot start it ({fault})"
-            );
-            give(folder, 0)?;
-            run(None)?
-        }
-        Some(Err(fault)) => return Err(fault),
-        None => run(None)?,
-    };
+        let turn = std::process::id().wrapping_add(turn.unwrap_or_default());
+        let user = FIRST_USER + turn % USERS;
+        give(folder, user)?;
+        command.uid(user).gid(user);
+    }
+    let child = command.spawn()?;
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
     Ok((child, control?, out?, errors?))
@@ -180,6 +164,27 @@ fn no_runtime() -> Problem {
     let message = "there is no workerd to run backends with; install the npm package 'workerd' or name \
                    the program in LYCEUM_WORKERD";
     Problem::new(ProblemKind::Unavailable, message)
+}
+
+/// The program, so that the system ends it when the server is killed, and gives it no right that the
+/// server took away. Where the system has no `setpriv`, the next start of a server ends what is left.
+fn guarded(program: &Path) -> Command {
+    let Some(setpriv) =
+        ["/usr/bin/setpriv", "/bin/setpriv"].iter().find(|at| Path::new(at).exists())
+    else {
+        return Command::new(program);
+    };
+    let mut command = Command::new(setpriv);
+    command.args(["--pdeathsig=KILL", "--no-new-privs", "--"]).arg(program);
+    command
+}
+
+/// Whether users other than its owner can start the program.
+fn is_for_all(program: &Path) -> bool {
+    program.ancestors().all(|path| {
+        let mode = fs::metadata(path).map(|data| data.permissions().mode());
+        path.as_os_str().is_empty() || mode.is_ok_and(|mode| mode & 0o001 != 0)
+    })
 }
 
 /// Makes the folder and what is in it the user's.

@@ -56,8 +56,8 @@ async fn what_was_acknowledged_stays_and_no_process_is_left() {
     assert_eq!(second.err().unwrap().kind, ProblemKind::Unavailable, "the folder has a server");
     server.kill().unwrap();
     server.wait().unwrap();
-    assert!(runs(backend), "a killed server cannot end its backends");
 
+    // The system ends its backends, else the next server does.
     let host = Host::within(folder.path(), settings());
     until(|| !runs(backend)).await;
     host.engine.install(host.worker("keeper", KEEPER)).unwrap();
