@@ -14,7 +14,7 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
 /// Nothing runs, nothing comes from elsewhere, no form leads elsewhere, no page shows this one in itself.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; \
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; \
      frame-ancestors 'none'",
 );
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
