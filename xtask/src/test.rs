@@ -65,7 +65,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     steps.finish()
 }
 
-/// `cargo test` on everything, doc tests included, or on what the arguments choose. One failure
+/// `cargo test` on everything, or on what the arguments choose. One failure
 /// does not hide the next.
 fn tests(arguments: &[String], option: Option<&str>) -> std::process::Command {
     let mut tests = cargo(["test", "--no-fail-fast"]);

@@ -118,6 +118,33 @@ fn tests_are_one_binary_a_crate() {
 }
 
 #[test]
+fn no_test_is_left_out() {
+    let all = sources();
+    let mut breaches = Vec::new();
+    for manifest in all.iter().filter(|source| source.path.ends_with("Cargo.toml")) {
+        let own = manifest.path.replace("Cargo.toml", "src/");
+        // Helper programs of a crate, in src/bin, hold no tests anyway.
+        let is_main = |part: &&str| part.starts_with("lib]") || part.contains("\"src/main.rs\"");
+        let said: String = manifest.text.split("\n[").filter(is_main).collect();
+        for (switch, word) in [("\ntest = false", "#[test]"), ("\ndoctest = false", "/// ```")] {
+            let holds =
+                |source: &&Source| source.path.starts_with(&own) && source.text.contains(word);
+            if said.contains(switch)
+                && let Some(source) = all.iter().find(holds)
+            {
+                breaches.push(format!("{}: {word}", source.path));
+            }
+        }
+    }
+    refuse(
+        &breaches,
+        "a crate whose own tests are not built has none",
+        "a library without tests inside is not built a second time, which every run would wait for",
+        "take the line out of the manifest",
+    );
+}
+
+#[test]
 fn messages_end_without_a_period() {
     let openings = ["bail!(\"", "Problem::new(", "Problem::invalid("];
     let mut breaches = Vec::new();

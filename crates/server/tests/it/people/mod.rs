@@ -1,5 +1,7 @@
 //! People: signing in, sessions, programs that they let in, API keys.
 
+mod programs;
+
 use std::sync::Arc;
 
 use lyceum_access::session::{self, Sort};
@@ -258,7 +260,7 @@ fn nothing_that_somebody_is_called_runs_on_a_page() {
         let evil = "<img src=x onerror=alert(1)>\"'&";
         person(server, "eve@example.org", evil, Role::Developer);
         let cookie = signed_in(server, "eve@example.org");
-        let code: Value = ask(server).json();
+        let code: Value = programs::ask(server).json();
         let decide = format!("/device?user_code={}", code["user_code"].as_str().unwrap());
         for path in ["/sign-in", "/device", &decide] {
             let page = server.anonymous().get(path).header("cookie", &cookie).expect(200).text();
@@ -307,192 +309,6 @@ fn a_link_sets_a_password_once() {
             try_sign_in(&server.anonymous(), "ada@example.org", "a new password").status,
             200
         );
-    });
-}
-
-fn ask(server: &TestServer) -> Reply {
-    server.anonymous().post("/oauth2/device_authorization").form(&[CLIENT]).expect(200)
-}
-
-fn poll(server: &TestServer, code: &str) -> (u16, Value) {
-    let form = [GRANT, CLIENT, ("device_code", code)];
-    let reply = server.anonymous().post("/oauth2/token").form(&form).send();
-    assert_eq!(reply.header("cache-control"), "no-store");
-    let body: Value = reply.json();
-    (reply.status, if reply.status == 200 { body } else { body["error"].clone() })
-}
-
-/// Decides about a code on the page, as a browser does.
-fn decide(server: &TestServer, cookie: &str, code: &str, decision: &str) -> Reply {
-    let client = server.anonymous();
-    let page =
-        client.get(&format!("/device?user_code={code}")).header("cookie", cookie).expect(200);
-    assert!(page.text().contains(code), "{}", page.text());
-    let token = form_token(&page);
-    let fields = [("token", token.as_str()), ("user_code", code), ("decision", decision)];
-    client.post("/device").form(&fields).header("cookie", cookie).expect(200)
-}
-
-#[test]
-fn a_program_is_let_in_by_its_code() {
-    let clock = Arc::new(ManualClock::at(SystemClock.now()));
-    let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
-    both_as(&setup, |server| {
-        person(server, "grace@example.org", "Grace", Role::Developer);
-        let cookie = signed_in(server, "grace@example.org");
-        let asked = ask(server);
-        assert_eq!(asked.header("cache-control"), "no-store");
-        let asked: Value = asked.json();
-        let text = |name: &str| asked[name].as_str().unwrap().to_owned();
-        let (device_code, user_code) = (text("device_code"), text("user_code"));
-        assert_eq!(
-            (user_code.len(), &asked["interval"], &asked["expires_in"]),
-            (9, &json!(2), &json!(600))
-        );
-        let base = server.setup().config.public_url();
-        assert_eq!(text("verification_uri"), format!("{base}/device"));
-        assert_eq!(
-            text("verification_uri_complete"),
-            format!("{base}/device?user_code={user_code}")
-        );
-
-        // Who is not signed in is sent to sign in, and comes back.
-        let away = server.anonymous().get(&format!("/device?user_code={user_code}")).expect(303);
-        let path =
-            format!("/sign-in?next=%2Fdevice%3Fuser%5Fcode%3D{}", user_code.replace('-', "%252D"));
-        assert_eq!(away.header("location"), path);
-
-        assert_eq!(poll(server, &device_code), (400, json!("authorization_pending")));
-        assert_eq!(poll(server, &device_code), (400, json!("slow_down")));
-        clock.advance_milliseconds(6_000);
-        assert_eq!(poll(server, &device_code), (400, json!("slow_down")), "five seconds more");
-        assert!(decide(server, &cookie, &user_code, "approve").text().contains("It is let in"));
-        clock.advance_milliseconds(60_000);
-        server.restart();
-        let (status, told) = poll(server, &device_code);
-        assert_eq!((status, &told["token_type"]), (200, &json!("Bearer")));
-        assert_eq!(told["expires_in"], limits::TOKEN_SESSION_LIFETIME_S);
-        assert!(told["scope"].as_str().unwrap().contains("lyceum/games.write"));
-        let client = server.anonymous().with_token(told["access_token"].as_str().unwrap());
-        assert_eq!(
-            client.get("/api/auth/me").expect(200).json::<Value>()["email"],
-            "grace@example.org"
-        );
-        client.get("/api/games").expect(200);
-        let refused = client.get("/ims/oneroster/rostering/v1p2/orgs").expect(403);
-        assert!(refused.header("www-authenticate").contains("insufficient_scope"));
-        assert_eq!(poll(server, &device_code), (400, json!("invalid_grant")), "used once");
-        client.post("/api/auth/sign-out").expect(204);
-        client.get("/api/auth/me").expect(401);
-        let page = format!("/device?user_code={user_code}");
-        let gone = server.anonymous().get(&page).header("cookie", &cookie).expect(404);
-        assert!(gone.text().contains("No program waits with this code"));
-    });
-}
-
-#[test]
-fn a_program_is_refused_too_late_or_unknown() {
-    let clock = Arc::new(ManualClock::at(SystemClock.now()));
-    let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
-    both_as(&setup, |server| {
-        ada(server);
-        let cookie = signed_in(server, "ada@example.org");
-        let asked = || {
-            let asked: Value = ask(server).json();
-            let text = |name: &str| asked[name].as_str().unwrap().to_owned();
-            (text("device_code"), text("user_code"))
-        };
-        let (device_code, user_code) = asked();
-        assert!(decide(server, &cookie, &user_code, "deny").text().contains("It is refused"));
-        assert_eq!(poll(server, &device_code), (400, json!("access_denied")));
-        let (device_code, _) = asked();
-        clock.advance_milliseconds(limits::DEVICE_CODE_LIFETIME_S * 1000);
-        assert_eq!(poll(server, &device_code), (400, json!("expired_token")));
-        assert_eq!(poll(server, "nothing"), (400, json!("invalid_grant")));
-
-        let client = server.anonymous();
-        let error = |path: &str, form: &[(&str, &str)]| {
-            let reply = client.post(path).form(form).send();
-            (reply.status, reply.json::<Value>()["error"].as_str().unwrap().to_owned())
-        };
-        let (device, token) = ("/oauth2/device_authorization", "/oauth2/token");
-        assert_eq!(error(device, &[("scope", "x")]), (400, "invalid_request".to_owned()));
-        assert_eq!(error(device, &[("client_id", "other")]), (401, "invalid_client".to_owned()));
-        assert_eq!(error(token, &[GRANT, CLIENT]), (400, "invalid_request".to_owned()));
-        let other = [GRANT, ("client_id", "other"), ("device_code", "x")];
-        assert_eq!(error(token, &other), (401, "invalid_client".to_owned()));
-
-        let try_code = |code: &str| {
-            let path = format!("/device?user_code={code}");
-            client.get(&path).header("cookie", &cookie).send().status
-        };
-        for _ in 0..limits::GUESSES_DEVICE_CODE_COUNT {
-            assert_eq!(try_code("BCDF-GHJK"), 404);
-        }
-        assert_eq!(try_code("BCDF-GHJK"), 429);
-    });
-}
-
-#[test]
-fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
-    both(|server| {
-        let admin = key(server, "admin", Role::Administrator, Environment::Production);
-        let developer = key(server, "ci", Role::Developer, Environment::Production);
-        let staging = key(server, "staging", Role::Administrator, Environment::Staging);
-        let orgs = "/ims/oneroster/rostering/v1p2/orgs";
-        let status = |key: &str| server.anonymous().with_token(key).get(orgs).send().status;
-        assert_eq!((status(&admin), status(&developer), status(&staging)), (200, 403, 401));
-        assert_eq!(status("lk_nothing"), 401);
-        let client = server.anonymous().with_token(&developer);
-        let told: Value = client.get("/api/auth/me").expect(200).json();
-        assert_eq!(
-            (&told["kind"], &told["name"], &told["role"]),
-            (&json!("key"), &json!("ci"), &json!("developer"))
-        );
-        client.post("/api/auth/sign-out").expect(409);
-        let refused = server.anonymous().with_token(&staging).get(orgs).expect(401);
-        assert!(refused.header("www-authenticate").contains("another environment"));
-        let now = server.setup().clock.now();
-        server.db().write_blocking(|tx| api_key::revoke(tx, now, "admin")).unwrap();
-        assert_eq!(status(&admin), 401, "at once");
-        let used = server.db().read_blocking(api_key::list).unwrap();
-        let used = |name: &str| used.iter().find(|key| key.name == name).unwrap().used;
-        assert!(used("ci").is_some() && used("staging").is_none());
-    });
-}
-
-#[test]
-fn tokens_of_people_end_at_the_border_of_their_environment() {
-    both(|server| {
-        ada(server);
-        let asked: Value = ask(server).json();
-        let text = |name: &str| asked[name].as_str().unwrap().to_owned();
-        decide(server, &signed_in(server, "ada@example.org"), &text("user_code"), "approve");
-        let (_, told) = poll(server, &text("device_code"));
-        let token = told["access_token"].as_str().unwrap();
-        // Even on the same data a server of the other environment knows neither token nor session.
-        let mut setup = server.setup().clone();
-        setup.config.server.env = Environment::Staging;
-        setup.listen_anew();
-        let staging = TestServer::start_as(server.target(), setup);
-        let status = |server: &TestServer| {
-            server.anonymous().with_token(token).get("/api/auth/me").send().status
-        };
-        assert_eq!((status(server), status(&staging)), (200, 401));
-        assert_eq!(me(&staging, &signed_in(server, "ada@example.org")).status, 401);
-        // A command says which environment it means, before anything is done.
-        for (meant, wanted) in [("production", 200), ("staging", 409), ("local", 409)] {
-            let client = server.anonymous().with_token(token);
-            let call = client.get("/api/auth/me").header("lyceum-environment", meant);
-            assert_eq!(call.send().status, wanted, "{meant}");
-        }
-        let wrong = server
-            .anonymous()
-            .post("/oauth2/device_authorization")
-            .form(&[CLIENT])
-            .header("lyceum-environment", "staging")
-            .expect(409);
-        assert!(wrong.text().contains("this server is 'production'"), "{}", wrong.text());
     });
 }
 
