@@ -118,10 +118,12 @@ fn get(kv: &Kv, path: &str, question: &Question) -> Answered {
 }
 
 async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Incoming>) -> Answered {
-    let key = question.key(path)?;
-    let expires = expires(question, kv.now())?;
     let metadata = request.headers().get(METADATA);
     let metadata = metadata.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    // Before anything is refused: whoever still sends may lose an answer with the connection.
+    let value = whole(request, KV_VALUE_MAX_BYTES).await?;
+    let key = question.key(path)?;
+    let expires = expires(question, kv.now())?;
     if let Some(metadata) = &metadata {
         if metadata.len() > KV_METADATA_MAX_BYTES {
             let message = format!(
@@ -134,7 +136,6 @@ async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Inco
             return Err(refused("Metadata must be valid JSON"));
         }
     }
-    let value = whole(request, KV_VALUE_MAX_BYTES).await?;
     let entry = Entry { value: value.into(), metadata, expires };
     blocking(move || kv.put(&key, &entry)).await?.map_err(|problem| failed(&problem))?;
     Ok(Answer::empty())

@@ -108,7 +108,7 @@ async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> Answered {
     match parsed(&head)? {
         Ask::Put(put) => put_object(bucket, put, first, body, value_size).await,
         Ask::UploadPart { object, upload_id, part_number } => {
-            check_key(&object)?;
+            let body = unless(check_key(&object), body).await?;
             let (writer, digests) = keep(&bucket, first, body, value_size, Digests::md5()).await?;
             let md5 = digests.md5_bytes();
             let part = (upload_id, part_number);
@@ -153,15 +153,26 @@ async fn put_object(
     body: Incoming,
     size: u64,
 ) -> Answered {
-    check_key(&put.object)?;
     let custom = put.custom_fields.clone().unwrap_or_default();
-    check_metadata(&custom)?;
+    let checked = check_key(&put.object).and_then(|()| check_metadata(&custom));
+    let body = unless(checked, body).await?;
     let (writer, digests) = keep(&bucket, first, body, size, Digests::asked(&put)?).await?;
     let checksums = digests.checked()?;
     let stored = work(move || {
         bucket.put(&put.object, writer, checksums, put.http_fields, custom, put.only_if)
     });
     Ok(told(&stored.await?.told(None), None))
+}
+
+/// The value, unless what is said of it is refused.
+async fn unless(checked: Result<(), Fault>, body: Incoming) -> Result<Incoming, Fault> {
+    match checked {
+        Ok(()) => Ok(body),
+        Err(fault) => {
+            stream::discard(body).await;
+            Err(fault)
+        }
+    }
 }
 
 /// Takes a value to the disk, where it is durable and not yet an object.

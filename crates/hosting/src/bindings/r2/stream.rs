@@ -6,6 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use lyceum_blob::Writer;
+use lyceum_core::limits::R2_REQUEST_MAX_BYTES;
 use tokio::sync::mpsc;
 
 use crate::bindings::blocking;
@@ -24,6 +25,19 @@ pub(super) async fn prefix(body: &mut Incoming, size: usize) -> io::Result<(Byte
     }
     let first = bytes.split_to(size).freeze();
     Ok((first, bytes.freeze()))
+}
+
+/// Reads the rest of a value that is refused, unless it is long: whoever still sends may lose the answer
+/// with the connection.
+pub(super) async fn discard(mut body: Incoming) {
+    let mut left = R2_REQUEST_MAX_BYTES;
+    while let Some(Ok(frame)) = body.frame().await {
+        let count = frame.data_ref().map_or(0, |data| data.len() as u64);
+        match left.checked_sub(count) {
+            Some(less) => left = less,
+            None => return,
+        }
+    }
 }
 
 /// Writes what is left of a body, which must be so many bytes, and gives each chunk to `see`.
