@@ -15,7 +15,7 @@ pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
 const SECRET: [&str; 2] = ["store.database", "keys.master"];
 /// Variables of our own that are not settings: they steer tests, or are read by a command.
-const NOT_SETTINGS: [&str; 12] = [
+const NOT_SETTINGS: [&str; 14] = [
     "LYCEUM_BIN",
     "LYCEUM_BLESS",
     "LYCEUM_TEST_",
@@ -28,6 +28,8 @@ const NOT_SETTINGS: [&str; 12] = [
     "LYCEUM_URL",
     "LYCEUM_API_KEY",
     "LYCEUM_PROFILE",
+    "LYCEUM_WORKERD",
+    "LYCEUM_ESBUILD",
 ];
 
 /// Where a value came from.
