@@ -6,6 +6,8 @@ use std::process;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use tokio::signal::unix::{SignalKind, signal};
+
 use crate::failure::{Code, Failure};
 use crate::printer::Printer;
 
@@ -20,12 +22,19 @@ pub(crate) fn unfinished(path: Option<&Path>) {
 /// From now on SIGINT ends the process with exit code 130. A transaction that is open then is
 /// undone by its store. Where signals cannot be waited for, they end the process in the plain way.
 pub(crate) fn ends(printer: Printer) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    thread::spawn(move || {
-        if runtime.is_ok_and(|runtime| runtime.block_on(tokio::signal::ctrl_c()).is_ok()) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return;
+    };
+    // Listened for before the command begins, and not whenever the thread gets to it.
+    let listening = runtime.enter();
+    let interrupts = signal(SignalKind::interrupt());
+    drop(listening);
+    if let Ok(mut interrupts) = interrupts {
+        thread::spawn(move || {
+            runtime.block_on(interrupts.recv());
             end(&printer);
-        }
-    });
+        });
+    }
 }
 
 #[expect(clippy::exit, reason = "the command is busy on another thread")]

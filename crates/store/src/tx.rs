@@ -1,5 +1,6 @@
 //! A transaction, and a row of an answer.
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::tally::Deltas;
@@ -87,6 +88,21 @@ impl Tx<'_> {
         };
         self.failed |= result.is_err() && !refused;
         result
+    }
+
+    /// Every row of a query, read. The statement bounds their number.
+    pub fn all<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl Fn(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        self.query(sql, params, |row| {
+            rows.push(read(row)?);
+            Ok(true)
+        })?;
+        Ok(rows)
     }
 
     /// The first row of a query, if there is one.
@@ -250,6 +266,26 @@ impl Row<'_> {
             Value::Text(text) => Ok(Some(text)),
             _ => Err(wrong(column, "text")),
         }
+    }
+
+    /// Text of its own.
+    pub fn string(&self, column: usize) -> Result<String> {
+        self.text(column).map(str::to_owned)
+    }
+
+    /// Text of its own, or NULL.
+    pub fn opt_string(&self, column: usize) -> Result<Option<String>> {
+        Ok(self.opt_text(column)?.map(str::to_owned))
+    }
+
+    /// An instant that is kept as milliseconds since 1970.
+    pub fn time(&self, column: usize) -> Result<Timestamp> {
+        self.int(column).map(Timestamp::from_milliseconds)
+    }
+
+    /// An instant that is kept as milliseconds since 1970, or NULL.
+    pub fn opt_time(&self, column: usize) -> Result<Option<Timestamp>> {
+        Ok(self.opt_int(column)?.map(Timestamp::from_milliseconds))
     }
 
     /// Bytes, borrowed from the row.

@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx};
 
-use super::{all, ms, opt_text, opt_time, text};
+use super::ms;
 use crate::achievements::{Achievement, Reached};
 use crate::levels::Xp;
 
@@ -12,11 +12,11 @@ const COLUMNS: &str = "a.id, a.game_id, a.name, a.title, a.description, a.goal, 
 
 fn read(row: &Row<'_>) -> Result<Achievement> {
     Ok(Achievement {
-        id: text(row, 0)?,
-        game_id: text(row, 1)?,
-        name: text(row, 2)?,
-        title: text(row, 3)?,
-        description: opt_text(row, 4)?,
+        id: row.string(0)?,
+        game_id: row.string(1)?,
+        name: row.string(2)?,
+        title: row.string(3)?,
+        description: row.opt_string(4)?,
         goal: row.int(5)?,
         xp_reward: Xp(row.int(6)?),
         credits_reward: row.int(7)?,
@@ -61,10 +61,10 @@ pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Rea
          LEFT JOIN game_progress p ON p.achievement_id = a.id AND p.user_id = $1 \
          WHERE a.game_id = $2 ORDER BY a.name"
     );
-    all(tx, &sql, &[user.into(), game.into()], |row| {
+    tx.all(&sql, &[user.into(), game.into()], |row| {
         let achievement = read(row)?;
         let progress = row.opt_int(8)?.unwrap_or_default().min(achievement.goal);
-        Ok(Reached { progress, unlocked_at: opt_time(row, 9)?, achievement })
+        Ok(Reached { progress, unlocked_at: row.opt_time(9)?, achievement })
     })
 }
 
@@ -93,5 +93,5 @@ pub(crate) fn unlock(tx: &mut Tx<'_>, now: Timestamp, user: &str, id: &str) -> R
 
 pub(crate) fn unlocked(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Option<Timestamp>> {
     let sql = "SELECT unlocked_ms FROM game_progress WHERE user_id = $1 AND achievement_id = $2";
-    Ok(tx.query_one(sql, &[user.into(), id.into()], |row| opt_time(row, 0))?.flatten())
+    Ok(tx.query_one(sql, &[user.into(), id.into()], |row| row.opt_time(0))?.flatten())
 }

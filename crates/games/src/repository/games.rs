@@ -3,7 +3,7 @@
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
 
-use super::{all, ms, opt_text, text, time};
+use super::ms;
 use crate::games::Game;
 use crate::input::{Page, metadata_in, text_of};
 
@@ -12,16 +12,16 @@ const COLUMNS: &str = "id, slug, display_name, description, emoji, platform, met
 
 fn read(row: &Row<'_>) -> Result<Game> {
     Ok(Game {
-        id: text(row, 0)?,
-        slug: text(row, 1)?,
-        display_name: text(row, 2)?,
-        description: opt_text(row, 3)?,
-        emoji: opt_text(row, 4)?,
-        platform: text(row, 5)?,
+        id: row.string(0)?,
+        slug: row.string(1)?,
+        display_name: row.string(2)?,
+        description: row.opt_string(3)?,
+        emoji: row.opt_string(4)?,
+        platform: row.string(5)?,
         metadata: metadata_in(row.text(6)?)?,
         mock: row.int(7)? != 0,
-        created_at: time(row, 8)?,
-        updated_at: time(row, 9)?,
+        created_at: row.time(8)?,
+        updated_at: row.time(9)?,
     })
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Game>> {
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
     let sql = format!("SELECT {COLUMNS} FROM games ORDER BY display_name, slug LIMIT $1 OFFSET $2");
-    all(tx, &sql, &[page.limit.into(), page.offset.into()], read)
+    tx.all(&sql, &[page.limit.into(), page.offset.into()], read)
 }
 
 /// Answers whether the slug was free.

@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx};
 
-use super::{all, ms, opt_text, text, time};
+use super::ms;
 use crate::input::{Page, metadata_in, text_of};
 use crate::inventory::{Held, Item};
 
@@ -12,12 +12,12 @@ const COLUMNS: &str = "i.id, i.slug, i.game_id, i.display_name, i.description, i
 
 fn read(row: &Row<'_>) -> Result<Item> {
     Ok(Item {
-        id: text(row, 0)?,
-        slug: text(row, 1)?,
-        game_id: opt_text(row, 2)?,
-        display_name: text(row, 3)?,
-        description: opt_text(row, 4)?,
-        kind: text(row, 5)?,
+        id: row.string(0)?,
+        slug: row.string(1)?,
+        game_id: row.opt_string(2)?,
+        display_name: row.string(3)?,
+        description: row.opt_string(4)?,
+        kind: row.string(5)?,
         metadata: metadata_in(row.text(6)?)?,
     })
 }
@@ -35,7 +35,7 @@ pub(crate) fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<V
         "SELECT {COLUMNS} FROM game_items i WHERE {which} ORDER BY i.slug LIMIT $2 OFFSET $3"
     );
     let game = game.unwrap_or_default();
-    all(tx, &sql, &[game.into(), page.limit.into(), page.offset.into()], read)
+    tx.all(&sql, &[game.into(), page.limit.into(), page.offset.into()], read)
 }
 
 /// Answers whether the slug was free.
@@ -62,9 +62,9 @@ pub(crate) fn held(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Held>> {
         "SELECT {COLUMNS}, h.quantity, h.updated_ms FROM game_inventory h \
          JOIN game_items i ON i.id = h.item_id WHERE h.user_id = $1 AND h.quantity > 0"
     );
-    all(tx, &sql, &[user.into()], |row| {
+    tx.all(&sql, &[user.into()], |row| {
         let item = read(row)?;
-        Ok(Held { id: item.id.clone(), quantity: row.int(7)?, updated_at: time(row, 8)?, item })
+        Ok(Held { id: item.id.clone(), quantity: row.int(7)?, updated_at: row.time(8)?, item })
     })
 }
 

@@ -3,11 +3,10 @@
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
-use super::all;
 use crate::levels::{Level, Xp};
 
 pub(crate) fn table(tx: &mut Tx<'_>) -> Result<Vec<Level>> {
-    all(tx, "SELECT level, xp, credits FROM game_levels ORDER BY level", &[], |row| {
+    tx.all("SELECT level, xp, credits FROM game_levels ORDER BY level", &[], |row| {
         Ok(Level { level: row.int(0)?, xp_required: Xp(row.int(1)?), credits_reward: row.int(2)? })
     })
 }

@@ -3,7 +3,6 @@
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
-use super::{all, text};
 use crate::levels::Xp;
 use crate::lms::Taught;
 
@@ -13,17 +12,17 @@ const COLUMNS: &str = "course_id, subject, grade, title, course_code, total_xp, 
 pub(crate) fn courses(tx: &mut Tx<'_>, game: &str) -> Result<Option<(String, Vec<Taught>)>> {
     let sql =
         format!("SELECT {COLUMNS}, org_id FROM lms_courses WHERE game_id = $1 ORDER BY number");
-    let mut rows = all(tx, &sql, &[game.into()], |row| {
+    let mut rows = tx.all(&sql, &[game.into()], |row| {
         let course = Taught {
-            course_id: text(row, 0)?,
-            subject: text(row, 1)?,
-            grade: text(row, 2)?,
-            title: text(row, 3)?,
-            course_code: text(row, 4)?,
+            course_id: row.string(0)?,
+            subject: row.string(1)?,
+            grade: row.string(2)?,
+            title: row.string(3)?,
+            course_code: row.string(4)?,
             total_xp: Xp(row.int(5)?),
             masterable_units: Xp(row.int(6)?),
         };
-        Ok((text(row, 7)?, course))
+        Ok((row.string(7)?, course))
     })?;
     let Some((org, _)) = rows.first_mut() else { return Ok(None) };
     let org = std::mem::take(org);

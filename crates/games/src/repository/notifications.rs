@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx};
 
-use super::{all, ms, opt_time, text, time};
+use super::ms;
 use crate::input::{Page, metadata_in, text_of};
 use crate::notifications::Notification;
 
@@ -12,13 +12,13 @@ const COLUMNS: &str = "id, kind, title, message, metadata, created_ms, read_ms";
 
 fn read(row: &Row<'_>) -> Result<Notification> {
     Ok(Notification {
-        id: text(row, 0)?,
-        kind: text(row, 1)?,
-        title: text(row, 2)?,
-        message: text(row, 3)?,
+        id: row.string(0)?,
+        kind: row.string(1)?,
+        title: row.string(2)?,
+        message: row.string(3)?,
         metadata: metadata_in(row.text(4)?)?,
-        created_at: time(row, 5)?,
-        read_at: opt_time(row, 6)?,
+        created_at: row.time(5)?,
+        read_at: row.opt_time(6)?,
     })
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn of_user(
         "SELECT {COLUMNS} FROM game_notifications WHERE user_id = $1 {which} \
          ORDER BY seq DESC LIMIT $2 OFFSET $3"
     );
-    all(tx, &sql, &[user.into(), page.limit.into(), page.offset.into()], read)
+    tx.all(&sql, &[user.into(), page.limit.into(), page.offset.into()], read)
 }
 
 /// Marks one or all; answers how many were new.

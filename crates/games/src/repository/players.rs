@@ -3,14 +3,13 @@
 use lyceum_core::Result;
 use lyceum_store::Tx;
 
-use super::text;
 use crate::players::Role;
 
 /// Role and developer status.
 pub(crate) fn standing(tx: &mut Tx<'_>, user: &str) -> Result<(Role, String)> {
     let sql = "SELECT role, developer_status FROM game_players WHERE user_id = $1";
     let found = tx.query_one(sql, &[user.into()], |row| {
-        Ok((Role::of(row.text(0)?).unwrap_or(Role::Player), text(row, 1)?))
+        Ok((Role::of(row.text(0)?).unwrap_or(Role::Player), row.string(1)?))
     })?;
     Ok(found.unwrap_or_else(|| (Role::Player, "none".to_owned())))
 }

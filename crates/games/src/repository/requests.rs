@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use super::{ms, text};
+use super::ms;
 
 /// Notes a request that is under way; answers whether its key is new. On PostgreSQL the second of
 /// two at once waits here for the first.
@@ -36,7 +36,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, user: &str, key: &str) -> Result<Option<(Str
     tx.query_one(
         "SELECT request, answer FROM game_requests WHERE user_id = $1 AND request_key = $2",
         &[user.into(), key.into()],
-        |row| Ok((text(row, 0)?, text(row, 1)?)),
+        |row| Ok((row.string(0)?, row.string(1)?)),
     )
 }
 

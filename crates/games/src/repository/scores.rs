@@ -3,18 +3,18 @@
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
-use super::{all, ms, text, time};
+use super::ms;
 use crate::input::{Page, metadata_in, text_of};
 use crate::scores::{Line, Score};
 
 fn read(row: &Row<'_>) -> Result<Score> {
     Ok(Score {
-        id: text(row, 0)?,
-        game_id: text(row, 1)?,
-        user_id: text(row, 2)?,
+        id: row.string(0)?,
+        game_id: row.string(1)?,
+        user_id: row.string(2)?,
         score: row.real(3)?,
         metadata: metadata_in(row.text(4)?)?,
-        achieved_at: time(row, 5)?,
+        achieved_at: row.time(5)?,
     })
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn of_user(
          WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4"
     );
     let game = game.unwrap_or_default();
-    all(tx, &sql, &[user.into(), game.into(), page.limit.into(), page.offset.into()], read)
+    tx.all(&sql, &[user.into(), game.into(), page.limit.into(), page.offset.into()], read)
 }
 
 /// The best scores of a period; ranks and names of players are not known here.
@@ -87,13 +87,13 @@ pub(crate) fn best(tx: &mut Tx<'_>, game: &str, period: &str, page: Page) -> Res
     let sql = "SELECT user_id, score, at_ms FROM game_bests WHERE game_id = $1 AND period = $2 \
                ORDER BY score DESC, seq LIMIT $3 OFFSET $4";
     let params = [game.into(), period.into(), page.limit.into(), page.offset.into()];
-    all(tx, sql, &params, |row| {
+    tx.all(sql, &params, |row| {
         Ok(Line {
             rank: 0,
-            user_id: text(row, 0)?,
+            user_id: row.string(0)?,
             username: String::new(),
             score: row.real(1)?,
-            achieved_at: time(row, 2)?,
+            achieved_at: row.time(2)?,
         })
     })
 }

@@ -4,19 +4,19 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx};
 
-use super::{all, ms, opt_time, text, time};
+use super::ms;
 use crate::input::Page;
 use crate::sessions::Session;
 
 const COLUMNS: &str = "id, game_id, user_id, started_ms, ended_ms";
 
 fn read(row: &Row<'_>) -> Result<Session> {
-    let (started_at, ended_at) = (time(row, 3)?, opt_time(row, 4)?);
+    let (started_at, ended_at) = (row.time(3)?, row.opt_time(4)?);
     let seconds = |end: Timestamp| (end.milliseconds() - started_at.milliseconds()) / 1000;
     Ok(Session {
-        session_id: text(row, 0)?,
-        game_id: text(row, 1)?,
-        user_id: text(row, 2)?,
+        session_id: row.string(0)?,
+        game_id: row.string(1)?,
+        user_id: row.string(2)?,
         started_at,
         ended_at,
         duration_seconds: ended_at.map(seconds),
@@ -54,5 +54,5 @@ pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str, page: Page) -> Re
         "SELECT {COLUMNS} FROM game_sessions WHERE user_id = $1 AND game_id = $2 \
          ORDER BY started_ms DESC, id DESC LIMIT $3 OFFSET $4"
     );
-    all(tx, &sql, &[user.into(), game.into(), page.limit.into(), page.offset.into()], read)
+    tx.all(&sql, &[user.into(), game.into(), page.limit.into(), page.offset.into()], read)
 }

@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use super::{ms, text, time};
+use super::ms;
 
 /// Text, version, time.
 pub(crate) fn find(
@@ -15,7 +15,7 @@ pub(crate) fn find(
     tx.query_one(
         "SELECT state, version, updated_ms FROM game_states WHERE game_id = $1 AND user_id = $2",
         &[game.into(), user.into()],
-        |row| Ok((text(row, 0)?, row.int(1)?, time(row, 2)?)),
+        |row| Ok((row.string(0)?, row.int(1)?, row.time(2)?)),
     )
 }
 

@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
-use super::{all, json_in, ms, text, time};
+use super::{json_in, ms};
 use crate::audit::Entry;
 
 pub(crate) fn insert(
@@ -25,12 +25,12 @@ pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64) -> Result<Vec<Entry
     let sql = "SELECT seq, at_ms, who, what, details FROM project_audit \
                WHERE slug = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
     let params = [slug.into(), before.into(), limits::AUDIT_PAGE_MAX_RECORDS.into()];
-    all(tx, sql, &params, |row| {
+    tx.all(sql, &params, |row| {
         Ok(Entry {
             id: row.int(0)?,
-            at: time(row, 1)?,
-            who: text(row, 2)?,
-            what: text(row, 3)?,
+            at: row.time(1)?,
+            who: row.string(2)?,
+            what: row.string(3)?,
             details: json_in(row.text(4)?)?,
         })
     })

@@ -4,7 +4,7 @@ use lyceum_core::{Problem, Result, limits};
 use lyceum_project::Artifact;
 use lyceum_store::{Row, Tx};
 
-use super::{all, json_in, json_of, ms, text, time};
+use super::{json_in, json_of, ms};
 use crate::deployments::{Deployment, Manifest};
 
 const SELECT: &str = "SELECT d.id, d.slug, d.version, d.frontend, f.size, d.backend, d.uses, \
@@ -20,14 +20,14 @@ fn read(row: &Row<'_>) -> Result<Deployment> {
         None => None,
     };
     Ok(Deployment {
-        id: text(row, 0)?,
-        slug: text(row, 1)?,
+        id: row.string(0)?,
+        slug: row.string(1)?,
         version: row.int(2)?,
         frontend,
         backend: row.opt_text(5)?.map(json_in).transpose()?,
         uses: json_in(row.text(6)?)?,
-        made_by: text(row, 7)?,
-        made_at: time(row, 8)?,
+        made_by: row.string(7)?,
+        made_at: row.time(8)?,
     })
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Option<D
 
 pub(crate) fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
     let sql = format!("{SELECT} WHERE d.slug = $1 ORDER BY d.version DESC");
-    all(tx, &sql, &[slug.into()], read)
+    tx.all(&sql, &[slug.into()], read)
 }
 
 pub(crate) fn insert(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {

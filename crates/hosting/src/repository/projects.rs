@@ -4,19 +4,19 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::{Row, Tx};
 
-use super::{all, ms, text, time};
+use super::ms;
 use crate::projects::Project;
 
 const COLUMNS: &str = "slug, revision, active, latest, created_ms, updated_ms";
 
 fn read(row: &Row<'_>) -> Result<Project> {
     Ok(Project {
-        slug: text(row, 0)?,
+        slug: row.string(0)?,
         revision: row.int(1)?,
         version: row.int(2)?,
         latest: row.int(3)?,
-        created_at: time(row, 4)?,
-        updated_at: time(row, 5)?,
+        created_at: row.time(4)?,
+        updated_at: row.time(5)?,
     })
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
 
 pub(crate) fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
     let sql = format!("SELECT {COLUMNS} FROM projects ORDER BY slug LIMIT $1");
-    all(tx, &sql, &[limits::PROJECTS_MAX_COUNT.into()], read)
+    tx.all(&sql, &[limits::PROJECTS_MAX_COUNT.into()], read)
 }
 
 /// Points the project at a version, where it still is at the revision `base`; 0: it is made. Answers

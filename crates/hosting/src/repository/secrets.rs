@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
-use super::{all, text};
 use crate::secrets::Sealed;
 
 pub(crate) fn digests(
@@ -15,15 +14,15 @@ pub(crate) fn digests(
 ) -> Result<BTreeMap<String, String>> {
     let sql = "SELECT name, digest FROM deployment_secrets WHERE slug = $1 AND version = $2";
     let rows =
-        all(tx, sql, &[slug.into(), version.into()], |row| Ok((text(row, 0)?, text(row, 1)?)));
+        tx.all(sql, &[slug.into(), version.into()], |row| Ok((row.string(0)?, row.string(1)?)));
     Ok(rows?.into_iter().collect())
 }
 
 pub(crate) fn of_version(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Vec<Sealed>> {
     let sql = "SELECT name, digest, sealed FROM deployment_secrets \
                WHERE slug = $1 AND version = $2 ORDER BY name";
-    all(tx, sql, &[slug.into(), version.into()], |row| {
-        Ok(Sealed { name: text(row, 0)?, digest: text(row, 1)?, value: row.blob(2)?.to_owned() })
+    tx.all(sql, &[slug.into(), version.into()], |row| {
+        Ok(Sealed { name: row.string(0)?, digest: row.string(1)?, value: row.blob(2)?.to_owned() })
     })
 }
 
