@@ -9,30 +9,35 @@ on_both_stores!(
     our_own_document_describes_every_answer,
 );
 
-/// Requests an operation and mode (right or wrong data).
-fn examples() -> &'static str {
-    match variable("LYCEUM_TEST_SIZE").as_deref() {
-        Some("full") => "12",
-        _ => "2",
-    }
+/// How many requests an operation and mode (right or wrong data), and which operations: where every
+/// minute counts, each store is asked one half of them.
+fn asked(store: &Store) -> [&'static str; 4] {
+    let is_full = variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
+    let (examples, part) = match store {
+        _ if is_full => ("12", "1/1"),
+        Store::Sqlite => ("2", "1/2"),
+        Store::Postgres(_) => ("2", "2/2"),
+    };
+    ["--examples", examples, "--part", part]
 }
 
 fn the_official_documents_describe_every_answer(store: Store) {
     let Some(folder) = official::folder("requests from the 4 official documents") else { return };
     let mut files: Vec<_> = official::SERVICES.iter().map(|s| folder.join(s.file)).collect();
     files.push(folder.join("../case/case-v1p1-openapi3.json"));
+    let mut more = asked(&store).to_vec();
     let served = seeded(store);
     let key = served.client("standard", &[]);
-    let mut more = vec!["--examples", examples()];
     more.extend(files.iter().map(|file| argument(file)));
     println!("{}", run(&served, &key, "fuzz", "api_fuzz.py", &more));
 }
 
 fn our_own_document_describes_every_answer(store: Store) {
+    let mut more = asked(&store).to_vec();
     let served = seeded(store);
     let key = served.client("platform", &[]);
     let document = format!("{}/openapi.json", served.base);
-    let more = ["--examples", examples(), &document];
+    more.push(&document);
     println!("{}", run(&served, &key, "fuzz", "api_fuzz.py", &more));
 }
 

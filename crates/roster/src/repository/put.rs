@@ -99,29 +99,34 @@ pub fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     Ok(Some(seq))
 }
 
-/// Writes a record in use over the one in use that has its id, whatever that says; answers whether there
-/// is one. Its references are known to exist; its kind has neither lists nor rules, so that nothing
-/// beside the row changes.
+/// Writes a record in use over the one in use that has its id and its indexed fields, whatever else that
+/// says; answers whether there is one. No index is written but that of dates. The record's references
+/// are known to exist; its kind has neither lists nor rules, so that nothing beside the row changes.
 pub fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
+    let kind = record.kind;
     assert!(
-        rules::stand_alone(record.kind) && record.status == Status::Active,
+        rules::stand_alone(kind) && record.status == Status::Active,
         "what is written blindly has nothing beside its row"
     );
-    let mut columns = insert_columns(record.kind);
-    let mut values = Vec::with_capacity(columns.len() + 1);
-    add_values(record, 0, &mut values);
-    // The version is the last of both.
-    columns.pop();
-    values.pop();
-    let sets: Vec<String> =
-        (1..).zip(&columns).map(|(n, column)| format!("{column} = ${n}")).collect();
-    let sql = format!(
-        "UPDATE {} SET {}, version = version + 1 WHERE sourced_id = ${} AND status = 'active'",
-        record.kind.table,
-        sets.join(", "),
-        columns.len() + 1
-    );
-    values.push((&record.sourced_id).into());
+    let (indexed, others): (Vec<_>, Vec<_>) =
+        kind.columns().zip(&record.columns).partition(|((field, _), _)| field.is_indexed());
+    let mut sql = format!("UPDATE {} SET version = version + 1", kind.table);
+    let mut values = Vec::with_capacity(indexed.len() + others.len() + 4);
+    let mut say = |words: &str, value| {
+        values.push(value);
+        sql.push_str(words);
+        sql.push_str(&values.len().to_string());
+    };
+    say(", date_last_modified = $", record.stamp().into());
+    say(", body = $", (&record.body).into());
+    say(", extra = $", record.extra.as_ref().into());
+    for ((_, column), value) in &others {
+        say(&format!(", {column} = $"), value.as_ref().into());
+    }
+    say(" WHERE status = 'active' AND sourced_id = $", (&record.sourced_id).into());
+    for ((_, column), value) in &indexed {
+        say(&format!(" AND {column} IS NOT DISTINCT FROM $"), value.as_ref().into());
+    }
     Ok(tx.execute(&sql, &values)? == 1)
 }
 
