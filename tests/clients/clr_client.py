@@ -9,8 +9,10 @@ import sys
 
 import httpx
 from timeback_clr import ClrClient, ClrCredentialInput, InputValidationError, ValidationError
+from timeback_clr.resources.credentials import CredentialsResource
+from timeback_clr.resources.discovery import DiscoveryResource
 
-from harness import Checks, arguments
+from harness import Checks, Coverage, arguments
 
 CONTEXTS = ["https://www.w3.org/ns/credentials/v2", "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
             "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json"]
@@ -108,8 +110,11 @@ async def snapshot(clients):
 async def main():
     options = arguments()
     check = Checks()
+    coverage = Coverage([CredentialsResource, DiscoveryResource])
     client = ClrClient(base_url=options.base, auth_url=options.auth, client_id=options.id, client_secret=options.secret)
     await check.phase(options, [upserting, refusing, discovering], snapshot, (client, Plain(options)))
+    if options.phase == "write":
+        coverage.whole(check)
     await client.close()
     sys.exit(check.summary())
 

@@ -166,12 +166,14 @@ struct Read {
 
 impl Read {
     fn items(&mut self, members: &mut Members<'_>) -> Result<Vec<Item>> {
-        self.list(&ITEM, members.remove(ITEM.list), limits::CASE_ITEMS_MAX_RECORDS, Item::of)
+        let most = limits::CASE_ITEMS_MAX_RECORDS;
+        self.list(&ITEM, ITEM.list, members.remove(ITEM.list), most, Item::of)
     }
 
     fn associations(&mut self, members: &mut Members<'_>) -> Result<Vec<Association>> {
         let most = limits::CASE_ASSOCIATIONS_MAX_RECORDS;
-        self.list(&ASSOCIATION, members.remove(ASSOCIATION.list), most, Association::of)
+        let sent = members.remove(ASSOCIATION.list);
+        self.list(&ASSOCIATION, ASSOCIATION.list, sent, most, Association::of)
     }
 
     /// Definitions and rubrics, and what is left.
@@ -187,15 +189,16 @@ impl Read {
             let mut lists: Members<'_> = parse(sent.get())?;
             for class in DEFINITIONS {
                 let sent = lists.remove(class.list);
-                found.extend(
-                    self.list(class, sent, most, |record, _| Definition { class, record })?,
-                );
+                let place = format!("CFDefinitions.{}", class.list);
+                let make = |record, _: &_| Definition { class, record };
+                found.extend(self.list(class, &place, sent, most, make)?);
             }
             keep(&mut rest, "definitions", lists)?;
         }
         let sent = members.remove(RUBRIC.list);
         let class = &RUBRIC;
-        found.extend(self.list(class, sent, most, |record, _| Definition { class, record })?);
+        let make = |record, _: &_| Definition { class, record };
+        found.extend(self.list(class, class.list, sent, most, make)?);
         // A package that was read in the platform's dialect says its framework's identifier.
         members.remove("sourcedId");
         keep(&mut rest, "package", std::mem::take(members))?;
@@ -205,13 +208,14 @@ impl Read {
     fn list<T>(
         &mut self,
         class: &'static Class,
+        place: &str,
         sent: Option<&RawValue>,
         most: usize,
         make: impl Fn(Record, &Map<String, Value>) -> T,
     ) -> Result<Vec<T>> {
         let Some(sent) = sent.filter(|sent| sent.get() != "null") else { return Ok(Vec::new()) };
         if !sent.get().starts_with('[') {
-            self.faults.add(class.list, "is a list");
+            self.faults.add(place, "is a list");
             return Ok(Vec::new());
         }
         self.parts.push(class.list);
@@ -222,7 +226,7 @@ impl Read {
         }
         let mut found = Vec::with_capacity(sent.len());
         for (index, one) in sent.into_iter().enumerate() {
-            let path = Path::Record(class.list, Some(index));
+            let path = Path::Record(place, Some(index));
             let checked = check(class, parse(one.get())?, &path, &mut self.faults);
             found.extend(checked.map(|(record, known)| make(record, &known)));
         }

@@ -128,38 +128,15 @@ fn what_is_served_fits_the_official_schemas(store: Store) {
 fn told_by_another(served: &Served, credential: &Value) -> Value {
     let file = served.file("credential.json");
     std::fs::write(&file, credential.to_string()).unwrap();
-    let folder = verifiers(served);
-    let mut script = Command::new("node");
+    let mut script = Command::new("python3");
     script
-        .arg(folder.join("served.mjs"))
+        .arg(root().join("tests/verifiers/bootstrap.py"))
+        .args([&target().join("verifiers"), Path::new("served.mjs")])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg(&served.base)
         .arg(root().join("crates/credentials/contexts"))
         .arg(file);
     serde_json::from_str(&finished(script, served)).unwrap()
-}
-
-/// The folder with the scripts of `tests/verifiers` and their packages, made where it is not there or not
-/// up to date.
-fn verifiers(served: &Served) -> PathBuf {
-    let (scripts, folder) = (root().join("tests/verifiers"), target().join("verifiers"));
-    std::fs::create_dir_all(&folder).unwrap();
-    let lock = File::create(folder.join(".lock")).unwrap();
-    lock.lock().unwrap();
-    for entry in std::fs::read_dir(&scripts).unwrap() {
-        let from = entry.unwrap().path();
-        let to = folder.join(from.file_name().unwrap());
-        if from.is_file() && std::fs::read(&to).ok() != std::fs::read(&from).ok() {
-            std::fs::copy(&from, &to).unwrap();
-        }
-    }
-    let wanted = std::fs::read_to_string(scripts.join("package-lock.json")).unwrap();
-    if std::fs::read_to_string(folder.join("installed")).unwrap_or_default() != wanted {
-        let mut install = Command::new("npm");
-        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
-        finished(install, served);
-        std::fs::write(folder.join("installed"), wanted).unwrap();
-    }
-    folder
 }
 
 /// What a program printed. Panics where it fails or takes too long.

@@ -309,14 +309,13 @@ fn a_revoked_badge_is_revoked_for_good_and_says_why() {
 }
 
 /// A credential that another issuer signed, with another moment of validity.
-fn foreign(server: &TestServer, valid_from: &str) -> Value {
-    let mut badge = awarded_elsewhere(server);
+fn foreign(valid_from: &str) -> Value {
+    let mut badge = awarded_elsewhere();
     badge["validFrom"] = valid_from.into();
     badge
 }
 
-fn awarded_elsewhere(server: &TestServer) -> Value {
-    let _ = server;
+fn awarded_elsewhere() -> Value {
     json!({
         "@context": ["https://www.w3.org/ns/credentials/v2", "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json"],
         "id": "https://other.example/credentials/1",
@@ -344,8 +343,8 @@ fn a_credential_of_another_issuer_is_kept_until_a_newer_one_comes() {
     both(|server| {
         let client = server.client();
         let post = |body: &Value| client.post(&format!("{OB}/credentials")).json(body).send();
-        let first = foreign(server, "2026-01-01T00:00:00Z");
-        let newer = foreign(server, "2026-02-01T00:00:00Z");
+        let first = foreign("2026-01-01T00:00:00Z");
+        let newer = foreign("2026-02-01T00:00:00Z");
         let answered = |reply: &Reply| (reply.status, reply.json::<Value>());
         assert_eq!(answered(&post(&first)), (201, first.clone()));
         assert_eq!(post(&first).status, 304);
@@ -420,7 +419,7 @@ fn a_list_has_pages_and_a_since() {
     both(|server| {
         let client = server.client();
         for (n, day) in ["01", "02", "03"].iter().enumerate() {
-            let mut one = foreign(server, &format!("2026-01-{day}T00:00:00Z"));
+            let mut one = foreign(&format!("2026-01-{day}T00:00:00Z"));
             one["id"] = format!("https://other.example/credentials/{n}").into();
             client.post(&format!("{OB}/credentials")).json(&one).expect(201);
         }

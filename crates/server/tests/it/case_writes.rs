@@ -43,15 +43,9 @@ fn each_fault_of_a_package_is_told_with_its_path() {
                 "CFAssociations[0].associationType",
                 "CFAssociations[1].originNodeURI.colour",
                 "CFAssociations[2].sequenceNumber",
-                "CFDefinitions",
+                "CFDefinitions.CFLicenses[0].lastChangeDateTime",
+                "CFRubrics[0].CFRubricCriteria[0].weight",
             ]
-            .iter()
-            .map(|path| match *path {
-                "CFDefinitions" => "CFLicenses[0].lastChangeDateTime".to_owned(),
-                path => path.to_owned(),
-            })
-            .chain(["CFRubrics[0].CFRubricCriteria[0].weight".to_owned()])
-            .collect::<Vec<_>>()
         );
         assert_eq!(get(&client, "/CFDocuments"), json!({ "CFDocuments": [] }), "nothing is kept");
     });

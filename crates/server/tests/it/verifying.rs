@@ -30,14 +30,7 @@ fn a_changed_credential_is_refused_by_its_proof() {
         ] {
             let mut changed = badge.clone();
             let text = changed.pointer_mut(place).unwrap();
-            *text = text
-                .as_str()
-                .unwrap()
-                .replacen(['M', '2', 'L', '1', '3', '4', '5', '6', '7', '8', '9', '0'], "", 1)
-                .into();
-            if changed == badge {
-                continue;
-            }
+            *text = format!("{}1", text.as_str().unwrap()).into();
             assert!(
                 failed(&verify(&changed)).contains(&"proof"),
                 "{place}: {:#}",

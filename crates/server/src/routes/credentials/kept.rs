@@ -91,7 +91,7 @@ async fn listed(context: Context) -> Result<Answer> {
     Ok(super::paged(by_forms(by_form)?, &context, &slice, total))
 }
 
-/// `{credential: […], compactJwsString: […]}`; a list without members is left out.
+/// `{credential: […], compactJwsString: […]}`.
 pub(in crate::routes) fn by_forms<'b>(
     found: impl Iterator<Item = (Form, &'b str)>,
 ) -> Result<Answer> {
