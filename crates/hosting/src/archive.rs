@@ -19,6 +19,7 @@ pub const INDEX: &str = "index.html";
 const FILE_KIND: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 const SYMLINK: u32 = 0o120_000;
+const ENTRY: [u8; 4] = [b'P', b'K', 1, 2];
 const END: [u8; 4] = [b'P', b'K', 5, 6];
 const END_BYTES: usize = 22;
 
@@ -120,19 +121,31 @@ fn check_directory(blob: &mut Blob) -> Result<()> {
         .and_then(|_| blob.file.read_to_end(&mut end))
         .and_then(|_| blob.file.rewind());
     read.map_err(Problem::internal)?;
-    let is_end = |at: &usize| {
-        let comment = end.get(at + 20..at + END_BYTES);
-        end[*at..].starts_with(&END)
-            && comment.is_some_and(|two| {
-                at + END_BYTES + usize::from(u16::from_le_bytes([two[0], two[1]])) == end.len()
-            })
-    };
-    let Some(at) = (0..end.len().saturating_sub(END_BYTES - 1)).rev().find(is_end) else {
+    let Some(at) = (0..end.len()).rev().find(|at| end[*at..].starts_with(&END)) else {
         return Err(no_zip("it has no end of a list of files"));
     };
-    let entries = usize::from(u16::from_le_bytes([end[at + 10], end[at + 11]]));
-    let bytes = u32::from_le_bytes([end[at + 12], end[at + 13], end[at + 14], end[at + 15]]);
-    // A zip with more than 65 534 files says so elsewhere, and has too many anyway.
+    let short = |from: usize| {
+        let two = end.get(at + from..at + from + 2)?;
+        Some(u16::from_le_bytes([two[0], two[1]]))
+    };
+    let long = |from: usize| Some(u32::from(short(from)?) | u32::from(short(from + 2)?) << 16);
+    let fields =
+        || Some((short(4)?, short(6)?, short(8)?, short(10)?, long(12)?, long(16)?, short(20)?));
+    let Some((disk, first_disk, here, entries, bytes, start, comment)) = fields() else {
+        return Err(no_zip("its end is cut off"));
+    };
+    let place = blob.size - (end.len() - at) as u64;
+    // Who reads zips looks for another list where one of these does not hold, in places that others do
+    // not look at. There is one list, right before this end, or none.
+    let is_only = (disk, first_disk, here) == (0, 0, entries)
+        && entries < u16::MAX
+        && at + END_BYTES + usize::from(comment) == end.len()
+        && u64::from(start) + u64::from(bytes) == place
+        && (entries == 0 || begins_list(blob, start)?);
+    if !is_only {
+        return Err(no_zip("the list of its files is not where its end says, or is one of Zip64"));
+    }
+    let entries = usize::from(entries);
     if entries > limits::FRONTEND_FILES_MAX_COUNT {
         return Err(too_many(entries));
     }
@@ -144,6 +157,17 @@ fn check_directory(blob: &mut Blob) -> Result<()> {
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     Ok(())
+}
+
+fn begins_list(blob: &mut Blob, start: u32) -> Result<bool> {
+    let mut first = [0; ENTRY.len()];
+    let read = blob
+        .file
+        .seek(SeekFrom::Start(u64::from(start)))
+        .and_then(|_| blob.file.read_exact(&mut first))
+        .and_then(|()| blob.file.rewind());
+    read.map_err(|fault| no_zip(&fault.to_string()))?;
+    Ok(first == ENTRY)
 }
 
 /// The media type of a file by its name.

@@ -115,3 +115,38 @@ fn what_is_no_zip_says_so() {
     let problem = refused(&zip(&[("dist/index.html", b"")]));
     assert!(problem.message.contains("zip what is inside that folder"), "{}", problem.message);
 }
+
+#[test]
+fn a_zip_has_one_list_of_files_and_it_is_where_the_end_says() {
+    let good = zip(&[("index.html", b"seen")]);
+    let other = zip(&[("index.html", b"not seen")]);
+    let (start, size) = (good.len() - 22 - 56, good.len());
+    assert!(good[start..].starts_with(b"PK\x01\x02"));
+    let bent = |at: usize, bytes: &[u8]| {
+        let mut bent = good.clone();
+        bent[at..at + bytes.len()].copy_from_slice(bytes);
+        bent
+    };
+    // Another zip behind the comment of the first, or in it; the first one in front of another.
+    let mut commented = bent(size - 2, &u16::try_from(other.len()).unwrap().to_le_bytes());
+    commented.extend(&other);
+    for bytes in [[good.clone(), other.clone()].concat(), commented, [b"junk", &good[..]].concat()]
+    {
+        let problem = refused(&bytes);
+        assert!(problem.message.contains("the list of its files is not where"), "{problem}");
+    }
+    // Fields that say: look elsewhere.
+    for (field, bytes) in [(4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4)] {
+        let problem = refused(&bent(size - 22 + field, &[0xff; 4][..bytes]));
+        assert!(problem.message.contains("Zip64"), "{field}: {problem}");
+    }
+    // A zip among the files is a file.
+    let mut outer = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    for (name, bytes) in [("index.html", &b"page"[..]), ("inner.zip", &good)] {
+        outer.start_file(name, stored).unwrap();
+        outer.write_all(bytes).unwrap();
+    }
+    let (_folder, _, manifest) = taken(&outer.finish().unwrap().into_inner());
+    assert_eq!(manifest.unwrap().0.len(), 2);
+}
