@@ -199,7 +199,11 @@ fn rebuild(old: &Table, new: &Table, out: &mut Difference) -> Vec<String> {
                 "the column '{}.{}' is dropped, with what it holds",
                 old.name, column.name
             )),
-            Some(kept) if kept.is_generated || column.is_generated => {}
+            Some(kept) if kept.is_generated && column.is_generated => {}
+            Some(kept) if kept.is_generated => out.losses.push(format!(
+                "the column '{}.{}' becomes a computed one, and what it holds is dropped",
+                old.name, column.name
+            )),
             Some(kept) => {
                 if affinity(&column.declared) != affinity(&kept.declared) {
                     out.losses.push(format!(

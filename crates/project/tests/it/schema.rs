@@ -390,3 +390,27 @@ fn a_journal_gives_the_order_and_leads_nowhere_else() {
     write("meta/_journal.json", &journal(["0009_gone", "0000_a"]));
     assert!(schema::migrations_in(folder.path()).unwrap_err().message.contains("0009_gone.sql"));
 }
+
+#[test]
+fn values_become_computed_by_consent_and_computed_ones_become_values() {
+    let table =
+        |twice: &str| format!("CREATE TABLE n (id INTEGER PRIMARY KEY, twice INTEGER {twice})");
+    let (plain, computed) = (table(""), table("GENERATED ALWAYS AS (id * 2) STORED"));
+    let place = Place::new(&format!("{plain}; INSERT INTO n VALUES (1, 7)"));
+    let refused = place.push(&computed, KeepEverything).unwrap_err();
+    assert!(refused.contains("the column 'n.twice' becomes a computed one"), "{refused}");
+    assert_eq!(place.rows("SELECT twice FROM n"), ["Integer(7)"]);
+    place.push(&computed, MayLose).unwrap();
+    assert_eq!(place.rows("SELECT twice FROM n"), ["Integer(2)"]);
+    place.push(&plain, KeepEverything).unwrap();
+    assert_eq!(place.rows("SELECT twice FROM n"), ["Integer(2)"]);
+}
+
+#[test]
+fn a_migration_in_one_piece_is_applied_to_its_end() {
+    let place = Place::new("CREATE TABLE a (id INTEGER); INSERT INTO a VALUES (1)");
+    let sql = "PRAGMA foreign_keys=OFF;\nCREATE TABLE b (id INTEGER);\nINSERT INTO b SELECT id FROM a;\n\
+               PRAGMA FOREIGN_KEYS=ON;\nALTER TABLE b ADD COLUMN name TEXT;";
+    assert_eq!(place.migrate(&[("0000_one", sql)], KeepEverything).unwrap(), ["0000_one"]);
+    assert_eq!(place.rows("SELECT id, name FROM b"), ["Integer(1) Null"]);
+}

@@ -71,7 +71,9 @@ pub(crate) fn run(connection: &mut Connection, statements: &str) -> Result<()> {
         | AuthAction::Function { function_name: "load_extension" } => Authorization::Deny,
         // Whatever else is set changes how the file is kept, not what is in it.
         AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
-            if !["foreign_keys", "defer_foreign_keys", "quick_check"].contains(&pragma_name) =>
+            if !["foreign_keys", "defer_foreign_keys", "quick_check"]
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(pragma_name)) =>
         {
             Authorization::Deny
         }

@@ -40,13 +40,10 @@ impl MigrationFile {
         text
     }
 
-    /// Its statements, without those that switch foreign keys: they are off before the transaction
-    /// begins and checked at its end, and within it the switch would do nothing.
+    /// Its statements, one or several a text. Those that switch foreign keys do nothing within the
+    /// transaction: they are off before it begins and checked at its end.
     fn statements(&self) -> impl Iterator<Item = &str> {
-        self.sql.split(BREAKPOINT).map(str::trim).filter(|statement| {
-            let text = normal(statement);
-            !text.is_empty() && !text.starts_with("pragma foreign_keys")
-        })
+        self.sql.split(BREAKPOINT).filter(|statement| !normal(statement).is_empty())
     }
 }
 
