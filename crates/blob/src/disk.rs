@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
 use lyceum_core::time::Timestamp;
@@ -15,7 +16,11 @@ use crate::{Digest, Writer, failed};
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
+    /// Uploads share these by their ids, so that one is written by one at a time.
+    pub(crate) writing: Arc<[Mutex<()>; UPLOADS]>,
 }
+
+pub(crate) const UPLOADS: usize = 64;
 
 /// A blob that is open: it stays readable though it be removed meanwhile.
 #[derive(Debug)]
@@ -38,7 +43,8 @@ pub struct Swept {
 impl Blobs {
     /// The store in this folder, which is made where it is missing.
     pub fn on_disk(root: impl Into<PathBuf>) -> Result<Self> {
-        let blobs = Self { root: root.into() };
+        let writing = Arc::new([const { Mutex::new(()) }; UPLOADS]);
+        let blobs = Self { root: root.into(), writing };
         for folder in [blobs.root.join("blobs"), blobs.uploads()] {
             fs::create_dir_all(&folder)
                 .map_err(|fault| failed(&format!("make {}", folder.display()), &fault))?;

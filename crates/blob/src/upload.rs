@@ -1,14 +1,16 @@
 //! A blob that arrives in pieces, over days if need be.
 
 use std::fs::{self, File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
+use std::sync::{MutexGuard, PoisonError};
 
 use lyceum_core::limits::UPLOAD_ID_MAX_BYTES;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::digest::Hasher;
-use crate::disk::{gone, not_those, sync_folder};
+use crate::disk::{UPLOADS, gone, not_those, sync_folder};
 use crate::{Blobs, Digest, failed};
 
 impl Blobs {
@@ -28,6 +30,7 @@ impl Blobs {
     /// made of letters, digits, `-` and `_`.
     pub fn append(&self, upload: &str, offset: u64, bytes: &[u8]) -> Result<u64> {
         let path = self.upload(upload)?;
+        let _alone = self.alone(upload);
         let size = self.upload_size(upload)?;
         if offset != size.unwrap_or_default() {
             let size = size.unwrap_or_default();
@@ -56,6 +59,7 @@ impl Blobs {
     /// the digest: it is given up then.
     pub fn finish(&self, upload: &str, sha256: &Digest) -> Result<u64> {
         let path = self.upload(upload)?;
+        let _alone = self.alone(upload);
         let mut hash = Hasher::default();
         let read = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut hash));
         let size = read.map_err(|fault| match fault.kind() {
@@ -77,6 +81,14 @@ impl Blobs {
     /// Gives the upload up. It is no fault that it has not begun.
     pub fn discard(&self, upload: &str) -> Result<()> {
         gone(fs::remove_file(self.upload(upload)?))
+    }
+
+    /// Held by who writes to an upload or ends it: what was hashed is what becomes the blob.
+    fn alone(&self, upload: &str) -> MutexGuard<'_, ()> {
+        let mut hash = DefaultHasher::new();
+        upload.hash(&mut hash);
+        let at = usize::try_from(hash.finish() % UPLOADS as u64).expect("it is below a usize");
+        self.writing[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn upload(&self, upload: &str) -> Result<PathBuf> {

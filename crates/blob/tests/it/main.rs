@@ -132,3 +132,23 @@ fn a_sweep_takes_what_nobody_wants_and_nobody_touched() {
     assert_eq!(sweep(at(4000)), Swept { blobs: 1, uploads: 1 });
     assert!(blobs.has(&wanted).unwrap() && !blobs.has(&orphan).unwrap());
 }
+
+#[test]
+fn an_upload_that_became_a_blob_is_not_written_to() {
+    let (_folder, blobs) = store();
+    let (start, more) = (vec![b'a'; 400_000], vec![b'b'; 400_000]);
+    let digest = Digest::of(&start);
+    for round in 0..20 {
+        let upload = format!("u{round}");
+        blobs.append(&upload, 0, &start).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(blobs.finish(&upload, &digest)));
+            scope.spawn(|| drop(blobs.append(&upload, start.len() as u64, &more)));
+        });
+        if let Some(kept) = blobs.read(&digest).unwrap() {
+            assert_eq!(Digest::of(&kept), digest, "round {round}");
+            blobs.remove(&digest).unwrap();
+        }
+        blobs.discard(&upload).unwrap();
+    }
+}
