@@ -1,5 +1,9 @@
-// Gathers the files that the server embeds: our own and those of npm packages, as they come.
+// Makes the files that the server embeds: the console's style and script, bundled under names that hold a
+// hash of their content, and what the API explorer needs, as it comes.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { build } from "esbuild";
 
 const from = (path) => new URL(path, import.meta.url);
 const files = [
@@ -8,9 +12,20 @@ const files = [
   "src/docs.js",
   "src/docs.css",
 ];
+const bundles = ["src/console.css", "src/console.js"];
 
 rmSync(from("dist"), { recursive: true, force: true });
 mkdirSync(from("dist"));
 for (const file of files) {
   cpSync(from(file), from(`dist/${file.split("/").pop()}`));
 }
+await build({
+  entryPoints: bundles.map((path) => fileURLToPath(from(path))),
+  outdir: fileURLToPath(from("dist")),
+  entryNames: "[name]-[hash]",
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  logLevel: "warning",
+});

@@ -38,9 +38,11 @@ export function folder(t) {
 
 /** `lyceum serve` on data of its own, with a client that may do everything. */
 export class Server {
-  static async start(t) {
+  /** Starts one; `prepare` runs before, on its data. */
+  static async start(t, prepare = () => {}) {
     const server = new Server();
     server.data = join(folder(t), "data");
+    prepare(server);
     server.port = await freePort();
     server.base = `http://127.0.0.1:${server.port}`;
     t.after(() => server.kill());

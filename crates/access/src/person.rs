@@ -208,6 +208,18 @@ pub fn use_link(tx: &mut Tx<'_>, now: Timestamp, link: &str, password: &str) -> 
     Ok(Person { has_password: true, ..person })
 }
 
+/// The owner of a link, which is used up: for a sandbox, where nobody has a password. Errors: the link was
+/// used, replaced or is too old.
+pub fn enter(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Person> {
+    let person = of_link(tx, now, link)?.ok_or_else(|| {
+        let message = "this link was used already or is of a former start; begin the sandbox again for \
+                       a new one";
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    links::delete_all_of(tx, &person.id)?;
+    Ok(person)
+}
+
 /// The address as it is stored; none where it is none. Whether mail arrives there is not known.
 fn address(email: &str) -> Option<String> {
     let email = email.trim();

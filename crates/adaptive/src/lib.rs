@@ -33,6 +33,7 @@ pub mod screening;
 pub mod subject_progress;
 pub mod test_assignments;
 pub mod test_out;
+pub mod today;
 
 use lyceum_store::Migration;
 
@@ -58,5 +59,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 19,
         name: "worth_of_attempts",
         sql: include_str!("../migrations/V19__worth_of_attempts.sql"),
+    },
+    Migration {
+        version: 32,
+        name: "failed_attempts",
+        sql: include_str!("../migrations/V32__failed_attempts.sql"),
     },
 ];

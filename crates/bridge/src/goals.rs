@@ -102,6 +102,11 @@ pub(crate) fn shown(own: Object, course: &Object) -> Object {
     shown
 }
 
+/// The daily XP that an enrollment's metadata ask for, else those of the course; none where neither does.
+pub(crate) fn daily_xp(own: Object, course: &Object) -> Option<i64> {
+    shown(own, course).get("goals")?.get("dailyXp")?.as_i64()
+}
+
 /// Takes their own goals from all enrollments of a course, so that the course's hold again.
 /// Answers how many had some.
 ///

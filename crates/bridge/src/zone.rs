@@ -26,6 +26,25 @@ impl Zone {
         })
     }
 
+    /// Its name in the database.
+    pub fn name(&self) -> &str {
+        self.0.iana_name().unwrap_or("UTC")
+    }
+
+    /// An instant as clocks of the zone show it: `2026-01-15 14:05`.
+    pub fn written(&self, instant: Timestamp) -> String {
+        let instant = jiff::Timestamp::from_millisecond(instant.milliseconds());
+        let shown = instant.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(self.0.clone());
+        shown.strftime("%Y-%m-%d %H:%M").to_string()
+    }
+
+    /// That many days up to the one of an instant, the earliest first.
+    pub fn days(&self, now: Timestamp, count: u32) -> Vec<Date> {
+        let today = self.day_of(now);
+        let back = |days: u32| today.checked_sub(jiff::Span::new().days(i64::from(days))).ok();
+        (0..count).rev().filter_map(back).collect()
+    }
+
     /// The first instant of a day: the first at which clocks show it. A day that the zone left out
     /// begins with the next one and is empty.
     pub fn start_of(&self, day: Date) -> Timestamp {
@@ -62,6 +81,12 @@ pub struct Range {
 }
 
 impl Range {
+    /// These milliseconds.
+    pub fn of(milliseconds: &std::ops::Range<i64>) -> Self {
+        let at = Timestamp::from_milliseconds;
+        Self { from: at(milliseconds.start), to: at(milliseconds.end) }
+    }
+
     /// All time that events can name.
     pub fn all() -> Self {
         let edge = 1_000_000_000 * BUCKET_MS;

@@ -15,11 +15,11 @@ pub use demo::{Demo, Learner, USER_ID, student};
 pub use mode::{Mode, Organization, Role, Tracking};
 pub use place::Place;
 
-use lyceum_access::{Keyring, Player, Realm};
+use lyceum_access::{Keyring, NewPerson, Player, Realm, person};
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Db, Migration, Options};
+use lyceum_store::{Db, Migration, Options, Tx};
 
 /// A sandbox that is ready to be served.
 pub struct Sandbox {
@@ -31,6 +31,8 @@ pub struct Sandbox {
     pub keyring: Keyring,
     /// Whom mock tokens mean.
     pub player: Player,
+    /// The secret of a link that signs in to the console, once.
+    pub link: String,
 }
 
 impl Sandbox {
@@ -47,10 +49,25 @@ impl Sandbox {
         let db = Db::open_with(&place.target(), migrations, Options::default())?;
         let realm = Realm::new(Environment::Staging, base_url);
         let master = place.master()?;
-        let (keyring, player) = db.write_blocking(|tx| {
+        let (keyring, player, link) = db.write_blocking(|tx| {
             let keyring = Keyring::open(tx, now, &realm, &master)?;
-            Ok((keyring, demo.put(tx, now, base_url)?))
+            Ok((keyring, demo.put(tx, now, base_url)?, link(tx, now)?))
         })?;
-        Ok(Self { place, db, keyring, player })
+        Ok(Self { place, db, keyring, player, link })
     }
+}
+
+/// A link that signs the developer in to the console, in place of a former start's.
+fn link(tx: &mut Tx<'_>, now: Timestamp) -> Result<String> {
+    let new = NewPerson {
+        email: "developer@example.org".to_owned(),
+        name: "Sandbox Developer".to_owned(),
+        role: person::Role::Administrator,
+        password: None,
+    };
+    let owner = match person::by_email(tx, &new.email)? {
+        Some(owner) => owner,
+        None => person::create(tx, now, &new)?,
+    };
+    person::new_link(tx, now, &owner)
 }

@@ -14,9 +14,11 @@ use crate::routes::{assessment, oneroster, standards};
 
 /// The document of all areas, for a server at that address.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
+    let is_for_programs = |area: &&Area| area.rendering != Rendering::Page;
+    let areas: Vec<&Area> = areas.iter().filter(is_for_programs).collect();
     let mut shared = Shared::default();
     let mut paths: Map<String, Value> = Map::new();
-    for area in areas {
+    for area in &areas {
         for route in &area.routes {
             let path = format!("{}{}", area.base, route.path);
             let methods = paths.entry(path).or_insert_with(|| json!({}));
@@ -135,7 +137,7 @@ impl Shared {
             operation["requestBody"] = json!({ "required": true, "content": content });
         }
         operation["security"] = match route.access {
-            Access::Public => json!([]),
+            Access::Public | Access::Page(_) => json!([]),
             Access::SignedIn => json!([{ "client": [] }, { "session": [] }]),
             // One of the scopes is enough: each is an alternative of its own.
             Access::Any(scopes) => of_clients(scopes).collect(),
@@ -187,7 +189,7 @@ impl Shared {
             Rendering::Imsx => ("application/json", "StatusInfo"),
             Rendering::Case(_) => ("application/json", "CaseStatusInfo"),
             Rendering::OAuth => ("application/json", "OAuthError"),
-            Rendering::Problem => ("application/problem+json", "Problem"),
+            Rendering::Problem | Rendering::Page => ("application/problem+json", "Problem"),
             Rendering::Qti => ("application/json", "QtiError"),
         };
         let mut refusal = |status: &str, says: &str| {

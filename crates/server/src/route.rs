@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::http::{Method, StatusCode};
 use lyceum_access::{Scope, Scopes};
+use lyceum_console::Screen;
 use lyceum_core::Result;
 use serde_json::Value;
 
@@ -25,6 +26,8 @@ pub enum Access {
     Public,
     /// Whoever is signed in: a person by a session, or any valid token or key.
     SignedIn,
+    /// Whoever is signed in in a browser, with a role that sees the screen.
+    Page(&'static Screen),
     /// A token that holds one of these scopes.
     Any(Scopes),
     /// As `Any`; without a token the route answers what is open to everybody.
@@ -42,7 +45,7 @@ impl Access {
     /// The scopes of which a client's token must hold one; none on public routes.
     pub fn scopes(self) -> Option<Scopes> {
         match self {
-            Self::Public | Self::SignedIn => None,
+            Self::Public | Self::SignedIn | Self::Page(_) => None,
             Self::Any(scopes) | Self::Optional(scopes) | Self::Player(scopes) => Some(scopes),
         }
     }

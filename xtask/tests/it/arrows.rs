@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-project", &["lyceum-core"]),
     ("lyceum-blob", &["lyceum-core"]),
     ("lyceum-client", &["lyceum-core"]),
+    ("lyceum-console", &["lyceum-core"]),
     (
         "lyceum-games",
         &["lyceum-roster", "lyceum-bridge", "lyceum-events", "lyceum-store", "lyceum-core"],
@@ -56,6 +57,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-project",
             "lyceum-blob",
             "lyceum-client",
+            "lyceum-console",
             "lyceum-credentials",
             "lyceum-games",
             "lyceum-adaptive",
@@ -162,6 +164,7 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-games",
     "lyceum-project",
     "lyceum-blob",
+    "lyceum-console",
 ];
 const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];

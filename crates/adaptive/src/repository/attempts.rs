@@ -103,6 +103,26 @@ pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Res
     Ok(attempts)
 }
 
+/// Of every student the lesson that they failed last in the instants and did not master, with how often they
+/// failed it in all: student, lesson, count.
+pub(crate) fn failed(
+    tx: &mut Tx<'_>,
+    instants: std::ops::Range<i64>,
+) -> Result<Vec<(String, String, i64)>> {
+    let sql = "SELECT a.student, a.lesson, COUNT(*) FROM (\
+               SELECT DISTINCT student, lesson FROM lesson_attempt \
+               WHERE mastered = 0 AND completed_ms >= $1 AND completed_ms < $2 AND era = 0) f \
+               JOIN lesson_attempt a ON a.student = f.student AND a.lesson = f.lesson \
+               WHERE a.era = 0 AND a.completed_ms IS NOT NULL \
+               GROUP BY a.student, a.lesson HAVING MAX(a.mastered) = 0";
+    let mut failed = Vec::new();
+    tx.query(sql, &[instants.start.into(), instants.end.into()], |row| {
+        failed.push((row.text(0)?.to_owned(), row.text(1)?.to_owned(), row.int(2)?));
+        Ok(true)
+    })?;
+    Ok(failed)
+}
+
 /// Where an attempt stands that nobody has answered in.
 const FRESH: [(&str, &str); 8] = [
     ("answered", "0"),

@@ -48,6 +48,44 @@ pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// A question that a student was asked, in the attempt it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The lesson's sourcedId.
+    pub lesson: String,
+    /// Which attempt of the student it was, from 1.
+    pub attempt: i64,
+    /// The round of the attempt, from 0; only the last one counts.
+    pub round: i64,
+    /// Whether the attempt was set back since, or begun anew.
+    pub is_set_back: bool,
+    /// What was asked and why, and what came of it.
+    pub entry: Entry,
+}
+
+/// Everything that a student was ever asked, in the order of the asking. One statement.
+pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
+    let sql = format!(
+        "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era FROM lesson_attempt a \
+         JOIN lesson_question q ON q.attempt = a.id WHERE a.student = $1 \
+         ORDER BY q.served_ms, a.id, q.round, q.number",
+        COLUMNS.split(", ").map(|column| format!("q.{column}")).collect::<Vec<_>>().join(", ")
+    );
+    let mut all = Vec::new();
+    tx.query(&sql, &[student.into()], |row| {
+        let round = row.int(13)?;
+        all.push(Asked {
+            lesson: row.text(11)?.to_owned(),
+            attempt: row.int(12)?,
+            round,
+            is_set_back: round != row.int(14)? || row.int(15)? != 0,
+            entry: read(row)?,
+        });
+        Ok(true)
+    })?;
+    Ok(all)
+}
+
 /// The entry with that number in the attempt's present round.
 pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<Option<Entry>> {
     let sql = format!(

@@ -36,6 +36,50 @@ pub fn activity(tx: &mut Tx<'_>, who: Who<'_>, range: Range, zone: &Zone) -> Res
     Ok(report)
 }
 
+/// The numbers of the actors in the log that are a student. Errors: `NotFound`.
+pub fn actors_of(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Vec<i64>> {
+    let user = student::find(tx, who)?;
+    student::actors(tx, &user)
+}
+
+/// An event behind a sum.
+#[derive(Clone, Debug)]
+pub struct Behind {
+    /// The event.
+    pub logged: lyceum_events::Logged,
+    /// What it was done in, as reports name it.
+    pub subject: String,
+    /// The app that it comes from, as reports name it.
+    pub app: String,
+    /// Its part in the range.
+    pub sums: Sums,
+}
+
+/// The events behind what [`activity`] says of a student in a range, the latest first; of one subject
+/// as reports name it, or of all. Errors: `NotFound`.
+pub fn behind(
+    tx: &mut Tx<'_>,
+    who: Who<'_>,
+    range: Range,
+    subject: Option<&str>,
+) -> Result<Vec<Behind>> {
+    let user = student::find(tx, who)?;
+    let instants = range.from.milliseconds()..range.to.milliseconds();
+    let mut found = Vec::new();
+    for actor in student::actors(tx, &user)? {
+        events_near(tx, actor, range, |logged, pieces| {
+            let Some(sums) = pieces.within(instants.clone()) else { return Ok(()) };
+            let (own, app) = report::names(&logged.event.context());
+            if subject.is_none_or(|subject| subject.eq_ignore_ascii_case(&own)) {
+                found.push(Behind { logged: logged.clone(), subject: own, app, sums });
+            }
+            Ok(())
+        })?;
+    }
+    found.sort_by_key(|one| std::cmp::Reverse((one.logged.event.time, one.logged.seq)));
+    Ok(found)
+}
+
 /// What a student did in an enrollment in a range, by day of the zone: the facts whose events name
 /// the enrollment's course, and those that name none and fall to it by their subject (see
 /// `enrolled.rs`). Errors: `NotFound`.

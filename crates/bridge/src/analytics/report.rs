@@ -80,6 +80,11 @@ impl Report {
     }
 }
 
+/// The subject and the app of a context, as a report names them.
+pub(super) fn names(context: &Context) -> (String, String) {
+    (or(&context.subject, NO_SUBJECT).to_owned(), or(&context.app, NO_APP).to_owned())
+}
+
 fn or<'t>(text: &'t str, none: &'t str) -> &'t str {
     if text.is_empty() { none } else { text }
 }

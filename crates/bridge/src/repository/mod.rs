@@ -2,6 +2,7 @@
 
 mod apps;
 mod tracks;
+pub mod unknown;
 
 pub(crate) use apps::{app_names, app_users};
 

@@ -7,6 +7,7 @@ mod facts;
 mod kit;
 mod mastered;
 mod migrating;
+mod need;
 mod settling;
 mod weekly;
 mod zones;

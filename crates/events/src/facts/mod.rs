@@ -16,7 +16,7 @@ use crate::repository;
 use crate::repository::facts::Rows;
 use crate::tree::Tree;
 
-pub use crate::repository::facts::{locate, read};
+pub use crate::repository::facts::{Did, last_of_all, locate, of_all, read};
 pub use piece::{Pieces, REACH_MS};
 
 /// Milliseconds of a bucket.

@@ -1,7 +1,7 @@
 //! The rows of facts: the only SQL about them.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use lyceum_core::limits::FACT_LOCATE_CHUNK_COUNT;
@@ -129,6 +129,59 @@ pub fn locate(tx: &mut Tx<'_>, after: i64) -> Result<Option<i64>> {
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
     tx.execute(sql, &[after.into(), last.into()]).map(drop)
+}
+
+/// What an actor did in some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Did {
+    /// The actor's number.
+    pub actor: i64,
+    /// The sourcedId in its IRI, or the IRI itself where none is in it.
+    pub person: String,
+    /// Its e-mail address in lower case; empty where there is none.
+    pub email: String,
+    /// The sums of all its events.
+    pub sums: Sums,
+}
+
+/// The sums of every actor who did something in whole buckets of the instants. One statement, which
+/// looks at each actor once.
+pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
+    let sums_of: Vec<String> =
+        COLUMNS[KEY..].iter().map(|name| format!("CAST(SUM(f.{name}) AS BIGINT)")).collect();
+    let sql = format!(
+        "SELECT a.id, a.person, lower(a.email), {} FROM event_actors a CROSS JOIN event_facts f \
+         WHERE f.actor = a.id AND f.bucket >= $1 AND f.bucket < $2 \
+         GROUP BY a.id, a.person, a.email ORDER BY a.id",
+        sums_of.join(", ")
+    );
+    let mut all = Vec::new();
+    tx.query(&sql, &bounds(&instants), |row| {
+        let text = |column| row.text(column).map(str::to_owned);
+        all.push(Did { actor: row.int(0)?, person: text(1)?, email: text(2)?, sums: sums(row, 3)? });
+        Ok(true)
+    })?;
+    Ok(all)
+}
+
+/// When each actor who did something in whole buckets of the instants did so last, in milliseconds.
+pub fn last_of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<HashMap<i64, i64>> {
+    let sql = "SELECT m.actor, MAX(l.event_ms) FROM (\
+               SELECT f.actor AS actor, MAX(f.bucket) AS bucket \
+               FROM event_actors a CROSS JOIN event_facts f \
+               WHERE f.actor = a.id AND f.bucket >= $1 AND f.bucket < $2 GROUP BY f.actor) m \
+               JOIN event_facts g ON g.actor = m.actor AND g.bucket = m.bucket \
+               JOIN event_log l ON l.seq = g.seq GROUP BY m.actor";
+    let mut all = HashMap::new();
+    tx.query(sql, &bounds(&instants), |row| {
+        all.insert(row.int(0)?, row.int(1)?);
+        Ok(true)
+    })?;
+    Ok(all)
+}
+
+fn bounds(instants: &Range<i64>) -> [Value<'static>; 2] {
+    [(instants.start / BUCKET_MS).into(), (instants.end / BUCKET_MS).into()]
 }
 
 /// Hands the facts of an actor in whole buckets of the instants to `each`: the first instant of the

@@ -3,6 +3,7 @@
 mod accepted;
 mod append;
 pub(crate) mod facts;
+mod flow;
 mod follow;
 mod list;
 mod names;
@@ -11,6 +12,7 @@ mod refusals;
 
 pub use accepted::{Accepted, Done, accept, done};
 pub use append::{Appended, Sent, append, append_all};
+pub use flow::{Flow, flow};
 pub use follow::Follow;
 pub use list::{Filter, Page, list, newest, read};
 pub use names::{Actor, actors_behind, actors_called, last_actor};

@@ -8,6 +8,7 @@ mod check;
 mod course;
 mod credentials;
 mod delete;
+mod learners;
 mod list;
 mod people;
 mod put;
@@ -22,6 +23,7 @@ pub use course::{
 };
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::{Purged, delete, purge};
+pub use learners::{Learner, each_learning, learners, users_with_emails};
 pub use list::{Listed, Query, is_cheap, list};
 pub use people::People;
 pub(crate) use put::put_among;

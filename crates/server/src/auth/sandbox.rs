@@ -65,6 +65,11 @@ impl Sandbox {
         Self { everybody: grant(None), demo: grant(Some(demo)), learning }
     }
 
+    /// The demo user and the project.
+    pub(crate) fn player(&self) -> &Player {
+        self.demo.player().expect("the stand-in of the demo user names the demo user")
+    }
+
     /// The demo user's sourcedId.
     pub(crate) fn demo_user(&self) -> Option<&str> {
         self.demo.player().map(|player| player.user.as_str())

@@ -4,6 +4,7 @@ mod caliper;
 mod game;
 mod imsx;
 mod oauth;
+mod page;
 mod problem_json;
 mod qti;
 
@@ -17,6 +18,7 @@ pub(crate) use game::{refusal as game_refusal, schema as game_schema};
 pub(crate) use imsx::case::schema as case_schema;
 pub(crate) use imsx::credentials::schema as credentials_schema;
 pub(crate) use imsx::oneroster::schema as imsx_schema;
+pub(crate) use page::{sentence, title};
 pub(crate) use oauth::{refusal, schema as oauth_schema};
 pub(crate) use problem_json::schema as problem_schema;
 pub(crate) use qti::schema as qti_schema;
@@ -45,6 +47,8 @@ pub enum Rendering {
     Case(Case),
     /// RFC 6749 section 5.2: `error`, `error_description`.
     OAuth,
+    /// A page for people; the OpenAPI document leaves such areas out.
+    Page,
     /// RFC 9457: `application/problem+json`.
     Problem,
     /// Assessment content: `error`, `message`, `details` with line and column.
@@ -63,6 +67,7 @@ impl Rendering {
             Self::Imsx => imsx::oneroster::answer(problem, dialect),
             Self::Case(version) => imsx::case::answer(problem, dialect, version),
             Self::OAuth => oauth::answer(problem),
+            Self::Page => page::answer(problem, status),
             Self::Problem => problem_json::answer(problem, status),
             Self::Qti => qti::answer(problem, status),
         };

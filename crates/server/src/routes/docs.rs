@@ -4,8 +4,8 @@ use std::sync::PoisonError;
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
+use lyceum_console::assets;
 use lyceum_core::{Problem, ProblemKind, Result};
-use rust_embed::RustEmbed;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -13,12 +13,6 @@ use crate::context::Context;
 use crate::openapi;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get};
-
-/// Files that `web/console` builds from npm packages. A build without them serves the document
-/// all the same.
-#[derive(RustEmbed)]
-#[folder = "../../web/console/dist"]
-struct Assets;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
@@ -114,7 +108,7 @@ pub(super) fn described(
 }
 
 async fn explorer(_: Context) -> Result<Answer> {
-    let page = if Assets::get("swagger-ui-bundle.js").is_some() {
+    let page = if assets::file("swagger-ui-bundle.js").is_some() {
         include_str!("../../assets/docs.html")
     } else {
         include_str!("../../assets/docs-without-explorer.html")
@@ -124,12 +118,12 @@ async fn explorer(_: Context) -> Result<Answer> {
 
 async fn asset(context: Context) -> Result<Answer> {
     let file = context.param("file");
-    let Some(found) = Assets::get(file) else {
+    let Some((data, media)) = assets::file(file) else {
         return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{file}' here")));
     };
-    let media = HeaderValue::from_str(found.metadata.mimetype()).map_err(Problem::internal)?;
+    let media = HeaderValue::from_str(&media).map_err(Problem::internal)?;
     let sniff = HeaderName::from_static("x-content-type-options");
-    Ok(Answer::typed(media, Body::from(found.data.into_owned()))
+    Ok(Answer::typed(media, Body::from(data.into_owned()))
         .header(sniff, HeaderValue::from_static("nosniff"))
         .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")))
 }

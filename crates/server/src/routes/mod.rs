@@ -5,6 +5,7 @@ pub(crate) mod assessment;
 mod auth;
 pub(crate) mod bridge;
 mod clr;
+pub(crate) mod console;
 pub(crate) mod credentials;
 mod docs;
 mod events;
@@ -22,6 +23,7 @@ use crate::route::Area;
 pub fn all() -> Vec<Area> {
     let mut areas =
         vec![health::area(), docs::area(), tokens::area(), auth::area(), sign_in::area()];
+    areas.push(console::area());
     areas.extend(oneroster::areas());
     areas.extend(events::areas());
     areas.push(adaptive::area());

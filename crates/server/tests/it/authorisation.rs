@@ -84,6 +84,10 @@ fn only_these_routes_are_public() {
         "GET /.well-known/oauth-authorization-server",
         "GET /api",
         // Who knows a credential's random id may see it; keys and lists are what verifiers ask for.
+        // Pages without a person have a style, too.
+        "GET /console/assets/{file}",
+        // Of a sandbox alone.
+        "GET /console/enter",
         "GET /credentials/page.css",
         "GET /credentials/{id}",
         // Programs and browsers that nobody is signed in with; what they show is guarded by forms.

@@ -187,7 +187,7 @@ impl Run {
         };
         config.store.data = place.data();
         let (now, migrations) = (clock.now(), lyceum_server::migrations());
-        let Sandbox { mut place, db, keyring, player } =
+        let Sandbox { mut place, db, keyring, player, link } =
             Sandbox::open(place, &migrations, now, &url, &demo)?;
         place.tell(&url);
         let entry = Entry {
@@ -210,7 +210,7 @@ impl Run {
             let _registered = registry::register(entry.clone()).inspect_err(|problem| {
                 printer.warn(&format!("other tools cannot find this: {problem}"));
             });
-            greet(printer, &entry);
+            greet(printer, &entry, &link);
             let stop = async {
                 match ended {
                     Some(ended) => tokio::select! { () = stop => {}, _ = ended => {} },
@@ -341,17 +341,18 @@ fn stdin_ends() -> oneshot::Receiver<()> {
     ended
 }
 
-fn greet(printer: &Printer, entry: &Entry) {
+fn greet(printer: &Printer, entry: &Entry, link: &str) {
     let Entry { url, project, slug, database, .. } = entry;
     let learning = entry.learning.as_deref().unwrap_or("disabled");
     let kept = match database {
         Some(file) => file.display().to_string(),
         None => "in memory, gone in the end".to_owned(),
     };
+    let console = format!("{url}/console/enter?link={link}");
     let told: Value = json!({
         "url": url, "api": format!("{url}/api"), "port": entry.port, "pid": entry.pid,
         "learning": entry.learning, "token": TOKEN, "gameId": entry.game_id,
-        "project": { "name": project, "slug": slug }, "database": database,
+        "project": { "name": project, "slug": slug }, "database": database, "console": console,
     });
     printer.answer(String::new, || told);
     let version = env!("CARGO_PKG_VERSION");
@@ -360,6 +361,7 @@ fn greet(printer: &Printer, entry: &Entry) {
         ("Project", format!("{project} ({slug})")),
         ("Token", format!("any, such as {TOKEN}")),
         ("Learning", learning.to_owned()),
+        ("Console", format!("{console} (signs in, once)")),
         ("Database", kept),
         ("Try", format!("curl -H 'Authorization: Bearer {TOKEN}' {url}/api/users/me")),
     ] {

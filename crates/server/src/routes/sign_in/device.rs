@@ -7,11 +7,11 @@ use lyceum_core::{Result, limits};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::page::{Form, Guard, shown};
-use super::{elsewhere, sentence};
+use super::elsewhere;
 use crate::answer::Answer;
 use crate::auth::{self, people};
 use crate::context::Context;
-use crate::render;
+use crate::render::{self, sentence};
 
 #[derive(Template)]
 #[template(path = "people/device.html")]

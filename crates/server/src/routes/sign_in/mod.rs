@@ -8,17 +8,18 @@ mod welcome;
 use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::{person, session};
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Result, limits};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::auth::people::{self, Cookie};
 use crate::auth::sign_in;
 use crate::context::Context;
-use crate::render::{self, Rendering};
+use crate::render::{self, Rendering, sentence};
 use crate::route::{Access, Area, Place, Route, get, post};
 
-use page::{Form, Guard, shown};
+pub(super) use page::{Form, Guard};
+use page::shown;
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
@@ -150,13 +151,6 @@ fn local(next: &str) -> &str {
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let leads_here = next.starts_with('/') && !next.starts_with("//") && plain;
     if leads_here { next } else { "" }
-}
-
-/// A problem as a page tells it.
-fn sentence(problem: &Problem) -> String {
-    let mut letters = problem.message.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
 #[cfg(test)]

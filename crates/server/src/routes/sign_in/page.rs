@@ -36,14 +36,14 @@ pub(super) fn style() -> Answer {
 }
 
 /// What a form's token is made from: the session, or before there is one a cookie for that alone.
-pub(super) struct Guard {
+pub(crate) struct Guard {
     secret: String,
     cookie: Option<HeaderValue>,
 }
 
 impl Guard {
     /// The guard of a browser; makes the cookie where it has neither.
-    pub(super) fn of(context: &Context, signed_in: bool) -> Self {
+    pub(crate) fn of(context: &Context, signed_in: bool) -> Self {
         let (app, headers) = (&context.app, &context.headers);
         let known = match signed_in {
             true => people::session(app, headers),
@@ -58,13 +58,13 @@ impl Guard {
     }
 
     /// What the page's forms carry.
-    pub(super) fn token(&self) -> String {
+    pub(crate) fn token(&self) -> String {
         session::form_token(&self.secret)
     }
 
     /// The page, with the cookie that its forms need.
     #[expect(clippy::unnecessary_wraps, reason = "it ends handlers")]
-    pub(super) fn keep(self, page: Answer) -> Result<Answer> {
+    pub(crate) fn keep(self, page: Answer) -> Result<Answer> {
         Ok(match self.cookie {
             Some(cookie) => page.header(header::SET_COOKIE, cookie),
             None => page,
@@ -73,11 +73,11 @@ impl Guard {
 }
 
 /// A form that one of our pages sent.
-pub(super) struct Form(Vec<(String, String)>);
+pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// Reads a form. Errors: it does not come from a page that this server showed to this browser.
-    pub(super) async fn read(context: &Context) -> Result<Self> {
+    pub(crate) async fn read(context: &Context) -> Result<Self> {
         let (app, headers) = (&context.app, &context.headers);
         let pairs = form_urlencoded::parse(&context.body);
         let form = Self(pairs.map(|(name, value)| (name.into(), value.into())).collect());
@@ -97,7 +97,7 @@ impl Form {
     }
 
     /// A field, empty where it was not sent.
-    pub(super) fn field(&self, name: &str) -> &str {
+    pub(crate) fn field(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
     }

@@ -1,0 +1,257 @@
+//! Who needs help now: rules as data, and what they say of a student's day.
+
+use jiff::civil::Weekday;
+use lyceum_core::time::Timestamp;
+use lyceum_events::facts::Measure;
+
+use crate::today::StudentDay;
+use crate::zone::Zone;
+
+/// What a rule looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// XP, as a share of what is due of the daily goal by now.
+    Pace,
+    /// The most failed attempts of one lesson that is not mastered yet.
+    Failures,
+    /// Right answers, as a share of all.
+    Accuracy,
+    /// Wasted time, as a share of all time that was measured.
+    Waste,
+    /// Minutes since the last event, of a student who has not reached the daily goal.
+    Idle,
+}
+
+/// When a value is a reason.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum When {
+    /// Below this.
+    Below(f64),
+    /// Above this.
+    Above(f64),
+    /// This or more.
+    From(f64),
+}
+
+/// The time that a rule looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// The day so far.
+    Today,
+    /// The hours of a school day, Monday to Friday: the daily goal falls due evenly in them.
+    SchoolDay {
+        /// The hour at which it begins.
+        from: i64,
+        /// The hour at which it ends.
+        to: i64,
+    },
+    /// So many minutes back.
+    Minutes(i64),
+}
+
+/// A reason to look after a student.
+#[derive(Debug, PartialEq)]
+pub struct Rule {
+    /// Its name in exports.
+    pub id: &'static str,
+    /// In two or three words.
+    pub title: &'static str,
+    /// In a sentence: `{value}` stands for the value, `{of}` for what it was taken from.
+    pub says: &'static str,
+    /// What it looks at.
+    pub sign: Sign,
+    /// When the value is a reason.
+    pub when: When,
+    /// Of how much the value must be taken at least: minutes, questions, attempts.
+    pub least: f64,
+    /// When that was.
+    pub window: Window,
+    /// How much it weighs against the other rules.
+    pub weight: u32,
+}
+
+/// Whoever is behind comes before everybody else.
+const BEHIND: Sign = Sign::Pace;
+
+/// The rules, the heaviest first.
+pub const RULES: &[Rule] = &[
+    Rule {
+        id: "behind",
+        title: "Behind pace",
+        says: "{value} of the XP due by now",
+        sign: Sign::Pace,
+        when: When::Below(0.75),
+        least: 60.0,
+        window: Window::SchoolDay { from: 8, to: 15 },
+        weight: 50,
+    },
+    Rule {
+        id: "failures",
+        title: "Failed repeatedly",
+        says: "{value} failed attempts of one lesson",
+        sign: Sign::Failures,
+        when: When::From(3.0),
+        least: 3.0,
+        window: Window::Today,
+        weight: 40,
+    },
+    Rule {
+        id: "inaccurate",
+        title: "Many mistakes",
+        says: "{value} right of {of} answers today",
+        sign: Sign::Accuracy,
+        when: When::Below(0.65),
+        least: 10.0,
+        window: Window::Today,
+        weight: 30,
+    },
+    Rule {
+        id: "waste",
+        title: "Time wasted",
+        says: "{value} of {of} min wasted today",
+        sign: Sign::Waste,
+        when: When::Above(0.2),
+        least: 10.0,
+        window: Window::Today,
+        weight: 20,
+    },
+    Rule {
+        id: "idle",
+        title: "Stopped",
+        says: "nothing for {value} min",
+        sign: Sign::Idle,
+        when: When::From(10.0),
+        least: 0.0,
+        window: Window::Minutes(120),
+        weight: 15,
+    },
+    Rule {
+        id: "easy",
+        title: "Too easy",
+        says: "{value} right of {of} answers today",
+        sign: Sign::Accuracy,
+        when: When::Above(0.97),
+        least: 20.0,
+        window: Window::Today,
+        weight: 5,
+    },
+];
+
+/// What a rule says of a student.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The value.
+    pub value: f64,
+    /// What it was taken from.
+    pub of: f64,
+}
+
+impl Reason {
+    /// In a sentence.
+    pub fn says(&self) -> String {
+        let value = match self.rule.sign {
+            Sign::Pace | Sign::Accuracy | Sign::Waste => format!("{:.0} %", self.value * 100.0),
+            Sign::Failures | Sign::Idle => format!("{:.0}", self.value.floor()),
+        };
+        self.rule.says.replace("{value}", &value).replace("{of}", &format!("{:.0}", self.of))
+    }
+}
+
+/// A student with the reasons to look after them.
+#[derive(Clone, Debug)]
+pub struct Need {
+    /// Who.
+    pub day: StudentDay,
+    /// Why, the heaviest first.
+    pub reasons: Vec<Reason>,
+}
+
+impl Need {
+    /// Whether they are behind the pace of their daily goal.
+    pub fn is_behind(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.rule.sign == BEHIND)
+    }
+
+    fn weight(&self) -> u32 {
+        self.reasons.iter().map(|reason| reason.rule.weight).sum()
+    }
+}
+
+/// Those who need somebody now: whoever is behind first, then by the weight of the reasons.
+pub fn needs(days: Vec<StudentDay>, rules: &'static [Rule], now: Timestamp, zone: &Zone) -> Vec<Need> {
+    let mut needs: Vec<Need> = days
+        .into_iter()
+        .map(|day| Need { reasons: reasons(&day, rules, now, zone), day })
+        .filter(|need| !need.reasons.is_empty())
+        .collect();
+    needs.sort_by_cached_key(|need| {
+        let name = format!("{} {}", need.day.learner.family_name, need.day.learner.given_name);
+        (std::cmp::Reverse((need.is_behind(), need.weight())), name)
+    });
+    needs
+}
+
+/// What the rules say of a student's day.
+pub fn reasons(
+    day: &StudentDay,
+    rules: &'static [Rule],
+    now: Timestamp,
+    zone: &Zone,
+) -> Vec<Reason> {
+    let holds = |rule: &'static Rule| {
+        let (value, of) = value(day, rule, now, zone)?;
+        let is_reason = match rule.when {
+            When::Below(limit) => value < limit,
+            When::Above(limit) => value > limit,
+            When::From(limit) => value >= limit,
+        };
+        (is_reason && of >= rule.least).then_some(Reason { rule, value, of })
+    };
+    rules.iter().filter_map(holds).collect()
+}
+
+/// A rule's value for a student, and what it is taken from; none where there is nothing to tell.
+#[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
+fn value(day: &StudentDay, rule: &Rule, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
+    let of = |measure| day.sums.of(measure) as f64 / 1000.0;
+    let share = |part: f64, whole: f64| (whole > 0.0).then(|| (part / whole, whole));
+    match rule.sign {
+        Sign::Pace => {
+            let (passed, whole) = school_minutes(rule.window, now, zone)?;
+            let (share, _) = share(of(Measure::Xp), day.goal_xp as f64 * passed / whole)?;
+            Some((share, passed))
+        }
+        Sign::Failures => day.failed.as_ref().map(|(_, count)| (*count as f64, *count as f64)),
+        Sign::Accuracy => share(of(Measure::CorrectQuestions), of(Measure::TotalQuestions)),
+        Sign::Waste => {
+            let measures = [Measure::Active, Measure::Inactive, Measure::Waste];
+            let minutes: f64 = measures.into_iter().map(of).sum::<f64>() / 60.0;
+            share(of(Measure::Waste) / 60.0, minutes)
+        }
+        Sign::Idle => {
+            let minutes = (now.milliseconds() - day.last?.milliseconds()) as f64 / 60_000.0;
+            let is_done = day.goal_xp > 0 && day.xp() >= day.goal_xp * 1000;
+            let is_now = match rule.window {
+                Window::Minutes(most) => minutes <= most as f64,
+                _ => true,
+            };
+            (is_now && !is_done).then_some((minutes, minutes))
+        }
+    }
+}
+
+/// Minutes of the school day that have passed, and how many it has; none on a day without school.
+#[expect(clippy::cast_precision_loss, reason = "minutes of a day")]
+fn school_minutes(window: Window, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
+    let Window::SchoolDay { from, to } = window else { return None };
+    let day = zone.day_of(now);
+    if matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) {
+        return None;
+    }
+    let start = zone.start_of(day).milliseconds() + from * 3_600_000;
+    let whole = (to - from) as f64 * 60.0;
+    let passed = (now.milliseconds() - start) as f64 / 60_000.0;
+    (passed > 0.0).then(|| (passed.min(whole), whole))
+}

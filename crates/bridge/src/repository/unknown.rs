@@ -1,0 +1,36 @@
+//! Actors of the log who are nobody in the roster.
+
+use lyceum_core::Result;
+use lyceum_store::Tx;
+
+/// An actor whom the roster does not know: neither the id nor the e-mail address is a user's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The actor's IRI.
+    pub iri: String,
+    /// The e-mail address; empty where there is none.
+    pub email: String,
+}
+
+const CONDITION: &str = "NOT EXISTS (SELECT 1 FROM users u WHERE u.sourced_id = a.person) \
+    AND NOT EXISTS (SELECT 1 FROM users u WHERE a.email <> '' \
+    AND lower(u.email) = lower(a.email) AND u.status = 'active')";
+
+/// How many there are. Looks at every actor.
+pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
+    let sql = format!("SELECT COUNT(*) FROM event_actors a WHERE {CONDITION}");
+    Ok(tx.query_one(&sql, &[], |row| row.int(0))?.unwrap_or_default())
+}
+
+/// They, the newest first, `most` at most.
+pub fn list(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Unknown>> {
+    let sql = format!(
+        "SELECT a.iri, a.email FROM event_actors a WHERE {CONDITION} ORDER BY a.id DESC LIMIT $1"
+    );
+    let mut found = Vec::new();
+    tx.query(&sql, &[most.into()], |row| {
+        found.push(Unknown { iri: row.text(0)?.to_owned(), email: row.text(1)?.to_owned() });
+        Ok(true)
+    })?;
+    Ok(found)
+}

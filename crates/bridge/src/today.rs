@@ -1,0 +1,211 @@
+//! Today: what every student has done of what is due, by a fixed number of statements.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_events::facts::{self, Did, Measure, Sums};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::{COURSE, ORG, USER};
+use lyceum_roster::record::{Object, members};
+use lyceum_roster::repository::{self, Learner};
+use lyceum_store::Tx;
+
+use crate::analytics::{self, Who};
+use crate::zone::{self, Zone};
+use crate::{goals, places};
+
+/// What a student has done today.
+#[derive(Clone, Debug, Default)]
+pub struct StudentDay {
+    /// Who.
+    pub learner: Learner,
+    /// The name of the organization.
+    pub school: String,
+    /// The classes that the student is in now.
+    pub classes: Vec<String>,
+    /// The daily XP of all courses together; 0 where there is no goal.
+    pub goal_xp: i64,
+    /// The sums of the day.
+    pub sums: Sums,
+    /// The last event of the day.
+    pub last: Option<Timestamp>,
+    /// The lesson that was failed most often without success, of those that were failed today, and how
+    /// often: who knows of lessons notes it.
+    pub failed: Option<(String, i64)>,
+}
+
+impl StudentDay {
+    /// XP in thousandths.
+    pub fn xp(&self) -> i64 {
+        self.sums.of(Measure::Xp)
+    }
+}
+
+/// The instants of the day that `now` belongs to.
+pub fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
+    let day = zone.day_of(now);
+    let behind = day.tomorrow().unwrap_or(day);
+    zone.start_of(day).milliseconds()..zone.start_of(behind).milliseconds()
+}
+
+/// Every active student with what they did on the day of `now`, in the order of their making. Which
+/// events are whose follows the same rules as in [`crate::analytics::activity`].
+pub fn of_all(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<StudentDay>> {
+    let day = range(now, zone);
+    let learners = repository::learners(tx)?;
+    let orgs = fields::of_all(tx, &ORG, learners.iter().map(|learner| learner.org.as_str()))?;
+    let name = |learner: &Learner| orgs.get(&learner.org).map(|org| fields::text(org, "name"));
+    let mut days: Vec<StudentDay> = learners
+        .into_iter()
+        .map(|learner| StudentDay {
+            school: name(&learner).unwrap_or_default().to_owned(),
+            learner,
+            ..StudentDay::default()
+        })
+        .collect();
+    let at: HashMap<String, usize> =
+        days.iter().enumerate().map(|(at, day)| (day.learner.id.clone(), at)).collect();
+    learn(tx, now, &at, &mut days)?;
+    let last = facts::last_of_all(tx, day.clone())?;
+    let did = facts::of_all(tx, day)?;
+    let by_email = by_email(tx, &did, &at)?;
+    for did in did {
+        let by_email = || at.get(by_email.get(&did.email)?);
+        let Some(at) = at.get(&did.person).or_else(by_email) else { continue };
+        let day = &mut days[*at];
+        day.sums.add(&did.sums, 1);
+        let last = last.get(&did.actor).map(|last| Timestamp::from_milliseconds(*last));
+        day.last = day.last.max(last);
+    }
+    Ok(days)
+}
+
+/// What a student has done today in a subject, of what is due.
+#[derive(Clone, Debug, Default)]
+pub struct SubjectDay {
+    /// The subject.
+    pub subject: String,
+    /// The daily XP of its courses; 0 where there is no goal.
+    pub goal_xp: i64,
+    /// The sums of the day.
+    pub sums: Sums,
+}
+
+/// One student's day, subject by subject: those that have a goal, in the order of the enrollments, then
+/// what was done beside them. Errors: `NotFound`.
+pub fn subjects(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    user: &str,
+) -> Result<Vec<SubjectDay>> {
+    let mut subjects: Vec<SubjectDay> = Vec::new();
+    let mut at = |name: &str| {
+        let known = subjects.iter().position(|known| known.subject.eq_ignore_ascii_case(name));
+        known.unwrap_or_else(|| {
+            subjects.push(SubjectDay { subject: name.to_owned(), ..SubjectDay::default() });
+            subjects.len() - 1
+        })
+    };
+    let places = places::of_users(tx, now, &[user])?;
+    let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
+    let mut goals_at = Vec::new();
+    for place in places.iter().filter(|place| place.role == "student") {
+        let Some(course) = courses.get(&place.course) else { continue };
+        let own = fields::metadata(&place.fields);
+        let Some(goal) = goals::daily_xp(own, &fields::metadata(course)) else { continue };
+        let subjects = fields::texts(course, "subjects");
+        goals_at.push((at(subjects.first().map_or("None", String::as_str)), goal));
+    }
+    let today = zone::Range::of(&range(now, zone));
+    let report = analytics::activity(tx, Who::Id(user), today, zone)?;
+    let mut sums_at = Vec::new();
+    for (subject, metrics) in report.facts.values().flatten() {
+        sums_at.push((at(subject), metrics.sums));
+    }
+    for (at, goal) in goals_at {
+        subjects[at].goal_xp += goal;
+    }
+    for (at, sums) in sums_at {
+        subjects[at].sums.add(&sums, 1);
+    }
+    Ok(subjects)
+}
+
+/// One student's day as [`of_all`] has it, without what the roster says. Errors: `NotFound`.
+pub fn of_one(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    user: &str,
+) -> Result<(StudentDay, Vec<SubjectDay>)> {
+    let subjects = subjects(tx, now, zone, user)?;
+    let mut day = StudentDay::default();
+    user.clone_into(&mut day.learner.id);
+    for subject in &subjects {
+        day.goal_xp += subject.goal_xp;
+        day.sums.add(&subject.sums, 1);
+    }
+    let person = fields::in_use(tx, &USER, user)?;
+    for actor in analytics::actors(tx, &person)? {
+        lyceum_events::of_actor(tx, actor, range(now, zone), |logged| {
+            day.last = day.last.max(Some(logged.event.time));
+            Ok(())
+        })?;
+    }
+    Ok((day, subjects))
+}
+
+/// Whose an e-mail address is, for actors whose id names nobody.
+fn by_email(
+    tx: &mut Tx<'_>,
+    did: &[Did],
+    at: &HashMap<String, usize>,
+) -> Result<HashMap<String, String>> {
+    let unknown: Vec<&Did> = did.iter().filter(|did| !at.contains_key(&did.person)).collect();
+    if unknown.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let persons: Vec<&str> = unknown.iter().map(|did| did.person.as_str()).collect();
+    let known = repository::present(tx, &USER, &persons)?;
+    let nobody = unknown.iter().filter(|did| !known.contains_key(&did.person));
+    let emails: Vec<&str> =
+        nobody.map(|did| did.email.as_str()).filter(|email| !email.is_empty()).collect();
+    repository::users_with_emails(tx, &emails)
+}
+
+/// Notes the classes and goals of the enrollments that are not over.
+fn learn(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    at: &HashMap<String, usize>,
+    days: &mut [StudentDay],
+) -> Result<()> {
+    let today = places::day(now);
+    let mut goals_of = Vec::new();
+    repository::each_learning(tx, |user, class, course, body| {
+        let Some(at) = at.get(user) else { return Ok(()) };
+        // Most say neither, and need not be read.
+        let own = if body.contains("\"endDate\"") || body.contains("\"dailyXp\"") {
+            members(body, None)?
+        } else {
+            Object::new()
+        };
+        if places::lasts(&own, &today) {
+            days[*at].classes.push(class.to_owned());
+            goals_of.push((*at, course.to_owned(), fields::metadata(&own)));
+        }
+        Ok(())
+    })?;
+    let courses = fields::of_all(tx, &COURSE, goals_of.iter().map(|(_, id, _)| id.as_str()))?;
+    let courses: HashMap<&str, Object> =
+        courses.iter().map(|(id, course)| (id.as_str(), fields::metadata(course))).collect();
+    let none = Object::new();
+    for (at, course, own) in goals_of {
+        let course = courses.get(course.as_str()).unwrap_or(&none);
+        days[at].goal_xp += goals::daily_xp(own, course).unwrap_or_default();
+    }
+    Ok(())
+}

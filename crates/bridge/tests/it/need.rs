@@ -1,0 +1,204 @@
+//! Who needs help now: each rule speaks of a student who meets it, and of nobody just short of it.
+
+use lyceum_bridge::analytics::{self, Who};
+use lyceum_bridge::need::{Need, RULES, needs};
+use lyceum_bridge::repository::unknown;
+use lyceum_bridge::today::{self, StudentDay};
+use lyceum_bridge::zone::{Range, Zone};
+use lyceum_core::time::Timestamp;
+use lyceum_events::facts::Measure;
+use lyceum_store::Db;
+use serde_json::{Value, json};
+
+use crate::kit::{SENT, Said, both, course, create, enroll, school, send, student};
+
+/// A Tuesday, four of the seven hours of a school day in Berlin passed.
+const NOW: &str = "2026-03-10T11:00:00Z";
+
+fn noon() -> Timestamp {
+    NOW.parse().unwrap()
+}
+
+fn zone() -> Zone {
+    Zone::named("Europe/Berlin").unwrap()
+}
+
+/// XP, answers, right ones.
+fn did(xp: f64, total: u32, correct: u32) -> Value {
+    json!([
+        {"type": "xpEarned", "value": xp},
+        {"type": "totalQuestions", "value": total},
+        {"type": "correctQuestions", "value": correct},
+    ])
+}
+
+/// Seconds at work and wasted.
+fn spent(active: u32, waste: u32) -> Value {
+    json!([{"type": "active", "value": active}, {"type": "waste", "value": waste}])
+}
+
+fn days(db: &Db) -> Vec<StudentDay> {
+    db.read_blocking(|tx| today::of_all(tx, noon(), &zone())).unwrap()
+}
+
+/// Who needs somebody, with the rules that say so.
+fn told(needs: &[Need]) -> Vec<(String, Vec<&'static str>)> {
+    let rules = |need: &Need| need.reasons.iter().map(|reason| reason.rule.id).collect();
+    needs.iter().map(|need| (need.day.learner.id.clone(), rules(need))).collect()
+}
+
+#[test]
+fn each_rule_speaks_of_whom_it_is_for_and_of_nobody_else() {
+    both(|db| {
+        school(db);
+        course(db, "goal", &["Math"]);
+        course(db, "free", &["Math"]);
+        // 70 XP are due by 15:00, so 40 by noon: 30 are just enough. Everybody was seen a moment ago
+        // unless said otherwise.
+        let just_now = "2026-03-10T10:55:00Z";
+        let cases: &[(&str, &str, &str, Value)] = &[
+            ("behind", "goal", just_now, did(29.9, 0, 0)),
+            ("on-pace", "goal", just_now, did(30.0, 0, 0)),
+            ("inaccurate", "free", just_now, did(1.0, 20, 12)),
+            ("accurate", "free", just_now, did(1.0, 20, 13)),
+            ("few-answers", "free", just_now, did(1.0, 9, 0)),
+            ("easy", "free", just_now, did(1.0, 50, 49)),
+            ("good", "free", just_now, did(1.0, 100, 97)),
+            ("few-right", "free", just_now, did(1.0, 19, 19)),
+            ("waste", "free", just_now, spent(479, 121)),
+            ("little-waste", "free", just_now, spent(480, 120)),
+            ("short-waste", "free", just_now, spent(100, 400)),
+            ("idle", "free", "2026-03-10T10:50:00Z", did(1.0, 0, 0)),
+            ("busy", "free", "2026-03-10T10:50:01Z", did(1.0, 0, 0)),
+            ("gone", "free", "2026-03-10T08:59:59Z", did(1.0, 0, 0)),
+            ("done", "goal", "2026-03-10T10:00:00Z", did(70.0, 0, 0)),
+            ("yesterday", "free", "2026-03-09T22:59:59Z", did(1.0, 20, 0)),
+        ];
+        let mut events = Vec::new();
+        for (number, (id, taught, time, items)) in (1..).zip(cases) {
+            student(db, id, &format!("{id}@example.org"));
+            create(
+                db,
+                "enrollments",
+                json!({
+                    "sourcedId": format!("e-{id}"), "user": {"sourcedId": id},
+                    "course": {"sourcedId": taught}, "school": {"sourcedId": "s"}, "role": "student",
+                    "metadata": if *taught == "goal" { json!({"goals": {"dailyXp": 70}}) } else { json!({}) },
+                }),
+            );
+            let said = Said::activity(number, id, time).with_items(items.clone());
+            events.push(said.sent(SENT));
+        }
+        send(db, &events);
+        let mut found = days(db);
+        assert_eq!(found.len(), cases.len());
+        // What lessons know is noted by who knows of lessons.
+        for (id, count) in [("good", 3), ("accurate", 2)] {
+            let day = found.iter_mut().find(|day| day.learner.id == id).unwrap();
+            day.failed = Some(("lesson".to_owned(), count));
+        }
+        let needs = needs(found, RULES, noon(), &zone());
+        let wanted: Vec<(String, Vec<&str>)> = [
+            ("behind", "behind"),
+            ("good", "failures"),
+            ("inaccurate", "inaccurate"),
+            ("waste", "waste"),
+            ("idle", "idle"),
+            ("easy", "easy"),
+        ]
+        .map(|(id, rule)| (id.to_owned(), vec![rule]))
+        .into();
+        assert_eq!(told(&needs), wanted, "those behind first, then by weight");
+        let rules: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
+        let spoken: Vec<&str> = wanted.iter().flat_map(|(_, rules)| rules.clone()).collect();
+        assert_eq!(spoken, rules, "every rule speaks of somebody");
+        assert_eq!(needs[0].reasons[0].says(), "75 % of the XP due by now");
+        assert_eq!(needs[2].reasons[0].says(), "60 % right of 20 answers today");
+    });
+}
+
+#[test]
+fn whoever_is_behind_comes_first_however_light_the_other_reasons() {
+    let day = |id: &str, goal_xp, failed: i64| {
+        let mut day = StudentDay { goal_xp, ..StudentDay::default() };
+        day.learner.id = id.to_owned();
+        day.failed = Some(("lesson".to_owned(), failed));
+        day.sums.measures[Measure::TotalQuestions as usize] = 20_000;
+        day
+    };
+    let days = vec![day("failing", 0, 9), day("behind", 10, 0)];
+    let found = needs(days, RULES, noon(), &zone());
+    let wanted = [
+        ("behind".to_owned(), vec!["behind", "inaccurate"]),
+        ("failing".to_owned(), vec!["failures", "inaccurate"]),
+    ];
+    assert_eq!(told(&found), wanted);
+    // On Saturdays nothing is due.
+    let saturday = "2026-03-14T11:00:00Z".parse().unwrap();
+    let found = needs(vec![day("behind", 10, 0)], RULES, saturday, &zone());
+    assert_eq!(told(&found), [("behind".to_owned(), vec!["inaccurate"])]);
+}
+
+#[test]
+fn a_day_of_all_is_what_the_analytics_say_of_each() {
+    both(|db| {
+        school(db);
+        course(db, "c", &["Math"]);
+        for id in ["ann", "bob", "cy"] {
+            student(db, id, &format!("{id}@example.org"));
+            enroll(db, &format!("e-{id}"), id, "c", None);
+        }
+        let midnight = json!([{
+            "type": "active", "value": 600,
+            "startDate": "2026-03-09T22:55:00Z", "endDate": "2026-03-09T23:05:00Z",
+        }]);
+        let events = [
+            Said::activity(1, "ann", "2026-03-10T08:00:00Z"),
+            Said::activity(2, "ann", "2026-03-09T23:05:00Z").with_items(midnight),
+            Said::activity(3, "ann", "2026-03-10T23:00:00Z"),
+            // The actor's id names nobody: the address does, in any case.
+            Said::activity(4, "b-42", "2026-03-10T09:00:00Z").with_email("BOB@example.org"),
+            // The id names somebody else: the address does not count.
+            Said::activity(5, "ann", "2026-03-10T09:30:00Z").with_email("cy@example.org"),
+            Said::activity(6, "nobody", "2026-03-10T09:00:00Z").with_email("nobody@example.org"),
+        ];
+        send(db, &events.map(|one| one.sent(SENT)));
+        let range = Range::inclusive(&zone(), Some("2026-03-10"), Some("2026-03-10")).unwrap();
+        let found = days(db);
+        let ids: Vec<&str> = found.iter().map(|day| day.learner.id.as_str()).collect();
+        assert_eq!(ids, ["ann", "bob", "cy"]);
+        for day in &found {
+            let id = day.learner.id.as_str();
+            let (report, behind, one) = db
+                .read_blocking(|tx| {
+                    let who = Who::Id(id);
+                    Ok((
+                        analytics::activity(tx, who, range, &zone())?,
+                        analytics::behind(tx, who, range, None)?,
+                        today::of_one(tx, noon(), &zone(), id)?.0,
+                    ))
+                })
+                .unwrap();
+            for (measure, _) in Measure::ALL {
+                let told: i64 = report
+                    .facts
+                    .values()
+                    .flat_map(|day| day.values())
+                    .map(|metrics| metrics.sums.of(measure))
+                    .sum();
+                let of_events: i64 = behind.iter().map(|one| one.sums.of(measure)).sum();
+                let sums = [day.sums.of(measure), of_events, one.sums.of(measure)];
+                assert_eq!(sums, [told; 3], "{id} {measure:?}");
+            }
+            assert_eq!(day.last, one.last, "{id}");
+        }
+        let xp: Vec<i64> = found.iter().map(StudentDay::xp).collect();
+        assert_eq!(xp, [20_000, 10_000, 0]);
+        assert_eq!(found[0].sums.of(Measure::Active), 300_000);
+        assert_eq!(found[0].last, Some("2026-03-10T09:30:00Z".parse().unwrap()));
+        let strangers = db.read_blocking(|tx| unknown::list(tx, 10)).unwrap();
+        let emails: Vec<&str> = strangers.iter().map(|one| one.email.as_str()).collect();
+        assert_eq!(emails, ["nobody@example.org"]);
+        assert_eq!(db.read_blocking(unknown::count).unwrap(), 1);
+    });
+}

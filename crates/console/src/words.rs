@@ -1,0 +1,68 @@
+//! Numbers, times and durations as people read them.
+
+use lyceum_core::time::Timestamp;
+
+/// A number with what is worth telling behind the point: `1 204`, `12.5`.
+pub fn number(value: f64) -> String {
+    let tenths = (value * 10.0).round() / 10.0;
+    if tenths.fract() == 0.0 { grouped(tenths) } else { format!("{}{}", grouped(tenths.trunc()), &format!("{:.1}", tenths.abs().fract())[1..]) }
+}
+
+/// Thousandths as [`number`].
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+pub fn thousandths(value: i64) -> String {
+    number(value as f64 / 1000.0)
+}
+
+fn grouped(whole: f64) -> String {
+    let digits = format!("{:.0}", whole.abs());
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    if whole < 0.0 { format!("−{text}") } else { text }
+}
+
+/// A span of time: `45 s`, `12 min`, `2 h 05 min`, `3 days`.
+pub fn span(seconds: i64) -> String {
+    match seconds {
+        i64::MIN..60 => format!("{} s", seconds.max(0)),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// How long ago an instant was.
+pub fn ago(at: Timestamp, now: Timestamp) -> String {
+    let seconds = (now.milliseconds() - at.milliseconds()) / 1000;
+    if seconds < 5 { "now".to_owned() } else { format!("{} ago", span(seconds)) }
+}
+
+/// A share in percent: `83 %`; none of none is a dash.
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+pub fn share(part: i64, whole: i64) -> String {
+    match whole {
+        0 => "–".to_owned(),
+        _ => format!("{:.0} %", part as f64 * 100.0 / whole as f64),
+    }
+}
+
+/// A count: `1 204`.
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+pub fn count(count: i64) -> String {
+    grouped(count as f64)
+}
+
+/// A short span of time: `120 ms`, `2.5 s`, then as [`span`].
+#[expect(clippy::cast_precision_loss, reason = "seconds")]
+pub fn brief(milliseconds: i64) -> String {
+    match milliseconds {
+        i64::MIN..1000 => format!("{milliseconds} ms"),
+        1000..60_000 => format!("{} s", number(milliseconds as f64 / 1000.0)),
+        _ => span(milliseconds / 1000),
+    }
+}

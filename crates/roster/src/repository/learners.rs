@@ -1,0 +1,94 @@
+//! Everybody who learns, in a few statements however many they are.
+
+use std::collections::HashMap;
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, dialect};
+
+/// A user with the role of a student.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learner {
+    /// The sourcedId.
+    pub id: String,
+    /// The first name.
+    pub given_name: String,
+    /// The last name.
+    pub family_name: String,
+    /// The e-mail address.
+    pub email: String,
+    /// The sourcedId of the primary organization; else that of one at which the user has a role.
+    pub org: String,
+    /// The first of the grades, as grades compare.
+    pub grade: String,
+}
+
+/// Every active user with the role of a student, in the order of their making.
+pub fn learners(tx: &mut Tx<'_>) -> Result<Vec<Learner>> {
+    let grades = first_links(tx, "user.grades")?;
+    let orgs = first_links(tx, "user.roles.org")?;
+    let sql = "SELECT t.seq, t.sourced_id, t.given_name, t.family_name, t.email, t.primary_org_id \
+               FROM roster_link r CROSS JOIN users t WHERE r.field = 'user.roles.role' \
+               AND r.value = 'student' AND t.seq = r.owner AND t.status = 'active' ORDER BY r.owner";
+    let mut learners = Vec::new();
+    tx.query(sql, &[], |row| {
+        let seq = row.int(0)?;
+        let text = |column| Ok(row.opt_text(column)?.unwrap_or_default().to_owned());
+        let of_link = |links: &HashMap<i64, String>| links.get(&seq).cloned().unwrap_or_default();
+        let primary: String = text(5)?;
+        learners.push(Learner {
+            id: text(1)?,
+            given_name: text(2)?,
+            family_name: text(3)?,
+            email: text(4)?,
+            org: if primary.is_empty() { of_link(&orgs) } else { primary },
+            grade: of_link(&grades),
+        });
+        Ok::<_, Problem>(true)
+    })?;
+    Ok(learners)
+}
+
+/// The first member of that list, by the number of its owner.
+fn first_links(tx: &mut Tx<'_>, field: &str) -> Result<HashMap<i64, String>> {
+    let sql = "SELECT owner, MIN(value) FROM roster_link WHERE field = $1 GROUP BY owner";
+    let mut found = HashMap::new();
+    tx.query(sql, &[field.into()], |row| {
+        found.insert(row.int(0)?, row.text(1)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Hands every active enrollment of a student to `each`, in the order of their making: user, class,
+/// course, canonical JSON.
+pub fn each_learning(
+    tx: &mut Tx<'_>,
+    mut each: impl FnMut(&str, &str, &str, &str) -> Result<()>,
+) -> Result<()> {
+    let sql = "SELECT e.user_id, e.class_id, c.course_id, e.body FROM enrollments e \
+               JOIN classes c ON c.sourced_id = e.class_id \
+               WHERE e.role = 'student' AND e.status = 'active' AND c.course_id IS NOT NULL \
+               ORDER BY e.seq";
+    tx.query(sql, &[], |row| {
+        each(row.text(0)?, row.text(1)?, row.text(2)?, row.text(3)?)?;
+        Ok(true)
+    })
+}
+
+/// The sourcedIds of the active users with these e-mail addresses, which are in lower case; of several
+/// with one, the one that was created first.
+pub fn users_with_emails(tx: &mut Tx<'_>, emails: &[&str]) -> Result<HashMap<String, String>> {
+    let list = serde_json::to_string(emails).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT lower(t.email), t.sourced_id FROM users t WHERE {} AND t.status = 'active' \
+         ORDER BY t.seq",
+        dialect::is_one_of(tx.dialect(), "lower(t.email)", "$1")
+    );
+    let mut found = HashMap::new();
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        let (email, id) = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+        found.entry(email).or_insert(id);
+        Ok(true)
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,224 @@
+//! Home: health, what to do next, data that flows.
+
+use lyceum_access::{Role, api_key, client, person};
+use lyceum_bridge::repository::unknown;
+use lyceum_console::chart::{self, Bar};
+use lyceum_console::home::{Figure, Home, Step, UNKNOWN, Unknown};
+use lyceum_console::{Cell, List, screens, words};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
+use lyceum_events::repository::{Flow, flow};
+use lyceum_games::games;
+use lyceum_roster::fields;
+use lyceum_roster::kinds::USER;
+use lyceum_store::{Dialect, Tx};
+
+use super::visitor::query;
+use super::{Visitor, deadline, listed, page, shown, students};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::Route;
+
+/// Minutes that the chart shows.
+const MINUTES: i64 = 60;
+/// Minutes over which the rate is told.
+const RATE_MINUTES: i64 = 5;
+/// Milliseconds from which events are late.
+const LATE_MS: i64 = 60_000;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![page("", &screens::HOME, show), page("/unknown", &screens::HOME, unknown_students)]
+}
+
+/// What is known of the platform.
+struct Known {
+    students: i64,
+    courses: i64,
+    enrollments: i64,
+    events: i64,
+    unknown: i64,
+    flow: Flow,
+    has_app: bool,
+    has_guide: bool,
+}
+
+async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let now = context.app.clock.now();
+    let player = context.app.sandbox.as_ref().map(|sandbox| sandbox.player().clone());
+    let scanned = context.app.db.scan(deadline(), move |tx| {
+        let of_sandbox = match &player {
+            None => Vec::new(),
+            Some(player) => {
+                let game = games::find(tx, &player.game)?.display_name;
+                let user = fields::in_use(tx, &USER, &player.user)?;
+                let name = [fields::text(&user, "givenName"), fields::text(&user, "familyName")];
+                let project = ("Project", game, screens::PROJECTS.path.to_owned());
+                vec![project, ("Student", name.join(" "), students::link(&player.user))]
+            }
+        };
+        Ok((known(tx, now)?, of_sandbox))
+    });
+    let (known, sandbox) = scanned.await?;
+    let role = visitor.person.role;
+    let steps = if role == Role::Administrator { steps(&known) } else { Vec::new() };
+    shown(&Home {
+        frame: visitor.frame("Home"),
+        about: vec![
+            format!("Lyceum {}", env!("CARGO_PKG_VERSION")),
+            match context.app.db.dialect() {
+                Dialect::Sqlite => "SQLite".to_owned(),
+                Dialect::Postgres => "PostgreSQL".to_owned(),
+            },
+            format!("days in {}", visitor.zone.name()),
+        ],
+        figures: if role == Role::Developer { Vec::new() } else { figures(&known) },
+        flow: flowing(&known, now),
+        minutes: minutes(&known.flow, now),
+        steps,
+        sandbox,
+    })
+}
+
+fn known(tx: &mut Tx<'_>, now: Timestamp) -> Result<Known> {
+    let people = person::list(tx)?;
+    let has_client = client::list(tx)?.iter().any(|client| client.revoked.is_none());
+    let has_key = api_key::list(tx)?.iter().any(|key| key.revoked.is_none());
+    Ok(Known {
+        students: tx.tally_total("students")?,
+        courses: tx.tally_total("courses")?,
+        enrollments: tx.tally_total("enrollments")?,
+        events: tx.tally_total("events")?,
+        unknown: unknown::count(tx)?,
+        flow: flow(tx, now.plus_seconds(-MINUTES * 60))?,
+        has_app: has_client || has_key,
+        has_guide: people.iter().any(|one| one.role == Role::Guide && one.disabled.is_none()),
+    })
+}
+
+/// What makes the platform of use; nothing once all of it is done.
+fn steps(known: &Known) -> Vec<Step> {
+    let step = |is_done, name, says, href, command| Step { is_done, name, says, href, command };
+    let steps = vec![
+        step(
+            known.students > 0 && known.courses > 0,
+            "Bring in your roster",
+            "Schools, classes, courses and students, as OneRoster CSV or over the API.",
+            screens::IMPORTS.path,
+            "lyceum import roster.zip",
+        ),
+        step(
+            known.enrollments > 0,
+            "Enrol students",
+            "An enrollment in a class or a course says who learns what.",
+            screens::IMPORTS.path,
+            "",
+        ),
+        step(
+            known.has_app,
+            "Let an app in",
+            "A client's id and secret, or a key, is what an app calls the API with.",
+            screens::KEYS.path,
+            "lyceum client create my-app",
+        ),
+        step(
+            known.events > 0,
+            "See the first event arrive",
+            "Apps tell what students do as Caliper events.",
+            screens::EVENTS.path,
+            "lyceum trigger activity.completed",
+        ),
+        step(
+            known.has_guide,
+            "Invite a guide",
+            "Guides see who needs help now; the command prints a link to send.",
+            screens::SYSTEM.path,
+            "lyceum admin user create guide@example.org --role guide",
+        ),
+    ];
+    if steps.iter().all(|step| step.is_done) { Vec::new() } else { steps }
+}
+
+fn figure(name: &'static str, count: i64, href: &'static str) -> Figure {
+    Figure { name, shown: words::count(count), says: String::new(), tone: "", href: Some(href) }
+}
+
+fn figures(known: &Known) -> Vec<Figure> {
+    vec![
+        figure("Students", known.students, screens::STUDENTS.path),
+        figure("Courses", known.courses, screens::COURSES.path),
+        figure("Enrollments", known.enrollments, screens::CLASSES.path),
+        figure("Events", known.events, screens::EVENTS.path),
+    ]
+}
+
+fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
+    let Flow { minutes, newest, lag_ms, refused, .. } = &known.flow;
+    let first = now.milliseconds() / 60_000 - RATE_MINUTES;
+    let lately: i64 = minutes.range(first + 1..).map(|(_, count)| count).sum();
+    let toned = |is_bad: bool, good: &str, bad: &str| match is_bad {
+        false => ("good", good.to_owned()),
+        true => ("warn", bad.to_owned()),
+    };
+    let late = toned(lag_ms.is_some_and(|lag| lag > LATE_MS), "on time", "late");
+    let (refused_tone, unknown_tone) =
+        (toned(*refused > 0, "none", "look"), toned(known.unknown > 0, "none", "look"));
+    vec![
+        Figure {
+            name: "Events a minute",
+            #[expect(clippy::cast_precision_loss, reason = "few")]
+            shown: words::number(lately as f64 / RATE_MINUTES as f64),
+            says: match newest {
+                Some(newest) => format!("the last one {}", words::ago(*newest, now)),
+                None => "none has ever arrived".to_owned(),
+            },
+            tone: "",
+            href: Some(screens::EVENTS.path),
+        },
+        Figure {
+            name: "Refused in the last hour",
+            shown: words::count(*refused),
+            says: refused_tone.1,
+            tone: refused_tone.0,
+            href: Some(screens::EVENTS.path),
+        },
+        Figure {
+            name: "Sent to arrived",
+            shown: lag_ms.map_or_else(|| "–".to_owned(), |lag| words::brief(lag.max(0))),
+            says: if lag_ms.is_some() { late.1 } else { String::new() },
+            tone: if lag_ms.is_some() { late.0 } else { "" },
+            href: None,
+        },
+        Figure {
+            name: "Unknown students",
+            shown: words::count(known.unknown),
+            says: unknown_tone.1,
+            tone: unknown_tone.0,
+            href: Some("/console/unknown"),
+        },
+    ]
+}
+
+fn minutes(flow: &Flow, now: Timestamp) -> chart::Svg {
+    let last = now.milliseconds() / 60_000;
+    let bar = |minute: i64| {
+        let count = flow.minutes.get(&minute).copied().unwrap_or_default();
+        let ago = last - minute;
+        let when = if ago == 0 { "this minute".to_owned() } else { format!("{ago} min ago") };
+        #[expect(clippy::cast_precision_loss, reason = "few")]
+        let value = count as f64;
+        let label = if ago == 0 { "now".to_owned() } else { format!("−{ago}") };
+        Bar { value, label, says: format!("{when}: {count} events"), href: None }
+    };
+    let bars: Vec<Bar> = (last - MINUTES + 1..=last).map(bar).collect();
+    chart::bars(&bars, "Events by minute in the last hour", "events", None)
+}
+
+async fn unknown_students(context: Context, visitor: Visitor) -> Result<Answer> {
+    let most = limits::UNKNOWN_STUDENTS_MAX_RECORDS;
+    let found = context.app.db.scan(deadline(), move |tx| unknown::list(tx, most)).await?;
+    let row = |one: &unknown::Unknown| vec![Cell::text(&one.iri), Cell::text(&one.email)];
+    let list = List::new("Unknown students", UNKNOWN, query(&context), found.iter().map(row).collect())
+        .or_else("Every actor of every event is somebody in the roster.");
+    let view = Unknown { frame: visitor.frame("Unknown students"), list };
+    listed("unknown-students", &view.list, &view)
+}

@@ -1,0 +1,179 @@
+//! The console: where people look. A screen a file, with its table of routes. Every page is for whoever is
+//! signed in with a role that sees the screen; what changes something is a form with a token.
+
+mod home;
+mod student;
+mod students;
+mod today;
+mod visitor;
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use lyceum_access::person;
+use lyceum_console::{List, Screen, assets};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use serde_json::json;
+
+use super::sign_in::Form;
+use crate::auth::people::Cookie;
+use crate::auth::sign_in;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render::Rendering;
+use crate::route::{Access, Area, Route, get, post};
+
+pub(super) use visitor::Visitor;
+
+const FORM: &[&str] = &["application/x-www-form-urlencoded"];
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+/// Files of this server alone, nothing inline; no form leads elsewhere, no page shows this one in itself.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+     connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
+const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
+
+/// The screens' routes.
+pub(super) fn area() -> Area {
+    let screens = [home::routes(), today::routes(), students::routes(), student::routes()];
+    let mut routes: Vec<Route> = screens.into_iter().flatten().collect();
+    routes.push(
+        get("/enter", Access::Public, enter)
+            .named("enterConsole")
+            .says("Signs the developer of a sandbox in; no other server has it."),
+    );
+    routes.push(
+        get("/assets/{file}", Access::Public, asset)
+            .named("getConsoleFile")
+            .says("A style or script of the console, by a name that holds a hash of its content.")
+            .answers_as(200, "The file.", Some(("text/css", json!({ "type": "string" })))),
+    );
+    Area {
+        name: "console",
+        base: "/console",
+        rendering: Rendering::Page,
+        says: "The pages on which people look at what is here.",
+        routes,
+    }
+}
+
+/// A page of a screen: `path` stands below `/console`. Whoever is not signed in is sent to the sign-in
+/// page and comes back; a role that does not see the screen is refused. Problems are told in the frame.
+fn page<H, F>(path: &'static str, screen: &'static Screen, handler: H) -> Route
+where
+    H: Fn(Context, Visitor) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Answer>> + Send + 'static,
+{
+    get(path, Access::Page(screen), move |context| {
+        let handler = handler.clone();
+        async move {
+            match Visitor::admit(&context, screen).await? {
+                Ok(visitor) => told(&visitor.clone(), handler(context, visitor).await),
+                Err(elsewhere) => Ok(elsewhere),
+            }
+        }
+    })
+}
+
+/// A change by a form of a page: as [`page`], and only where the form carries the token of this very
+/// session and a page of this server sent it.
+fn action<H, F>(path: &'static str, screen: &'static Screen, handler: H) -> Route
+where
+    H: Fn(Context, Visitor, Form) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Answer>> + Send + 'static,
+{
+    let route = post(path, Access::Page(screen), move |context| {
+        let handler = handler.clone();
+        async move {
+            let visitor = match Visitor::admit(&context, screen).await? {
+                Ok(visitor) => visitor,
+                Err(elsewhere) => return Ok(elsewhere),
+            };
+            let told_to = visitor.clone();
+            let answer = match Form::read(&context).await {
+                Ok(form) => handler(context, visitor, form).await,
+                Err(problem) => Err(problem),
+            };
+            told(&told_to, answer)
+        }
+    });
+    route.reads_as(FORM).reads_up_to(limits::CONSOLE_FORM_MAX_BYTES)
+}
+
+/// A view as a page.
+fn shown(view: &impl Template) -> Result<Answer> {
+    Ok(as_page(lyceum_console::html(view)?))
+}
+
+/// A page of a view with a list; the list alone, as a file, where that is asked for.
+fn listed(name: &str, list: &List, view: &impl Template) -> Result<Answer> {
+    let Some(export) = list.export() else { return shown(view) };
+    let media = match export {
+        lyceum_console::Export::Csv => HeaderValue::from_static("text/csv; charset=utf-8"),
+        lyceum_console::Export::Json => HeaderValue::from_static("application/json"),
+    };
+    let file = format!("attachment; filename=\"{name}.{export}\"");
+    Ok(Answer::typed(media, Body::from(list.exported(export)?))
+        .header(header::CONTENT_DISPOSITION, file)
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(SNIFF, HeaderValue::from_static("nosniff")))
+}
+
+/// How long the reads of a page may take.
+fn deadline() -> Duration {
+    Duration::from_millis(limits::SCAN_MAX_MS)
+}
+
+/// On to another page, after a form.
+fn on_to(path: &str) -> Answer {
+    Answer::empty(axum::http::StatusCode::SEE_OTHER)
+        .header(header::LOCATION, path)
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+}
+
+/// HTML with what every page is sent with; nobody but its reader keeps it.
+pub(crate) fn as_page(html: String) -> Answer {
+    Answer::typed(HTML, Body::from(html))
+        .header(header::CONTENT_SECURITY_POLICY, POLICY)
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
+        .header(SNIFF, HeaderValue::from_static("nosniff"))
+}
+
+/// Signs in by the link that a sandbox prints.
+async fn enter(context: Context) -> Result<Answer> {
+    if context.app.sandbox.is_none() {
+        let message = "only a sandbox is entered by a link; sign in at /sign-in";
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    }
+    let link = context.query().find(|(name, _)| name == "link");
+    let link = link.map(|(_, link)| link.into_owned()).unwrap_or_default();
+    let now = context.app.clock.now();
+    let person = context.app.db.write(move |tx| person::enter(tx, now, &link)).await?;
+    let session = sign_in::begin(&context, &person).await?;
+    let cookie = Cookie::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
+    Ok(on_to("/console").header(header::SET_COOKIE, cookie))
+}
+
+async fn asset(context: Context) -> Result<Answer> {
+    let name = context.param("file");
+    let Some((data, media)) = assets::file(name).filter(|_| assets::is_hashed(name)) else {
+        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{name}' here")));
+    };
+    let media = HeaderValue::from_str(&media).map_err(Problem::internal)?;
+    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+    Ok(Answer::typed(media, Body::from(data.into_owned()))
+        .header(SNIFF, HeaderValue::from_static("nosniff"))
+        .header(header::CACHE_CONTROL, forever))
+}
+
+/// The answer; a problem as a page in the visitor's frame, unless the fault is the server's.
+fn told(visitor: &Visitor, answer: Result<Answer>) -> Result<Answer> {
+    match answer {
+        Err(problem) if problem.cause.is_none() => visitor.refused(&problem),
+        answer => answer,
+    }
+}

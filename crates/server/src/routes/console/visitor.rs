@@ -1,0 +1,94 @@
+//! Who looks at a page of the console.
+
+use axum::http::{StatusCode, header};
+use lyceum_access::{Holder, Person};
+use lyceum_bridge::zone::Zone;
+use lyceum_console::{Frame, Query, Refused, Screen};
+use lyceum_core::{Problem, ProblemKind, Result};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{as_page, on_to};
+use crate::answer::Answer;
+use crate::auth::{self, people};
+use crate::context::Context;
+use crate::render;
+use crate::routes::sign_in::Guard;
+
+/// Who is signed in, at a screen that their role sees.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    /// Who.
+    pub(crate) person: Person,
+    /// The zone that their browser shows times in; UTC until it has said so.
+    pub(crate) zone: Zone,
+    screen: &'static Screen,
+    environment: &'static str,
+    token: String,
+}
+
+impl Visitor {
+    /// Whoever is signed in in the browser that asks. Else where to go: to sign in, and back again; a
+    /// role that does not see the screen gets a page that says so.
+    pub(super) async fn admit(
+        context: &Context,
+        screen: &'static Screen,
+    ) -> Result<Result<Self, Answer>> {
+        let grant = people::open_page(&context.app, &context.headers).await?;
+        let Some(Holder::Person(person)) = grant.as_ref().and_then(auth::Grant::holder) else {
+            let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+            let next = if context.method == "POST" { screen.path } else { &here };
+            let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
+            return Ok(Err(on_to(&format!("/sign-in?next={next}"))));
+        };
+        let visitor = Self {
+            person: person.clone(),
+            zone: zone(context),
+            screen,
+            environment: auth::environment(&context.app),
+            token: Guard::of(context, true).token(),
+        };
+        if screen.is_for(person.role.name()) {
+            return Ok(Ok(visitor));
+        }
+        let message = format!(
+            "'{}' is not for the role '{}'; an administrator can give you another one",
+            screen.name, person.role
+        );
+        Ok(Err(visitor.refused(&Problem::new(ProblemKind::Forbidden, message))?))
+    }
+
+    /// What stands around a page of that title.
+    pub(super) fn frame(&self, title: impl Into<String>) -> Frame {
+        Frame {
+            name: self.person.name.clone(),
+            email: self.person.email.clone(),
+            role: self.person.role.name(),
+            environment: self.environment,
+            screen: self.screen,
+            title: title.into(),
+            token: self.token.clone(),
+            zone: self.zone.name().to_owned(),
+        }
+    }
+
+    /// A problem, told in the frame.
+    pub(super) fn refused(&self, problem: &Problem) -> Result<Answer> {
+        let status = render::status(problem.kind);
+        let frame = self.frame(render::title(status));
+        let page = Refused { frame: &frame, message: &render::sentence(problem) };
+        Ok(as_page(lyceum_console::html(&page)?).status(status))
+    }
+}
+
+/// What a list's address asks.
+pub(super) fn query(context: &Context) -> Query {
+    Query::of(context.uri.path(), context.query())
+}
+
+/// The zone that the browser's script has told.
+fn zone(context: &Context) -> Zone {
+    let cookies = context.headers.get_all(header::COOKIE).iter();
+    let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
+    let told = pairs.find_map(|pair| pair.trim().strip_prefix("lyceum-zone="));
+    told.and_then(|name| Zone::named(name).ok()).unwrap_or(Zone::UTC)
+}

@@ -1,0 +1,68 @@
+// The frame: who sees what, how quickly, by keyboard alone, and what is sent with it.
+import assert from "node:assert/strict";
+
+import { tabTo } from "./kit.js";
+
+const SEEN = {
+  administrator: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Events", "Imports", "Projects", "Apps and keys", "System", "Docs"],
+  guide: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Docs"],
+  developer: ["Home", "Events", "Projects", "Apps and keys", "Docs"],
+};
+const FIRST_VIEW_MAX_BYTES = 150_000;
+const USABLE_MAX_MS = 1000;
+
+export default async function frame(t, kit) {
+  for (const [role, wanted] of Object.entries(SEEN)) {
+    const page = await kit.open("/console", role);
+    const names = await page.locator("#navigation li a").allTextContents();
+    assert.deepEqual(names, wanted, role);
+  }
+
+  // Whoever is not signed in goes to sign in, and comes back to where they wanted to be.
+  const { page, faults } = await kit.newPage(t);
+  await page.goto("/console?seen=1");
+  assert.equal(new URL(page.url()).search, "?next=%2Fconsole%3Fseen%3D1");
+  await page.fill("#email", "guide@example.org");
+  await page.fill("#password", "correct horse");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/console?seen=1");
+
+  // The first view: a browser without a cache, without a zone that the server knows.
+  const sizes = [];
+  page.on("response", async (response) => {
+    const { responseBodySize, responseHeadersSize } = await response.request().sizes();
+    sizes.push(responseBodySize + responseHeadersSize);
+  });
+  const began = Date.now();
+  await page.goto("/console", { waitUntil: "load" });
+  const usable = Date.now() - began;
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  t.diagnostic(`the first view: ${bytes} bytes, usable after ${usable} ms`);
+  assert.ok(bytes > 0 && bytes <= FIRST_VIEW_MAX_BYTES, `${bytes} bytes`);
+  assert.ok(usable <= USABLE_MAX_MS, `${usable} ms`);
+
+  // By keyboard: past the navigation, and into it on a small screen.
+  await page.keyboard.press("Tab");
+  await page.waitForSelector(".skip:focus");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#main:focus");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/console");
+  assert.equal(await page.isVisible("#navigation"), false);
+  await tabTo(page, "button.menu");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#navigation a:visible");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("#navigation", { state: "hidden" });
+  assert.deepEqual(faults, []);
+
+  const answer = await fetch(`${kit.server.base}/console`, { redirect: "manual" });
+  assert.equal(answer.status, 303);
+  const shown = await page.goto("/console");
+  const policy = shown.headers()["content-security-policy"];
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe/);
+  const style = await page.getAttribute("link[rel=stylesheet]", "href");
+  const file = await fetch(kit.server.base + style);
+  assert.match(file.headers.get("cache-control"), /immutable/);
+}

@@ -1,0 +1,160 @@
+// What the tests of all screens share: one server with a demo network, people of each role, a browser.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { launch } from "../chromium.js";
+import { Server, binary, folder } from "../server.js";
+import { fill, stranger } from "./data.js";
+
+const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const PASSWORD = "correct horse";
+const ROLES = ["administrator", "guide", "developer"];
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 390, height: 844 };
+/** Build output: what the screens look like. */
+const SCREENSHOTS = process.env.LYCEUM_TEST_SCREENSHOTS ?? fileURLToPath(new URL("../../../target/screenshots/", import.meta.url));
+/** Students of the demo network: as many as are promised where time does not count. */
+export const STUDENTS = process.env.LYCEUM_TEST_SIZE === "full" ? 2000 : 120;
+export const ZONE = "Europe/Berlin";
+
+/** A server with a demo network, and a browser with a page for each role. */
+export class Console {
+  static async start(t) {
+    const kit = new Console();
+    const file = join(folder(t), "network.zip");
+    execFileSync(binary, ["demo", "generate", "--students", String(STUDENTS), "--out", file, "--quiet"]);
+    kit.server = await Server.start(t, (server) => server.lyceum("import", file, "--quiet"));
+    kit.students = await fill(kit.server);
+    kit.browser = await launch(t);
+    kit.pages = {};
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    for (const role of ROLES) {
+      const person = ["admin", "user", "create", `${role}@example.org`, "--name", `Robin ${role}`, "--role", role];
+      const link = kit.server.lyceum(...person).trim().replace(/^http:\/\/[^/]+/, kit.server.base);
+      kit.pages[role] = await kit.newPage(t);
+      const { page } = kit.pages[role];
+      await page.goto(link);
+      await page.fill("#password", PASSWORD);
+      await page.keyboard.press("Enter");
+      await page.waitForURL((url) => !url.pathname.startsWith("/welcome"));
+      await page.context().addCookies([{ name: "lyceum-zone", value: ZONE, url: kit.server.base }]);
+    }
+    return kit;
+  }
+
+  /** A page of a browser of its own, and what went wrong on it: errors, requests to other hosts. */
+  async newPage(t, options = {}) {
+    const context = await this.browser.newContext({ baseURL: this.server.base, viewport: WIDE, timezoneId: ZONE, ...options });
+    t.after(() => context.close());
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const faults = [];
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("pageerror", (error) => faults.push(String(error)));
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(this.server.base) && !url.startsWith("data:")) faults.push(`request to ${url}`);
+    });
+    return { page, faults };
+  }
+
+  /** The page of somebody with that role, at the path. */
+  async open(path, role = "administrator") {
+    const { page, faults } = this.pages[role];
+    faults.length = 0;
+    await page.goto(path);
+    assert.deepEqual(faults, [], path);
+    return page;
+  }
+
+  /** Opens a page and looks at it: nothing goes wrong, nothing is cut off, axe-core finds no serious fault,
+   * on small and large screens, light and dark; each is kept as a screenshot. Answers the page. */
+  async look(name, path, role = "administrator") {
+    const page = await this.open(path, role);
+    await page.evaluate(axe);
+    for (const viewport of [WIDE, NARROW]) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await this.isTidy(page);
+        await page.screenshot({ path: join(SCREENSHOTS, `${name}-${viewport.width}-${colorScheme}.png`), fullPage: true });
+      }
+    }
+    await page.setViewportSize(WIDE);
+    await page.emulateMedia({ colorScheme: "light" });
+    assert.deepEqual(this.pages[role].faults, [], path);
+    return page;
+  }
+
+  /** What is shown fits the screen and can be read by everybody. */
+  async isTidy(page) {
+    const seen = await page.evaluate(async () => {
+      const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      const told = ({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`;
+      const root = document.documentElement;
+      return { faults: serious.map(told), wide: root.scrollWidth - root.clientWidth, headings: document.querySelectorAll("h1").length };
+    });
+    assert.deepEqual(seen, { faults: [], wide: 0, headings: 1 }, page.url());
+  }
+
+  /** What the API answers a client that may do everything. */
+  api(path) {
+    return this.server.call("GET", path);
+  }
+
+  /** How many events there are. */
+  async counts() {
+    const { pagination, total } = await this.api("/caliper/events?limit=1");
+    return { events: pagination?.total ?? total };
+  }
+
+  /** An event of somebody whom the roster does not know. */
+  stranger() {
+    return stranger(this.server);
+  }
+
+  /** The rows of the list on a page, all of them, by its export. */
+  async exported(path, role = "administrator") {
+    const url = new URL(path, this.server.base);
+    url.searchParams.set("export", "json");
+    return (await this.pages[role].page.request.get(url.href)).json();
+  }
+
+  /** What the API says that a student did in these days. */
+  activity(id, startDate, endDate) {
+    const query = new URLSearchParams({ studentId: id, startDate, endDate, timezone: ZONE });
+    return this.api(`/bridge/analytics/activity?${query}`);
+  }
+
+  /** The sums of {@link activity}, of one subject or of all. */
+  async sums(id, from, to, only) {
+    const { facts } = await this.activity(id, from, to);
+    const sums = { xp: 0, questions: 0, correct: 0 };
+    for (const day of Object.values(facts)) {
+      for (const [subject, { activityMetrics }] of Object.entries(day)) {
+        if (only && subject !== only) continue;
+        sums.xp += activityMetrics.xpEarned;
+        sums.questions += activityMetrics.totalQuestions;
+        sums.correct += activityMetrics.correctQuestions;
+      }
+    }
+    return sums;
+  }
+}
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(page, selector, atMost = 60) {
+  for (let tries = 0; tries < atMost; tries += 1) {
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${selector} cannot be reached by keyboard`);
+}
+
+/** A number as the console writes it, read back. */
+export const numberOf = (text) => Number(text.replaceAll(/[\u202f\s%]|XP|min/g, "").replace("−", "-"));

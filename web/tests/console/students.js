@@ -1,0 +1,102 @@
+// Students and one student: lists, rings, sums, answers; each number is the API's.
+import assert from "node:assert/strict";
+
+import { COURSE, LESSON } from "./data.js";
+import { STUDENTS, ZONE, numberOf, tabTo } from "./kit.js";
+
+const date = (back) => new Intl.DateTimeFormat("en-CA", { timeZone: ZONE }).format(new Date(Date.now() - back * 24 * 60 * 60 * 1000));
+
+export default async function students(t, kit) {
+  await kit.look("students", "/console/students", "guide");
+  const page = kit.pages.guide.page;
+  const rows = page.locator(".list tbody tr");
+
+  // The list is the roster's; it sorts, filters, pages.
+  const list = await kit.exported("/console/students", "guide");
+  assert.equal(list.length, STUDENTS);
+  const { users } = await kit.api("/ims/oneroster/rostering/v1p2/students?limit=3000");
+  assert.equal(users.length, list.length);
+  await page.click("th a >> text=XP today");
+  await page.waitForURL("**sort=-xp*");
+  const xp = (await rows.locator("td:nth-child(4)").allTextContents()).map(numberOf);
+  assert.deepEqual(xp, [...xp].sort((a, b) => b - a));
+  assert.deepEqual(xp, list.map((row) => row.xp).sort((a, b) => b - a).slice(0, 50));
+  await page.click("a[rel=next]");
+  await page.waitForURL("**page=2*");
+  assert.match(await page.textContent(".pages"), /51–100 of/);
+  const wanted = kit.students[0];
+  await tabTo(page, "input[type=search]");
+  await page.keyboard.type(`${wanted.givenName} ${wanted.familyName}`);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**filter=*");
+  const found = await rows.locator("td:first-child").allTextContents();
+  assert.ok(found.length > 0 && found.every((name) => name === `${wanted.givenName} ${wanted.familyName}`));
+  const csv = await (await page.request.get("/console/students?export=csv")).text();
+  assert.equal(csv.trim().split("\n").length, STUDENTS + 1);
+  assert.equal(csv.split("\n")[0], "name,grade,school,xp,goal,accuracy,minutes,seen");
+
+  await student(kit, wanted);
+}
+
+async function student(kit, { sourcedId: id, givenName, familyName }) {
+  const path = `/console/students/${id}`;
+  const page = await kit.look("student", path, "guide");
+  assert.equal(await page.textContent("h1"), `${givenName} ${familyName}`);
+
+  // The rings: XP of today by subject, as the API says, of the goal of the course.
+  const { facts } = await kit.activity(id, date(0), date(0));
+  const rings = page.locator(".rings li");
+  const goal = await kit.api(`/bridge/enrollments/user/${id}`);
+  assert.match(JSON.stringify(goal), new RegExp(`"dailyXp":30.*${COURSE}|${COURSE}.*"dailyXp":30`));
+  for (const [subject, { activityMetrics }] of Object.entries(facts[date(0)] ?? {})) {
+    const ring = rings.filter({ hasText: subject });
+    assert.equal(numberOf(await ring.locator("svg text").textContent()), activityMetrics.xpEarned, subject);
+  }
+  assert.match(await rings.filter({ hasText: "Math" }).textContent(), /of 30 XP/);
+
+  // The sums of each range, and the bars of each day.
+  for (const days of [7, 30, 90]) {
+    await page.click(`.choose a >> text=${days} days`);
+    await page.waitForURL(`**days=${days}*`);
+    const sums = await kit.sums(id, date(days - 1), date(0));
+    const cells = page.locator("tr.sum td");
+    assert.equal(numberOf(await cells.nth(0).textContent()), sums.xp);
+    assert.equal(numberOf(await cells.nth(1).textContent()), sums.questions);
+    assert.equal(numberOf(await cells.nth(2).textContent()), sums.correct);
+    assert.equal(await cells.nth(3).textContent(), `${Math.round((sums.correct * 100) / sums.questions)} %`);
+    const bars = await page.locator("section:has(#xp-heading) .bar title").allTextContents();
+    assert.equal(bars.length, days);
+    const shown = bars.reduce((sum, text) => sum + numberOf(text.split(": ")[1]), 0);
+    assert.ok(Math.abs(shown - sums.xp) < 0.05 * days, `${shown} of ${sums.xp}`);
+  }
+
+  // A number leads to the events that it is made of, and these to what was sent.
+  const row = page.locator(".stacks tbody tr").first();
+  const subject = await row.locator("th").textContent();
+  const sums = await kit.sums(id, date(89), date(0), subject);
+  await row.locator("td a").first().click();
+  await page.waitForURL("**/facts?*");
+  const events = await kit.exported(page.url(), "guide");
+  assert.equal(events.reduce((sum, event) => sum + event.xp, 0), sums.xp);
+  assert.equal(events.reduce((sum, event) => sum + event.correct, 0), sums.correct);
+  await page.locator(".list tbody td:nth-child(4) a").first().click();
+  await page.waitForURL("**/event?number=*");
+  assert.match(await page.textContent("pre"), new RegExp(`"subject": "${subject}"`));
+  await kit.look("event", page.url(), "guide");
+
+  // Every answer, and why it was asked: the log of the API.
+  const { log } = await kit.api(`/powerpath/getAttemptLog?student=${id}&lesson=${LESSON}`);
+  const answers = await kit.exported(`${path}`, "guide");
+  assert.equal(answers.length, log.length);
+  assert.deepEqual(answers.map(({ question }) => question).reverse(), log.map(({ item }) => item));
+  assert.deepEqual(answers.map(({ outcome }) => outcome).reverse(), ["right", "wrong", "not answered"]);
+  for (const { why } of answers) assert.match(why, /^At score \d+, (easy|medium|hard) was due/);
+  await page.goto(path);
+  assert.deepEqual(await page.locator(".list tbody td:nth-child(4)").allTextContents(), answers.map(({ question }) => question));
+
+  // Somebody who has done nothing, and nobody.
+  const { users } = await kit.api("/ims/oneroster/rostering/v1p2/students?limit=1&sort=sourcedId&orderBy=desc");
+  await kit.look("student-without-work", `/console/students/${users[0].sourcedId}`, "guide");
+  await page.goto("/console/students/nobody-of-that-name");
+  assert.equal(await page.textContent("h1"), "Nothing is here");
+}

@@ -1,0 +1,33 @@
+// Today: who needs help now, as the API has it.
+import assert from "node:assert/strict";
+
+import { ZONE, numberOf } from "./kit.js";
+
+export default async function today(t, kit) {
+  await kit.look("today", "/console/today", "guide");
+  const page = kit.pages.guide.page;
+  const rows = page.locator(".list tbody tr");
+  assert.ok((await rows.count()) > 0, "somebody needs help");
+  const list = await kit.exported("/console/today", "guide");
+  assert.equal(await rows.count(), Math.min(list.length, 50));
+  const words = list.map(({ reasons }) => reasons).join(" ");
+  for (const reason of ["Many mistakes", "Time wasted", "Stopped"]) assert.match(words, new RegExp(reason));
+
+  // A reason can be chosen, and every row then has it.
+  await page.selectOption("select[name=rule]", "inaccurate");
+  await page.waitForURL("**/today?*rule=inaccurate*");
+  for (const reasons of await rows.locator("td:nth-child(2)").allTextContents()) assert.match(reasons, /Many mistakes/);
+
+  // The numbers are the API's, and what is behind them adds up to them.
+  const day = new Intl.DateTimeFormat("en-CA", { timeZone: ZONE }).format(new Date());
+  const student = rows.first().locator("td:first-child a");
+  const id = decodeURIComponent((await student.getAttribute("href")).split("/").pop());
+  const sums = await kit.sums(id, day, day);
+  const xp = rows.first().locator("td:nth-child(3) a");
+  assert.equal(numberOf(await xp.textContent()), sums.xp);
+  await xp.click();
+  await page.waitForURL("**/facts?*");
+  const events = await kit.exported(page.url(), "guide");
+  assert.equal(events.reduce((sum, event) => sum + event.xp, 0), sums.xp);
+  await kit.look("events-behind", page.url(), "guide");
+}
