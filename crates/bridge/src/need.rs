@@ -180,7 +180,12 @@ impl Need {
 }
 
 /// Those who need somebody now: whoever is behind first, then by the weight of the reasons.
-pub fn needs(days: Vec<StudentDay>, rules: &'static [Rule], now: Timestamp, zone: &Zone) -> Vec<Need> {
+pub fn needs(
+    days: Vec<StudentDay>,
+    rules: &'static [Rule],
+    now: Timestamp,
+    zone: &Zone,
+) -> Vec<Need> {
     let mut needs: Vec<Need> = days
         .into_iter()
         .map(|day| Need { reasons: reasons(&day, rules, now, zone), day })

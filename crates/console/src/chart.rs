@@ -46,59 +46,54 @@ pub struct Bar {
     pub href: Option<String>,
 }
 
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 160.0;
-/// Room below for labels.
-const FOOT: f64 = 20.0;
-/// Room above for the greatest value.
-const HEAD: f64 = 16.0;
-/// Labels below, at most about so many.
-const LABELS: usize = 7;
+/// So many bars at most have a label each; of more, some.
+const LABELLED: usize = 10;
+/// Labels of charts with more bars.
+const LABELS: usize = 5;
 
-/// Bars side by side. `says` tells what is drawn; a line is drawn at `mark`, where there is one.
+/// Bars side by side. `says` tells what is drawn; a line is drawn at `mark`, where there is one. Bars stretch
+/// with the page and letters do not, so that they stand beside the drawing.
 #[expect(clippy::cast_precision_loss, reason = "bars are few")]
 pub fn bars(bars: &[Bar], says: &str, unit: &str, mark: Option<f64>) -> Svg {
     let greatest = bars.iter().map(|bar| bar.value).chain(mark).fold(0.0, f64::max);
-    let scale = if greatest > 0.0 { (HEIGHT - HEAD) / greatest } else { 0.0 };
-    let step = WIDTH / bars.len().max(1) as f64;
-    let every = bars.len().div_ceil(LABELS).max(1);
+    let scale = if greatest > 0.0 { 100.0 / greatest } else { 0.0 };
+    let count = bars.len().max(1);
     let mut svg = format!(
-        r#"<svg class="bars" viewBox="0 0 {WIDTH} {:.0}" role="group" aria-label="{}"><line class="axis" x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}"/><text class="top" x="0" y="10">{} {}</text>"#,
-        HEIGHT + FOOT,
-        escaped(says),
+        r#"<div class="chart"><p class="top">{} {}</p><svg class="bars" viewBox="0 0 {count} 100" preserveAspectRatio="none" role="group" aria-label="{}">"#,
         crate::words::number(greatest),
         escaped(unit),
+        escaped(says),
     );
     if let Some(mark) = mark {
-        let y = HEIGHT - mark * scale;
-        let _ = write!(svg, r#"<line class="mark" x1="0" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>"#);
+        let y = 100.0 - mark * scale;
+        let _ = write!(svg, r#"<line class="mark" x1="0" x2="{count}" y1="{y:.1}" y2="{y:.1}"/>"#);
     }
     for (at, bar) in bars.iter().enumerate() {
-        let (x, height) = (at as f64 * step, bar.value.max(0.0) * scale);
+        let (x, height) = (at as f64, bar.value.max(0.0) * scale);
         if let Some(href) = &bar.href {
-            let _ = write!(svg, r#"<a href="{}" aria-label="{}">"#, escaped(href), escaped(&bar.says));
+            let _ =
+                write!(svg, r#"<a href="{}" aria-label="{}">"#, escaped(href), escaped(&bar.says));
         }
         let _ = write!(
             svg,
-            r#"<g class="bar"><title>{}</title><rect class="hit" x="{x:.1}" y="0" width="{step:.1}" height="{HEIGHT}"/><rect x="{:.1}" y="{:.1}" width="{:.1}" height="{height:.1}" rx="2"/></g>"#,
+            r#"<g class="bar"><title>{}</title><rect class="hit" x="{x}" y="0" width="1" height="100"/><rect x="{:.2}" y="{:.2}" width="0.7" height="{height:.2}"/></g>"#,
             escaped(&bar.says),
-            x + step * 0.15,
-            HEIGHT - height,
-            step * 0.7,
+            x + 0.15,
+            100.0 - height,
         );
         if bar.href.is_some() {
             svg.push_str("</a>");
         }
-        if at % every == 0 {
-            let _ = write!(
-                svg,
-                r#"<text x="{:.1}" y="{:.0}" text-anchor="middle">{}</text>"#,
-                x + step / 2.0,
-                HEIGHT + FOOT - 5.0,
-                escaped(&bar.label),
-            );
-        }
     }
-    svg.push_str("</svg>");
+    let labelled: Vec<usize> = match bars.len() {
+        0..=LABELLED => (0..bars.len()).collect(),
+        many => (0..LABELS).map(|label| label * (many - 1) / (LABELS - 1)).collect(),
+    };
+    let each = if bars.len() <= LABELLED { " each" } else { "" };
+    let _ = write!(svg, r#"</svg><p class="labels{each}">"#);
+    for at in labelled {
+        let _ = write!(svg, "<span>{}</span>", escaped(&bars[at].label));
+    }
+    svg.push_str("</p></div>");
     Svg(svg)
 }

@@ -37,29 +37,86 @@ pub mod screens {
     }
 
     /// Health, what to do next, data that flows.
-    pub static HOME: Screen = screen("Home", "/console", "", BOTH, "M4 11l8-7 8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z");
+    pub static HOME: Screen = screen(
+        "Home",
+        "/console",
+        "",
+        BOTH,
+        "M4 11l8-7 8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z",
+    );
     /// Who needs help now.
-    pub static TODAY: Screen = screen("Today", "/console/today", "Learning", GUIDES, "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3.5 2");
+    pub static TODAY: Screen = screen(
+        "Today",
+        "/console/today",
+        "Learning",
+        GUIDES,
+        "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3.5 2",
+    );
     /// Students.
-    pub static STUDENTS: Screen = screen("Students", "/console/students", "Learning", GUIDES, "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14.5a6.5 6.5 0 0 1 3.5 5.5");
+    pub static STUDENTS: Screen = screen(
+        "Students",
+        "/console/students",
+        "Learning",
+        GUIDES,
+        "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14.5a6.5 6.5 0 0 1 3.5 5.5",
+    );
     /// Classes.
-    pub static CLASSES: Screen = screen("Classes", "/console/classes", "Learning", GUIDES, "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z");
+    pub static CLASSES: Screen = screen(
+        "Classes",
+        "/console/classes",
+        "Learning",
+        GUIDES,
+        "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z",
+    );
     /// Courses.
-    pub static COURSES: Screen = screen("Courses", "/console/courses", "Learning", GUIDES, "M12 6.5C10 5 7 4.5 3.5 4.5v13c3.5 0 6.5.5 8.5 2 2-1.5 5-2 8.5-2v-13c-3.5 0-6.5.5-8.5 2zM12 6.500v13");
+    pub static COURSES: Screen = screen(
+        "Courses",
+        "/console/courses",
+        "Learning",
+        GUIDES,
+        "M12 6.5C10 5 7 4.5 3.5 4.5v13c3.5 0 6.5.5 8.5 2 2-1.5 5-2 8.5-2v-13c-3.5 0-6.5.5-8.5 2zM12 6.500v13",
+    );
     /// Badges and records.
-    pub static BADGES: Screen = screen("Badges and records", "/console/badges", "Learning", GUIDES, "M12 3a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM8.5 14l-1.5 7 5-2.5 5 2.5-1.5-7");
+    pub static BADGES: Screen = screen(
+        "Badges and records",
+        "/console/badges",
+        "Learning",
+        GUIDES,
+        "M12 3a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM8.5 14l-1.5 7 5-2.5 5 2.5-1.5-7",
+    );
     /// Events.
-    pub static EVENTS: Screen = screen("Events", "/console/events", "Data", DEVELOPERS, "M3 12h4l3-8 4 16 3-8h4");
+    pub static EVENTS: Screen =
+        screen("Events", "/console/events", "Data", DEVELOPERS, "M3 12h4l3-8 4 16 3-8h4");
     /// Imports.
-    pub static IMPORTS: Screen = screen("Imports", "/console/imports", "Data", NOBODY_ELSE, "M12 3v12M7 10l5 5 5-5M4 20h16");
+    pub static IMPORTS: Screen =
+        screen("Imports", "/console/imports", "Data", NOBODY_ELSE, "M12 3v12M7 10l5 5 5-5M4 20h16");
     /// Projects.
-    pub static PROJECTS: Screen = screen("Projects", "/console/projects", "Platform", DEVELOPERS, "M12 3l8 4.500v9L12 21l-8-4.500v-9zM4 7.500l8 4.5 8-4.500M12 12v9");
+    pub static PROJECTS: Screen = screen(
+        "Projects",
+        "/console/projects",
+        "Platform",
+        DEVELOPERS,
+        "M12 3l8 4.500v9L12 21l-8-4.500v-9zM4 7.500l8 4.5 8-4.500M12 12v9",
+    );
     /// Apps and keys.
-    pub static KEYS: Screen = screen("Apps and keys", "/console/keys", "Platform", DEVELOPERS, "M15 3a6 6 0 0 0-5.7 7.900L3 17.200V21h3.800l.7-2h2v-2h2l1.6-1.600A6 6 0 1 0 15 3zM16.5 7.500h.01");
+    pub static KEYS: Screen = screen(
+        "Apps and keys",
+        "/console/keys",
+        "Platform",
+        DEVELOPERS,
+        "M15 3a6 6 0 0 0-5.7 7.900L3 17.200V21h3.800l.7-2h2v-2h2l1.6-1.600A6 6 0 1 0 15 3zM16.5 7.500h.01",
+    );
     /// System.
-    pub static SYSTEM: Screen = screen("System", "/console/system", "Platform", NOBODY_ELSE, "M4 5h16v5H4zM4 14h16v5H4zM7.5 7.500h.01M7.5 16.500h.01");
+    pub static SYSTEM: Screen = screen(
+        "System",
+        "/console/system",
+        "Platform",
+        NOBODY_ELSE,
+        "M4 5h16v5H4zM4 14h16v5H4zM7.5 7.500h.01M7.5 16.500h.01",
+    );
     /// Documentation, open to everybody.
-    pub static DOCS: Screen = screen("Docs", "/docs", "Help", BOTH, "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6");
+    pub static DOCS: Screen =
+        screen("Docs", "/docs", "Help", BOTH, "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6");
 }
 
 /// Every screen, in the order of the navigation.

@@ -38,10 +38,7 @@ pub enum Export {
 
 impl Query {
     /// What the address of a path with these pairs asks. What is no number or no form is passed over.
-    pub fn of<'q>(
-        path: &str,
-        pairs: impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)>,
-    ) -> Self {
+    pub fn of<'q>(path: &str, pairs: impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)>) -> Self {
         let mut query = Self { path: path.to_owned(), page: 1, ..Self::default() };
         for (name, value) in pairs {
             match &*name {
@@ -244,9 +241,8 @@ impl List {
         mut rows: Vec<Row>,
     ) -> Self {
         let words: Vec<String> = query.filter.split_whitespace().map(str::to_lowercase).collect();
-        let holds = |row: &Row, word: &str| {
-            row.iter().any(|cell| cell.shown.to_lowercase().contains(word))
-        };
+        let holds =
+            |row: &Row, word: &str| row.iter().any(|cell| cell.shown.to_lowercase().contains(word));
         rows.retain(|row| words.iter().all(|word| holds(row, word)));
         let (key, is_reversed) = query.order();
         if let Some(at) = columns.iter().position(|column| column.key == key) {
@@ -308,7 +304,8 @@ impl List {
         let keys = self.columns.iter().map(|column| column.key);
         file.write_record(keys).map_err(Problem::internal)?;
         for row in &self.rows {
-            file.write_record(row.iter().map(|cell| plain(&cell.value))).map_err(Problem::internal)?;
+            file.write_record(row.iter().map(|cell| plain(&cell.value)))
+                .map_err(Problem::internal)?;
         }
         file.into_inner().map_err(Problem::internal)
     }

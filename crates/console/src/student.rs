@@ -98,7 +98,7 @@ pub const FACTS: &[Column] = &[
 pub struct Facts {
     /// The frame.
     pub frame: Frame,
-    /// The student's sourcedId and name.
+    /// The student's page and name.
     pub student: (String, String),
     /// Which events: days and subject.
     pub which: String,
@@ -114,7 +114,7 @@ pub struct Facts {
 pub struct Event {
     /// The frame.
     pub frame: Frame,
-    /// The student's sourcedId and name.
+    /// The student's page and name.
     pub student: (String, String),
     /// What is known of it.
     pub facts: Vec<(&'static str, String)>,

@@ -5,7 +5,11 @@ use lyceum_core::time::Timestamp;
 /// A number with what is worth telling behind the point: `1 204`, `12.5`.
 pub fn number(value: f64) -> String {
     let tenths = (value * 10.0).round() / 10.0;
-    if tenths.fract() == 0.0 { grouped(tenths) } else { format!("{}{}", grouped(tenths.trunc()), &format!("{:.1}", tenths.abs().fract())[1..]) }
+    if tenths.fract() == 0.0 {
+        grouped(tenths)
+    } else {
+        format!("{}{}", grouped(tenths.trunc()), &format!("{:.1}", tenths.abs().fract())[1..])
+    }
 }
 
 /// Thousandths as [`number`].
@@ -29,17 +33,19 @@ fn grouped(whole: f64) -> String {
 /// A span of time: `45 s`, `12 min`, `2 h 05 min`, `3 days`.
 pub fn span(seconds: i64) -> String {
     match seconds {
-        i64::MIN..60 => format!("{} s", seconds.max(0)),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..172_800 => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
-        _ => format!("{} days", seconds / 86_400),
+        i64::MIN..60 => format!("{}\u{a0}s", seconds.max(0)),
+        60..3600 => format!("{}\u{a0}min", seconds / 60),
+        3600..172_800 => {
+            format!("{}\u{a0}h\u{a0}{:02}\u{a0}min", seconds / 3600, seconds % 3600 / 60)
+        }
+        _ => format!("{}\u{a0}days", seconds / 86_400),
     }
 }
 
 /// How long ago an instant was.
 pub fn ago(at: Timestamp, now: Timestamp) -> String {
     let seconds = (now.milliseconds() - at.milliseconds()) / 1000;
-    if seconds < 5 { "now".to_owned() } else { format!("{} ago", span(seconds)) }
+    if seconds < 5 { "now".to_owned() } else { format!("{}\u{a0}ago", span(seconds)) }
 }
 
 /// A share in percent: `83 %`; none of none is a dash.

@@ -1,8 +1,10 @@
 //! Every limit of the platform, each a named constant with its unit. `docs/limits.md` lists them
 //! all; a tidy test holds the two together.
 
+mod console;
 mod people;
 
+pub use console::*;
 pub use people::*;
 
 /// Bytes of a project's schema, and of one of its migrations, at most.
@@ -488,11 +490,3 @@ pub const R2_REQUEST_MAX_BYTES: u64 = 8 * 1024 * 1024;
 pub const FRONTEND_CACHE_ENTRIES: usize = 64;
 /// Bytes of the body of a request to the backend of a project at most.
 pub const BACKEND_BODY_MAX_BYTES: usize = 100 * 1024 * 1024;
-/// Rows on a page of a list of the console.
-pub const CONSOLE_PAGE_ROWS_COUNT: usize = 50;
-/// Bytes of a form of the console at most.
-pub const CONSOLE_FORM_MAX_BYTES: usize = 1024 * 1024;
-/// Events that the console looks at to tell how many came in lately.
-pub const EVENT_FLOW_MAX_RECORDS: i64 = 20_000;
-/// Unknown students that the console lists at most.
-pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;

@@ -103,21 +103,29 @@ async function answerLesson(server, student) {
   const names = ["console-1", "console-2", "console-3"];
   for (const name of names) {
     const xml = `<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="${name}" title="Halves ${name.at(-1)}" time-dependent="false">
-  <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="identifier"><qti-correct-response><qti-value>A</qti-value></qti-correct-response></qti-response-declaration>
-  <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"><qti-default-value><qti-value>0</qti-value></qti-default-value></qti-outcome-declaration>
-  <qti-item-body><qti-choice-interaction response-identifier="RESPONSE" max-choices="1"><qti-simple-choice identifier="A">a</qti-simple-choice><qti-simple-choice identifier="B">b</qti-simple-choice></qti-choice-interaction></qti-item-body>
+  <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="identifier">
+    <qti-correct-response><qti-value>A</qti-value></qti-correct-response>
+  </qti-response-declaration>
+  <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float">
+    <qti-default-value><qti-value>0</qti-value></qti-default-value>
+  </qti-outcome-declaration>
+  <qti-item-body><qti-choice-interaction response-identifier="RESPONSE" max-choices="1">
+    <qti-simple-choice identifier="A">a</qti-simple-choice><qti-simple-choice identifier="B">b</qti-simple-choice>
+  </qti-choice-interaction></qti-item-body>
   <qti-response-processing template="https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/match_correct.xml"/>
 </qti-assessment-item>`;
     await server.call("POST", "/assessment-items", { format: "xml", xml, metadata: { difficulty: "easy", humanApproved: true } });
   }
-  const refs = names.map((name) => `<qti-assessment-item-ref identifier="${name}" href="${name}.xml"/>`).join("");
-  const xml = `<qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="console-test" title="Halves"><qti-test-part identifier="p" navigation-mode="linear" submission-mode="individual"><qti-assessment-section identifier="s" title="S" visible="true">${refs}</qti-assessment-section></qti-test-part></qti-assessment-test>`;
-  await server.call("POST", "/assessment-tests", { format: "xml", xml });
+  const refs = names.map((name) => ({ identifier: name, href: `assessment-items/${name}` }));
+  const section = { identifier: "console-s", title: "Halves", visible: true, sequence: 1, "qti-assessment-item-ref": refs };
+  const part = { identifier: "console-p", navigationMode: "linear", submissionMode: "individual", "qti-assessment-section": [section] };
+  await server.call("POST", "/assessment-tests", { identifier: "console-test", title: "Halves", "qti-test-part": [part] });
   const unit = { sourcedId: "console-unit", title: "Halves", course: { sourcedId: COURSE }, sortOrder: 1 };
   await server.call("POST", `${ROSTERING}/courses/components`, { courseComponent: unit });
   const metadata = { type: "qti", subType: "qti-test", xp: 10, subject: "Math", grades: ["3"], url: "https://content.example.org/assessment-tests/console-test" };
   await server.call("POST", `${RESOURCES}/resources`, { resource: { sourcedId: "console-resource", title: "Halves", vendorResourceId: "console-test", metadata } });
-  const lesson = { sourcedId: LESSON, title: "Halves and quarters", courseComponent: { sourcedId: "console-unit" }, resource: { sourcedId: "console-resource" }, sortOrder: 1, lessonType: "powerpath-100" };
+  const [courseComponent, resource] = ["console-unit", "console-resource"].map((sourcedId) => ({ sourcedId }));
+  const lesson = { sourcedId: LESSON, title: "Halves and quarters", courseComponent, resource, sortOrder: 1, lessonType: "powerpath-100" };
   await server.call("POST", `${ROSTERING}/courses/component-resources`, { componentResource: lesson });
   for (const answer of ["A", "B"]) {
     const { question } = await server.call("GET", `/powerpath/getNextQuestion?student=${student}&lesson=${LESSON}`);

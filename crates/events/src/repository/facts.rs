@@ -158,7 +158,12 @@ pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
     let mut all = Vec::new();
     tx.query(&sql, &bounds(&instants), |row| {
         let text = |column| row.text(column).map(str::to_owned);
-        all.push(Did { actor: row.int(0)?, person: text(1)?, email: text(2)?, sums: sums(row, 3)? });
+        all.push(Did {
+            actor: row.int(0)?,
+            person: text(1)?,
+            email: text(2)?,
+            sums: sums(row, 3)?,
+        });
         Ok(true)
     })?;
     Ok(all)

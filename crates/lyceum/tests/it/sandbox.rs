@@ -138,6 +138,29 @@ fn nothing_is_accepted_without_a_token_but_by_the_standards() {
 }
 
 #[test]
+fn the_console_opens_with_project_and_student_by_a_link_that_works_once() {
+    let place = Place::new();
+    let sandbox = Running::start(&place, "--project-name Rivers");
+    let link = sandbox.told["console"].as_str().unwrap();
+    let path = link.split_once(&format!(":{}", sandbox.told["port"])).unwrap().1.to_owned();
+    let browser = sandbox.anonymous();
+    let entered = browser.get(&path).expect(303);
+    assert_eq!(entered.header("location"), "/console");
+    let cookie = entered.header("set-cookie").split(';').next().unwrap().to_owned();
+    let page = browser.get("/console").header("cookie", &cookie).expect(200).text();
+    assert!(page.contains(">Rivers</a>") && page.contains(">Demo Sandbox</a>"), "{page}");
+    let student = browser.get("/console/students/demo%2Duser").header("cookie", &cookie);
+    assert!(student.expect(200).text().contains("Demo Sandbox"));
+    // Neither the link again nor any token opens a page; a new start gives a new link.
+    browser.get(&path).expect(404);
+    assert_eq!(sandbox.client().get("/console").send().status, 303);
+    sandbox.stop();
+    let sandbox = Running::start(&place, "--project-name Rivers");
+    assert_ne!(sandbox.told["console"].as_str().unwrap().split_once('=').unwrap().1, path);
+    sandbox.anonymous().get(&path).expect(404);
+}
+
+#[test]
 fn a_database_in_memory_leaves_nothing() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--memory --project-name Rivers");

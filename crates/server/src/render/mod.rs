@@ -18,8 +18,8 @@ pub(crate) use game::{refusal as game_refusal, schema as game_schema};
 pub(crate) use imsx::case::schema as case_schema;
 pub(crate) use imsx::credentials::schema as credentials_schema;
 pub(crate) use imsx::oneroster::schema as imsx_schema;
-pub(crate) use page::{sentence, title};
 pub(crate) use oauth::{refusal, schema as oauth_schema};
+pub(crate) use page::{sentence, title};
 pub(crate) use problem_json::schema as problem_schema;
 pub(crate) use qti::schema as qti_schema;
 

@@ -15,6 +15,7 @@ mod case_search;
 mod case_writes;
 mod clr;
 mod compression;
+mod console;
 mod cors;
 mod credential_pages;
 mod enrolling;

@@ -217,8 +217,9 @@ async fn unknown_students(context: Context, visitor: Visitor) -> Result<Answer> 
     let most = limits::UNKNOWN_STUDENTS_MAX_RECORDS;
     let found = context.app.db.scan(deadline(), move |tx| unknown::list(tx, most)).await?;
     let row = |one: &unknown::Unknown| vec![Cell::text(&one.iri), Cell::text(&one.email)];
-    let list = List::new("Unknown students", UNKNOWN, query(&context), found.iter().map(row).collect())
-        .or_else("Every actor of every event is somebody in the roster.");
+    let list =
+        List::new("Unknown students", UNKNOWN, query(&context), found.iter().map(row).collect())
+            .or_else("Every actor of every event is somebody in the roster.");
     let view = Unknown { frame: visitor.frame("Unknown students"), list };
     listed("unknown-students", &view.list, &view)
 }

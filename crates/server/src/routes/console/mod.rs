@@ -18,9 +18,9 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use serde_json::json;
 
 use super::sign_in::Form;
+use crate::answer::Answer;
 use crate::auth::people::Cookie;
 use crate::auth::sign_in;
-use crate::answer::Answer;
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get, post};
@@ -78,6 +78,7 @@ where
     })
 }
 
+#[allow(dead_code, reason = "the screens that change something come after those that show")]
 /// A change by a form of a page: as [`page`], and only where the form carries the token of this very
 /// session and a page of this server sent it.
 fn action<H, F>(path: &'static str, screen: &'static Screen, handler: H) -> Route

@@ -86,7 +86,12 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         rings: subjects.iter().map(|subject| ring(&id, subject, &today)).collect(),
         ranges: ranges.into(),
         xp: chart::bars(&by_day(Measure::Xp, "XP", 1.0), "XP by day", "XP", goal),
-        time: chart::bars(&by_day(Measure::Active, "min", 60.0), "Active minutes by day", "min", None),
+        time: chart::bars(
+            &by_day(Measure::Active, "min", 60.0),
+            "Active minutes by day",
+            "min",
+            None,
+        ),
         totals: totals(&id, &report, &first, &today),
         answers: answers(query, &asked, &lessons, &zone),
         id,
@@ -195,12 +200,7 @@ fn total(subject: String, sums: &Sums, href: String) -> Total {
     }
 }
 
-fn answers(
-    query: Query,
-    asked: &[Asked],
-    lessons: &HashMap<String, Object>,
-    zone: &Zone,
-) -> List {
+fn answers(query: Query, asked: &[Asked], lessons: &HashMap<String, Object>, zone: &Zone) -> List {
     let row = |asked: &Asked| -> Row {
         let entry = &asked.entry;
         let title = lessons.get(&asked.lesson).map(|lesson| fields::text(lesson, "title"));
@@ -250,15 +250,14 @@ fn why(reason: &Reason) -> String {
     }
 }
 
-/// The student that a page below is about: sourcedId and name.
+/// The student that a page below is about: page and name.
 fn whose(tx: &mut Tx<'_>, id: &str) -> Result<(String, String)> {
     let user = fields::in_use(tx, &USER, id)?;
-    Ok((link(id).rsplit('/').next().unwrap_or_default().to_owned(), name(&user)))
+    Ok((link(id), name(&user)))
 }
 
 async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (id, zone, query) =
-        (context.param("id").to_owned(), visitor.zone.clone(), query(&context));
+    let (id, zone, query) = (context.param("id").to_owned(), visitor.zone.clone(), query(&context));
     let today = zone.day_of(context.app.clock.now()).to_string();
     let or_today = |name| match query.own(name) {
         "" => today.clone(),
@@ -318,7 +317,7 @@ async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.read(move |tx| {
         let student = whose(tx, &of)?;
         let mut found = None;
-        lyceum_events::scan(tx, number - 1, 1, |logged| {
+        lyceum_events::scan(tx, number.saturating_sub(1), 1, |logged| {
             found = Some(logged).filter(|logged| logged.seq == number);
             Ok(())
         })?;

@@ -1,5 +1,7 @@
 //! Students: everybody who learns, with what they did today.
 
+use std::collections::BTreeSet;
+
 use lyceum_adaptive::today as learning;
 use lyceum_bridge::today::StudentDay;
 use lyceum_console::students::{COLUMNS, Students};
@@ -26,13 +28,8 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         context.app.db.scan(deadline(), move |tx| learning::students(tx, now, &zone)).await?;
     let query = query(&context);
     let (school, grade) = (query.own("school").to_owned(), query.own("grade").to_owned());
-    let all = |of: fn(&StudentDay) -> &String| {
-        let mut names: Vec<String> = scanned.iter().map(of).filter(|n| !n.is_empty()).cloned().collect();
-        names.sort();
-        names.dedup();
-        names
-    };
-    let (schools, grades) = (all(|day| &day.school), all(|day| &day.learner.grade));
+    let (schools, grades) =
+        (all(&scanned, |day| &day.school), all(&scanned, |day| &day.learner.grade));
     let is_wanted = |day: &&StudentDay| {
         (school.is_empty() || day.school == school)
             && (grade.is_empty() || day.learner.grade == grade)
@@ -47,6 +44,12 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         .choice(Choice::of("grade", "Grade", grades.iter().map(|name| (name, name))));
     let view = Students { frame: visitor.frame("Students"), day, list };
     listed("students", &view.list, &view)
+}
+
+/// What there is of it among the students, in order.
+fn all(days: &[StudentDay], of: fn(&StudentDay) -> &String) -> Vec<String> {
+    let names: BTreeSet<&String> = days.iter().map(of).filter(|name| !name.is_empty()).collect();
+    names.into_iter().cloned().collect()
 }
 
 fn row(day: &StudentDay, now: Timestamp, today: &str) -> Row {

@@ -42,9 +42,10 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else("Nobody needs help right now.")
         .choice(Choice::of("rule", "Reason", RULES.iter().map(|rule| (rule.id, rule.title))))
         .choice(Choice::of("school", "School", schools.iter().map(|name| (name, name))));
-    let (_, time) = visitor.zone.written(now).split_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap_or_default();
+    let time = visitor.zone.written(now).split_off("2026-01-15 ".len());
     let rules = RULES.iter().map(|rule| (rule.title, speaks(rule))).collect();
-    let view = Today { frame: visitor.frame("Today"), day, time, students, needy, behind, list, rules };
+    let view =
+        Today { frame: visitor.frame("Today"), day, time, students, needy, behind, list, rules };
     listed("today", &view.list, &view)
 }
 
@@ -78,7 +79,9 @@ pub(super) fn label(reason: &Reason) -> Label {
 fn speaks(rule: &Rule) -> String {
     let limit = match (rule.sign, rule.when) {
         (Sign::Failures, When::Below(limit) | When::Above(limit) | When::From(limit)) => {
-            format!("{limit:.0} failed attempts or more of a lesson that is not mastered, the last one")
+            format!(
+                "{limit:.0} failed attempts or more of a lesson that is not mastered, the last one"
+            )
         }
         (Sign::Idle, When::Below(limit) | When::Above(limit) | When::From(limit)) => {
             format!("no event for {limit:.0} minutes, the daily goal not reached,")

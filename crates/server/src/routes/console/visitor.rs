@@ -1,6 +1,6 @@
 //! Who looks at a page of the console.
 
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use lyceum_access::{Holder, Person};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::{Frame, Query, Refused, Screen};

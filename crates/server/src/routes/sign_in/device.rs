@@ -6,8 +6,8 @@ use lyceum_access::{Holder, Person, device, guess};
 use lyceum_core::{Result, limits};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::page::{Form, Guard, shown};
 use super::elsewhere;
+use super::page::{Form, Guard, shown};
 use crate::answer::Answer;
 use crate::auth::{self, people};
 use crate::context::Context;

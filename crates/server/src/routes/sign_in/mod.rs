@@ -18,8 +18,8 @@ use crate::context::Context;
 use crate::render::{self, Rendering, sentence};
 use crate::route::{Access, Area, Place, Route, get, post};
 
-pub(super) use page::{Form, Guard};
 use page::shown;
+pub(super) use page::{Form, Guard};
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 

@@ -1,0 +1,109 @@
+//! The console over HTTP: who gets in, what is asked of lists, and what Today says of lessons.
+
+use std::sync::Arc;
+
+use lyceum_access::Role;
+use lyceum_core::time::ManualClock;
+use lyceum_testkit::client::{Reply, TestClient};
+use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use serde_json::{Value, json};
+
+use crate::enrolling::{get, post};
+use crate::lessons;
+use crate::people::{person, signed_in};
+
+fn page(server: &TestServer, cookie: &str, path: &str) -> Reply {
+    server.anonymous().get(path).header("cookie", cookie).send()
+}
+
+fn visitor(server: &TestServer, role: Role) -> String {
+    let email = format!("{role}@example.org");
+    person(server, &email, "Robin", role);
+    signed_in(server, &email)
+}
+
+#[test]
+fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
+    both(|server| {
+        let reply = server.anonymous().get("/console/today?rule=waste").send();
+        assert_eq!(reply.status, 303);
+        assert_eq!(reply.header("location"), "/sign-in?next=%2Fconsole%2Ftoday%3Frule%3Dwaste");
+        // A token is none of a browser.
+        assert_eq!(server.client().get("/console").send().status, 303);
+
+        let developer = visitor(server, Role::Developer);
+        let reply = page(server, &developer, "/console/today");
+        assert_eq!(reply.status, 403);
+        let told = "&#39;Today&#39; is not for the role &#39;developer&#39;";
+        assert!(reply.text().contains(told), "{}", reply.text());
+        let guide = visitor(server, Role::Guide);
+        let reply = page(server, &guide, "/console/today");
+        assert_eq!(reply.status, 200);
+        assert_eq!(reply.header("cache-control"), "no-store");
+        let policy = reply.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"));
+        assert!(!policy.contains("unsafe"), "{policy}");
+
+        // What is not there is told in the frame, or on a page of its own.
+        let reply = page(server, &guide, "/console/students/nobody");
+        assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
+        assert!(reply.text().contains("Nothing is here"));
+        let reply = page(server, &guide, "/console/nowhere");
+        assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
+        server.anonymous().get("/console/assets/docs.css").expect(404);
+        // A link lets nobody in but in a sandbox.
+        assert_eq!(page(server, &guide, "/console/enter?link=x").status, 404);
+    });
+}
+
+fn fail(client: &TestClient, attempt: u32) {
+    let body = json!({"student": "amy", "lesson": "quiz"});
+    if attempt > 1 {
+        post(client, "/adaptive/createNewAttempt", &body, 201);
+    }
+    let answer = json!({
+        "student": "amy", "lesson": "quiz", "question": "q1", "responses": {"RESPONSE": "B"},
+    });
+    client.put("/powerpath/updateStudentQuestionResponse").json(&answer).expect(200);
+    post(client, "/adaptive/finalStudentAssessmentResponse", &body, 200);
+}
+
+#[test]
+fn whoever_fails_a_lesson_for_the_third_time_stands_on_today() {
+    // A Saturday: nothing is due.
+    let clock = Arc::new(ManualClock::at("2026-03-14T11:00:00Z".parse().unwrap()));
+    both_as(&Setup { clock: clock.clone(), ..Setup::default() }, |server| {
+        let client = server.client();
+        lessons::course(&client);
+        lessons::stored_question(&client, "q1");
+        lessons::lesson(&client, "quiz", "quiz", &["q1"], 8.0);
+        let guide = visitor(server, Role::Guide);
+        let today = |server: &TestServer| -> Value {
+            let reply = page(server, &guide, "/console/today?export=json&rule=failures");
+            assert_eq!(reply.status, 200, "{}", reply.text());
+            reply.json()
+        };
+        fail(&client, 1);
+        fail(&client, 2);
+        assert_eq!(today(server), json!([]));
+        fail(&client, 3);
+        let told = today(server);
+        assert_eq!(told[0]["student"], "amy S", "{told}");
+        let reasons = told[0]["reasons"].as_str().unwrap();
+        assert!(
+            reasons.starts_with("Failed repeatedly: 3 failed attempts of one lesson"),
+            "{told}"
+        );
+        server.restart();
+        assert_eq!(today(server), told);
+
+        // Every answer with its reason, the last one first, as the log has them.
+        let path = "/console/students/amy?export=json";
+        let answers: Value = page(server, &guide, path).json();
+        let log = get(&client, "/powerpath/getAttemptLog?student=amy&lesson=quiz");
+        assert_eq!(answers.as_array().unwrap().len(), 3);
+        assert_eq!(answers[0]["question"], log["log"][0]["item"]);
+        assert_eq!(answers[0]["why"], "Question 1 in the lesson's order");
+        assert_eq!((&answers[0]["outcome"], &answers[0]["attempt"]), (&json!("wrong"), &json!(3)));
+    });
+}
