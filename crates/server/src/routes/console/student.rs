@@ -233,19 +233,19 @@ fn why(reason: &Reason) -> String {
         Reason::InOrder { place } => format!("Question {} in the lesson's order", place + 1),
         Reason::Bands { score, wanted, served, draw, repeated, earlier, .. } => {
             let (wanted, served) = (wanted.name(), served.name());
-            let mut says = format!("At score {score}, {wanted} was due");
+            let mut parts = vec![format!("At score {score}, {wanted} was due")];
             if wanted != served {
-                says += &format!("; none was left, so {served}");
+                parts.push(format!("none was left, so {served}"));
             }
             if draw.of > 1 {
-                says += &format!("; one of {} alike", draw.of);
+                parts.push(format!("one of {} alike", draw.of));
             }
             if *repeated {
-                says += "; asked again";
+                parts.push("asked again".to_owned());
             } else if *earlier > 0 {
-                says += &format!("; answered {earlier} times before");
+                parts.push(format!("answered {earlier} times before"));
             }
-            says
+            parts.join("; ")
         }
     }
 }
