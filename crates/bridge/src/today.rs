@@ -1,16 +1,18 @@
 //! Today: what every student has done of what is due, by a fixed number of statements.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{self, Did, Measure, Sums};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
 use lyceum_roster::record::{Object, members};
 use lyceum_roster::repository::{self, Learner};
 use lyceum_store::Tx;
+use serde::Deserialize;
 
 use crate::analytics::{self, Who};
 use crate::zone::{self, Zone};
@@ -23,8 +25,6 @@ pub struct StudentDay {
     pub learner: Learner,
     /// The name of the organization.
     pub school: String,
-    /// The classes that the student is in now.
-    pub classes: Vec<String>,
     /// The daily XP of all courses together; 0 where there is no goal.
     pub goal_xp: i64,
     /// The sums of the day.
@@ -176,36 +176,51 @@ fn by_email(
     repository::users_with_emails(tx, &emails)
 }
 
-/// Notes the classes and goals of the enrollments that are not over.
+/// The last day of an enrollment; empty where it has none.
+#[derive(Deserialize)]
+struct Last<'a> {
+    #[serde(rename = "endDate", borrow)]
+    end_date: Option<Cow<'a, str>>,
+}
+
+/// Notes the goals of the enrollments that are not over.
 fn learn(
     tx: &mut Tx<'_>,
     now: Timestamp,
     at: &HashMap<String, usize>,
     days: &mut [StudentDay],
 ) -> Result<()> {
+    // Most enrollments have the goal of their course: those are added up without being read whole.
     let today = places::day(now);
-    let mut goals_of = Vec::new();
-    repository::each_learning(tx, |user, class, course, body| {
+    let mut usual: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut own = Vec::new();
+    repository::each_learning(tx, |user, course, body| {
         let Some(at) = at.get(user) else { return Ok(()) };
-        // Most say neither, and need not be read.
-        let own = if body.contains("\"endDate\"") || body.contains("\"dailyXp\"") {
-            members(body, None)?
+        let Last { end_date } = serde_json::from_str(body).map_err(Problem::internal)?;
+        if !places::lasts_until(end_date.as_deref().unwrap_or_default(), &today) {
+            return Ok(());
+        }
+        if body.contains("\"dailyXp\"") {
+            own.push((*at, course.to_owned(), members(body, None)?));
+        } else if let Some(students) = usual.get_mut(course) {
+            students.push(*at);
         } else {
-            Object::new()
-        };
-        if places::lasts(&own, &today) {
-            days[*at].classes.push(class.to_owned());
-            goals_of.push((*at, course.to_owned(), fields::metadata(&own)));
+            usual.insert(course.to_owned(), vec![*at]);
         }
         Ok(())
     })?;
-    let courses = fields::of_all(tx, &COURSE, goals_of.iter().map(|(_, id, _)| id.as_str()))?;
-    let courses: HashMap<&str, Object> =
-        courses.iter().map(|(id, course)| (id.as_str(), fields::metadata(course))).collect();
-    let none = Object::new();
-    for (at, course, own) in goals_of {
-        let course = courses.get(course.as_str()).unwrap_or(&none);
-        days[at].goal_xp += goals::daily_xp(own, course).unwrap_or_default();
+    let ids = usual.keys().chain(own.iter().map(|(_, course, _)| course)).map(String::as_str);
+    let courses = fields::of_all(tx, &COURSE, ids)?;
+    let metadata = |course: &str| courses.get(course).map(fields::metadata).unwrap_or_default();
+    for (course, students) in usual {
+        let goal = goals::daily_xp(Object::new(), &metadata(&course)).unwrap_or_default();
+        for at in students {
+            days[at].goal_xp += goal;
+        }
+    }
+    for (at, course, enrollment) in own {
+        let goal = goals::daily_xp(fields::metadata(&enrollment), &metadata(&course));
+        days[at].goal_xp += goal.unwrap_or_default();
     }
     Ok(())
 }

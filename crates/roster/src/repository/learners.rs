@@ -59,18 +59,18 @@ fn first_links(tx: &mut Tx<'_>, field: &str) -> Result<HashMap<i64, String>> {
     Ok(found)
 }
 
-/// Hands every active enrollment of a student to `each`, in the order of their making: user, class,
-/// course, canonical JSON.
+/// Hands every active enrollment of a student to `each`, in the order of their making: user, course,
+/// canonical JSON.
 pub fn each_learning(
     tx: &mut Tx<'_>,
-    mut each: impl FnMut(&str, &str, &str, &str) -> Result<()>,
+    mut each: impl FnMut(&str, &str, &str) -> Result<()>,
 ) -> Result<()> {
-    let sql = "SELECT e.user_id, e.class_id, c.course_id, e.body FROM enrollments e \
+    let sql = "SELECT e.user_id, c.course_id, e.body FROM enrollments e \
                JOIN classes c ON c.sourced_id = e.class_id \
                WHERE e.role = 'student' AND e.status = 'active' AND c.course_id IS NOT NULL \
                ORDER BY e.seq";
     tx.query(sql, &[], |row| {
-        each(row.text(0)?, row.text(1)?, row.text(2)?, row.text(3)?)?;
+        each(row.text(0)?, row.text(1)?, row.text(2)?)?;
         Ok(true)
     })
 }
