@@ -8,6 +8,14 @@ import { fileURLToPath } from "node:url";
 const [program, folder] = process.argv.slice(2).map((path) => resolve(path));
 if (!folder) throw new Error("usage: node pack.js PROGRAM FOLDER");
 
+/** How the packages of workerd name a platform. */
+const WORKERD = {
+  "linux-x64": "linux-64",
+  "linux-arm64": "linux-arm64",
+  "darwin-x64": "darwin-64",
+  "darwin-arm64": "darwin-arm64",
+};
+
 const web = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { version } = JSON.parse(readFileSync(web("sdk/package.json"), "utf8"));
 const staged = mkdtempSync(join(tmpdir(), "lyceum-cli-"));
@@ -23,6 +31,11 @@ try {
     description: "The program lyceum: an education platform in one binary, with a sandbox for app developers",
     license: "MIT OR Apache-2.0",
     bin: { lyceum: "bin/lyceum" },
+    // What runs and bundles backends. The packages of this platform alone need no install script.
+    dependencies: {
+      [`@cloudflare/workerd-${WORKERD[`${process.platform}-${process.arch}`]}`]: pinned("hosting", "workerd"),
+      [`@esbuild/${process.platform}-${process.arch}`]: pinned("deploy", "esbuild"),
+    },
     // npm refuses to install it where it does not run.
     os: [process.platform],
     cpu: [process.arch],
@@ -34,6 +47,12 @@ try {
   for (const name of packed.trim().split("\n")) console.log(join(folder, name));
 } finally {
   rmSync(staged, { recursive: true });
+}
+
+/** The version that is tested here. */
+function pinned(folder, name) {
+  const manifest = JSON.parse(readFileSync(web(`../tests/${folder}/package.json`), "utf8"));
+  return manifest.dependencies[name];
 }
 
 /** Takes out what only debuggers read; where that cannot be done the package is larger. */

@@ -111,6 +111,13 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("X1.memory", "sandbox --memory, exec to first 200 with data, ms", 100.0),
     at_most("X2.idle", "sandbox, anonymous memory when idle, MiB", 30.0),
     at_most("X2.memory", "sandbox --memory, anonymous memory when idle, MiB", 30.0),
+    at_most("H1", "first request to a backend that does not run / a start of bare workerd", 1.3),
+    at_least("H2", "requests to a backend, req/s, ours / bare workerd", 0.80),
+    at_least("H2.miniflare", "the same, ours / miniflare", 1.5),
+    at_most("H3", "a deploy that changes nothing, exec to exit, ms", 300.0),
+    at_most("H3.sent", "bytes that it uploads", 0.0),
+    at_most("H4.client", "peak anonymous memory of deploying a large frontend, MiB", 64.0),
+    at_most("H4.server", "anonymous memory of the server after it, MiB", 100.0),
     at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 

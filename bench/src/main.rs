@@ -10,6 +10,7 @@ mod credentials;
 mod data;
 mod events;
 mod goals;
+mod hosting;
 mod limits;
 mod load;
 mod machine;
@@ -52,6 +53,8 @@ enum Command {
     Credentials(credentials::Options),
     /// Measure the start and the memory of a sandbox against every goal
     Sandbox(sandbox::Options),
+    /// Measure deployed backends against every goal
+    Hosting(hosting::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -101,6 +104,7 @@ fn main() -> Result<()> {
         Command::Standards(options) => standards::run(&options),
         Command::Credentials(options) => credentials::run(&options),
         Command::Sandbox(options) => sandbox::run(&options),
+        Command::Hosting(options) => hosting::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

@@ -136,8 +136,8 @@ impl Ours {
 
 /// A client's id and secret.
 pub(crate) struct Credentials {
-    id: String,
-    secret: String,
+    pub(crate) id: String,
+    pub(crate) secret: String,
 }
 
 impl Credentials {

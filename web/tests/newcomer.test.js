@@ -52,11 +52,19 @@ async function newcomer(t) {
     name: "fractions",
     type: "module",
     devDependencies: { vite: `file:${path("../node_modules/vite")}` },
+    // So are the runtime and the bundler that the program brings.
+    overrides: Object.fromEntries([...brought("hosting", "@cloudflare"), ...brought("deploy", "@esbuild")]),
   };
   writeFileSync(join(root, "package.json"), JSON.stringify(manifest));
   await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], { cwd: root });
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(root, name), text);
   return root;
+}
+
+/** The packages of a scope that tests have installed. */
+function brought(tests, scope) {
+  const installed = path(`../../tests/${tests}/node_modules/${scope}`);
+  return readdirSync(installed).map((name) => [`${scope}/${name}`, `file:${join(installed, name)}`]);
 }
 
 /** Presses the app's button and answers what it shows. */
@@ -84,6 +92,13 @@ async function known(base, headers, email) {
 
 test("a newcomer submits an activity and sees it everywhere; the same app works on a server", { skip }, async (t) => {
   const root = await newcomer(t);
+  const doctor = await run(join(root, "node_modules/.bin/lyceum"), ["doctor", "--json", "--listen", "127.0.0.1:0"], {
+    cwd: root,
+    env: { PATH: process.env.PATH },
+  });
+  const runtime = JSON.parse(doctor.stdout).find(({ check }) => check === "runtime");
+  assert.equal(runtime.state, "ok", "the package brings what runs backends");
+  assert.ok(runtime.found.includes(join(root, "node_modules/@cloudflare")), runtime.found);
   const browser = await launch(t);
 
   const since = Date.now();

@@ -38,13 +38,13 @@ export function folder(t) {
 
 /** `lyceum serve` on data of its own, with a client that may do everything. */
 export class Server {
-  /** Starts one; `prepare` runs before, on its data. */
+  /** Starts one; `prepare` runs before, on its data and address, and may give it variables in `env`. */
   static async start(t, prepare = () => {}) {
     const server = new Server();
     server.data = join(folder(t), "data");
-    prepare(server);
     server.port = await freePort();
     server.base = `http://127.0.0.1:${server.port}`;
+    await prepare(server);
     t.after(() => server.kill());
     await server.run();
     const { id, secret } = JSON.parse(server.lyceum("client", "create", "test", "--json"));
@@ -57,7 +57,7 @@ export class Server {
   /** Runs the server, also after {@link kill}, at the same address. */
   async run() {
     const flags = ["--listen", `127.0.0.1:${this.port}`, "--public-url", this.base, "--data", this.data, "--quiet"];
-    const env = { ...process.env, LYCEUM_SERVER__LOG_LEVEL: "warn" };
+    const env = { ...process.env, LYCEUM_SERVER__LOG_LEVEL: "warn", ...this.env };
     this.process = spawn(binary, ["serve", ...flags], { env, stdio: ["ignore", "ignore", "inherit"] });
     await until("the server's start", () =>
       fetch(`${this.base}/ready`).then(

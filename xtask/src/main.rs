@@ -26,7 +26,7 @@ Usage: cargo xtask COMMAND
   test [ARGS]                         check format and lints, build, run all tests;
                                       with ARGS only `cargo test ARGS`, on the debug build
   soak [ARGS]                         the same tests at their full size
-  bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards or sandbox";
+  bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, sandbox or hosting";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -12,6 +12,8 @@ use crate::secret;
 
 /// What every key begins with.
 pub(crate) const PREFIX: &str = "lk_";
+/// What the id of every key begins with.
+pub(crate) const ID_PREFIX: &str = "key_";
 
 /// A key as it stands in the store; its text stays with whoever it was shown to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct ApiKey {
     pub used: Option<Timestamp>,
     /// Since when it is refused.
     pub revoked: Option<Timestamp>,
+    /// The id of the person who made it; none: it was made by a command.
+    pub maker: Option<String>,
 }
 
 /// What a new key is made from.
@@ -43,10 +47,13 @@ pub struct NewApiKey {
     pub role: Role,
     /// The slug of the one project that it may change; none: every project.
     pub project: Option<String>,
+    /// The id of the person who makes it; none: a command.
+    pub maker: Option<String>,
 }
 
 /// Makes a key and answers it with its text, which is not to be had again.
-/// Errors: a name that is empty, too long, or taken by a key in force.
+/// Errors: a name that is empty, too long, or taken by a key in force; one project for a key that may do
+/// everything.
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -58,8 +65,12 @@ pub fn create(
         let rule = format!("must be 1 to {} bytes long", limits::PERSON_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
+    if new.project.is_some() && new.role == Role::Administrator {
+        let rule = "is for keys that may do less: a key of an administrator may change everything";
+        return Err(Problem::invalid("project", rule));
+    }
     let key = ApiKey {
-        id: secret::random_text::<9>("key_"),
+        id: secret::random_text::<9>(ID_PREFIX),
         name: name.to_owned(),
         environment,
         role: new.role,
@@ -67,6 +78,7 @@ pub fn create(
         created: now,
         used: None,
         revoked: None,
+        maker: new.maker.clone(),
     };
     if list(tx)?.iter().any(|known| known.revoked.is_none() && known.name == key.name) {
         let message = format!("there is a key '{}' already; revoke it first", key.name);
@@ -79,12 +91,25 @@ pub fn create(
 
 /// Refuses the key of that name or id from now on. Errors: no key in force is called so.
 pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, name: &str) -> Result<ApiKey> {
-    let is_meant = |key: &ApiKey| key.revoked.is_none() && (key.name == name || key.id == name);
-    let mut key = list(tx)?.into_iter().find(is_meant).ok_or_else(|| {
-        let message = format!("there is no key '{name}', or it was revoked already");
-        Problem::new(ProblemKind::NotFound, message)
-    })?;
+    let mut key = in_force(tx, name)?;
     repository::revoke(tx, &key.id, now)?;
     key.revoked = Some(now);
     Ok(key)
+}
+
+/// Gives the key of that name or id another text and answers it; the former one is refused from now on.
+/// Errors: no key in force is called so.
+pub fn rotate(tx: &mut Tx<'_>, name: &str) -> Result<(ApiKey, String)> {
+    let key = in_force(tx, name)?;
+    let text = secret::random_text::<32>(PREFIX);
+    repository::replace(tx, &key.id, &secret::hash(&text))?;
+    Ok((key, text))
+}
+
+fn in_force(tx: &mut Tx<'_>, name: &str) -> Result<ApiKey> {
+    let is_meant = |key: &ApiKey| key.revoked.is_none() && (key.name == name || key.id == name);
+    list(tx)?.into_iter().find(is_meant).ok_or_else(|| {
+        let message = format!("there is no key '{name}', or it was revoked already");
+        Problem::new(ProblemKind::NotFound, message)
+    })
 }

@@ -7,7 +7,7 @@ use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 
 use crate::repository::clients as repository;
-pub use crate::repository::clients::{all_since, find, list};
+pub use crate::repository::clients::{all_since, find, is_stale, list, touch, uses};
 use crate::scope::{Scopes, UnknownScope};
 use crate::secret;
 

@@ -1,5 +1,7 @@
 //! Limits on guessing: how often something may be tried in a while.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -30,6 +32,16 @@ pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[Subject]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// The address, or the network of one subscriber (RFC 6177): whoever has one address of IPv6 has many.
+pub fn place(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64))
+        }
+    }
 }
 
 /// Takes a try back: it was none, for it was right.

@@ -94,6 +94,22 @@ pub fn of_session(
     })
 }
 
+/// Whether an id is a person's or an API key's, and not a client's.
+pub fn is_id(id: &str) -> bool {
+    id.starts_with(person::ID_PREFIX) || id.starts_with(api_key::ID_PREFIX)
+}
+
+/// Who has that id, where they may call: for the tokens that they made for others.
+pub fn by_id(tx: &mut Tx<'_>, environment: Environment, id: &str) -> Result<Option<Holder>> {
+    if id.starts_with(person::ID_PREFIX) {
+        let person = person::find(tx, id)?.filter(|person| person.disabled.is_none());
+        return Ok(person.map(Holder::Person));
+    }
+    let key = api_keys::by_id(tx, id)?;
+    let key = key.filter(|key| key.revoked.is_none() && key.environment == environment);
+    Ok(key.map(Holder::Key))
+}
+
 /// Notes that a key or session is used.
 pub fn touch(tx: &mut Tx<'_>, now: Timestamp, text: &str) -> Result<()> {
     let hash = secret::hash(text);

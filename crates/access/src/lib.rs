@@ -1,17 +1,21 @@
 //! Who may call: clients and their secrets, people and their sessions, API keys, scopes, tokens,
-//! signing keys.
+//! signing keys; and the log of who changed what.
 //!
 //! Invariants: no HTTP and no async; everything works on a [`lyceum_store::Tx`] with the time
 //! passed in. A secret leaves this crate once, when it is made; at rest there is its SHA-256 alone.
 //! A private key is at rest only under the [`Master`] key.
 
 pub mod api_key;
+pub mod audit;
 pub mod client;
 pub mod device;
+pub mod first;
 pub mod guess;
 pub mod holder;
+pub mod identity;
 mod keyring;
 mod master;
+pub mod oidc;
 pub mod password;
 pub mod person;
 mod repository;
@@ -36,4 +40,16 @@ pub use token::{Grant, Issued, Player, TokenFault};
 pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, name: "access", sql: include_str!("../migrations/V2__access.sql") },
     Migration { version: 25, name: "people", sql: include_str!("../migrations/V25__people.sql") },
+    Migration { version: 34, name: "audit", sql: include_str!("../migrations/V34__audit.sql") },
+    Migration {
+        version: 35,
+        name: "identities",
+        sql: include_str!("../migrations/V35__identities.sql"),
+    },
+    Migration { version: 36, name: "uses", sql: include_str!("../migrations/V36__uses.sql") },
+    Migration {
+        version: 39,
+        name: "guesses_by_time",
+        sql: include_str!("../migrations/V39__guesses_by_time.sql"),
+    },
 ];

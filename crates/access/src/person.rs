@@ -8,9 +8,12 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 
 pub use crate::repository::people::{any, find, list, password};
-use crate::repository::{links, people as repository, sessions};
+use crate::repository::{api_keys, device, links, people as repository, sessions};
 use crate::scope::{Scope, Scopes};
 use crate::secret;
+
+/// What the id of every account begins with.
+pub(crate) const ID_PREFIX: &str = "lp_";
 
 /// What somebody is here, and so what they may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +133,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person
         return Err(Problem::invalid("name", rule));
     }
     let person = Person {
-        id: secret::random_text::<16>("lp_"),
+        id: secret::random_text::<16>(ID_PREFIX),
         email,
         name: name.to_owned(),
         role: new.role,
@@ -160,21 +163,21 @@ pub fn require(tx: &mut Tx<'_>, email: &str) -> Result<Person> {
     })
 }
 
-/// Lets nobody sign in to the account from now on, and ends its sessions; doing so twice keeps the
-/// first instant. Errors: there is none; nobody else could administer.
+/// Lets nobody sign in to the account from now on, ends what let anybody in and revokes the keys that its
+/// owner made; doing so twice keeps the first instant. Errors: there is none; nobody else could administer.
 pub fn disable(tx: &mut Tx<'_>, now: Timestamp, email: &str) -> Result<Person> {
     let mut person = require(tx, email)?;
     if person.disabled.is_none() {
-        let counts = person.role == Role::Administrator && person.has_password;
-        if counts && repository::active_administrators(tx)? == 1 {
+        let was_administered = repository::active_administrators(tx)? > 0;
+        repository::disable(tx, &person.id, now)?;
+        if was_administered && repository::active_administrators(tx)? == 0 {
             let message = format!("'{}' is the last administrator", person.email);
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
-        repository::disable(tx, &person.id, now)?;
         person.disabled = Some(now);
     }
-    sessions::delete_all_of(tx, &person.id)?;
-    links::delete_all_of(tx, &person.id)?;
+    end_all(tx, &person)?;
+    api_keys::revoke_all_of(tx, &person.id, now)?;
     Ok(person)
 }
 
@@ -194,17 +197,12 @@ pub fn of_link(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Option<Per
     Ok(find(tx, &id)?.filter(|person| person.disabled.is_none()))
 }
 
-/// Sets the password of a link's owner, uses the link up and ends all sessions of the account.
+/// Sets the password of a link's owner, uses the link up and ends what let anybody in before.
 /// Errors: the link was used, replaced or is too old.
 pub fn use_link(tx: &mut Tx<'_>, now: Timestamp, link: &str, password: &str) -> Result<Person> {
-    let person = of_link(tx, now, link)?.ok_or_else(|| {
-        let message = "this link was used already, was replaced by a newer one, or is too old; \
-                       'lyceum admin user link' makes a new one";
-        Problem::new(ProblemKind::NotFound, message)
-    })?;
+    let person = of_link(tx, now, link)?.ok_or_else(no_link)?;
     repository::set_password(tx, &person.id, password)?;
-    links::delete_all_of(tx, &person.id)?;
-    sessions::delete_all_of(tx, &person.id)?;
+    end_all(tx, &person)?;
     Ok(Person { has_password: true, ..person })
 }
 
@@ -218,6 +216,26 @@ pub fn enter(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Person> {
     })?;
     links::delete_all_of(tx, &person.id)?;
     Ok(person)
+}
+
+/// Ends what lets anybody in as that person: sessions, links, codes of programs.
+fn end_all(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
+    sessions::delete_all_of(tx, &person.id)?;
+    links::delete_all_of(tx, &person.id)?;
+    device::delete_all_of(tx, &person.id)
+}
+
+/// Whether the account still has the password whose hash that is, and is not disabled: checking one
+/// takes a while.
+pub fn still_has(tx: &mut Tx<'_>, person: &Person, hash: &str) -> Result<bool> {
+    Ok(password(tx, &person.id)?.as_deref() == Some(hash))
+}
+
+/// What is told where a link does not work.
+pub fn no_link() -> Problem {
+    let message = "this link was used already, was replaced by a newer one, or is too old; \
+                   'lyceum admin user link' makes a new one";
+    Problem::new(ProblemKind::NotFound, message)
 }
 
 /// The address as it is stored; none where it is none. Whether mail arrives there is not known.

@@ -23,6 +23,11 @@ pub(crate) fn random_text<const N: usize>(prefix: &str) -> String {
     format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<N>()))
 }
 
+/// Bytes as URL-safe text.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(bytes)
+}
+
 pub(crate) fn hash(secret: &str) -> Hash {
     Sha256::digest(secret.as_bytes()).into()
 }

@@ -3,9 +3,13 @@
 //!
 //! A blob appears whole or not at all: its bytes are written and synced elsewhere, then renamed into
 //! place, then the folder is synced. Uploads go on where they stopped, also after a crash.
+//!
+//! Where the settings name a bucket of S3, it is what keeps blobs: a blob is there before anybody is told
+//! that it is kept. The disk has uploads on their way, and copies of what was read lately.
 
 mod digest;
 mod disk;
+mod remote;
 mod upload;
 mod writer;
 
@@ -16,7 +20,7 @@ pub use writer::Writer;
 use lyceum_core::{Problem, ProblemKind};
 
 /// A disk that fails is a failure of ours, one that is full passes.
-fn failed(what: &str, fault: &std::io::Error) -> Problem {
+pub fn failed(what: &str, fault: &std::io::Error) -> Problem {
     let cause = format!("{what}: {fault}");
     if fault.kind() == std::io::ErrorKind::StorageFull {
         let full = "there is no room left on the server's disk; nothing was kept";

@@ -74,6 +74,7 @@ impl Blobs {
             self.discard(upload)?;
             return Err(not_those(sha256, &found));
         }
+        self.send(&path, sha256)?;
         self.adopt(&path, sha256)?;
         Ok(size)
     }

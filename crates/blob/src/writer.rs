@@ -45,13 +45,21 @@ impl Writer {
 
     /// Makes what was written durable, not yet a blob: the slow half of [`Writer::keep`].
     pub fn sync(&self) -> Result<()> {
-        self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))
+        self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
+        self.blobs.send(&self.path, &self.digest())
+    }
+
+    /// Makes what was written a copy of a blob that is kept elsewhere.
+    pub(crate) fn copy(self) -> Result<()> {
+        self.blobs.adopt(&self.path, &self.digest())
     }
 
     /// Makes what was written a blob. Once this returns, it is durable.
     pub fn keep(self) -> Result<Digest> {
-        self.sync()?;
+        self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
         let digest = self.digest();
+        // Somebody may have removed the same bytes since they were sent.
+        self.blobs.send_missing(&self.path, &digest)?;
         self.blobs.adopt(&self.path, &digest)?;
         Ok(digest)
     }

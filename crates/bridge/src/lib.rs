@@ -5,6 +5,7 @@
 
 pub mod analytics;
 pub mod applications;
+pub mod classes;
 pub mod enroll;
 pub mod enrollments;
 pub mod goals;

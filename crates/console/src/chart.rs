@@ -6,7 +6,7 @@ use askama::filters::HtmlSafe;
 
 /// A drawing. In a template: `{{ chart }}`.
 #[derive(Clone, Debug)]
-pub struct Svg(String);
+pub struct Svg(pub(crate) String);
 
 impl HtmlSafe for Svg {}
 
@@ -17,7 +17,7 @@ impl fmt::Display for Svg {
 }
 
 /// Text inside of markup.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -6,12 +6,23 @@
 //! and export ([`List`]), charts as SVG ([`chart`]), words for numbers and times ([`words`]).
 
 pub mod assets;
+pub mod badges;
 pub mod chart;
+pub mod classes;
+pub mod courses;
+pub mod docs;
+pub mod events;
 mod frame;
 pub mod home;
+pub mod imports;
+pub mod keys;
 mod list;
+mod parts;
+pub mod plot;
+pub mod projects;
 pub mod student;
 pub mod students;
+pub mod system;
 pub mod today;
 pub mod words;
 
@@ -20,6 +31,7 @@ use lyceum_core::{Problem, Result};
 
 pub use frame::{Frame, SCREENS, Screen, screens};
 pub use list::{Cell, Choice, Column, Export, Label, List, Query, Row};
+pub use parts::{Facts, Tab, Tabs};
 
 /// A view as HTML. Errors: `Internal`, for a template that fails.
 pub fn html(view: &impl Template) -> Result<String> {

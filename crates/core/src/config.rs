@@ -26,6 +26,9 @@ pub struct Config {
     pub keys: Keys,
     pub verify: Verify,
     pub hosting: Hosting,
+    pub admin: Admin,
+    pub oidc: Oidc,
+    pub s3: S3,
 }
 
 /// How the process listens, answers and logs.
@@ -115,6 +118,57 @@ pub struct Verify {
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
 pub struct Hosting {
     pub domain: String,
+}
+
+/// The first administrator, where settings make it; both or none.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Admin {
+    pub email: String,
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub password: Option<Secret>,
+}
+
+/// Sign-in by an OpenID provider.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct Oidc {
+    #[serde(deserialize_with = "values::issuer")]
+    pub issuer: Option<String>,
+    pub client_id: String,
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub client_secret: Option<Secret>,
+    pub name: String,
+    pub domains: Vec<String>,
+    #[serde(deserialize_with = "values::new_accounts")]
+    pub new_accounts: Option<NewAccounts>,
+    pub hosts: Vec<String>,
+}
+
+/// The role of accounts that the provider's people get; never that of an administrator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewAccounts {
+    /// Accompanies students.
+    Guide,
+    /// Makes apps.
+    Developer,
+}
+
+/// The bucket of S3 that keeps the files of deployed projects; without a name they are on disk.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct S3 {
+    pub bucket: String,
+    pub endpoint: String,
+    pub region: String,
+    pub prefix: String,
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub access_key: Option<Secret>,
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub secret_key: Option<Secret>,
 }
 
 /// Which of the two worlds a server is; nothing is shared between them.

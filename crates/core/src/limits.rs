@@ -1,10 +1,14 @@
 //! Every limit of the platform, each a named constant with its unit. `docs/limits.md` lists them
 //! all; a tidy test holds the two together.
 
+mod bindings;
 mod console;
+mod hosting;
 mod people;
 
+pub use bindings::*;
 pub use console::*;
+pub use hosting::*;
 pub use people::*;
 
 /// Bytes of a project's schema, and of one of its migrations, at most.
@@ -417,7 +421,8 @@ pub const BACKEND_MEMORY_MAX_BYTES: u64 = 512 * 1024 * 1024;
 pub const BACKEND_SPIN_MAX_MS: u64 = 10_000;
 /// Milliseconds between two looks at the process of a backend.
 pub const BACKEND_PULSE_MS: u64 = 500;
-/// Milliseconds until the answer of a backend begins, at most.
+/// Milliseconds from the last byte of a request until the answer of a backend begins, at most; and
+/// between two pieces of the request.
 pub const BACKEND_ANSWER_MAX_MS: u64 = 30_000;
 /// Milliseconds until the process of a backend listens, at most.
 pub const BACKEND_START_MAX_MS: u64 = 20_000;
@@ -438,55 +443,13 @@ pub const BACKEND_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
 pub const BACKEND_LOG_MAX_ENTRIES: usize = 1000;
 /// Bytes of a line of the log of a backend at most; of longer ones the beginning is kept.
 pub const BACKEND_LOG_LINE_MAX_BYTES: usize = 8 * 1024;
-/// Milliseconds that a binding waits for a file that another program writes to.
-pub const BINDING_BUSY_MAX_MS: u64 = 10_000;
-/// Bytes of one request to the database of a project at most.
-pub const D1_REQUEST_MAX_BYTES: usize = 32 * 1024 * 1024;
-/// Bytes of one SQL statement of a backend at most.
-pub const D1_SQL_MAX_BYTES: usize = 100_000;
-/// Parameters of one SQL statement of a backend at most.
-pub const D1_PARAMETERS_MAX_COUNT: usize = 100;
-/// Columns of a table or result of a project's database at most.
-pub const D1_COLUMNS_MAX_COUNT: usize = 100;
-/// Bytes of a text, blob or row of a project's database at most.
-pub const D1_VALUE_MAX_BYTES: usize = 2_000_000;
-/// Bytes of the rows that one statement of a backend answers at most.
-pub const D1_RESULT_MAX_BYTES: usize = 32 * 1024 * 1024;
-/// Milliseconds that one statement of a backend runs at most.
-pub const D1_STATEMENT_MAX_MS: u64 = 30_000;
-/// Bytes of the database of a project at most.
-pub const D1_DATABASE_MAX_BYTES: u64 = 10 * 1024 * 1024 * 1024;
-/// Bytes of a key in the KV of a project at most.
-pub const KV_KEY_MAX_BYTES: usize = 512;
-/// Bytes of a value in the KV of a project at most.
-pub const KV_VALUE_MAX_BYTES: usize = 25 * 1024 * 1024;
-/// Bytes of the metadata of a key in the KV of a project, as JSON, at most.
-pub const KV_METADATA_MAX_BYTES: usize = 1024;
-/// Keys on a page of a list of KV at most.
-pub const KV_PAGE_MAX_KEYS: usize = 1000;
-/// Keys that one request to KV reads at most.
-pub const KV_BULK_KEYS_MAX_COUNT: usize = 100;
-/// Seconds until a key of KV expires at least.
-pub const KV_EXPIRATION_MIN_S: i64 = 60;
-/// Seconds that a backend lets a value of KV be cached at least.
-pub const KV_CACHE_MIN_S: i64 = 30;
-/// Bytes of the key of an object in a bucket at most.
-pub const R2_KEY_MAX_BYTES: usize = 1024;
-/// Bytes of the custom metadata of an object in a bucket at most.
-pub const R2_METADATA_MAX_BYTES: usize = 2048;
-/// Bytes of an object in a bucket at most: 5 GiB but for 5 MiB.
-pub const R2_OBJECT_MAX_BYTES: u64 = 1023 * 5 * 1024 * 1024;
-/// Bytes of a part of a multipart upload at least, but for the last.
-pub const R2_PART_MIN_BYTES: u64 = 5 * 1024 * 1024;
-/// Objects and prefixes on a page of a list of a bucket at most.
-pub const R2_PAGE_MAX_KEYS: usize = 1000;
-/// Objects and prefixes on such a page at most where metadata is told with them.
-pub const R2_PAGE_WITH_METADATA_MAX_KEYS: usize = 100;
-/// Keys that one request deletes from a bucket at most.
-pub const R2_DELETE_MAX_KEYS: usize = 1000;
-/// Bytes of what a request to a bucket says before the value at most.
-pub const R2_REQUEST_MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// Frontends whose lists of files a server remembers.
 pub const FRONTEND_CACHE_ENTRIES: usize = 64;
 /// Bytes of the body of a request to the backend of a project at most.
 pub const BACKEND_BODY_MAX_BYTES: usize = 100 * 1024 * 1024;
+/// Bytes of copies of blobs that a server before a bucket of S3 keeps on disk at most.
+pub const BLOB_COPIES_MAX_BYTES: u64 = 10 * 1024 * 1024 * 1024;
+/// Bytes that are sent to a bucket of S3, or read from it, at once; what is longer goes in parts.
+pub const S3_PART_BYTES: u64 = 8 * 1024 * 1024;
+/// Seconds that a bucket of S3 has for one answer at most.
+pub const S3_ANSWER_MAX_S: u64 = 120;

@@ -25,6 +25,8 @@ pub struct Bundle {
     pub backend: Backend,
     /// The bytes of its one module.
     pub bytes: Vec<u8>,
+    /// The files that it was made from, from the project's folder on.
+    pub inputs: Vec<String>,
 }
 
 impl Bundle {
@@ -33,7 +35,7 @@ impl Bundle {
     ///
     /// Errors: `Unavailable` without esbuild; `Invalid` with what it told.
     pub fn of(root: &Path, routes: &[Route], uses: Uses, date: &str) -> Result<Self> {
-        let entry = entry(root, routes);
+        let entry = entry(root, routes, uses);
         let output = bundle(root, &entry)?;
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
@@ -59,13 +61,14 @@ impl Bundle {
             compatibility_date: date.to_owned(),
             routes: routes.iter().map(|route| route.path.clone()).collect(),
         };
-        Ok(Self { backend, bytes: output.bytes })
+        Ok(Self { backend, bytes: output.bytes, inputs: output.inputs })
     }
 }
 
 /// The module that is run: routes in the order in which they are tried, an index of them, and answers
-/// in JSON for what fails.
-fn entry(root: &Path, routes: &[Route]) -> String {
+/// in JSON for what fails. Routes find the user in `c.get("user")`, and the SDK, where the project has
+/// installed it, in `c.get("sdk")`.
+fn entry(root: &Path, routes: &[Route], uses: Uses) -> String {
     let text = |text: &str| Value::from(text).to_string();
     let mut imports = String::new();
     let mut table = String::new();
@@ -75,18 +78,49 @@ fn entry(root: &Path, routes: &[Route]) -> String {
         let _ = writeln!(imports, "import * as route{number} from {};", text(&from));
         let _ = writeln!(table, "  [{}, route{number}],", text(path));
     }
-    format!("import {{ Hono }} from \"hono\";\n{imports}\nconst routes = [\n{table}];\n{SERVE}")
+    let sdk = match has_sdk(root) {
+        true => "import { backend as sdk } from \"@lyceum/sdk/server\";",
+        false => "const sdk = () => undefined;",
+    };
+    let learns = uses.lms;
+    format!(
+        "import {{ Hono }} from \"hono\";\n{sdk}\n{imports}\nconst learns = {learns};\n\
+         const routes = [\n{table}];\n{SERVE}"
+    )
+}
+
+fn has_sdk(root: &Path) -> bool {
+    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    root.ancestors().any(|folder| folder.join("node_modules/@lyceum/sdk/package.json").is_file())
 }
 
 const SERVE: &str = r#"const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const served = (module) => methods.filter((method) => typeof module[method] === "function");
 const problem = (code, message) => ({ error: { code, message, details: [] } });
 const app = new Hono();
+app.use(async (c, next) => {
+  const told = c.req.header("lyceum-user");
+  const user = told ? JSON.parse(decodeURIComponent(told)) : null;
+  c.set("user", user);
+  c.set("lyceumUser", user);
+  c.set("sdk", sdk(c.env));
+  await next();
+});
 for (const [path, module] of routes) {
   const methods = served(module);
   for (const method of methods) app.on(method, path, (c) => module[method](c));
   app.all(path, (c) => c.json(problem("METHOD_NOT_ALLOWED", `${methods.join(", ")} are served here`), 405, { Allow: methods.join(", ") }));
 }
+// What players of the project do, told by its own backend with the player's token.
+const learn = (c) => {
+  const { pathname, search } = new URL(c.req.url);
+  const rest = pathname.replace(/^\/api\/integrations\/[a-z]+/, "");
+  if (!c.env.LYCEUM) return c.json(problem("LMS_DISABLED", "there is no platform to learn with; start `lyceum sandbox`"), 503);
+  // Without a token it would be the backend that asks, which may do so for any student.
+  if (!c.get("user")) return c.json(problem("UNAUTHORIZED", "this needs the token of a player of this project"), 401);
+  return c.env.LYCEUM.fetch(`/api/lms${rest}${search}`, c.req.raw);
+};
+if (learns) for (const name of ["lms", "timeback"]) app.all(`/api/integrations/${name}/*`, learn);
 app.get("/api", (c) => c.json({ routes: routes.map(([path, module]) => ({ path, methods: served(module) })) }));
 app.get("/health", (c) => c.json({ status: "ok", timestamp: new Date().toISOString() }));
 app.notFound((c) => c.json(problem("NOT_FOUND", `there is no route ${c.req.path}; GET /api lists all`), 404));

@@ -4,16 +4,22 @@
 //! content, so that a deploy that broke off goes on, and one that changes nothing sends nothing.
 
 mod backend;
+mod bucket;
 mod bundle;
+mod database;
 mod frontend;
 mod local;
 mod routes;
+mod seed;
 mod server;
 
 pub use backend::{Bundle, COMPATIBILITY_DATE};
+pub use bucket::{Objects, is_same, media_of};
+pub use database::Sources;
 pub use frontend::Zip;
-pub use local::{Choice, ENV, Local, Options, secrets_in};
+pub use local::{Choice, ENV, Local, Options, ROUTES, secrets_in};
 pub use routes::{Route, routes_in};
+pub use seed::{SEEDS, Seed};
 pub use server::{Credentials, Sent, Server};
 
 use std::fs::File;
@@ -21,6 +27,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::Artifact;
 use sha2::{Digest, Sha256};
 
 fn hex(bytes: impl AsRef<[u8]>) -> String {
@@ -44,6 +51,12 @@ fn digest_of(path: &Path) -> Result<(String, u64)> {
         hash.update(&piece[..count]);
         size += count as u64;
     }
+}
+
+/// A file as it is sent. Errors: it cannot be read.
+pub fn artifact_of(path: &Path) -> Result<Artifact> {
+    let (sha256, size) = digest_of(path)?;
+    Ok(Artifact { sha256, size })
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Problem {

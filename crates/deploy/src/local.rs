@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_project::{Config, Desired, Metadata, State, Uses, secrets, slug_of};
+use lyceum_project::{
+    Config, DatabaseWish, Desired, Metadata, SchemaWish, State, Uses, secrets, slug_of,
+};
 
 use crate::backend::{Bundle, COMPATIBILITY_DATE};
+use crate::database::Sources;
 use crate::frontend::Zip;
 use crate::routes::{Route, routes_in};
 use crate::unreadable;
@@ -43,6 +46,10 @@ pub struct Options {
     pub backend: Choice,
     /// The day whose behaviour of the runtime the backend wants.
     pub compatibility_date: Option<String>,
+    /// What of the schema was renamed, as `table.old=new` and `old=new`.
+    pub renames: Vec<String>,
+    /// Change the schema although that loses what the plan names.
+    pub accept_data_loss: bool,
 }
 
 /// A project as its folder has it.
@@ -64,6 +71,10 @@ pub struct Local {
     pub secrets: Option<BTreeMap<String, String>>,
     /// Secrets that its integrations cannot do without.
     pub required: Vec<String>,
+    /// The schema of its database; none where it says nothing of that.
+    pub schema: Option<SchemaWish>,
+    /// Whether the plan may lose what it names.
+    pub accept_data_loss: bool,
     backend: Choice,
     compatibility_date: Option<String>,
 }
@@ -112,13 +123,12 @@ impl Local {
             platform: of_config(|c| &c.platform),
         };
         let integrations = config.map(|config| config.integrations.clone()).unwrap_or_default();
-        let uses = Uses {
-            database: integrations.database.is_some(),
-            kv: integrations.kv,
-            bucket: integrations.bucket,
-            lms: integrations.lms.is_some(),
-        };
+        let uses = Uses::from(&integrations);
         let routes = integrations.custom_routes.as_deref().unwrap_or(ROUTES);
+        let schema = match uses.database {
+            true => Sources::of(root, config).wish(options.renames.clone())?,
+            false => None,
+        };
         Ok(Self {
             root: root.to_owned(),
             metadata,
@@ -128,6 +138,8 @@ impl Local {
             routes: routes_in(&root.join(routes))?,
             secrets: secrets_in(&root.join(ENV))?,
             required: config.map(|c| c.required_secrets.clone()).unwrap_or_default(),
+            schema,
+            accept_data_loss: options.accept_data_loss,
             backend: options.backend,
             compatibility_date: options.compatibility_date.clone(),
         })
@@ -167,6 +179,10 @@ impl Local {
             force_backend: self.backend == Choice::Force,
             uses: self.uses,
             secrets: self.secrets.as_ref().map(|known| known.iter().map(digest).collect()),
+            database: self
+                .schema
+                .clone()
+                .map(|schema| DatabaseWish { schema, accept_data_loss: self.accept_data_loss }),
         })
     }
 
@@ -181,7 +197,7 @@ impl Local {
 }
 
 /// The routes of a backend, where the config names no other folder.
-const ROUTES: &str = "server/api";
+pub const ROUTES: &str = "server/api";
 /// The file of secrets.
 pub const ENV: &str = ".env";
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_project::{Action, Artifact, Plan, State, plan};
+use lyceum_project::{Action, Artifact, Plan, SchemaWish, State, plan};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use ureq::http::{Request, Response};
@@ -111,7 +111,14 @@ impl Server {
                 if state.revision == plan.base {
                     return Err(problem);
                 }
-                match self::plan(&state, &plan.desired).action {
+                // Renames that are done cannot be planned again.
+                let mut desired = plan.desired.clone();
+                if let Some(SchemaWish::Push { renames, .. }) =
+                    desired.database.as_mut().map(|wish| &mut wish.schema)
+                {
+                    renames.clear();
+                }
+                match self::plan(&state, &desired)?.action {
                     Action::Nothing => return Ok(state),
                     _ => return Err(problem),
                 }
@@ -188,16 +195,68 @@ impl Server {
     /// Fetches a file that a version of a project is made of.
     pub fn download(&self, slug: &str, artifact: &Artifact, to: &Path) -> Result<()> {
         let path = format!("/api/projects/{}/artifacts/{}", escape(slug), artifact.sha256);
-        let mut answer = self.answer(self.request("GET", &path, Vec::new())?)?;
-        let mut body = answer.body_mut().as_reader();
-        let mut file = File::create(to).map_err(Problem::internal)?;
-        std::io::copy(&mut body, &mut file).map_err(Problem::internal)?;
+        self.fetch(&path, to)?;
         let (sha256, _) = crate::digest_of(to)?;
         if sha256 == artifact.sha256 {
             return Ok(());
         }
         let message = format!("what {} sent is not the file {}", self.base, artifact.sha256);
         Err(Problem::new(ProblemKind::Unavailable, message))
+    }
+
+    /// Writes what is at a path into a file; answers its size.
+    pub fn fetch(&self, path: &str, to: &Path) -> Result<u64> {
+        let mut answer = self.answer(self.request("GET", path, Vec::new())?)?;
+        let mut body = answer.body_mut().as_reader();
+        let mut file = File::create(to).map_err(|error| {
+            let message = format!("'{}' cannot be written: {error}", to.display());
+            Problem::new(ProblemKind::Unavailable, message)
+        })?;
+        let copied = std::io::copy(&mut body, &mut file).and_then(|size| {
+            file.sync_all()?;
+            Ok(size)
+        });
+        copied.map_err(|error| {
+            let message = format!("what {} sends broke off: {error}", self.base);
+            Problem::new(ProblemKind::Unavailable, message)
+        })
+    }
+
+    /// Writes what is at a path behind what a file has of it already.
+    ///
+    /// Errors: `Unavailable` where it broke off; what came stays.
+    pub fn fetch_on(&self, path: &str, to: &Path, size: u64) -> Result<()> {
+        let opened = File::options().create(true).append(true).open(to);
+        let mut file = opened.map_err(|error| crate::unreadable(to, &error))?;
+        let failed = |error: std::io::Error| {
+            let message = format!("what {} sends broke off: {error}", self.base);
+            Problem::new(ProblemKind::Unavailable, message)
+        };
+        self.again(|| {
+            let from = file.metadata().map_err(failed)?.len();
+            if from >= size {
+                return Ok(());
+            }
+            let mut request = self.request("GET", path, Vec::new())?;
+            if from > 0 {
+                let range = format!("bytes={from}-").parse().expect("it is plain");
+                request.headers_mut().insert("range", range);
+            }
+            let mut answer = self.answer(request)?;
+            std::io::copy(&mut answer.body_mut().as_reader(), &mut &file).map_err(failed)?;
+            file.sync_all().map_err(failed)
+        })?;
+        file.flush().map_err(failed)
+    }
+
+    /// Sends bytes, again where the connection or the server failed.
+    pub fn put_bytes(&self, path: &str, bytes: &[u8]) -> Result<Value> {
+        self.again(|| {
+            let mut request = self.request("PUT", path, bytes.to_vec())?;
+            let media = "application/octet-stream".parse().expect("it is plain");
+            request.headers_mut().insert("content-type", media);
+            self.send(request)
+        })
     }
 
     fn request(&self, method: &str, path: &str, body: Vec<u8>) -> Result<Request<Vec<u8>>> {
@@ -217,6 +276,9 @@ impl Server {
     fn send(&self, request: Request<Vec<u8>>) -> Result<Value> {
         let mut answer = self.answer(request)?;
         let text = answer.body_mut().read_to_string().map_err(|error| self.lost(&error))?;
+        if answer.status() == 204 {
+            return Ok(Value::Null);
+        }
         serde_json::from_str(&text).map_err(|_| self.no_lyceum())
     }
 

@@ -24,7 +24,7 @@ pub struct Entry {
 }
 
 /// Writes an entry, in the transaction of the change itself.
-pub(crate) fn note(
+pub fn note(
     tx: &mut Tx<'_>,
     now: Timestamp,
     (slug, who): (&str, &str),

@@ -5,7 +5,7 @@
 mod answer;
 mod d1;
 mod kv;
-mod r2;
+pub(crate) mod r2;
 mod sql;
 mod stores;
 
@@ -20,12 +20,15 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use lyceum_core::Result;
+use lyceum_core::limits::BINDING_REQUESTS_MAX_COUNT;
 use tokio::net::UnixListener;
-use tokio::task::JoinSet;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::task::{JoinError, JoinSet};
 
+pub(crate) use sql::Bucket;
 pub(crate) use stores::Stores;
 
-use crate::engine::{Body, Worker};
+use crate::engine::{Api, Body, Worker};
 use answer::Answer;
 
 /// The header that names the binding, and holds the token of the process.
@@ -34,9 +37,27 @@ pub(crate) const BINDING_HEADER: &str = "lyceum-binding";
 /// The bindings of one process.
 pub(crate) struct Bindings {
     token: String,
-    d1: Option<Arc<sql::D1>>,
-    kv: Option<Arc<sql::Kv>>,
-    bucket: Option<Arc<sql::Bucket>>,
+    d1: Option<Binding<sql::D1>>,
+    kv: Option<Binding<sql::Kv>>,
+    bucket: Option<Binding<sql::Bucket>>,
+    api: Option<Api>,
+}
+
+/// A store, and who may use it at once: a request takes a thread and memory, and each process has a share.
+struct Binding<T> {
+    store: Arc<T>,
+    places: Semaphore,
+}
+
+impl<T> Binding<T> {
+    fn new(store: Arc<T>) -> Self {
+        Self { store, places: Semaphore::new(BINDING_REQUESTS_MAX_COUNT) }
+    }
+
+    /// Waits for a place. The store is in use while it is held.
+    async fn enter(&self) -> (&Arc<T>, SemaphorePermit<'_>) {
+        (&self.store, self.places.acquire().await.expect("nobody closes it"))
+    }
 }
 
 impl Bindings {
@@ -45,7 +66,13 @@ impl Bindings {
         let d1 = worker.d1.as_deref().map(|path| stores.d1(path)).transpose()?;
         let kv = worker.kv.as_deref().map(|path| stores.kv(path)).transpose()?;
         let bucket = worker.bucket.as_deref().map(|path| stores.bucket(path)).transpose()?;
-        Ok(Self { token, d1, kv, bucket })
+        Ok(Self {
+            token,
+            d1: d1.map(Binding::new),
+            kv: kv.map(Binding::new),
+            bucket: bucket.map(Binding::new),
+            api: worker.api.clone(),
+        })
     }
 
     /// Answers on the socket until it is dropped.
@@ -58,23 +85,38 @@ impl Bindings {
             let bindings = Arc::clone(&bindings);
             let service = service_fn(move |request| {
                 let bindings = Arc::clone(&bindings);
-                async move { Ok::<_, Infallible>(bindings.answer(request).await) }
+                // Who goes away keeps its place until what it asked for is done.
+                let answered = tokio::spawn(async move { bindings.answer(request).await });
+                async move { Ok::<_, Infallible>(answered.await.unwrap_or_else(failed)) }
             });
             connections
                 .spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
         let header = request.headers().get(BINDING_HEADER).and_then(|value| value.to_str().ok());
         let (binding, token) = header.and_then(|text| text.split_once(' ')).unwrap_or_default();
         if token != self.token {
             return Answer::refusal(StatusCode::FORBIDDEN, "this is no binding").into();
         }
+        if let ("api", Some(api)) = (binding, &self.api) {
+            request.headers_mut().remove(BINDING_HEADER);
+            return api.answer(request).await;
+        }
         let answer = match (binding, &self.d1, &self.kv, &self.bucket) {
-            ("d1", Some(d1), ..) => d1::answer(d1, request).await,
-            ("kv", _, Some(kv), _) => kv::answer(kv, request).await,
-            ("r2", .., Some(bucket)) => r2::answer(bucket, request).await,
+            ("d1", Some(d1), ..) => {
+                let (d1, _place) = d1.enter().await;
+                d1::answer(d1, request).await
+            }
+            ("kv", _, Some(kv), _) => {
+                let (kv, _place) = kv.enter().await;
+                kv::answer(kv, request).await
+            }
+            ("r2", .., Some(bucket)) => {
+                let (bucket, _place) = bucket.enter().await;
+                r2::answer(bucket, request).await
+            }
             ("pulse", ..) => Answer::empty(),
             _ => Answer::refusal(StatusCode::NOT_FOUND, "the backend has no such binding"),
         };
@@ -100,8 +142,12 @@ async fn whole(request: Request<Incoming>, max_bytes: usize) -> Result<Bytes, An
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Answer> {
-    tokio::task::spawn_blocking(work).await.map_err(|fault| {
-        tracing::error!("a binding failed: {fault}");
-        Answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, "the binding failed; try again")
-    })
+    tokio::task::spawn_blocking(work).await.map_err(failed)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it ends calls")]
+fn failed<T: From<Answer>>(fault: JoinError) -> T {
+    tracing::error!("a binding failed: {fault}");
+    let message = "the binding failed; try again";
+    Answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, message).into()
 }

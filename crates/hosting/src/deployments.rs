@@ -7,12 +7,15 @@ use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, GameChange, NewGame};
-use lyceum_project::{Action, Artifact, Backend, Desired, Metadata, Plan, State, Uses};
+use lyceum_project::{
+    Action, Artifact, Backend, DatabaseState, Desired, Metadata, Plan, SchemaWish, State, Uses,
+};
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::databases::{self, Declared};
 use crate::projects::{self, Place};
 use crate::{audit, repository, secrets};
 
@@ -36,6 +39,9 @@ pub struct Deployment {
     pub made_by: String,
     /// When.
     pub made_at: Timestamp,
+    /// The schema of the database that it came with; lists leave it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Declared>,
 }
 
 impl Deployment {
@@ -82,8 +88,18 @@ pub fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
 }
 
 /// Keeps the files of a frontend that was unpacked.
-pub fn keep_manifest(tx: &mut Tx<'_>, zip: &Artifact, manifest: &Manifest) -> Result<()> {
-    repository::deployments::put_manifest(tx, zip, manifest)
+pub fn keep_manifest(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zip: &Artifact,
+    manifest: &Manifest,
+) -> Result<()> {
+    repository::deployments::put_manifest(tx, now, zip, manifest)
+}
+
+/// Whether a frontend was unpacked here; it stays for a while then, see [`crate::sweep`].
+pub fn is_unpacked(tx: &mut Tx<'_>, now: Timestamp, zip: &str) -> Result<bool> {
+    repository::deployments::touch_manifest(tx, now, zip)
 }
 
 /// A version. Errors: `NotFound`.
@@ -101,7 +117,11 @@ pub fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Deployment> {
 /// The versions that are kept, newest first. Errors: `NotFound`.
 pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
     projects::find(tx, slug)?;
-    repository::deployments::list(tx, slug)
+    let mut listed = repository::deployments::list(tx, slug)?;
+    for version in &mut listed {
+        version.declared = None;
+    }
+    Ok(listed)
 }
 
 /// Refuses a plan that does not start from what is there now.
@@ -115,27 +135,36 @@ pub fn check(tx: &mut Tx<'_>, master: &Master, place: &Place, plan: &Plan) -> Re
     }
     check_desired(&plan.desired, &state)?;
     // A field of the game can change without the project: then the plan is another one, too.
-    if lyceum_project::plan(&state, &plan.desired) != *plan {
+    if lyceum_project::plan(&state, &plan.desired)? != *plan {
         return Err(moved(&state, plan));
+    }
+    if let (Some(change), Some(wish)) = (&plan.database, &plan.desired.database) {
+        change.check(wish)?;
     }
     Ok(state)
 }
 
-/// Applies a plan: all of it, or nothing. `values` are those of the secrets that it pushes. Answers the
-/// state that it leads to. The frontend was unpacked before, see [`keep_manifest`].
+/// Applies a plan: all of it, or nothing. `values` are those of the secrets that it pushes, `database` is
+/// the file in the project's folder that has its schema, where it changes that. Answers the state that it
+/// leads to. The frontend was unpacked before, see [`keep_manifest`].
 ///
-/// Errors: those of [`check`]; `Invalid` for values that are not those of the plan.
+/// Errors: those of [`check`]; `Invalid` for values that are not those of the plan; `Conflict` where the
+/// server has as many projects as it takes.
 pub fn apply(
     tx: &mut Tx<'_>,
     (master, now, who): (&Master, Timestamp, &str),
     place: &Place,
     plan: &Plan,
     values: &BTreeMap<String, String>,
+    database: Option<&str>,
 ) -> Result<State> {
     let state = check(tx, master, place, plan)?;
     let slug = plan.slug.as_str();
     if plan.action == Action::Nothing {
         return Ok(state);
+    }
+    if plan.action == Action::Create {
+        projects::check_room(tx)?;
     }
     if !plan.metadata.is_empty() {
         write_metadata(tx, now, slug, &plan.desired.metadata)?;
@@ -149,7 +178,13 @@ pub fn apply(
     if !moved_on {
         return Err(moved(&state, plan));
     }
+    if let Some(file) = database {
+        // What held nothing is no point to go back to.
+        let before = known.as_ref().filter(|_| state.database != DatabaseState::default());
+        databases::replace(tx, now, before, (slug, file, "deploy"))?;
+    }
     if plan.makes_version() {
+        let declared = declared(tx, slug, &state, plan)?;
         let deployment = Deployment {
             id: Uuid::now_v7().to_string(),
             slug: slug.to_owned(),
@@ -159,6 +194,7 @@ pub fn apply(
             uses: plan.desired.uses,
             made_by: who.to_owned(),
             made_at: now,
+            declared,
         };
         repository::deployments::insert(tx, &deployment)?;
         repository::secrets::insert(tx, slug, version, &sealed)?;
@@ -168,14 +204,28 @@ pub fn apply(
         "version": version, "metadata": plan.metadata, "frontend": plan.frontend,
         "backend": plan.backend.as_ref().map(|change| &change.new.source_hash),
         "uses": plan.uses, "secrets": plan.secrets,
+        "database": plan.database.as_ref().map(|change| json!({
+            "strategy": change.strategy, "statements": change.statements,
+            "migrations": change.migrations, "losses": change.losses,
+        })),
     });
     audit::note(tx, now, (slug, who), "deploy", &details)?;
     projects::state(tx, master, slug, place)
 }
 
+/// The schema that the version of a plan comes with: the one that the plan names, else the former one.
+fn declared(tx: &mut Tx<'_>, slug: &str, state: &State, plan: &Plan) -> Result<Option<Declared>> {
+    if let Some(wish) = &plan.desired.database {
+        let ddl = plan.database.as_ref().map_or(&state.database.ddl, |change| &change.ddl);
+        return Ok(Some(Declared { ddl: ddl.clone(), wish: wish.schema.clone() }));
+    }
+    let Some(served) = state.version else { return Ok(None) };
+    Ok(repository::deployments::find(tx, slug, served)?.and_then(|served| served.declared))
+}
+
 /// Serves a kept version again: code, frontend and secrets as they were. What people see of the
-/// project, its data and its files stay as they are. Without a number the version before the one that
-/// is served.
+/// project and its files stay as they are, and its data too, unless `database` names another file of it.
+/// Without a number the version before the one that is served.
 ///
 /// Errors: `NotFound`; `Conflict` where there is no other version, or the project was changed since
 /// `base`.
@@ -185,15 +235,21 @@ pub fn roll_back(
     slug: &str,
     version: Option<i64>,
     base: Option<i64>,
+    database: Option<&str>,
 ) -> Result<Deployment> {
     let project = projects::find(tx, slug)?;
     let target = earlier(tx, slug, version)?;
     let base = base.unwrap_or(project.revision);
+    if let Some(file) = database {
+        databases::replace(tx, now, Some(&project), (slug, file, "rollback"))?;
+    }
     if !repository::projects::move_on(tx, now, slug, base, target.version, project.latest)? {
         let message = format!("the project '{slug}' was changed meanwhile; look again and repeat");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let details = json!({ "from": project.version, "version": target.version });
+    let details = json!({
+        "from": project.version, "version": target.version, "database": database.is_some(),
+    });
     audit::note(tx, now, (slug, who), "rollback", &details)?;
     Ok(target)
 }
@@ -276,6 +332,18 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
                 &format!("{path}.compatibilityDate"),
                 "must be a day, YYYY-MM-DD".into(),
             );
+        }
+    }
+    if let Some(wish) = &desired.database {
+        let path = "plan.desired.database";
+        if !desired.uses.database {
+            return refuse(path, "the project does not use a database".into());
+        }
+        if let SchemaWish::Migrate { files } = &wish.schema
+            && files.len() > limits::MIGRATIONS_MAX_FILES
+        {
+            let most = limits::MIGRATIONS_MAX_FILES;
+            return refuse(path, format!("has at most {most} migrations"));
         }
     }
     let secrets = desired.secrets.iter().flatten();

@@ -4,6 +4,7 @@
 //! A backend is other people's code. It reaches its own data over one socket, public addresses, and
 //! nothing else; an endless loop or a full heap ends its process and no other.
 
+mod api;
 mod app;
 mod binary;
 mod compatibility;
@@ -11,36 +12,47 @@ mod config;
 mod connections;
 mod leftovers;
 mod logs;
+mod once;
 mod process;
+mod progress;
 mod settings;
 mod start;
+mod upgrade;
 mod watch;
 mod worker;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Request, Response};
+use lyceum_core::limits::{D1_RUN_MAX_MS, DEPLOY_PAUSE_MAX_MS};
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, ProblemKind, Result};
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
 
+pub use api::{Answering, Api, BACKEND_HEADER};
 pub use binary::find_workerd;
 pub use config::SCHEME_HEADER;
 pub use connections::{Body, BoxError};
 pub use logs::{LogLine, Stream};
+pub use once::run_once;
 pub use settings::EngineSettings;
 pub use worker::Worker;
 
 use crate::bindings::Stores;
+use crate::buckets::Bucket;
 use app::App;
 use process::Process;
 
 /// The backends of a server. Dropping it ends them all.
 pub struct Engine {
     apps: Mutex<HashMap<String, Arc<App>>>,
+    /// What calls of a slug pass, and wait at while it is held.
+    gates: Mutex<HashMap<String, Arc<RwLock<()>>>>,
     shared: Arc<Shared>,
 }
 
@@ -53,6 +65,8 @@ struct Shared {
     run: leftovers::Run,
     /// Names the folders of processes.
     started: AtomicU64,
+    /// Numbers the lines of logs.
+    last_line: logs::LastId,
 }
 
 /// A version that runs and answers, and that nobody is sent to yet. Dropping it ends it.
@@ -68,6 +82,11 @@ impl Running {
     }
 }
 
+/// A slug whose calls wait. They go on when this is dropped.
+pub struct Held {
+    _gate: OwnedRwLockWriteGuard<()>,
+}
+
 impl Engine {
     /// An engine that keeps what it must remember of its processes below `root`. Ends what an engine
     /// of the same folder left running when it was killed.
@@ -77,10 +96,11 @@ impl Engine {
         clock: Arc<dyn Clock>,
     ) -> Result<Self> {
         let run = leftovers::begin(&root.into())?;
-        let stores = Stores::new(Arc::clone(&clock));
+        let stores = Stores::new(Arc::clone(&clock), &settings);
         let started = AtomicU64::new(0);
-        let shared = Arc::new(Shared { settings, clock, stores, run, started });
-        Ok(Self { apps: Mutex::default(), shared })
+        let last_line = logs::LastId::default();
+        let shared = Arc::new(Shared { settings, clock, stores, run, started, last_line });
+        Ok(Self { apps: Mutex::default(), gates: Mutex::default(), shared })
     }
 
     /// Starts the version beside the one that serves, and asks it for `/health`: any answer is good.
@@ -121,10 +141,41 @@ impl Engine {
         B: hyper::body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
+        let pass = self.gate(slug).read_owned().await;
         let app = self.app(slug).ok_or_else(|| {
             Problem::new(ProblemKind::NotFound, format!("'{slug}' has no backend"))
         })?;
-        app.call(connections::boxed(request)).await
+        app.call(connections::boxed(request), pass).await
+    }
+
+    /// Ends the slug's process and keeps calls waiting, until the answer is dropped: nobody uses the
+    /// database file meanwhile. What began has [`lyceum_core::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
+    ///
+    /// Errors: `Unavailable` where the file stays in use.
+    pub async fn hold(&self, slug: &str, database: &Path) -> Result<Held> {
+        let gate = self.gate(slug).write_owned().await;
+        if let Some(process) = self.app(slug).and_then(|app| app.retire()) {
+            process.drain_within(Duration::from_millis(DEPLOY_PAUSE_MAX_MS)).await;
+        }
+        let closed = async {
+            while self.shared.stores.has_open(database) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let patience = Duration::from_millis(D1_RUN_MAX_MS);
+        tokio::time::timeout(patience, closed).await.map_err(|_| {
+            let message = format!("the database of '{slug}' stays in use; try again");
+            Problem::new(ProblemKind::Unavailable, message)
+        })?;
+        Ok(Held { _gate: gate })
+    }
+
+    fn gate(&self, slug: &str) -> Arc<RwLock<()>> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        match gates.get(slug) {
+            Some(gate) => Arc::clone(gate),
+            None => Arc::clone(gates.entry(slug.to_owned()).or_default()),
+        }
     }
 
     /// Ends the slug's backend: calls find none from now on. What began is finished.
@@ -132,9 +183,14 @@ impl Engine {
         self.replace(slug, None);
     }
 
-    /// What the slug's backend printed lately, oldest first, over restarts of its version.
+    /// What the slug's backend printed and answered lately, oldest first, over restarts and versions.
     pub fn logs(&self, slug: &str) -> Vec<LogLine> {
         self.app(slug).map(|app| app.logs.lines()).unwrap_or_default()
+    }
+
+    /// The bucket in a folder, as backends have it.
+    pub fn bucket(&self, folder: &Path) -> Result<Bucket> {
+        Bucket::shared(&self.shared.stores, folder)
     }
 
     /// The process of the slug's backend; none: it is not running.
@@ -149,7 +205,12 @@ impl Engine {
     fn replace(&self, slug: &str, app: Option<Arc<App>>) {
         let mut apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
         let before = match app {
-            Some(app) => apps.insert(slug.to_owned(), app),
+            Some(app) => {
+                if let Some(before) = apps.get(slug) {
+                    app.logs.go_on_from(&before.logs);
+                }
+                apps.insert(slug.to_owned(), app)
+            }
             None => apps.remove(slug),
         };
         drop(apps);

@@ -6,21 +6,38 @@
 pub mod archive;
 pub mod audit;
 mod bindings;
+pub mod buckets;
+pub mod databases;
 pub mod deployments;
 pub mod engine;
 mod pieces;
 pub mod projects;
 mod repository;
 pub mod secrets;
+mod sweep;
 pub mod uploads;
+pub mod user;
 
-pub use pieces::Pieces;
+pub use pieces::{BlobsInTurn, Pieces};
+pub use sweep::sweep;
 
 use lyceum_store::Migration;
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 23,
-    name: "projects",
-    sql: include_str!("../migrations/V23__projects.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 23,
+        name: "projects",
+        sql: include_str!("../migrations/V23__projects.sql"),
+    },
+    Migration {
+        version: 27,
+        name: "project_databases",
+        sql: include_str!("../migrations/V27__project_databases.sql"),
+    },
+    Migration {
+        version: 28,
+        name: "unneeded_frontends",
+        sql: include_str!("../migrations/V28__unneeded_frontends.sql"),
+    },
+];

@@ -1,84 +1,89 @@
-//! Blobs on their way out: from files, which are read by threads of their own, to a socket.
+//! Blobs on their way out: from files to a socket. A chunk is read when the one before is taken, so that
+//! nobody who takes slowly holds a thread.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use lyceum_blob::Blob;
-use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::engine::BoxError;
 
 /// Bytes that are read from a file at once.
-const CHUNK_BYTES: usize = 256 * 1024;
-/// Chunks that wait for the slower side.
-const WAITING: usize = 4;
+const CHUNK_BYTES: u64 = 256 * 1024;
 
 /// Bytes of blobs, one after the other, read as they are taken.
 pub struct Pieces {
-    receive: mpsc::Receiver<io::Result<Bytes>>,
+    head: Bytes,
+    next: Next,
     left: u64,
 }
 
-impl Pieces {
-    /// So many bytes from the offset on, of the blobs as if they were one. The head comes before them.
-    pub fn new(head: Bytes, blobs: Vec<Blob>, offset: u64, length: u64) -> Self {
-        let (send, receive) = mpsc::channel(WAITING);
-        let left = head.len() as u64 + length;
-        tokio::task::spawn_blocking(move || {
-            if send.blocking_send(Ok(head)).is_ok()
-                && let Err(fault) = pour(blobs, offset, length, &send)
-            {
-                let _ = send.blocking_send(Err(fault));
-            }
-        });
-        Self { receive, left }
-    }
+/// Where the next chunk comes from.
+enum Next {
+    Here(Reader),
+    Reading(JoinHandle<io::Result<(Reader, Bytes)>>),
+    Nowhere,
 }
 
-fn pour(
-    blobs: Vec<Blob>,
-    mut offset: u64,
-    mut length: u64,
-    send: &mpsc::Sender<io::Result<Bytes>>,
-) -> io::Result<()> {
-    for Blob { file, size } in blobs {
-        if offset >= size {
-            offset -= size;
-            continue;
-        }
-        let take = length.min(size - offset);
-        if !pour_one(file, offset, take, send)? {
-            return Ok(());
-        }
-        (offset, length) = (0, length - take);
-    }
-    Ok(())
-}
+/// Blobs one after the other, each opened when it is its turn.
+pub type BlobsInTurn = Box<dyn Iterator<Item = Result<Blob, BoxError>> + Send>;
 
-/// Whether somebody still takes the bytes.
-fn pour_one(
-    mut file: File,
+/// What is left to read: of the first blob from the offset on, of the others from their start.
+struct Reader {
+    blobs: BlobsInTurn,
     offset: u64,
     length: u64,
-    send: &mpsc::Sender<io::Result<Bytes>>,
-) -> io::Result<bool> {
-    file.seek(SeekFrom::Start(offset))?;
-    let mut file = file.take(length);
-    let mut left = length;
-    while left > 0 {
-        let most = usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK_BYTES);
-        let mut chunk = vec![0; most];
-        file.read_exact(&mut chunk)?;
-        left -= chunk.len() as u64;
-        if send.blocking_send(Ok(chunk.into())).is_err() {
-            return Ok(false);
+    open: Option<io::Take<std::fs::File>>,
+}
+
+impl Pieces {
+    /// So many bytes of one blob from the offset on.
+    pub fn of(blob: Blob, offset: u64, length: u64) -> Self {
+        Self::new(Bytes::new(), Box::new(std::iter::once(Ok(blob))), offset, length)
+    }
+
+    /// So many bytes from the offset on, of the blobs as if they were one. The head comes before them.
+    pub fn new(head: Bytes, blobs: BlobsInTurn, offset: u64, length: u64) -> Self {
+        let left = head.len() as u64 + length;
+        Self { head, next: Next::Here(Reader { blobs, offset, length, open: None }), left }
+    }
+}
+
+impl Reader {
+    fn read(mut self) -> io::Result<(Self, Bytes)> {
+        let mut chunk = Vec::new();
+        while chunk.is_empty() {
+            match &mut self.open {
+                Some(file) if file.limit() > 0 => {
+                    let wanted = file.limit().min(CHUNK_BYTES);
+                    if file.take(wanted).read_to_end(&mut chunk)? as u64 != wanted {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                _ => self.open = Some(self.following()?),
+            }
+        }
+        Ok((self, chunk.into()))
+    }
+
+    /// What is wanted of the next blob that has some of it.
+    fn following(&mut self) -> io::Result<io::Take<std::fs::File>> {
+        loop {
+            let next = self.blobs.next().ok_or(io::ErrorKind::UnexpectedEof)?;
+            let Blob { mut file, size } = next.map_err(io::Error::other)?;
+            if self.offset < size {
+                file.seek(SeekFrom::Start(self.offset))?;
+                let wanted = self.length.min(size - self.offset);
+                (self.offset, self.length) = (0, self.length - wanted);
+                return Ok(file.take(wanted));
+            }
+            self.offset -= size;
         }
     }
-    Ok(true)
 }
 
 impl HttpBody for Pieces {
@@ -89,16 +94,26 @@ impl HttpBody for Pieces {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let polled = self.receive.poll_recv(cx);
-        polled.map(|chunk| {
-            Some(match chunk? {
-                Ok(chunk) => {
-                    self.left -= chunk.len() as u64;
-                    Ok(Frame::data(chunk))
-                }
-                Err(fault) => Err(fault.into()),
-            })
-        })
+        let this = &mut *self;
+        let mut chunk = std::mem::take(&mut this.head);
+        if chunk.is_empty() {
+            if this.left == 0 {
+                return Poll::Ready(None);
+            }
+            this.next = match std::mem::replace(&mut this.next, Next::Nowhere) {
+                Next::Here(reader) => Next::Reading(spawn_blocking(|| reader.read())),
+                next => next,
+            };
+            let Next::Reading(reading) = &mut this.next else { return Poll::Ready(None) };
+            let read = ready!(Pin::new(reading).poll(cx)).map_err(io::Error::other);
+            this.next = Next::Nowhere;
+            match read.and_then(|read| read) {
+                Ok((reader, read)) => (this.next, chunk) = (Next::Here(reader), read),
+                Err(fault) => return Poll::Ready(Some(Err(fault.into()))),
+            }
+        }
+        this.left -= chunk.len() as u64;
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
     }
 
     fn is_end_stream(&self) -> bool {

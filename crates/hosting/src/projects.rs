@@ -1,18 +1,19 @@
 //! Projects: a game of the platform that is served from here.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::Master;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games;
 use lyceum_project::{Metadata, Secrets, State, Uses};
 use lyceum_store::Tx;
 use serde::Serialize;
 
-use crate::repository;
+use crate::{databases, repository};
 
 /// A project that is served.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +28,9 @@ pub struct Project {
     /// The last version that was made.
     #[serde(skip)]
     pub latest: i64,
+    /// The file of its database, where that is not the first one.
+    #[serde(skip)]
+    pub database: Option<String>,
     /// When it was first deployed.
     pub created_at: Timestamp,
     /// When it was changed.
@@ -42,6 +46,8 @@ pub struct Place {
     pub frontend_url: String,
     /// Where the backend is.
     pub backend_url: String,
+    /// The folder of the project's database, keys and bucket.
+    pub folder: PathBuf,
 }
 
 /// The projects by slug.
@@ -57,9 +63,24 @@ pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Project> {
     })
 }
 
+/// A project; none: it is not deployed here.
+pub fn lookup(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
+    repository::projects::find(tx, slug)
+}
+
 /// Whether there is a project of that slug.
 pub fn is_there(tx: &mut Tx<'_>, slug: &str) -> Result<bool> {
-    Ok(repository::projects::find(tx, slug)?.is_some())
+    Ok(lookup(tx, slug)?.is_some())
+}
+
+/// Refuses a project beyond [`limits::PROJECTS_MAX_COUNT`].
+pub(crate) fn check_room(tx: &mut Tx<'_>) -> Result<()> {
+    if repository::projects::count(tx)? < limits::PROJECTS_MAX_COUNT {
+        return Ok(());
+    }
+    let message =
+        format!("the server has {} projects, and takes no more", limits::PROJECTS_MAX_COUNT);
+    Err(Problem::new(ProblemKind::Conflict, message))
 }
 
 /// What the server has of a project, also where it has nothing yet: what plans start from.
@@ -78,6 +99,7 @@ pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Res
         Some(deployment) => repository::secrets::digests(tx, slug, deployment.version)?,
         None => BTreeMap::new(),
     };
+    let database = databases::state(&place.folder, project.as_ref(), deployment.as_ref())?;
     let (frontend, backend, uses) = match deployment {
         Some(deployment) => (deployment.frontend, deployment.backend, deployment.uses),
         None => (None, None, Uses::default()),
@@ -92,6 +114,7 @@ pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Res
         backend,
         uses,
         secrets: Secrets { key: BASE64_STANDARD.encode(digest_key(master, slug)), digests },
+        database,
         frontend_url: place.frontend_url.clone(),
         backend_url: place.backend_url.clone(),
     })

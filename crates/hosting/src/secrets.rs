@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_access::Master;
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Problem, Result, limits};
 use lyceum_project::{Plan, secrets};
 use lyceum_store::Tx;
 
@@ -69,6 +69,10 @@ pub(crate) fn after(
             fault(name, "is pushed by the plan; send its value");
             continue;
         };
+        if value.len() > limits::SECRET_MAX_BYTES {
+            fault(name, &format!("is longer than {} bytes", limits::SECRET_MAX_BYTES));
+            continue;
+        }
         let digest = secrets::digest(&key, name, value);
         if wanted.get(name) != Some(&digest) {
             fault(name, "is not the value that the plan was made for");

@@ -3,9 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    account, admin, badge, client, completions, config, db, demo, deploy, deployments, doctor,
-    events, export, import, keys, lesson, listen, lms, openapi, qti, sandbox, secrets, serve,
-    standards, trigger,
+    account, admin, badge, bucket, client, completions, config, db, demo, deploy, deployments, dev,
+    doctor, events, export, import, keys, lesson, listen, lms, openapi, qti, sandbox, secrets,
+    serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, tokens.
@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Serve(serve::Serve),
     /// Run the server for an app under development: a demo user, demo data, any token
     Sandbox(Box<sandbox::Run>),
+    /// Serve a project's backend from its sources, again with every change, beside a sandbox
+    Dev(Box<dev::Dev>),
     /// Publish a project: its build, backend and secrets, in one step that is whole or not done
     Deploy(Box<deploy::Deploy>),
     /// List the versions of a deployed project, go back to one, promote one
@@ -49,6 +51,9 @@ pub(crate) enum Command {
     /// Show and make changes of a project's database schema; back it up
     #[command(subcommand)]
     Db(db::Db),
+    /// List, get, put and delete files of a project's bucket
+    #[command(subcommand)]
+    Bucket(bucket::Bucket),
     /// Sign in to a server by confirming a code in a browser
     Login(account::Login),
     /// Sign out
@@ -95,7 +100,7 @@ pub(crate) enum Command {
     /// Make demo data
     #[command(subcommand)]
     Demo(demo::Demo),
-    /// Look whether clock, disk, port, database and time zones are as the server needs them
+    /// Look whether clock, disk, port, database, time zones and workerd are as the server needs them
     Doctor(doctor::Doctor),
     /// Print the settings in force and where each came from
     Config(config::Config),

@@ -11,18 +11,20 @@ mod interrupt;
 mod logs;
 mod printer;
 mod profile;
+mod reference;
 mod remote;
 mod settings;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use cli::Command::{Dev, Sandbox, Serve};
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let printer = printer::Printer::new(&cli.output);
-    // The server ends in a way of its own.
-    if !matches!(cli.command, cli::Command::Serve(_) | cli::Command::Sandbox(_)) {
+    // The servers end in a way of their own.
+    if !matches!(cli.command, Serve(_) | Sandbox(_) | Dev(_)) {
         interrupt::ends(printer::Printer::new(&cli.output));
     }
     match commands::run(cli.command, &printer) {

@@ -19,6 +19,7 @@ enum Level {
 }
 
 /// Prints as the flags ask.
+#[derive(Clone)]
 pub(crate) struct Printer {
     level: Level,
     json: bool,

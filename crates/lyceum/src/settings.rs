@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
+use lyceum_access::audit::{COMMAND_LINE, Change};
 use lyceum_access::{Keyring, Master, Realm};
 use lyceum_core::config::{self, Config, Flag, Loaded};
 use lyceum_core::time::Timestamp;
@@ -107,6 +108,16 @@ where
     let waiting = tokio::runtime::Builder::new_current_thread().build();
     let waiting = waiting.map_err(|error| Failure::failed(error.to_string()))?;
     Ok(waiting.block_on(db.write(work))?)
+}
+
+/// Writes into the log of changes what the command does, in the transaction that does it.
+pub(crate) fn noted(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    what: &'static str,
+    subject: &str,
+) -> lyceum_core::Result<()> {
+    Change { who: COMMAND_LINE, what, subject }.note(tx, now, &serde_json::Value::Null)
 }
 
 /// The master key: the setting, or the file in the data folder, which is made at the first start.

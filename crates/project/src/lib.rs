@@ -5,6 +5,7 @@
 //! it, or write another one there and leave the rest as it is.
 
 mod config;
+mod database;
 pub mod literal;
 mod plan;
 mod rewrite;
@@ -15,6 +16,7 @@ mod state;
 pub use config::{
     Config, Course, Database, FILES, Integrations, Lms, Organization, Strategy, find, slug_of,
 };
+pub use database::{DatabaseChange, DatabaseState, DatabaseWish, SchemaWish, change};
 pub use plan::{Action, Change, FieldChange, Plan, SecretChanges, Step, plan};
 pub use rewrite::{ByHand, Rewritten};
 pub use state::{Artifact, Backend, Desired, Metadata, Module, SCALARS, Secrets, State, Uses};

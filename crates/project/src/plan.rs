@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::database::{self, DatabaseChange};
 use crate::state::{Artifact, Backend, Desired, SCALARS, State, Uses};
 
 /// All that a deploy changes. A server applies a plan only while [`plan`] of its state and of
@@ -27,6 +29,8 @@ pub struct Plan {
     pub uses: Option<Change<Uses>>,
     /// Secrets by name.
     pub secrets: SecretChanges,
+    /// The database's schema.
+    pub database: Option<DatabaseChange>,
     /// What is done, in this order.
     pub steps: Vec<Step>,
     /// What it leads to.
@@ -106,6 +110,8 @@ pub enum Step {
     ProvisionBucket,
     /// Secrets are written and removed.
     PushSecrets,
+    /// The schema is changed, on a copy that takes the database's place with the new version.
+    ChangeSchema,
     /// The new code is started and probed.
     StartBackend,
     /// All of it is served from now on.
@@ -120,6 +126,7 @@ impl Plan {
             || self.backend.is_some()
             || self.uses.is_some()
             || self.secrets.count() > 0
+            || self.database.is_some()
     }
 
     /// The files that the server must have: hash and size.
@@ -133,7 +140,9 @@ impl Plan {
 }
 
 /// What must change so that a state becomes what is desired.
-pub fn plan(state: &State, desired: &Desired) -> Plan {
+///
+/// Errors: those of [`database::change`].
+pub fn plan(state: &State, desired: &Desired) -> Result<Plan> {
     let stored = state.metadata.as_ref();
     let metadata = SCALARS.iter().filter_map(|field| {
         let new = desired.metadata.field(field)?.to_owned();
@@ -154,6 +163,10 @@ pub fn plan(state: &State, desired: &Desired) -> Plan {
         Some(wanted) => secret_changes(&state.secrets.digests, wanted),
         None => SecretChanges::default(),
     };
+    let database = match &desired.database {
+        Some(wish) => database::change(&state.database, wish)?,
+        None => None,
+    };
     let mut plan = Plan {
         slug: state.slug.clone(),
         base: state.revision,
@@ -163,6 +176,7 @@ pub fn plan(state: &State, desired: &Desired) -> Plan {
         backend,
         uses,
         secrets,
+        database,
         steps: Vec::new(),
         desired: desired.clone(),
     };
@@ -172,7 +186,7 @@ pub fn plan(state: &State, desired: &Desired) -> Plan {
         _ => Action::Nothing,
     };
     plan.steps = steps(state, &plan);
-    plan
+    Ok(plan)
 }
 
 fn change<T: Clone>(
@@ -207,7 +221,8 @@ fn steps(state: &State, plan: &Plan) -> Vec<Step> {
     // What answers is started anew by new code, and by new secrets and bindings of the old one.
     let has_backend = state.backend.is_some() || plan.backend.is_some();
     let restarts = plan.backend.is_some()
-        || (has_backend && (plan.secrets.count() > 0 || plan.uses.is_some()));
+        || (has_backend
+            && (plan.secrets.count() > 0 || plan.uses.is_some() || plan.database.is_some()));
     let all = [
         (Step::CreateProject, plan.action == Action::Create),
         (Step::WriteMetadata, !plan.metadata.is_empty()),
@@ -216,6 +231,7 @@ fn steps(state: &State, plan: &Plan) -> Vec<Step> {
         (Step::ProvisionDatabase, uses.database && !state.uses.database),
         (Step::ProvisionBucket, uses.bucket && !state.uses.bucket),
         (Step::PushSecrets, plan.secrets.count() > 0),
+        (Step::ChangeSchema, plan.database.is_some()),
         (Step::StartBackend, restarts),
         (Step::Publish, plan.makes_version()),
     ];

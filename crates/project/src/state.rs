@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Integrations;
+use crate::database::{DatabaseState, DatabaseWish};
+
 /// What a server has of a project: what a [`crate::Plan`] starts from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,6 +29,8 @@ pub struct State {
     pub uses: Uses,
     /// Its secrets, without their values.
     pub secrets: Secrets,
+    /// Its database.
+    pub database: DatabaseState,
     /// Where the frontend is, or will be.
     pub frontend_url: String,
     /// Where the backend is, or will be.
@@ -133,6 +138,17 @@ pub struct Uses {
     pub lms: bool,
 }
 
+impl From<&Integrations> for Uses {
+    fn from(integrations: &Integrations) -> Self {
+        Self {
+            database: integrations.database.is_some(),
+            kv: integrations.kv,
+            bucket: integrations.bucket,
+            lms: integrations.lms.is_some(),
+        }
+    }
+}
+
 impl Uses {
     /// The integrations that are on.
     pub fn names(self) -> Vec<&'static str> {
@@ -173,4 +189,6 @@ pub struct Desired {
     pub uses: Uses,
     /// All secrets: name and keyed digest.
     pub secrets: Option<BTreeMap<String, String>>,
+    /// The database's schema.
+    pub database: Option<DatabaseWish>,
 }

@@ -20,6 +20,7 @@ pub mod demo;
 pub mod fields;
 pub mod filter;
 pub mod grade;
+pub mod imports;
 pub mod kind;
 pub mod kinds;
 mod narrow;
@@ -39,5 +40,7 @@ pub use patch::merge;
 use lyceum_store::Migration;
 
 /// The schema of this crate.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 3, name: "roster", sql: include_str!("../migrations/V3__roster.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 3, name: "roster", sql: include_str!("../migrations/V3__roster.sql") },
+    Migration { version: 37, name: "imports", sql: include_str!("../migrations/V37__imports.sql") },
+];

@@ -21,6 +21,15 @@ pub(crate) struct Patience {
     pub(crate) header: Duration,
     /// Between two requests.
     pub(crate) idle: Duration,
+    /// While nothing is taken of an answer.
+    pub(crate) taking: Duration,
+}
+
+impl Patience {
+    /// How long nothing can be over.
+    pub(crate) fn shortest(self) -> Duration {
+        self.header.min(self.idle).min(self.taking)
+    }
 }
 
 /// What a connection is doing, told by its reads, requests and answers.
@@ -32,6 +41,10 @@ pub(crate) struct Activity {
     head_since: AtomicU64,
     /// Milliseconds since `start` at which the last answer ended.
     idle_since: AtomicU64,
+    /// Answers that have given bytes and were not asked for more.
+    full: AtomicU32,
+    /// Milliseconds since `start` at which bytes of answers went on last.
+    moved_at: AtomicU64,
 }
 
 impl Activity {
@@ -41,6 +54,8 @@ impl Activity {
             open: AtomicU32::new(0),
             head_since: AtomicU64::new(1),
             idle_since: AtomicU64::new(0),
+            full: AtomicU32::new(0),
+            moved_at: AtomicU64::new(0),
         }
     }
 
@@ -54,20 +69,28 @@ impl Activity {
         }
     }
 
+    fn moved(&self) {
+        self.moved_at.store(self.now(), Relaxed);
+    }
+
     /// A request's head has arrived.
     pub(crate) fn begin(self: &Arc<Self>) -> Running {
         self.open.fetch_add(1, Relaxed);
         self.head_since.store(0, Relaxed);
-        Running(Arc::clone(self))
+        Running { activity: Arc::clone(self), is_full: false }
     }
 
     /// How much longer the connection may live as it is; none: it has waited too long.
     pub(crate) fn patience_left(&self, patience: Patience) -> Option<Duration> {
-        if self.open.load(Relaxed) > 0 {
-            return Some(patience.header.min(patience.idle));
+        if self.open.load(Relaxed) > 0 && self.full.load(Relaxed) == 0 {
+            return Some(patience.shortest());
         }
         let (since, limit) = match self.head_since.load(Relaxed) {
-            0 => (self.idle_since.load(Relaxed), patience.idle),
+            _ if self.open.load(Relaxed) > 0 => (self.moved_at.load(Relaxed), patience.taking),
+            0 => {
+                let since = self.idle_since.load(Relaxed).max(self.moved_at.load(Relaxed));
+                (since, patience.idle)
+            }
             head => (head - 1, patience.header),
         };
         let waited = Duration::from_millis(self.now().saturating_sub(since));
@@ -76,25 +99,43 @@ impl Activity {
 }
 
 /// A request in the works; ends when dropped.
-pub(crate) struct Running(Arc<Activity>);
+pub(crate) struct Running {
+    activity: Arc<Activity>,
+    /// Bytes were given and no more are asked for yet.
+    is_full: bool,
+}
+
+impl Running {
+    fn set_full(&mut self, is_full: bool) {
+        if is_full && !self.is_full {
+            self.activity.moved();
+            self.activity.full.fetch_add(1, Relaxed);
+        } else if !is_full && self.is_full {
+            self.activity.full.fetch_sub(1, Relaxed);
+        }
+        self.is_full = is_full;
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.0.open.fetch_sub(1, Relaxed) == 1 {
-            self.0.idle_since.store(self.0.now(), Relaxed);
+        self.set_full(false);
+        if self.activity.open.fetch_sub(1, Relaxed) == 1 {
+            self.activity.idle_since.store(self.activity.now(), Relaxed);
         }
     }
 }
 
-/// A body that holds its guards until it is written or given up.
+/// A body that holds its guards until it is written or given up, and tells whether it is taken.
 pub(crate) struct Guarded<G> {
     body: Body,
+    running: Running,
     _guard: G,
 }
 
 impl<G> Guarded<G> {
-    pub(crate) fn new(body: Body, guard: G) -> Self {
-        Self { body, _guard: guard }
+    pub(crate) fn new(body: Body, running: Running, guard: G) -> Self {
+        Self { body, running, _guard: guard }
     }
 }
 
@@ -106,7 +147,10 @@ impl<G: Unpin> HttpBody for Guarded<G> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        self.running.set_full(false);
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        self.running.set_full(matches!(polled, Poll::Ready(Some(Ok(_)))));
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -118,10 +162,19 @@ impl<G: Unpin> HttpBody for Guarded<G> {
     }
 }
 
-/// A stream whose reads are told to the connection's [`Activity`].
+/// A stream whose reads and writes are told to the connection's [`Activity`].
 pub(crate) struct Watched<S> {
     pub(crate) stream: S,
     pub(crate) activity: Arc<Activity>,
+}
+
+impl<S> Watched<S> {
+    fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.activity.moved();
+        }
+        written
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
@@ -145,7 +198,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.wrote(written)
     }
 
     fn poll_write_vectored(
@@ -153,7 +207,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
+        self.wrote(written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -195,7 +195,10 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             && !self.parts.headers.contains_key(header::AUTHORIZATION)
             && self.app.sandbox.is_none();
         if let Some(scopes) = route.access.scopes().filter(|_| !is_anonymous) {
-            let grant = auth::authenticate(self.app, &self.parts.headers, scopes).await?;
+            let grant = match auth::Backend::that_calls(self.app, &self.parts) {
+                Some(backend) => backend.grant(self.app).await?,
+                None => auth::authenticate(self.app, &self.parts.headers, scopes).await?,
+            };
             self.grant.insert(grant).authorise(route.access, scopes)?;
         }
         if route.access == Access::SignedIn {

@@ -59,6 +59,7 @@ pub(crate) async fn run(
     let patience = Patience {
         header: Duration::from_secs(server.header_timeout_s),
         idle: Duration::from_secs(server.keep_alive_s),
+        taking: Duration::from_secs(server.request_timeout_s),
     };
     let grace = Duration::from_secs(server.shutdown_grace_s);
     let http = auto::Builder::new(TokioExecutor::new());
@@ -125,16 +126,16 @@ where
 {
     let activity = Arc::new(Activity::new());
     let service = service_fn(|request: Request<Incoming>| {
-        let guard = (activity.begin(), InFlight::count(&shared.app));
+        let (running, guard) = (activity.begin(), InFlight::count(&shared.app));
         let dispatch = Arc::clone(&shared.dispatch);
         async move {
             let response = dispatch.handle(request, peer.ip()).await;
-            Ok::<_, Infallible>(response.map(|body| Guarded::new(body, guard)))
+            Ok::<_, Infallible>(response.map(|body| Guarded::new(body, running, guard)))
         }
     });
     let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
-    let mut connection = pin!(shared.http.serve_connection(io, service));
-    let mut watch = pin!(sleep(shared.patience.header));
+    let mut connection = pin!(shared.http.serve_connection_with_upgrades(io, service));
+    let mut watch = pin!(sleep(shared.patience.shortest()));
     let mut told_to_close = false;
     loop {
         tokio::select! {

@@ -16,12 +16,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::guarded::Guarded;
-use crate::hosted::Hosted;
+use crate::hosted::{self, Hosted};
+use crate::imports::{self, Imports};
 use crate::intake::Intake;
 use crate::learning::Learning;
 use crate::metrics::Metrics;
 use crate::route::Area;
 use crate::routes::credentials::StatusLists;
+use crate::routes::docs::Docs;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::{listen, routes};
@@ -63,18 +65,22 @@ impl Server {
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
-            blobs: Blobs::on_disk(config.store.data.join("hosting"))?,
+            blobs: Blobs::open_at(config.store.data.join("hosting"), &config.s3, "hosting")?,
             hosted: Hosted::default(),
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::Memory::default(),
             guarded: Guarded::new(),
+            providers: auth::Providers::new(),
+            settings: Vec::new(),
             status_lists: StatusLists::default(),
-            hashing: tokio::sync::Semaphore::new(limits::PASSWORD_HASHES_MAX_COUNT),
+            hashing: Arc::new(tokio::sync::Semaphore::new(limits::PASSWORD_HASHES_MAX_COUNT)),
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),
             descriptions: Mutex::default(),
+            docs: Docs::default(),
+            imports: Imports::default(),
             draining: AtomicBool::new(false),
             clock,
             config,
@@ -96,6 +102,23 @@ impl Server {
         self
     }
 
+    /// Shows these settings to administrators: name, value and origin of each, without secrets.
+    #[must_use]
+    pub fn showing(mut self, settings: Vec<(String, String, String)>) -> Self {
+        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        app.settings = settings;
+        self
+    }
+
+    /// Shows this in its documentation, too: the reference of the command line, as Markdown, made when
+    /// it is first asked for.
+    #[must_use]
+    pub fn with_commands(mut self, reference: fn() -> String) -> Self {
+        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        app.docs.commands = Some(reference);
+        self
+    }
+
     /// Makes this a sandbox: on the platform's routes any token is this player, and the standards'
     /// routes need none. The player makes games, too, or plays alone; what is below `/api/lms` is done
     /// here, elsewhere or refused.
@@ -113,10 +136,13 @@ impl Server {
         let mut background = tokio::task::JoinSet::new();
         background.spawn(Gate::keep_fresh(Arc::clone(&app)));
         background.spawn(routes::bridge::keep_settled(Arc::clone(&app)));
+        background.spawn(imports::work(Arc::clone(&app)));
+        background.spawn(hosted::keep_swept(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }
         let dispatch = Dispatch::new(Arc::clone(&app), areas);
+        app.hosted.lead_to(&dispatch);
         tracing::info!(base_url = app.base_url, "listening");
         listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
         app.hosted.close();

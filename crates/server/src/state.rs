@@ -10,12 +10,14 @@ use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_store::Db;
 
-use crate::auth::{Gate, Sandbox};
+use crate::auth::{Gate, Providers, Sandbox};
 use crate::guarded::Guarded;
 use crate::hosted::Hosted;
+use crate::imports::Imports;
 use crate::intake::Intake;
 use crate::metrics::Metrics;
 use crate::routes::credentials::StatusLists;
+use crate::routes::docs::Docs;
 
 /// The server's state: cheap to clone.
 pub type App = Arc<State>;
@@ -42,10 +44,14 @@ pub struct State {
     pub(crate) lessons: lyceum_adaptive::Memory,
     /// What is read from addresses that callers supplied.
     pub(crate) guarded: Guarded,
+    /// The OpenID provider of the settings.
+    pub(crate) providers: Providers,
+    /// Name, value and origin of each setting, secrets left out.
+    pub(crate) settings: Vec<(String, String, String)>,
     /// Status lists that were signed lately.
     pub(crate) status_lists: StatusLists,
     /// Places for work with passwords.
-    pub(crate) hashing: tokio::sync::Semaphore,
+    pub(crate) hashing: Arc<tokio::sync::Semaphore>,
     /// Tokens.
     pub(crate) gate: Gate,
     /// Who calls without a token of ours; none unless this is a sandbox.
@@ -54,6 +60,10 @@ pub struct State {
     pub(crate) metrics: Metrics,
     /// Descriptions of the API by name, each made when it is first asked for.
     pub(crate) descriptions: Mutex<BTreeMap<&'static str, Bytes>>,
+    /// Imports that this server works on.
+    pub(crate) imports: Imports,
+    /// The documentation.
+    pub(crate) docs: Docs,
     /// The server was told to stop.
     pub(crate) draining: AtomicBool,
 }

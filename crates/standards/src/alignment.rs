@@ -1,7 +1,7 @@
 //! Alignment: which records cover which items. Some are aligned here; some say it themselves, line
 //! items and results in their `learningObjectiveSet`, resources, questions and tests in their metadata.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lyceum_assessment as assessment;
 use lyceum_core::time::Timestamp;
@@ -158,6 +158,42 @@ pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Vec<Statement>> 
         Statement { item, body, said }
     };
     Ok(there.into_iter().map(statement).collect())
+}
+
+/// What each of many records of a kind covers, by their ids; as [`covered`] says of each, with as many
+/// statements for all of them as for one. A record is its id and canonical JSON. Errors: `NotFound` for a
+/// kind that is not there.
+pub fn covered_by_all(
+    tx: &mut Tx<'_>,
+    kind: &str,
+    records: &[(&str, &str)],
+) -> Result<HashMap<String, Vec<Statement>>> {
+    let ids: Vec<&str> = records.iter().map(|(id, _)| *id).collect();
+    let mut items: HashMap<&str, BTreeSet<String>> = HashMap::new();
+    for (id, body) in records {
+        let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
+        items.entry(id).or_default().extend(said(&body));
+    }
+    let aligned = repository::aligned_of_all(tx, Kind::named(kind)?.name(), &ids)?;
+    for (id, item) in &aligned {
+        items.entry(id).or_default().insert(item.clone());
+    }
+    let all: BTreeSet<&str> = items.values().flatten().map(String::as_str).collect();
+    let there = repository::statements(tx, &all.into_iter().collect::<Vec<_>>())?;
+    let aligned: HashSet<(&str, &str)> =
+        aligned.iter().map(|(id, item)| (id.as_str(), item.as_str())).collect();
+    let of = |id: &str, wanted: &BTreeSet<String>| -> Vec<Statement> {
+        let there = there.iter().filter(|(item, _)| wanted.contains(item));
+        there
+            .map(|(item, body)| Statement {
+                said: !aligned.contains(&(id, item.as_str())),
+                item: item.clone(),
+                body: body.clone(),
+            })
+            .collect()
+    };
+    let covered = items.iter().map(|(id, wanted)| ((*id).to_owned(), of(id, wanted)));
+    Ok(covered.filter(|(_, statements)| !statements.is_empty()).collect())
 }
 
 /// A record that covers an item.

@@ -34,6 +34,12 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, kind: &str, payload: &str) -> Result
     .ok_or_else(|| Problem::internal("a job was not added"))
 }
 
+/// Whether a job of the kind is due, by the clock of `now`. Takes nothing.
+pub fn is_due(tx: &mut Tx<'_>, now: Timestamp, kind: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= $1 AND kind = $2 LIMIT 1";
+    Ok(tx.query_one(sql, &[(&now.to_string()).into(), kind.into()], |_| Ok(()))?.is_some())
+}
+
 /// Takes the job of the kind that has been due for longest, for `lease_s` seconds.
 pub fn claim(tx: &mut Tx<'_>, now: Timestamp, kind: &str, lease_s: i64) -> Result<Option<Job>> {
     let sql = format!(
@@ -62,6 +68,16 @@ pub fn finish(tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
     Ok(changed == 1)
 }
 
+/// Keeps a job for `lease_s` more seconds. `false`: another worker has it by now.
+pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &Job, lease_s: i64) -> Result<bool> {
+    let until = now.plus_seconds(lease_s).to_string();
+    let changed = tx.execute(
+        "UPDATE jobs SET due = $1 WHERE id = $2 AND attempts = $3 AND state = 'waiting'",
+        &[(&until).into(), job.id.into(), job.attempt.into()],
+    )?;
+    Ok(changed == 1)
+}
+
 /// Reports that the attempt failed: the job comes up again after 2, 4, 8, … seconds (an hour at
 /// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has it by now.
 pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<bool> {
@@ -73,4 +89,50 @@ pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<b
         &[state.into(), (&due).into(), error.into(), job.id.into(), job.attempt.into()],
     )?;
     Ok(changed == 1)
+}
+
+/// A job as it is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its number.
+    pub id: i64,
+    /// What sort of work it is.
+    pub kind: String,
+    /// `waiting`, `done` or `failed`.
+    pub state: String,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// When it is tried next, or its lease ends; of a job that ended, when it last was due.
+    pub due: String,
+    /// What the last failure says.
+    pub error: Option<String>,
+}
+
+/// How many jobs there are in each state.
+pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>> {
+    let mut counts = Vec::new();
+    tx.query("SELECT state, COUNT(*) FROM jobs GROUP BY state ORDER BY state", &[], |row| {
+        counts.push((row.text(0)?.to_owned(), row.int(1)?));
+        Ok(true)
+    })?;
+    Ok(counts)
+}
+
+/// The newest jobs, of one state or of all, `limit` at most.
+pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<Seen>> {
+    let mut jobs = Vec::new();
+    let sql = "SELECT id, kind, state, attempts, due, error FROM jobs \
+               WHERE $1 = '' OR state = $1 ORDER BY id DESC LIMIT $2";
+    tx.query(sql, &[state.unwrap_or_default().into(), limit.into()], |row| {
+        jobs.push(Seen {
+            id: row.int(0)?,
+            kind: row.text(1)?.to_owned(),
+            state: row.text(2)?.to_owned(),
+            attempts: row.int(3)?,
+            due: row.text(4)?.to_owned(),
+            error: row.opt_text(5)?.map(str::to_owned),
+        });
+        Ok(true)
+    })?;
+    Ok(jobs)
 }

@@ -1,4 +1,8 @@
 // What pages do beyond HTML; each works without it.
+import "./live.js";
+import "./drop.js";
+import "./refresh.js";
+import "./search.js";
 
 // Days and times are shown in the zone of whoever looks: the server learns it once.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,3 +1,4 @@
+import { Backend } from "./backend.js";
 import { ConnectionMonitor } from "./connection.js";
 import { Embedding } from "./embedding.js";
 import type { Connection } from "./embedding.js";
@@ -21,6 +22,8 @@ export interface ClientOptions extends TrackingOptions {
   baseUrl: string;
   /** A game token; on a server of your own a client's token; in the sandbox any text. */
   token: string;
+  /** Where the game's own backend is; unless said `/api` of the host that serves the page. */
+  backendUrl?: string;
   /** Id or slug of the game; a game token names it. */
   gameId?: string;
   /** For whom a client's token acts; a game token names its player. */
@@ -41,6 +44,8 @@ export interface InitOptions extends Partial<ClientOptions> {
 
 /** A Lyceum server, as one player of one game sees it. */
 export class Client {
+  /** The game's own backend. */
+  readonly backend: Backend;
   readonly users: Users;
   readonly games: Games;
   readonly inventory: Inventory;
@@ -70,6 +75,7 @@ export class Client {
     const queue = new Queue(options.storage ?? browserStorage(), name, send, realWorld());
     this.#http = http;
     this.queue = queue;
+    this.backend = new Backend(options.backendUrl, () => http.token);
     this.users = new Users(http);
     this.games = new Games(http, queue, game);
     this.inventory = new Inventory(http, queue);

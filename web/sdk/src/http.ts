@@ -32,29 +32,31 @@ export interface Caller {
   refreshToken?: () => Promise<string>;
   /** For whom a client's token acts. */
   userId?: string;
+  /** Sends requests in place of the global `fetch`. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 /** Sends requests to one server with one token. */
 export class Http {
   /** The address of the API, without a slash at its end. */
   readonly baseUrl: string;
-  #token: string;
+  #token: string | undefined;
   #behindMs = 0;
 
   constructor(
     baseUrl: string,
-    token: string,
+    token: string | undefined,
     private readonly caller: Caller = {},
   ) {
     this.baseUrl = apiBase(baseUrl);
     this.#token = token;
   }
 
-  get token(): string {
+  get token(): string | undefined {
     return this.#token;
   }
 
-  set token(token: string) {
+  set token(token: string | undefined) {
     this.#token = token;
   }
 
@@ -102,13 +104,11 @@ export class Http {
 
   async #once<T>({ method, path, query, body, key, keepalive }: Request): Promise<T> {
     const url = new URL(this.baseUrl + path);
-    for (const [name, value] of Object.entries({ ...query, userId: this.caller.userId })) {
+    for (const [name, value] of Object.entries({ userId: this.caller.userId, ...query })) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const headers: Record<string, string> = {
-      accept: "application/json",
-      authorization: `Bearer ${this.#token}`,
-    };
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (this.#token !== undefined) headers.authorization = `Bearer ${this.#token}`;
     if (body !== undefined) headers["content-type"] = "application/json";
     if (key !== undefined) headers["idempotency-key"] = key;
     const init: RequestInit = { method, headers, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) };
@@ -117,7 +117,7 @@ export class Http {
     let response: Response;
     let text: string;
     try {
-      response = await fetch(url, init);
+      response = await (this.caller.fetch ?? fetch)(url.href, init);
       this.#compareClocks(response);
       text = await response.text();
     } catch (error) {
@@ -134,7 +134,7 @@ export class Http {
 }
 
 /** Reads an answer. Throws what it tells of. */
-function read<T>(baseUrl: string, response: Response, text: string): T {
+export function read<T>(baseUrl: string, response: Response, text: string): T {
   const type = response.headers.get("content-type") ?? "";
   if (text === "" && response.ok) return undefined as T;
   let value: unknown;

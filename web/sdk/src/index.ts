@@ -1,3 +1,4 @@
+export type { Backend, BackendRequest } from "./backend.js";
 export { Client, init } from "./client.js";
 export type { ClientOptions, InitOptions } from "./client.js";
 export { PING_INTERVAL_MS, PINGS_UNTIL_OFFLINE } from "./connection.js";

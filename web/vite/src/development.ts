@@ -1,7 +1,9 @@
+import { BACKEND_PORTS, startBackend } from "./backend.js";
+import type { Backend } from "./backend.js";
 import { LEARNING_ROLES, PLATFORM_ROLES, flags } from "./options.js";
 import type { LearningRole, Mode, Options, PlatformRole } from "./options.js";
 import type { Project } from "./project.js";
-import { connect, startSandbox } from "./sandbox.js";
+import { connect, freePort, startSandbox } from "./sandbox.js";
 import type { Sandbox } from "./sandbox.js";
 
 /** What pages in development are told. */
@@ -24,8 +26,11 @@ export class Development {
   #platformRole: PlatformRole | undefined;
   #started = "";
   #sandbox: Sandbox | undefined;
+  #backend: Backend | undefined;
+  #backendPort: number | undefined;
   #holders = 0;
   #says: (line: string) => void = () => {};
+  #hears: (line: string) => void = () => {};
 
   /** That of a folder. */
   static of(root: string): Development {
@@ -41,6 +46,15 @@ export class Development {
   /** Where the sandbox is; none while there is none. */
   get sandbox(): Sandbox | undefined {
     return this.#sandbox;
+  }
+
+  /** Where Vite finds the backend, which need not run yet; undefined where the project has none. */
+  async backendUrl(options: Options, project: Project): Promise<string | undefined> {
+    const { autoStart, url } = options.backend ?? {};
+    if (url) return url.replace(/\/+$/, "").replace(/\/api$/, "");
+    if (autoStart === false || !project.routes) return undefined;
+    this.#backendPort ??= await freePort(...BACKEND_PORTS);
+    return `http://127.0.0.1:${this.#backendPort}`;
   }
 
   /** The role of the learner. */
@@ -59,16 +73,25 @@ export class Development {
     return { baseUrl, token, gameId, mode: this.mode };
   }
 
-  /** A development server begins: the sandbox runs when this resolves, with these options. */
-  async hold(options: Options, project: Project, says: (line: string) => void): Promise<void> {
+  /**
+   * A development server begins: the sandbox runs when this resolves, with these options, and the
+   * backend. `says` takes what the one writes, `hears` what the other does.
+   */
+  async hold(
+    options: Options,
+    project: Project,
+    says: (line: string) => void,
+    hears: (line: string) => void,
+  ): Promise<void> {
     const first = this.#holders === 0;
     this.#holders += 1;
     this.#says = says;
+    this.#hears = hears;
     // What the key has changed stays until somebody changes the option.
     if (first || options.mode !== this.#options.mode) this.mode = options.mode ?? "platform";
     this.#options = options;
     this.project = project;
-    if (JSON.stringify([options.sandbox, options.learning, project]) === this.#started) return;
+    if (JSON.stringify([options.sandbox, options.backend, options.learning, project]) === this.#started) return;
     this.#role = undefined;
     this.#platformRole = undefined;
     await this.#start(options.sandbox?.recreateDb);
@@ -123,14 +146,25 @@ export class Development {
         says,
       });
     }
-    this.#started = JSON.stringify([this.#options.sandbox, this.#options.learning, this.project]);
+    if (this.#backendPort && this.project.routes && !this.#options.backend?.url) {
+      // Its log is for whoever writes the routes.
+      const says = (line: string) => this.#hears(line);
+      this.#backend = await startBackend(this.root, this.project, this.#backendPort, this.#sandbox?.baseUrl, says);
+    }
+    this.#started = JSON.stringify([
+      this.#options.sandbox,
+      this.#options.backend,
+      this.#options.learning,
+      this.project,
+    ]);
   }
 
   async #stop(): Promise<void> {
-    const running = this.#sandbox;
+    const running = [this.#backend, this.#sandbox];
     this.#sandbox = undefined;
+    this.#backend = undefined;
     this.#started = "";
-    await running?.stop();
+    await Promise.all(running.map((each) => each?.stop()));
   }
 }
 

@@ -6,10 +6,13 @@ import { Development } from "./development.js";
 import { hotKeys } from "./keys.js";
 import type { Options } from "./options.js";
 import { pack } from "./pack.js";
-import { CONFIG_FILES, readProject } from "./project.js";
+import { CONFIG_FILES, ROUTES, readProject } from "./project.js";
 import { shell, wantsShell } from "./shell.js";
 
 export type { LearningRole, Mode, Options, PlatformRole } from "./options.js";
+
+/** What of the page's host is the backend's. */
+const PROXIED = "^/api(?:[/?]|$)";
 
 /** Where the plugin keeps what it makes. */
 const FOLDER = ".lyceum";
@@ -24,6 +27,13 @@ export function lyceum(options: Options = {}): Plugin {
   return {
     name: "lyceum",
 
+    async config(user, { command }) {
+      if (command !== "serve") return undefined;
+      const root = resolve(user.root ?? process.cwd());
+      const url = await Development.of(root).backendUrl(options, await readProject(root));
+      return url ? { server: { proxy: { [PROXIED]: { target: url, ws: true } } } } : undefined;
+    },
+
     configResolved(resolved) {
       config = resolved;
     },
@@ -34,7 +44,8 @@ export function lyceum(options: Options = {}): Plugin {
       try {
         const project = await readProject(config.root);
         const says = (line: string) => verbose && config.logger.info(line);
-        await development.hold(options, project, says);
+        const hears = (line: string) => config.logger.info(`${line}`, { timestamp: true });
+        await development.hold(options, project, says, hears);
       } catch (error) {
         await development.release();
         throw error;
@@ -43,8 +54,10 @@ export function lyceum(options: Options = {}): Plugin {
       server.bindCLIShortcuts({ customShortcuts: hotKeys });
       printBlock(server, development);
       const configs = CONFIG_FILES.map((name) => join(config.root, name));
-      server.watcher.on("all", (_event, file) => {
-        if (configs.includes(file)) void server.restart();
+      server.watcher.on("all", (event, file) => {
+        const hasBackend = development.project.routes !== undefined;
+        const begins = !hasBackend && event === "addDir" && file === join(config.root, ROUTES);
+        if (configs.includes(file) || begins) void server.restart();
       });
       server.middlewares.use((request, response, next) => {
         if (development.mode !== "platform" || !development.injected || !wantsShell(request)) return next();
@@ -89,6 +102,14 @@ export function lyceum(options: Options = {}): Plugin {
 
 export default lyceum;
 
+/** Where pages find the backend. */
+function backendLine(server: ViteDevServer): [string, string][] {
+  const proxy = server.config.server.proxy?.[PROXIED];
+  const target = typeof proxy === "object" ? String(proxy.target) : undefined;
+  const page = server.resolvedUrls?.local[0]?.replace(/\/$/, "") ?? "";
+  return target ? [["Backend:", `${page}/api (via ${new URL(target).port})`]] : [];
+}
+
 /** Prints what runs where below Vite's own addresses. */
 function printBlock(server: ViteDevServer, development: Development): void {
   const printUrls = server.printUrls.bind(server);
@@ -98,6 +119,7 @@ function printBlock(server: ViteDevServer, development: Development): void {
     const lines: [string, string][] = [
       ["Project:", project.name],
       ["Sandbox:", sandbox?.baseUrl ?? "none"],
+      ...backendLine(server),
       ["Learning:", sandbox?.learning === null ? "disabled" : (sandbox?.learning ?? "as the sandbox has it")],
       ["Mode:", mode],
     ];

@@ -40,6 +40,12 @@ export interface Options {
     /** What the demo user is on the platform; a developer unless said. The key `p` changes it. */
     role?: PlatformRole;
   };
+  backend?: {
+    /** Whether the plugin serves `server/api` with `lyceum dev`; it does where there is such a folder, unless false. */
+    autoStart?: boolean;
+    /** A backend that runs already, as `http://localhost:8788`; none is started. */
+    url?: string;
+  };
   /** The learning integration; that of the project's config unless said. */
   learning?: {
     /** Uses a Lyceum server beside the sandbox. */

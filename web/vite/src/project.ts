@@ -6,6 +6,8 @@ import { pathToFileURL } from "node:url";
 export interface Project {
   name: string;
   slug: string;
+  /** The folder of the backend's routes, where there is one. */
+  routes?: string;
   /** The file that says so, where there is one, and when it was changed. */
   config?: string;
   changedMs?: number;
@@ -22,20 +24,36 @@ export async function readProject(root: string): Promise<Project> {
   const [config, other] = CONFIG_FILES.map((name) => join(root, name)).filter(existsSync);
   if (other) throw new Error(`there are two config files, '${config}' and '${other}'; keep one`);
   const manifest = join(root, "package.json");
+  const said = config ? await read(config) : {};
+  const folder = join(root, said.integrations?.customRoutes?.directory ?? ROUTES);
   const told = [
-    config && (await read(config)).name,
+    said.name,
     existsSync(manifest) && (await read(manifest)).name,
     basename(root),
   ].find((name) => typeof name === "string" && name !== "") as string;
   const name = told.replace(/^@[^/]*\//, "");
-  return { name, slug: slugOf(name), ...(config && { config, changedMs: statSync(config).mtimeMs }) };
+  return {
+    name,
+    slug: slugOf(name),
+    ...(existsSync(folder) && { routes: folder }),
+    ...(config && { config, changedMs: statSync(config).mtimeMs }),
+  };
 }
 
-async function read(file: string): Promise<{ name?: unknown }> {
-  if (file.endsWith(".json")) return JSON.parse(readFileSync(file, "utf8")) as { name?: unknown };
+/** Where a backend's routes are unless the config says otherwise. */
+export const ROUTES = "server/api";
+
+/** What of a config or manifest is read here. */
+interface Said {
+  name?: unknown;
+  integrations?: { customRoutes?: { directory?: string } };
+}
+
+async function read(file: string): Promise<Said> {
+  if (file.endsWith(".json")) return JSON.parse(readFileSync(file, "utf8")) as Said;
   // A query makes Node read a changed file again.
   const module = (await import(`${pathToFileURL(file).href}?at=${statSync(file).mtimeMs}`)) as {
-    default?: { name?: unknown };
+    default?: Said;
   };
   return module.default ?? {};
 }

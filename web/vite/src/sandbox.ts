@@ -68,13 +68,30 @@ function packagedBinary(root: string): string | undefined {
 export async function startSandbox({ root, project, flags, logLevel, says }: Start): Promise<Sandbox> {
   const named = ["--project-name", project.name, "--project-slug", project.slug];
   const config = project.config ? ["--config-path", project.config] : [];
-  // The sandbox ends with its input, so that it never outlives Vite, however that ends.
-  const fixed = ["sandbox", "--port", String(await freePort()), "--json", "--until-stdin-ends"];
+  const port = String(await freePort(FIRST_PORT, LAST_PORT));
   const log = logLevel ? { LYCEUM_SERVER__LOG_LEVEL: logLevel } : {};
-  const child = spawn(findBinary(root), [...fixed, ...named, ...config, ...flags], {
+  const words = ["sandbox", "--port", port, ...named, ...config, ...flags];
+  const { told, stop } = await startProgram<Started>("the sandbox", root, words, log, says);
+  return { baseUrl: told.api, gameId: told.gameId, token: told.token, learning: told.learning, stop };
+}
+
+/**
+ * Runs the program until `stop`. Resolves with the JSON that it prints when it is ready; throws what it
+ * said when it does not start.
+ */
+export async function startProgram<Told>(
+  what: string,
+  root: string,
+  words: string[],
+  environment: NodeJS.ProcessEnv,
+  says: (line: string) => void,
+): Promise<{ told: Told; stop(): Promise<void> }> {
+  const [command = "", ...rest] = words;
+  // It ends with its input, so that it never outlives Vite, however that ends.
+  const child = spawn(findBinary(root), [command, "--json", "--until-stdin-ends", ...rest], {
     cwd: root,
     stdio: ["pipe", "pipe", "pipe"],
-    env: { ...process.env, ...log },
+    env: { ...process.env, ...environment },
   });
   const said: string[] = [];
   lines(child.stderr, (line) => {
@@ -87,11 +104,11 @@ export async function startSandbox({ root, project, flags, logLevel, says }: Sta
     // Not `exit`: what the process wrote last has been read by then.
     child.on("close", (code, signal) => resolve(`it ended with ${code ?? signal}`));
   });
-  const started = new Promise<Started>((resolve) => {
+  const started = new Promise<{ told: Told }>((resolve) => {
     let text = "";
     lines(child.stdout, (line) => {
       text += line;
-      if (line === "}") resolve(JSON.parse(text) as Started);
+      if (line === "}") resolve({ told: JSON.parse(text) as Told });
     });
   });
   const late = new Promise<string>((resolve) => {
@@ -100,7 +117,7 @@ export async function startSandbox({ root, project, flags, logLevel, says }: Sta
   const outcome = await Promise.race([started, ended, late]);
   if (typeof outcome === "string") {
     child.kill("SIGKILL");
-    throw new Error([`the sandbox did not start: ${outcome}`, ...said].join("\n  "));
+    throw new Error([`${what} did not start: ${outcome}`, ...said].join("\n  "));
   }
   const stop = async () => {
     const kill = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
@@ -108,7 +125,7 @@ export async function startSandbox({ root, project, flags, logLevel, says }: Sta
     await ended;
     clearTimeout(kill);
   };
-  return { baseUrl: outcome.api, gameId: outcome.gameId, token: outcome.token, learning: outcome.learning, stop };
+  return { told: outcome.told, stop };
 }
 
 /** What a sandbox says when it is ready. */
@@ -152,8 +169,9 @@ function lines(stream: Readable, says: (line: string) => void): void {
   });
 }
 
-async function freePort(): Promise<number> {
-  for (let port = FIRST_PORT; port <= LAST_PORT; port++) {
+/** The first port from one to another that nobody listens on. */
+export async function freePort(from: number, to: number): Promise<number> {
+  for (let port = from; port <= to; port++) {
     const free = await new Promise<boolean>((resolve) => {
       const probe = createServer();
       probe.once("error", () => resolve(false));
@@ -162,6 +180,6 @@ async function freePort(): Promise<number> {
     if (free) return port;
   }
   throw new Error(
-    `the ports ${FIRST_PORT} to ${LAST_PORT} are all busy; stop a sandbox, or name a running one in sandbox.url`,
+    `the ports ${from} to ${to} are all busy; stop what listens there, or name a running one by its url`,
   );
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { binary, until } from "../../tests/server.js";
@@ -136,6 +138,60 @@ test("two projects have a sandbox each", { skip }, async (t) => {
   assert.equal(third.sandbox, sandbox);
   await third.kill();
   assert.ok(await answers(sandbox), "what the plugin has not started it does not end");
+});
+
+/** A project with a backend, and what that is bundled with. */
+function withBackend(t) {
+  const { root, put } = game(t, { sandbox: { memoryOnly: true } });
+  const tests = new URL("../../../tests/deploy/node_modules/", import.meta.url).pathname;
+  const web = new URL("../../node_modules/", import.meta.url).pathname;
+  rmSync(join(root, "node_modules"));
+  mkdirSync(join(root, "node_modules"));
+  for (const [folder, name] of [
+    [tests, "hono"],
+    [tests, "@esbuild"],
+    [web, "@lyceum"],
+    [web, "vite"],
+  ])
+    symlinkSync(join(folder, name), join(root, "node_modules", name));
+  const courses = [{ subject: "Math", grade: 3, totalXp: 1000 }];
+  put("lyceum.config.json", JSON.stringify({ name: "My game", integrations: { lms: { courses } } }));
+  const route = (says) => put("server/api/me.js", `export const GET = async (c) => {
+    const user = c.get("user");
+    return c.json({ says: "${says}", user, xp: user && (await c.get("sdk").learning.xpTotal(user.sub)) });
+  };`);
+  route("one");
+  return { root, route };
+}
+
+test("a backend is served beside Vite, again with every save; it knows the user and asks the sandbox", { skip }, async (t) => {
+  const { root, route } = withBackend(t);
+  const vite = await Vite.start(t, root);
+  await vite.says(/Backend: +http:\/\/127\.0\.0\.1:\d+\/api \(via 87\d\d\)/);
+  const me = async (headers = {}) => (await fetch(`${vite.url}api/me`, { headers })).json();
+  const token = { authorization: "Bearer mock" };
+  assert.deepEqual(await me(), { says: "one", user: null, xp: null });
+  const { user, xp } = await me(token);
+  assert.equal(user.sub, "demo-user");
+  assert.ok(user.name && user.email && user.lms_id === "demo-user", JSON.stringify(user));
+  assert.equal((await fetch(`${vite.url}api/integrations/lms/xp/total?userId=demo-user`)).status, 401);
+  const activityData = { activityId: "a-1", subject: "Math", grade: 3 };
+  const ended = await fetch(`${vite.url}api/integrations/timeback/end-activity`, {
+    method: "POST",
+    headers: { ...token, "content-type": "application/json" },
+    body: JSON.stringify({
+      activityData,
+      scoreData: { correctQuestions: 1, totalQuestions: 1 },
+      timingData: { durationSeconds: 60 },
+      xpEarned: 7,
+    }),
+  });
+  assert.deepEqual([ended.status, (await ended.json()).xpAwarded], [200, 7]);
+  assert.equal((await me(token)).xp, xp + 7);
+  const saved = Date.now();
+  route("two");
+  await until("the new route", async () => (await me()).says === "two");
+  t.diagnostic(`from a save to its answer: ${Date.now() - saved} ms`);
 });
 
 test("what is missing is named", async (t) => {

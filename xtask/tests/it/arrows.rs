@@ -50,6 +50,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("lyceum-deploy", &["lyceum-project", "lyceum-core"]),
+    // A backend under development is one that is bundled as a deploy bundles it, and run as a server does.
+    ("lyceum-dev", &["lyceum-deploy", "lyceum-hosting", "lyceum-project", "lyceum-core"]),
     (
         "lyceum-server",
         &[
@@ -87,7 +89,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lyceum",
         &[
             "lyceum-deploy",
+            "lyceum-dev",
+            "lyceum-hosting",
             "lyceum-sandbox",
+            "lyceum-hosting",
             "lyceum-project",
             "lyceum-client",
             "lyceum-server",
@@ -163,7 +168,6 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-adaptive",
     "lyceum-games",
     "lyceum-project",
-    "lyceum-blob",
     "lyceum-console",
 ];
 const ASYNCHRONOUS: &[&str] =

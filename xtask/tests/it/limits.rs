@@ -4,7 +4,12 @@ use crate::{read, refuse, root};
 
 const CODE: &str = "crates/core/src/limits.rs";
 /// What stands in files of its own; `limits.rs` has the rest.
-const PARTS: [&str; 2] = ["crates/core/src/limits/people.rs", "crates/core/src/limits/console.rs"];
+const PARTS: [&str; 4] = [
+    "crates/core/src/limits/bindings.rs",
+    "crates/core/src/limits/console.rs",
+    "crates/core/src/limits/hosting.rs",
+    "crates/core/src/limits/people.rs",
+];
 const PAGE: &str = "docs/limits.md";
 
 /// One limit as the page shows it: name, value, what it bounds.

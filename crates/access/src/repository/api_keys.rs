@@ -9,7 +9,8 @@ use lyceum_store::{Row, Tx, Value};
 use crate::api_key::ApiKey;
 use crate::secret::Hash;
 
-const COLUMNS: &str = "id, name, environment, role, project, created_ms, used_ms, revoked_ms";
+const COLUMNS: &str =
+    "id, name, environment, role, project, created_ms, used_ms, revoked_ms, maker";
 
 /// Every key in the order of its making, revoked ones too.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<ApiKey>> {
@@ -27,11 +28,16 @@ pub(crate) fn find(tx: &mut Tx<'_>, hash: &Hash) -> Result<Option<ApiKey>> {
     tx.query_one(&sql, &[hash.as_slice().into()], read)
 }
 
+/// The key of an id.
+pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Option<ApiKey>> {
+    tx.query_one(&format!("SELECT {COLUMNS} FROM api_keys WHERE id = $1"), &[id.into()], read)
+}
+
 /// Adds a key.
 pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &Hash) -> Result<()> {
     tx.execute(
-        "INSERT INTO api_keys (id, name, hash, environment, role, project, created_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO api_keys (id, name, hash, environment, role, project, created_ms, maker) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
             Value::from(&key.id),
             Value::from(&key.name),
@@ -40,8 +46,23 @@ pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &Hash) -> Result<()> {
             Value::from(key.role.name()),
             Value::from(key.project.as_deref()),
             Value::from(key.created.milliseconds()),
+            Value::from(key.maker.as_deref()),
         ],
     )?;
+    Ok(())
+}
+
+/// Gives a key another text; the former one is refused from now on.
+pub(crate) fn replace(tx: &mut Tx<'_>, id: &str, hash: &Hash) -> Result<()> {
+    let sql = "UPDATE api_keys SET hash = $1, used_ms = NULL WHERE id = $2";
+    tx.execute(sql, &[hash.as_slice().into(), id.into()])?;
+    Ok(())
+}
+
+/// Revokes the keys that a person made.
+pub(crate) fn revoke_all_of(tx: &mut Tx<'_>, person: &str, now: Timestamp) -> Result<()> {
+    let sql = "UPDATE api_keys SET revoked_ms = $1 WHERE maker = $2 AND revoked_ms IS NULL";
+    tx.execute(sql, &[now.milliseconds().into(), person.into()])?;
     Ok(())
 }
 
@@ -72,5 +93,6 @@ fn read(row: &Row<'_>) -> Result<ApiKey> {
         created: Timestamp::from_milliseconds(row.int(5)?),
         used: row.opt_int(6)?.map(Timestamp::from_milliseconds),
         revoked: row.opt_int(7)?.map(Timestamp::from_milliseconds),
+        maker: row.opt_text(8)?.map(str::to_owned),
     })
 }

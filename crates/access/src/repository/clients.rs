@@ -1,7 +1,9 @@
 //! Clients and the hashes of their secrets.
 
+use std::collections::BTreeMap;
+
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result};
+use lyceum_core::{Dialect, Result, limits};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::client::Client;
@@ -146,4 +148,33 @@ fn read(row: &Row<'_>) -> Result<Client> {
         revoked: row.opt_int(7)?.map(Timestamp::from_milliseconds),
         changed: row.int(8)?,
     })
+}
+
+/// When each client that ever did last asked for a token, to [`limits::LAST_USE_RESOLUTION_S`].
+pub fn uses(tx: &mut Tx<'_>) -> Result<BTreeMap<String, Timestamp>> {
+    let mut uses = BTreeMap::new();
+    tx.query("SELECT client, used_ms FROM client_uses", &[], |row| {
+        uses.insert(row.text(0)?.to_owned(), Timestamp::from_milliseconds(row.int(1)?));
+        Ok(true)
+    })?;
+    Ok(uses)
+}
+
+/// Notes that a client asks for a token.
+pub fn touch(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
+    tx.execute(
+        "INSERT INTO client_uses (client, used_ms) VALUES ($1, $2) \
+         ON CONFLICT (client) DO UPDATE SET used_ms = excluded.used_ms \
+         WHERE excluded.used_ms > client_uses.used_ms",
+        &[id.into(), now.milliseconds().into()],
+    )?;
+    Ok(())
+}
+
+/// Whether the last use of a client that is known is old enough to be noted anew.
+pub fn is_stale(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<bool> {
+    let sql = "SELECT used_ms FROM client_uses WHERE client = $1";
+    let used = tx.query_one(sql, &[id.into()], |row| row.int(0))?;
+    let stale = now.plus_seconds(-limits::LAST_USE_RESOLUTION_S).milliseconds();
+    Ok(used.is_none_or(|used| used <= stale))
 }

@@ -112,6 +112,12 @@ pub(crate) fn delete(tx: &mut Tx<'_>, hash: &Hash) -> Result<()> {
     Ok(())
 }
 
+/// Deletes the codes that a person decided about.
+pub(crate) fn delete_all_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
+    tx.execute("DELETE FROM device_codes WHERE person = $1", &[person.into()])?;
+    Ok(())
+}
+
 /// Deletes the codes whose time was over before.
 pub(crate) fn delete_before(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     tx.execute("DELETE FROM device_codes WHERE expires_ms < $1", &[before.milliseconds().into()])?;

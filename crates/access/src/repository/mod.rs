@@ -1,9 +1,11 @@
 //! The only SQL of this crate.
 
 pub(crate) mod api_keys;
+pub(crate) mod audit;
 pub(crate) mod clients;
 pub(crate) mod device;
 pub(crate) mod guesses;
+pub(crate) mod identities;
 pub(crate) mod keys;
 pub(crate) mod links;
 pub(crate) mod members;

@@ -28,10 +28,14 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
     Ok(people)
 }
 
+/// That somebody can sign in to the account: by a password, or by an identity elsewhere.
+const OPENS: &str = "disabled_ms IS NULL AND (password IS NOT NULL OR \
+                     EXISTS (SELECT 1 FROM person_identities i WHERE i.person = people.id))";
+
 /// Whether there is an account that somebody can sign in to.
 pub fn any(tx: &mut Tx<'_>) -> Result<bool> {
-    let sql = "SELECT 1 FROM people WHERE password IS NOT NULL AND disabled_ms IS NULL LIMIT 1";
-    Ok(tx.query_one(sql, &[], |_| Ok(()))?.is_some())
+    let sql = format!("SELECT 1 FROM people WHERE {OPENS} LIMIT 1");
+    Ok(tx.query_one(&sql, &[], |_| Ok(()))?.is_some())
 }
 
 /// The hash of an account's password; none: it has none, or is disabled.
@@ -73,9 +77,8 @@ pub(crate) fn disable(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
 
 /// How many administrators can sign in.
 pub(crate) fn active_administrators(tx: &mut Tx<'_>) -> Result<i64> {
-    let sql = "SELECT COUNT(*) FROM people WHERE role = 'administrator' AND disabled_ms IS NULL \
-               AND password IS NOT NULL";
-    Ok(tx.query_one(sql, &[], |row| row.int(0))?.unwrap_or(0))
+    let sql = format!("SELECT COUNT(*) FROM people WHERE role = 'administrator' AND {OPENS}");
+    Ok(tx.query_one(&sql, &[], |row| row.int(0))?.unwrap_or(0))
 }
 
 fn read(row: &Row<'_>) -> Result<Person> {

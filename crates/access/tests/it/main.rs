@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod clients;
+mod identities;
 mod keys;
 mod people;
 mod tokens;

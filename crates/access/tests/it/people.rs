@@ -27,7 +27,7 @@ fn made(db: &Db, email: &str, role: Role) -> Person {
 
 fn key(db: &Db, name: &str, project: Option<&str>) -> (ApiKey, String) {
     let project = project.map(str::to_owned);
-    let new = NewApiKey { name: name.to_owned(), role: Role::Developer, project };
+    let new = NewApiKey { name: name.to_owned(), role: Role::Developer, project, maker: None };
     write(db, |tx| api_key::create(tx, morning(), STAGING, &new))
 }
 
@@ -157,7 +157,7 @@ fn a_key_opens_its_environment_until_it_is_revoked() {
         write(db, |tx| holder::touch(tx, morning().plus_seconds(61), &text));
         let used = db.read_blocking(api_key::list).unwrap()[0].used;
         assert_eq!(used, Some(morning().plus_seconds(61)));
-        let new = NewApiKey { name: "ci".into(), role: Role::Guide, project: None };
+        let new = NewApiKey { name: "ci".into(), role: Role::Guide, project: None, maker: None };
         let taken = db.write_blocking(|tx| api_key::create(tx, morning(), STAGING, &new));
         assert_eq!(taken.unwrap_err().kind, ProblemKind::Conflict);
         write(db, |tx| api_key::revoke(tx, morning(), "ci"));

@@ -1,6 +1,8 @@
-//! Blobs on disk: whole or not at all, found by what is in them.
+//! Blobs on disk and in a bucket: whole or not at all, found by what is in them.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+mod bucket;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +20,7 @@ fn store() -> (TempDir, Blobs) {
 }
 
 /// Names of all files below the folder.
-fn files(folder: &TempDir) -> Vec<String> {
+pub(crate) fn files(folder: &TempDir) -> Vec<String> {
     let mut folders = vec![folder.path().to_owned()];
     let mut files = Vec::new();
     while let Some(next) = folders.pop() {

@@ -13,7 +13,14 @@ use super::Config;
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
-const SECRET: [&str; 2] = ["store.database", "keys.master"];
+const SECRET: [&str; 6] = [
+    "store.database",
+    "keys.master",
+    "admin.password",
+    "oidc.client_secret",
+    "s3.access_key",
+    "s3.secret_key",
+];
 /// Variables of our own that are not settings: they steer tests, or are read by a command.
 const NOT_SETTINGS: [&str; 14] = [
     "LYCEUM_BIN",
@@ -270,18 +277,29 @@ pub fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
+/// Settings that mean something together alone, and what they are for.
+const PAIRS: [(&str, &str, &str); 3] = [
+    ("tls.certificate", "tls.key", "for plain HTTP"),
+    ("admin.email", "admin.password", "where the first administrator is made otherwise"),
+    ("oidc.issuer", "oidc.client_id", "where people sign in by password"),
+];
+
 fn check_pairs(loaded: &Loaded) -> Result<(), Error> {
-    let tls = &loaded.config.tls;
-    let (given, missing) = match (&tls.certificate, &tls.key) {
-        (Some(_), None) => ("tls.certificate", "tls.key"),
-        (None, Some(_)) => ("tls.key", "tls.certificate"),
-        _ => return Ok(()),
-    };
-    Err(Error {
-        origin: loaded.origin(given).clone(),
-        message: format!("'{given}' is set and '{missing}' is not"),
-        hint: Some("set both, or neither for plain HTTP".to_owned()),
-    })
+    let is_set =
+        |key: &str| loaded.value(key).and_then(Value::as_str).is_some_and(|v| !v.is_empty());
+    for (one, other, without) in PAIRS {
+        let (given, missing) = match (is_set(one), is_set(other)) {
+            (true, false) => (one, other),
+            (false, true) => (other, one),
+            _ => continue,
+        };
+        return Err(Error {
+            origin: loaded.origin(given).clone(),
+            message: format!("'{given}' is set and '{missing}' is not"),
+            hint: Some(format!("set both, or neither {without}")),
+        });
+    }
+    Ok(())
 }
 
 fn keys(values: &Table) -> impl Iterator<Item = (String, &Value)> {

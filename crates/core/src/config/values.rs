@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
+use super::NewAccounts;
+
 /// A text that is not printed: a password, a key, an address that holds one.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
@@ -96,6 +98,38 @@ pub(super) fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<St
             Ok(Some(text.trim_end_matches('/').to_owned()))
         }
         _ => Err(D::Error::custom(format!("'{text}' is not an address such as https://host"))),
+    }
+}
+
+/// An issuer is compared letter by letter: a slash at its end is a part of it.
+pub(super) fn issuer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let is_plain = !text.contains(['?', '#', ' ', '@']);
+    let host = |rest: &str| rest.split(['/', ':']).next().unwrap_or_default().to_owned();
+    let is_safe = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
+        (Some(rest), _) => !host(rest).is_empty(),
+        (_, Some(rest)) => matches!(host(rest).as_str(), "localhost" | "127.0.0.1"),
+        _ => false,
+    };
+    match is_plain && is_safe {
+        true => Ok(Some(text)),
+        false => Err(D::Error::custom(format!(
+            "'{text}' is not an https address such as https://id.example.org"
+        ))),
+    }
+}
+
+pub(super) fn new_accounts<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<NewAccounts>, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "" => Ok(None),
+        "guide" => Ok(Some(NewAccounts::Guide)),
+        "developer" => Ok(Some(NewAccounts::Developer)),
+        other => Err(D::Error::custom(format!("'{other}' is none of guide, developer, empty"))),
     }
 }
 

@@ -8,3 +8,19 @@ pub const CONSOLE_FORM_MAX_BYTES: usize = 1024 * 1024;
 pub const EVENT_FLOW_MAX_RECORDS: i64 = 20_000;
 /// Unknown students that the console lists at most.
 pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;
+/// Rows of a list of the console that one export holds at most, where the list has no end.
+pub const CONSOLE_EXPORT_MAX_ROWS: usize = 100_000;
+/// Jobs and backups that the console lists at most, the newest.
+pub const CONSOLE_JOBS_COUNT: i64 = 1000;
+/// Components, lessons and materials that the page of one course shows at most; its files have all.
+pub const CONSOLE_TREE_MAX_ROWS: usize = 2000;
+/// Credentials, definitions of badges and learner records that a list of the console reads at most.
+pub const CONSOLE_CREDENTIALS_MAX_COUNT: u64 = 10_000;
+/// Bytes of a zip of rosters that is sent in a browser at most; `lyceum import` takes larger ones.
+pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
+/// Imports that the console lists at most, the newest.
+pub const IMPORTS_LISTED_MAX_COUNT: i64 = 1000;
+/// Seconds after which another server goes on with an import that its own gave no sign of.
+pub const IMPORT_LEASE_S: i64 = 15;
+/// Milliseconds between two looks for imports that somebody else added.
+pub const IMPORT_POLL_MS: u64 = 2000;

@@ -36,6 +36,8 @@ pub const GUESSES_ACCOUNT_COUNT: i64 = 100;
 pub const GUESSES_ADDRESS_COUNT: i64 = 100;
 /// Wrong device codes of one person within that time.
 pub const GUESSES_DEVICE_CODE_COUNT: i64 = 20;
+/// Links that do not work from one address within that time.
+pub const GUESSES_LINK_COUNT: i64 = 30;
 /// Seconds in which a device code is to be approved.
 pub const DEVICE_CODE_LIFETIME_S: i64 = 10 * 60;
 /// Seconds that a program waits between two questions whether its code was approved.
@@ -46,3 +48,11 @@ pub const DEVICE_SLOW_DOWN_S: i64 = 5;
 pub const DEVICE_CODES_MAX_COUNT: i64 = 10_000;
 /// Bytes of a form of the sign-in pages at most.
 pub const SIGN_IN_FORM_MAX_BYTES: usize = 16 * 1024;
+/// Seconds in which somebody comes back from the OpenID provider.
+pub const OIDC_ATTEMPT_LIFETIME_S: i64 = 10 * 60;
+/// Seconds that the provider's clock may differ from the server's.
+pub const OIDC_CLOCK_SKEW_S: i64 = 60;
+/// Seconds after which the provider's endpoints and keys are read again.
+pub const OIDC_PROVIDER_MAX_AGE_S: i64 = 3600;
+/// Seconds that at least lie between two looks for a key of the provider that is not known yet.
+pub const OIDC_KEYS_MIN_AGE_S: i64 = 10;

@@ -17,7 +17,7 @@ pub use follow::Follow;
 pub use list::{Filter, Page, list, newest, read};
 pub use names::{Actor, actors_behind, actors_called, last_actor};
 pub use read::{Logged, of_actor, scan};
-pub use refusals::{Refusal, refuse, refused, refused_one, replayed};
+pub use refusals::{Refusal, refuse, refused, refused_counts, refused_one, replay};
 
 /// The collection of the tally that counts events.
 const COLLECTION: &str = "events";

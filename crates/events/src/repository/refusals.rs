@@ -1,8 +1,11 @@
 //! Refused envelopes, kept apart for inspection and replay.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Row, Tx};
+
+use super::{Accepted, accept, append};
+use crate::envelope::parse;
 
 /// A refused envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +77,28 @@ pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<Refusal>> {
     tx.query_one(&sql, &[id.into()], refusal)
 }
 
+/// Takes a refused envelope as if its client had sent it now.
+/// Errors: there is none of that number; it is refused again.
+pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
+    let refusal = refused_one(tx, id)?.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, format!("there is no refused envelope {id}"))
+    })?;
+    let envelope = parse(&refusal.body)?;
+    let (client, envelope) = (refusal.client.as_str(), &envelope);
+    let appended = &append(tx, now, client, &envelope.events)?;
+    accept(tx, now, &[Accepted { client, envelope, appended }])?;
+    replayed(tx, now, id)
+}
+
+/// How many refused envelopes wait for somebody to look, and how many there are.
+pub fn refused_counts(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
+    let sql = "SELECT COUNT(*) - COUNT(replayed_ms), COUNT(*) FROM event_refusals";
+    let counts = tx.query_one(sql, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
+    Ok(counts.unwrap_or_default())
+}
+
 /// Notes that a refused envelope was replayed with success.
-pub fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
+fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let sql = "UPDATE event_refusals SET replayed_ms = $1 WHERE id = $2";
     tx.execute(sql, &[now.milliseconds().into(), id.into()]).map(drop)
 }

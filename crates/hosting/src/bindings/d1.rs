@@ -3,22 +3,14 @@
 use std::sync::Arc;
 
 use hyper::body::Incoming;
+use hyper::header::CONTENT_TYPE;
 use hyper::{Method, Request, StatusCode};
 use lyceum_core::limits::D1_REQUEST_MAX_BYTES;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::Answer;
-use super::sql::{D1, Format, Query};
+use super::sql::{self, D1, Format};
 use super::{blocking, whole};
-
-/// One statement or many; many are one transaction, as one is.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Queries {
-    Many(Vec<Query>),
-    One(Query),
-}
 
 /// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says what of them is
 /// answered.
@@ -36,13 +28,12 @@ pub(super) async fn answer(d1: &Arc<D1>, request: Request<Incoming>) -> Answer {
     let d1 = Arc::clone(d1);
     let answered = async {
         let body = whole(request, D1_REQUEST_MAX_BYTES).await?;
-        let queries = match serde_json::from_slice(&body) {
-            Ok(Queries::One(query)) => vec![query],
-            Ok(Queries::Many(queries)) => queries,
+        let queries = match sql::queries(&body) {
+            Ok(queries) => queries,
             Err(fault) => return Ok(failure(&format!("the request cannot be read: {fault}"))),
         };
         blocking(move || match d1.run(&queries, format) {
-            Ok(results) => Answer::json(&results),
+            Ok(results) => Answer::bytes(results.into()).with(CONTENT_TYPE, "application/json"),
             Err(message) => failure(&message),
         })
         .await

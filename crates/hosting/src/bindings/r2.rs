@@ -16,7 +16,7 @@ use hyper::{HeaderMap, Method, Request};
 use lyceum_core::Problem;
 use lyceum_core::limits::{
     R2_DELETE_MAX_KEYS, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
-    R2_REQUEST_MAX_BYTES,
+    R2_PARTS_MAX_COUNT, R2_REQUEST_MAX_BYTES,
 };
 use serde_json::{Value as Json, json};
 
@@ -27,7 +27,7 @@ pub(crate) use fault::Fault;
 use super::answer::Answer;
 use super::blocking;
 use super::sql::Bucket;
-use crate::pieces::Pieces;
+use crate::pieces::{BlobsInTurn, Pieces};
 use ask::{Ask, Put};
 use digests::Digests;
 
@@ -48,7 +48,7 @@ pub(super) async fn answer(bucket: &Arc<Bucket>, request: Request<Incoming>) -> 
 }
 
 /// JSON, with its length in a header, and what follows it.
-fn told(value: &Json, pieces: Option<(Vec<lyceum_blob::Blob>, u64, u64)>) -> Answer {
+fn told(value: &Json, pieces: Option<(BlobsInTurn, u64, u64)>) -> Answer {
     let head = Bytes::from(value.to_string());
     let size = head.len().to_string();
     let answer = match pieces {
@@ -108,7 +108,9 @@ async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> Answered {
     match parsed(&head)? {
         Ask::Put(put) => put_object(bucket, put, first, body, value_size).await,
         Ask::UploadPart { object, upload_id, part_number } => {
-            let body = unless(check_key(&object), body).await?;
+            let is_number = (1..=R2_PARTS_MAX_COUNT).contains(&part_number);
+            let numbered = if is_number { Ok(()) } else { Err(Fault::NoSuchPart) };
+            let body = unless(check_key(&object).and(numbered), body).await?;
             let (writer, digests) = keep(&bucket, first, body, value_size, Digests::md5()).await?;
             let md5 = digests.md5_bytes();
             let part = (upload_id, part_number);

@@ -3,7 +3,9 @@
 mod authorizer;
 mod d1;
 mod kv;
+mod query;
 mod r2;
+mod results;
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,9 +14,11 @@ use lyceum_core::limits::BINDING_BUSY_MAX_MS;
 use lyceum_core::{Problem, Result};
 use rusqlite::Connection;
 
-pub(super) use d1::{D1, Format, Query};
+pub(super) use d1::D1;
 pub(super) use kv::{Entry, Kv};
-pub(super) use r2::Bucket;
+pub(super) use query::queries;
+pub(crate) use r2::Bucket;
+pub(super) use results::Format;
 
 /// Opens a file so that what is answered stays, also when the machine fails.
 fn open(path: &Path) -> Result<Connection> {
@@ -27,6 +31,13 @@ fn open(path: &Path) -> Result<Connection> {
         Ok(connection)
     };
     opened().map_err(|fault| failed(&format!("open {}", path.display()), &fault))
+}
+
+/// Lets the file grow to so many bytes and no further.
+fn bound(connection: &Connection, max_bytes: u64) -> rusqlite::Result<()> {
+    let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    let pages = i64::try_from(max_bytes).unwrap_or(i64::MAX) / page;
+    connection.pragma_update(None, "max_page_count", pages)
 }
 
 fn failed(what: &str, fault: &rusqlite::Error) -> Problem {

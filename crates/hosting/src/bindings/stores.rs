@@ -5,14 +5,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use lyceum_core::config::S3;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 
 use super::sql::{Bucket, D1, Kv};
+use crate::engine::EngineSettings;
 
 /// What is open, by its path. Two versions of a backend that run side by side share it.
 pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
+    s3: S3,
+    /// Bytes of a database and of a bucket.
+    quotas: (u64, u64),
     d1: Open<D1>,
     kv: Open<Kv>,
     buckets: Open<Bucket>,
@@ -23,9 +28,11 @@ pub(crate) struct Stores {
 struct Open<T>(Mutex<HashMap<PathBuf, Weak<T>>>);
 
 impl Stores {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>, settings: &EngineSettings) -> Self {
         Self {
             clock,
+            s3: settings.s3.clone(),
+            quotas: (settings.database_bytes, settings.bucket_bytes),
             d1: Open(Mutex::default()),
             kv: Open(Mutex::default()),
             buckets: Open(Mutex::default()),
@@ -34,7 +41,12 @@ impl Stores {
     }
 
     pub(crate) fn d1(&self, path: &Path) -> Result<Arc<D1>> {
-        self.d1.get(path, D1::open)
+        self.d1.get(path, |path| D1::open(path, self.quotas.0))
+    }
+
+    /// Whether somebody uses the database file.
+    pub(crate) fn has_open(&self, path: &Path) -> bool {
+        self.d1.has(path)
     }
 
     pub(crate) fn kv(&self, path: &Path) -> Result<Arc<Kv>> {
@@ -43,7 +55,7 @@ impl Stores {
 
     pub(crate) fn bucket(&self, path: &Path) -> Result<Arc<Bucket>> {
         self.buckets.get(path, |path| {
-            let bucket = Bucket::open(path, Arc::clone(&self.clock))?;
+            let bucket = Bucket::open(path, &self.s3, Arc::clone(&self.clock), self.quotas.1)?;
             let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
             if swept.insert(path.to_owned()) {
                 bucket.sweep()?;
@@ -54,6 +66,11 @@ impl Stores {
 }
 
 impl<T> Open<T> {
+    fn has(&self, path: &Path) -> bool {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(path).is_some_and(|weak| weak.strong_count() > 0)
+    }
+
     fn get(&self, path: &Path, open: impl FnOnce(&Path) -> Result<T>) -> Result<Arc<T>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = all.get(path).and_then(Weak::upgrade) {

@@ -6,16 +6,19 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::header::{CONNECTION, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
-use hyper::{Request, Response};
-use lyceum_core::limits::{BACKEND_BACKOFF_MAX_MS, BACKEND_BACKOFF_MS, BACKEND_STABLE_S};
+use hyper::{Request, Response, StatusCode};
+use lyceum_core::limits::{
+    BACKEND_BACKOFF_MAX_MS, BACKEND_BACKOFF_MS, BACKEND_BODY_MAX_BYTES, BACKEND_STABLE_S,
+};
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::time::timeout;
 
 use super::connections::{Body, BoxError, boxed};
 use super::logs::{Logs, Stream};
 use super::process::{End, Flight, Process};
+use super::progress::watched;
 use super::start::{start, unavailable};
-use super::{Shared, Worker};
+use super::{Shared, Worker, upgrade};
 
 /// A version, running or not.
 pub(super) struct App {
@@ -38,7 +41,8 @@ struct Crashes {
 impl App {
     pub(super) fn new(worker: Worker, shared: Arc<Shared>) -> Result<Self> {
         worker.check()?;
-        let logs = Arc::new(Logs::new(Arc::clone(&shared.clock)));
+        let (clock, last) = (Arc::clone(&shared.clock), Arc::clone(&shared.last_line));
+        let logs = Arc::new(Logs::new(clock, shared.settings.echo.clone(), last));
         let (running, starting) = (Mutex::default(), tokio::sync::Mutex::default());
         Ok(Self { worker, logs, shared, running, starting })
     }
@@ -62,7 +66,7 @@ impl App {
         let request = Request::builder().uri("/health").header("host", "localhost");
         let request = request.body(Empty::<Bytes>::new()).expect("nothing to go wrong");
         let answered = match process.begin() {
-            Some(flight) => self.send(flight, boxed(request)).await.map(drop),
+            Some(flight) => self.send(flight, boxed(request), false).await.map(drop),
             None => Err(unavailable(&self.worker.slug)),
         };
         answered.map_err(|problem| {
@@ -75,15 +79,30 @@ impl App {
         })
     }
 
-    pub(super) async fn call(&self, mut request: Request<Body>) -> Result<Response<Body>> {
-        // What is about the caller's connection says nothing of the one to the process.
-        for name in [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
-            request.headers_mut().remove(name);
+    /// Sends a request. `pass` is given back when the process has it.
+    pub(super) async fn call<P>(
+        &self,
+        mut request: Request<Body>,
+        pass: P,
+    ) -> Result<Response<Body>> {
+        let upgrades = upgrade::is_asked(&request);
+        if !upgrades {
+            // What is about the caller's connection says nothing of the one to the process.
+            for name in [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
+                request.headers_mut().remove(name);
+            }
         }
+        let told = format!("{} {}", request.method(), request.uri().path());
+        let begun = Instant::now();
         let flight = self.flight().await?;
-        let mut response = self.send(flight, request).await?;
-        for name in [CONNECTION, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
-            response.headers_mut().remove(name);
+        drop(pass);
+        let mut response = self.send(flight, request, upgrades).await?;
+        let line = format!("{told} {} ({} ms)", response.status(), begun.elapsed().as_millis());
+        self.logs.say(Stream::Request, line);
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            for name in [CONNECTION, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
+                response.headers_mut().remove(name);
+            }
         }
         Ok(response)
     }
@@ -118,20 +137,35 @@ impl App {
         }
     }
 
-    async fn send(&self, flight: Flight, request: Request<Body>) -> Result<Response<Body>> {
+    async fn send(
+        &self,
+        flight: Flight,
+        request: Request<Body>,
+        upgrades: bool,
+    ) -> Result<Response<Body>> {
         let process = Arc::clone(&flight.0);
         let patience = self.shared.settings.patience;
-        let sent = process.front.send(request, flight);
+        let (request, progress) = watched(request);
+        let sent = async {
+            match upgrades {
+                true => upgrade::send(process.front.socket(), request, flight).await,
+                false => process.front.send(request, flight).await,
+            }
+        };
         tokio::select! {
             biased;
-            sent = timeout(patience, sent) => match sent {
-                Ok(Ok(response)) => Ok(response),
-                Ok(Err(fault)) => Err(self.broken(&process, fault).await),
-                Err(_) => Err(Problem::new(
-                    ProblemKind::Unavailable,
-                    format!("the backend of '{}' did not answer within {} ms", self.worker.slug, patience.as_millis()),
+            sent = sent => match sent {
+                Ok(response) => Ok(response),
+                Err(_) if progress.is_too_long() => Err(Problem::new(
+                    ProblemKind::TooLarge,
+                    format!("the body is larger than {BACKEND_BODY_MAX_BYTES} bytes; send it in parts"),
                 )),
+                Err(fault) => Err(self.broken(&process, fault).await),
             },
+            () = progress.silence(patience) => Err(Problem::new(
+                ProblemKind::Unavailable,
+                format!("the backend of '{}' did not answer within {} ms", self.worker.slug, patience.as_millis()),
+            )),
             end = process.ended() => Err(self.ended(end)),
         }
     }

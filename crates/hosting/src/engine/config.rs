@@ -6,7 +6,8 @@ use std::path::Path;
 use super::Worker;
 use crate::bindings::BINDING_HEADER;
 
-/// Lets `env.SELF.fetch('/api/…')` take a path, which a service binding alone does not.
+/// Lets `env.SELF.fetch('/api/…')`, and `env.LYCEUM` too, take a path, which a service binding alone
+/// does not.
 const SELF: &str = r#"
 export default function (env) {
   const whole = (input) =>
@@ -50,6 +51,11 @@ pub(super) fn text(worker: &Worker, folder: &Path, heap_bytes: u64, token: &str)
         services.push_str(&external(service, folder, token));
     }
     services.push_str(&external("pulse", folder, token));
+    if worker.api.is_some() {
+        services.push_str(&external("api", folder, token));
+        bindings.push_str(&wrapped("LYCEUM", "api"));
+    }
+    bindings.push_str(&wrapped("SELF", "main"));
     for (name, value) in &worker.variables {
         let _ = writeln!(bindings, "(name = {}, text = {}),", quoted(name), quoted(value));
     }
@@ -70,7 +76,6 @@ const config :Workerd.Config = (
       bindings = [
         {bindings}
         (name = "secrets", json = {secrets}),
-        (name = "SELF", wrapped = (moduleName = "lyceum:self", innerBindings = [(name = "fetcher", service = "main")])),
       ],
       globalOutbound = "public",
     )),
@@ -85,6 +90,14 @@ const config :Workerd.Config = (
   v8Flags = ["--max-old-space-size={heap_mib}"],
 );
 "#
+    )
+}
+
+/// A binding of the service whose `fetch` takes paths.
+fn wrapped(name: &str, service: &str) -> String {
+    let inner = format!("(name = \"fetcher\", service = \"{service}\")");
+    format!(
+        "(name = \"{name}\", wrapped = (moduleName = \"lyceum:self\", innerBindings = [{inner}])),\n"
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -41,6 +41,10 @@ pub(super) struct Connections {
 impl Connections {
     pub(super) fn to(socket: PathBuf) -> Arc<Self> {
         Arc::new(Self { socket, idle: Mutex::default() })
+    }
+
+    pub(super) fn socket(&self) -> &Path {
+        &self.socket
     }
 
     /// Sends the request and answers when the head of the answer is there. `guard` lives as long as

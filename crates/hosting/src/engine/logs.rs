@@ -1,11 +1,13 @@
 //! What a backend printed, kept in bounded memory.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lyceum_core::limits::{BACKEND_LOG_LINE_MAX_BYTES, BACKEND_LOG_MAX_ENTRIES};
 use lyceum_core::time::{Clock, Timestamp};
 use tokio::net::unix::pipe;
+use tokio::sync::mpsc::UnboundedSender;
 
 /// Where a line came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -17,11 +19,15 @@ pub enum Stream {
     Error,
     /// The engine, of the process: why it ended.
     Engine,
+    /// The engine, of a request that was answered: method, path, status, time.
+    Request,
 }
 
 /// One line.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct LogLine {
+    /// Later lines have greater ones, also of later versions and after a restart of the server.
+    pub id: i64,
     /// When it was read.
     pub at: Timestamp,
     /// Where it came from.
@@ -30,15 +36,35 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// The last lines of a backend.
+/// The number of the last line of all.
+pub(super) type LastId = Arc<AtomicI64>;
+
+/// The last lines of a version of a backend.
 pub(super) struct Logs {
     lines: Mutex<VecDeque<LogLine>>,
     clock: Arc<dyn Clock>,
+    /// Who hears each line as it comes.
+    echo: Option<UnboundedSender<LogLine>>,
+    last: LastId,
 }
 
 impl Logs {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { lines: Mutex::default(), clock }
+    pub(super) fn new(
+        clock: Arc<dyn Clock>,
+        echo: Option<UnboundedSender<LogLine>>,
+        last: LastId,
+    ) -> Self {
+        Self { lines: Mutex::default(), clock, echo, last }
+    }
+
+    /// Puts the lines of the version before in front of its own.
+    pub(super) fn go_on_from(&self, before: &Self) {
+        let mut all = before.lines();
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(lines.drain(..));
+        all.sort_by_key(|line| line.id);
+        let surplus = all.len().saturating_sub(BACKEND_LOG_MAX_ENTRIES);
+        lines.extend(all.drain(surplus..));
     }
 
     pub(super) fn lines(&self) -> Vec<LogLine> {
@@ -47,8 +73,16 @@ impl Logs {
     }
 
     pub(super) fn say(&self, stream: Stream, text: impl Into<String>) {
-        let line = LogLine { at: self.clock.now(), stream, text: text.into() };
+        let at = self.clock.now();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = |last| Some(at.milliseconds().saturating_mul(1000).max(last + 1));
+        let last = self.last.fetch_update(Relaxed, Relaxed, next).unwrap_or_default();
+        let id = next(last).unwrap_or_default();
+        let line = LogLine { id, at, stream, text: text.into() };
+        if let Some(echo) = &self.echo {
+            // Nobody has to listen.
+            let _ = echo.send(line.clone());
+        }
         if lines.len() == BACKEND_LOG_MAX_ENTRIES {
             lines.pop_front();
         }

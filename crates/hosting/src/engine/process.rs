@@ -145,13 +145,17 @@ impl Process {
 
     /// Ends the process when what it began is finished, or took too long.
     pub(super) async fn drain(self: Arc<Self>) {
+        self.drain_within(self.drain).await;
+    }
+
+    pub(super) async fn drain_within(&self, patience: Duration) {
         self.usage().is_closing = true;
         let finished = async {
             while self.usage().open > 0 {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        let _ = tokio::time::timeout(self.drain, finished).await;
+        let _ = tokio::time::timeout(patience, finished).await;
         self.kill(End::Unneeded);
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lyceum_core::{Problem, Result};
 
-use super::compatibility;
+use super::{Api, compatibility};
 
 /// One version of a project's backend, with what it may use.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Worker {
     pub kv: Option<PathBuf>,
     /// The folder of `env.BUCKET`.
     pub bucket: Option<PathBuf>,
+    /// What `env.LYCEUM` asks; none: there is no such binding.
+    pub api: Option<Api>,
     /// What `env.secrets` holds.
     pub secrets: BTreeMap<String, String>,
     /// Texts that `env` holds by themselves.
@@ -41,7 +43,7 @@ impl Worker {
             let message = format!("there is no module '{}' among those of the backend", self.main);
             return Err(Problem::invalid("main", message));
         }
-        let taken = ["DB", "KV", "BUCKET", "SELF", "secrets"];
+        let taken = ["DB", "KV", "BUCKET", "SELF", "LYCEUM", "secrets"];
         match self.variables.keys().find(|name| taken.contains(&name.as_str())) {
             Some(name) => {
                 let message = format!("'{name}' is a binding; choose another name");

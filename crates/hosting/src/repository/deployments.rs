@@ -1,14 +1,15 @@
 //! Versions and the files of their frontends.
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_project::Artifact;
+use lyceum_project::{Artifact, Backend};
 use lyceum_store::{Row, Tx};
 
 use super::{json_in, json_of, ms};
 use crate::deployments::{Deployment, Manifest};
 
 const SELECT: &str = "SELECT d.id, d.slug, d.version, d.frontend, f.size, d.backend, d.uses, \
-                      d.made_by, d.made_ms FROM deployments d \
+                      d.made_by, d.made_ms, d.declared FROM deployments d \
                       LEFT JOIN project_frontends f ON f.sha256 = d.frontend";
 
 fn read(row: &Row<'_>) -> Result<Deployment> {
@@ -28,6 +29,7 @@ fn read(row: &Row<'_>) -> Result<Deployment> {
         uses: json_in(row.text(6)?)?,
         made_by: row.string(7)?,
         made_at: row.time(8)?,
+        declared: row.opt_text(9)?.map(json_in).transpose()?,
     })
 }
 
@@ -44,9 +46,11 @@ pub(crate) fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
 pub(crate) fn insert(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
     let backend = deployment.backend.as_ref().map(json_of);
     let frontend = deployment.frontend.as_ref().map(|frontend| frontend.sha256.as_str());
+    let declared = deployment.declared.as_ref().map(json_of);
     tx.execute(
-        "INSERT INTO deployments (id, slug, version, frontend, backend, uses, made_by, made_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO deployments \
+         (id, slug, version, frontend, backend, uses, made_by, made_ms, declared) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         &[
             (&deployment.id).into(),
             (&deployment.slug).into(),
@@ -56,6 +60,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
             (&json_of(&deployment.uses)).into(),
             (&deployment.made_by).into(),
             ms(deployment.made_at),
+            declared.as_deref().into(),
         ],
     )
     .map(drop)
@@ -76,12 +81,42 @@ pub(crate) fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
     tx.query_one(sql, &[zip.into()], |row| json_in(row.text(0)?))
 }
 
-pub(crate) fn put_manifest(tx: &mut Tx<'_>, zip: &Artifact, manifest: &Manifest) -> Result<()> {
+/// Forgets the frontends that no version has and nobody asked for since.
+pub(crate) fn forget_frontends(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
+    let sql = "DELETE FROM project_frontends WHERE used_ms < $1 \
+               AND sha256 NOT IN (SELECT frontend FROM deployments WHERE frontend IS NOT NULL)";
+    tx.execute(sql, &[ms(before)]).map(drop)
+}
+
+/// All frontends: the SHA-256 of the zip, and its files.
+pub(crate) fn frontends(tx: &mut Tx<'_>) -> Result<Vec<(String, Manifest)>> {
+    let sql = "SELECT sha256, manifest FROM project_frontends";
+    tx.all(sql, &[], |row| Ok((row.string(0)?, json_in(row.text(1)?)?)))
+}
+
+/// The backends of all versions.
+pub(crate) fn backends(tx: &mut Tx<'_>) -> Result<Vec<Backend>> {
+    let sql = "SELECT backend FROM deployments WHERE backend IS NOT NULL";
+    tx.all(sql, &[], |row| json_in(row.text(0)?))
+}
+
+/// Notes that somebody asks for a frontend; answers whether it was unpacked.
+pub(crate) fn touch_manifest(tx: &mut Tx<'_>, now: Timestamp, zip: &str) -> Result<bool> {
+    let sql = "UPDATE project_frontends SET used_ms = $1 WHERE sha256 = $2";
+    Ok(tx.execute(sql, &[ms(now), zip.into()])? == 1)
+}
+
+pub(crate) fn put_manifest(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zip: &Artifact,
+    manifest: &Manifest,
+) -> Result<()> {
     let size = i64::try_from(zip.size).map_err(Problem::internal)?;
     tx.execute(
-        "INSERT INTO project_frontends (sha256, size, manifest) VALUES ($1, $2, $3) \
+        "INSERT INTO project_frontends (sha256, size, manifest, used_ms) VALUES ($1, $2, $3, $4) \
          ON CONFLICT DO NOTHING",
-        &[(&zip.sha256).into(), size.into(), (&json_of(manifest)).into()],
+        &[(&zip.sha256).into(), size.into(), (&json_of(manifest)).into(), ms(now)],
     )
     .map(drop)
 }

@@ -1,6 +1,7 @@
 //! The SQL of projects, a file a part.
 
 pub(crate) mod audit;
+pub(crate) mod databases;
 pub(crate) mod deployments;
 pub(crate) mod projects;
 pub(crate) mod secrets;

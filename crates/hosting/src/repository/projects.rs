@@ -7,7 +7,7 @@ use lyceum_store::{Row, Tx};
 use super::ms;
 use crate::projects::Project;
 
-const COLUMNS: &str = "slug, revision, active, latest, created_ms, updated_ms";
+const COLUMNS: &str = "slug, revision, active, latest, created_ms, updated_ms, database";
 
 fn read(row: &Row<'_>) -> Result<Project> {
     Ok(Project {
@@ -17,6 +17,7 @@ fn read(row: &Row<'_>) -> Result<Project> {
         latest: row.int(3)?,
         created_at: row.time(4)?,
         updated_at: row.time(5)?,
+        database: row.opt_text(6)?.map(str::to_owned),
     })
 }
 
@@ -28,6 +29,10 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
 pub(crate) fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
     let sql = format!("SELECT {COLUMNS} FROM projects ORDER BY slug LIMIT $1");
     tx.all(&sql, &[limits::PROJECTS_MAX_COUNT.into()], read)
+}
+
+pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {
+    Ok(tx.query_one("SELECT COUNT(*) FROM projects", &[], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Points the project at a version, where it still is at the revision `base`; 0: it is made. Answers

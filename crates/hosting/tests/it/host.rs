@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, StatusCode};
 use lyceum_core::Problem;
-use lyceum_core::time::SystemClock;
+use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::engine::{Engine, EngineSettings, Worker, find_workerd};
 use tempfile::TempDir;
 
@@ -33,9 +33,14 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(settings: EngineSettings) -> Self {
+        Self::timed(settings, Arc::new(SystemClock))
+    }
+
+    /// One with a clock of its own.
+    pub(crate) fn timed(settings: EngineSettings, clock: Arc<dyn Clock>) -> Self {
         let own = tempfile::tempdir().unwrap();
-        let host = Self::within(own.path(), settings);
-        Self { _own: Some(own), ..host }
+        let engine = Engine::new(own.path(), settings, clock).unwrap();
+        Self { engine, folder: own.path().to_owned(), _own: Some(own) }
     }
 
     pub(crate) fn within(folder: &Path, settings: EngineSettings) -> Self {

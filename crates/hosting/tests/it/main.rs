@@ -1,10 +1,16 @@
 //! Backends from outside: real workerd processes, real files; and zips as nobody should send them.
 
-#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops where it fails, and says what it measured"
+)]
 
 mod archive;
 mod host;
 mod isolation;
 mod leftovers;
 mod oracle;
+mod quotas;
+mod shares;
 mod watchdog;

@@ -1,10 +1,17 @@
 //! What one backend does wrong ends in a clear error and is no other's trouble.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::Request;
+use hyper::body::{Body, Frame};
 use lyceum_core::ProblemKind;
 use lyceum_hosting::engine::EngineSettings;
-use tokio::time::sleep;
+use tokio::time::{Sleep, sleep};
 
 use crate::host::{Host, settings};
 
@@ -184,6 +191,50 @@ async fn what_is_kept_survives_the_process() {
     assert!(log.iter().any(|line| line.text == "served /put"), "{log:?}");
 }
 
+/// How a neighbour's slowest hundredth fares while one project makes trouble; by figures only where the
+/// machine has nothing else to do.
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
+async fn trouble_is_not_felt_next_door() {
+    if !std::env::var("LYCEUM_TEST_SIZE").is_ok_and(|size| size == "full") {
+        return;
+    }
+    let limits =
+        EngineSettings { heap_bytes: 64 * 1024 * 1024, spin: Duration::from_secs(2), ..settings() };
+    let host = neighbours(limits).await;
+    let quiet = slowest_hundredth(&host).await;
+    for path in ["/spin", "/heap", "/slow", "/throw"] {
+        let trouble = async {
+            loop {
+                let _ = host.get("trouble", path).await;
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let beside = tokio::select! {
+            () = trouble => unreachable!("has no end"),
+            beside = slowest_hundredth(&host) => beside,
+        };
+        println!("p99 {quiet:?} alone, {beside:?} beside {path}");
+        assert!(
+            beside <= quiet.mul_f64(1.5).max(quiet + Duration::from_millis(2)),
+            "{path}: {beside:?}"
+        );
+    }
+}
+
+async fn slowest_hundredth(host: &Host) -> Duration {
+    let mut times = Vec::new();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(8) {
+        let called = Instant::now();
+        assert_eq!(host.get("neighbour", "/").await.unwrap().1, "fine");
+        times.push(called.elapsed());
+        sleep(Duration::from_millis(2)).await;
+    }
+    times.sort();
+    times[times.len() * 99 / 100]
+}
+
 pub(crate) fn runs(process: u32) -> bool {
     std::path::Path::new(&format!("/proc/{process}")).exists()
 }
@@ -194,4 +245,42 @@ pub(crate) async fn until(is_so: impl Fn() -> bool) {
         assert!(begun.elapsed() < Duration::from_secs(20), "it did not come to that");
         sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// Pieces of a request, one every while.
+struct Slowly {
+    pieces: usize,
+    next: Pin<Box<Sleep>>,
+}
+
+impl Body for Slowly {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.pieces == 0 {
+            return Poll::Ready(None);
+        }
+        std::task::ready!(self.next.as_mut().poll(cx));
+        self.pieces -= 1;
+        self.next = Box::pin(sleep(Duration::from_millis(600)));
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"piece")))))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_arrives_slowly_is_waited_for_and_one_beyond_its_length_refused() {
+    let host = Host::new(EngineSettings { patience: Duration::from_secs(2), ..settings() });
+    let code = "export default { fetch: async (r) => new Response((await r.text()).length) };";
+    host.engine.install(host.worker("reader", code)).unwrap();
+    let slowly = || Slowly { pieces: 5, next: Box::pin(sleep(Duration::ZERO)) };
+    let request = || Request::put("/").header("host", "reader.localhost");
+    let answer = host.engine.call("reader", request().body(slowly()).unwrap()).await.unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "25");
+    let longer = request().body(Limited::new(slowly(), 8)).unwrap();
+    let refused = host.engine.call("reader", longer).await.unwrap_err();
+    assert_eq!(refused.kind, ProblemKind::TooLarge, "{refused}");
 }

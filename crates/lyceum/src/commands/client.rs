@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, write};
+use crate::settings::{DataArgs, Missing, noted, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Client {
@@ -100,7 +100,11 @@ impl Create {
         };
         let (_, db) = self.data.open(Missing::Make)?;
         let now = SystemClock.now();
-        let (client, secret) = write(&db, move |tx| client::create(tx, now, &new))?;
+        let (client, secret) = write(&db, move |tx| {
+            let made = client::create(tx, now, &new)?;
+            noted(tx, now, "client.create", &made.0.id)?;
+            Ok(made)
+        })?;
         print_secret(printer, &client, &secret);
         Ok(())
     }
@@ -126,6 +130,7 @@ impl Rotate {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let (now, overlap_s) = (SystemClock.now(), self.keep_old * 3600);
         let (client, secret) = write(&db, move |tx| {
+            noted(tx, now, "client.rotate", &self.id)?;
             client::rotate(tx, now, &self.id, self.secret.as_deref(), overlap_s)
         })?;
         print_secret(printer, &client, &secret);
@@ -141,7 +146,10 @@ impl Revoke {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
-        let client = write(&db, move |tx| client::revoke(tx, now, &self.id))?;
+        let client = write(&db, move |tx| {
+            noted(tx, now, "client.revoke", &self.id)?;
+            client::revoke(tx, now, &self.id)
+        })?;
         printer.done(&format!(
             "revoked the client '{}'; every server refuses it within {} s",
             client.id,

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::Path;
+use std::process::Command;
 
 use clap::Args;
 use jiff::tz::TimeZone;
@@ -13,6 +14,7 @@ use lyceum_store::{Inspection, Target, inspect};
 use rustix::fs::{Access, StatVfs};
 use serde_json::{Value, json};
 
+use crate::commands::dev::workerd;
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
 use crate::settings::{self, DataArgs, flag};
@@ -101,6 +103,7 @@ impl Doctor {
             port(&config),
             schema(&target, database),
             zones(),
+            runtime(),
         ];
         tell(printer, &findings);
         let failed = findings.iter().filter(|finding| finding.state == State::Failed).count();
@@ -245,6 +248,30 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
         return Finding::well("database", format!("{text}; the next start brings it to {known}"));
     }
     Finding::well("database", text)
+}
+
+/// What runs the backends of projects; a server without any needs none.
+fn runtime() -> Finding {
+    let mend = "`npm install --save-dev workerd`, or name the program in LYCEUM_WORKERD";
+    let Some(program) = workerd() else {
+        let found = "there is no workerd, which runs backends of projects";
+        return Finding::ill("runtime", State::Warning, found, mend);
+    };
+    let shown = program.display();
+    match Command::new(&program).arg("--version").output() {
+        Ok(output) if output.status.success() => {
+            let version = String::from_utf8_lossy(&output.stdout);
+            Finding::well("runtime", format!("{} at '{shown}'", version.trim()))
+        }
+        Ok(output) => {
+            let found = format!("'{shown}' does not run: {}", output.status);
+            Finding::ill("runtime", State::Failed, found, mend)
+        }
+        Err(error) => {
+            let found = format!("'{shown}' does not run: {error}");
+            Finding::ill("runtime", State::Failed, found, mend)
+        }
+    }
 }
 
 /// Whether days and weeks are those of today's laws.

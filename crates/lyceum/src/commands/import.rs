@@ -34,7 +34,7 @@ impl Import {
         let report = csv::import(
             &db,
             &self.source,
-            &Options { rejects },
+            &Options { rejects, ..Options::default() },
             SystemClock.now(),
             &mut |progress| {
                 bar.set_length(progress.total_bytes.max(1));

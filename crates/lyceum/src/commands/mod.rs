@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod admin;
 pub(crate) mod badge;
+pub(crate) mod bucket;
 pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -10,6 +11,7 @@ pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod deploy;
 pub(crate) mod deployments;
+pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;
@@ -37,6 +39,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
     match command {
         Command::Serve(serve) => serve.run(printer),
         Command::Sandbox(sandbox) => sandbox.run(printer),
+        Command::Dev(dev) => dev.run(printer),
         Command::Client(client) => client.run(printer),
         Command::Deploy(deploy) => deploy.run(printer),
         Command::Deployments(deployments) => deployments.run(printer),
@@ -56,6 +59,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Me(me) => me.run(printer),
         Command::Profiles(profiles) => profiles.run(printer),
         Command::Badge(badge) => badge.run(printer),
+        Command::Bucket(bucket) => bucket.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),
         Command::Demo(demo) => demo.run(printer),

@@ -2,9 +2,7 @@
 
 use clap::Args;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_core::{Problem, ProblemKind};
-use lyceum_events::repository::Accepted;
-use lyceum_events::{parse, repository};
+use lyceum_events::repository;
 use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
@@ -80,7 +78,7 @@ impl Replay {
         let (mut taken, mut refused) = (0, Vec::new());
         for id in ids {
             let now = SystemClock.now();
-            match write(&db, move |tx| replay(tx, now, id)) {
+            match write(&db, move |tx| repository::replay(tx, now, id)) {
                 Ok(()) => taken += 1,
                 Err(failure) if self.all => refused.push(format!("{id}: {}", failure.message)),
                 Err(failure) => return Err(failure),
@@ -93,22 +91,6 @@ impl Replay {
         printer.done(&format!("{taken} envelopes were taken, {} refused again", refused.len()));
         Ok(())
     }
-}
-
-/// Takes a refused envelope as if its client had sent it now.
-fn replay(
-    tx: &mut lyceum_store::Tx<'_>,
-    now: lyceum_core::time::Timestamp,
-    id: i64,
-) -> lyceum_core::Result<()> {
-    let refusal = repository::refused_one(tx, id)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no refused envelope {id}"))
-    })?;
-    let envelope = parse(&refusal.body)?;
-    let (client, envelope) = (refusal.client.as_str(), &envelope);
-    let appended = &lyceum_events::append(tx, now, client, &envelope.events)?;
-    repository::accept(tx, now, &[Accepted { client, envelope, appended }])?;
-    repository::replayed(tx, now, id)
 }
 
 fn unknown(id: i64) -> Failure {

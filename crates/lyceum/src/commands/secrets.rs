@@ -87,8 +87,9 @@ impl Push {
             force_backend: false,
             uses: state.uses,
             secrets: Some(known.iter().map(digest).collect()),
+            database: None,
         };
-        let plan = lyceum_project::plan(&state, &desired);
+        let plan = lyceum_project::plan(&state, &desired)?;
         if self.dry_run || plan.action == Action::Nothing {
             let text = || match plan.action {
                 Action::Nothing => "✦ Nothing to do\n".to_owned(),

@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use lyceum_core::config::{Config, LogFormat};
-use lyceum_core::time::{Clock, SystemClock};
+use lyceum_access::{Keyring, first, password};
+use lyceum_core::config::{Config, Loaded, LogFormat};
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_server::Server;
+use lyceum_store::Db;
 use tokio::net::TcpListener;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 use crate::logs;
 use crate::printer::Printer;
+use crate::reference;
 use crate::settings::{self, DataArgs, Missing, flag};
 
 #[derive(Args)]
@@ -47,13 +50,20 @@ impl Serve {
         // The database is opened outside of the runtime: PostgreSQL's client has one of its own.
         let db = settings::open(&loaded.config, Missing::Make)?;
         let keyring = settings::keyring(&db, &loaded, clock.now())?;
+        let first = first_administrator(&db, &loaded, &keyring, clock.now())?;
+        let shown = loaded.effective().into_iter();
+        let shown = shown.map(|(name, value, origin)| (name, value, origin.to_string())).collect();
         let config = loaded.config;
         let greeting = greeting(&config);
         runtime.block_on(async {
             let stop = lyceum_server::stop_signal()?;
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
+            let server = server.showing(shown).with_commands(reference::markdown);
             if let Some(greeting) = greeting {
                 printer.done(&greeting);
+                if let Some(first) = first {
+                    printer.done(&first);
+                }
             }
             server.run(stop).await;
             Ok(())
@@ -84,6 +94,34 @@ async fn listen(config: &mut Config) -> Result<TcpListener> {
         config.server.listen = format!("{host}:{port}");
     }
     Ok(listener)
+}
+
+/// Makes the administrator whom the settings name, where nobody administers yet. Where they name none,
+/// what a person at the terminal is told; a link never goes into a log.
+fn first_administrator(
+    db: &Db,
+    loaded: &Loaded,
+    keyring: &Keyring,
+    now: Timestamp,
+) -> Result<Option<String>> {
+    let config = &loaded.config;
+    if db.read_blocking(first::is_made)? {
+        return Ok(None);
+    }
+    let Some(typed) = &config.admin.password else {
+        let link = format!("{}/first?link={}", config.public_url(), first::link(keyring.master()));
+        return Ok(Some(format!(
+            "nobody administers this server yet; make the first account on {link}"
+        )));
+    };
+    let refused = |problem: lyceum_core::Problem| {
+        let message = format!("the account of 'admin.email' cannot be made: {problem}");
+        Failure::new(Code::Usage, message).hint("mend [admin] in the settings")
+    };
+    password::check(typed.reveal()).map_err(refused)?;
+    let (email, hash) = (config.admin.email.clone(), password::hash(typed.reveal()));
+    settings::write(db, move |tx| first::ensure(tx, now, &email, &hash).map(drop))?;
+    Ok(None)
 }
 
 /// What a person at a terminal sees; a log of JSON lines is not broken by it.

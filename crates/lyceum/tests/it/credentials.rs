@@ -1,7 +1,6 @@
 //! Badges and learner records as others see them: the official schemas, an implementation that is not
 //! ours, and a browser.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;

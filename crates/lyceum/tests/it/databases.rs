@@ -80,6 +80,6 @@ fn a_typed_schema_is_asked_of_drizzle_kit() {
     let (code, told) = place.fails("db diff");
     assert_eq!(
         (code, told.as_str()),
-        (1, "error: drizzle-kit cannot export the schema\n  no such file\n")
+        (1, "error: drizzle-kit cannot export the schema:\nno such file\n")
     );
 }

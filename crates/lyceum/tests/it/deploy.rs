@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PAGE: &str = "<h1>Rivers</h1>";
 
 /// A project in a folder: two routes, a helper outside of their folder, a build, secrets.
-fn project(place: &Place) {
+pub(crate) fn project(place: &Place) {
     let packages = root().join("tests/deploy/node_modules");
     assert!(packages.is_dir(), "run `npm ci` in tests/deploy");
     symlink(packages, place.path().join("node_modules")).unwrap();
@@ -43,12 +43,12 @@ fn project(place: &Place) {
 }
 
 /// A server of staging, which is where deploys go unless somebody says otherwise.
-fn staging(store: Store) -> Served {
+pub(crate) fn staging(store: Store) -> Served {
     Served::start_with(store, &["--env", "staging"])
 }
 
 /// A place whose commands go to the server.
-fn place_at(served: &Served) -> Place {
+pub(crate) fn place_at(served: &Served) -> Place {
     let key = served.client("platform", &[]);
     let place = Place::new()
         .with("LYCEUM_URL", &served.base)
@@ -58,7 +58,7 @@ fn place_at(served: &Served) -> Place {
     place
 }
 
-fn client(served: &Served) -> TestClient {
+pub(crate) fn client(served: &Served) -> TestClient {
     let key = served.client("platform", &[]);
     let form = [
         ("grant_type", "client_credentials"),
@@ -231,8 +231,10 @@ fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
 fn an_upload_whose_client_was_killed_goes_on() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
+    let full = crate::served::variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
+    let size: u32 = if full { 100 } else { 24 };
     let bytes: Vec<u8> =
-        (0..24 * 1024 * 1024_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        (0..size * 1024 * 1024).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let mut zip = zip::ZipWriter::new(fs::File::create(place.path().join("big.zip")).unwrap());
     let stored =
         zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
@@ -261,11 +263,31 @@ fn an_upload_whose_client_was_killed_goes_on() {
     assert!(sent < total, "{sent} of {total} bytes were sent again");
     assert_eq!(done["version"], 1);
     assert_eq!(here(), 0, "nothing is left of the upload");
+    if full {
+        let status = fs::read_to_string(format!("/proc/{}/status", served.pid())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kilobytes: u64 = peak.trim().trim_end_matches(" kB").trim().parse().unwrap();
+        println!("the server took {kilobytes} kB at most");
+        assert!(kilobytes < 150_000, "{kilobytes} kB");
+        let since = Instant::now();
+        place.ok("deploy --build big.zip --no-backend");
+        println!("an unchanged deploy took {:?}", since.elapsed());
+        let since = Instant::now();
+        place.ok("deploy --build dist --no-backend --yes");
+        place.ok("deploy --build dist --yes");
+        println!("two changed deploys took {:?}", since.elapsed());
+        let since = Instant::now();
+        place.ok("deploy --build dist");
+        let unchanged = since.elapsed();
+        println!("an unchanged deploy of all took {unchanged:?}");
+        assert!(unchanged < Duration::from_millis(300), "{unchanged:?}");
+        return;
+    }
     assert_eq!(place.json("deploy --build big.zip --no-backend --json")["uploadedBytes"], 0);
 }
 
 /// A command in a pseudo-terminal.
-struct Typing {
+pub(crate) struct Typing {
     process: Child,
     keys: ChildStdin,
     screen: Receiver<u8>,
@@ -273,7 +295,7 @@ struct Typing {
 }
 
 impl Typing {
-    fn start(place: &Place, line: &str) -> Self {
+    pub(crate) fn start(place: &Place, line: &str) -> Self {
         let program = place.command("");
         let inner = format!("{} {line}", program.get_program().to_string_lossy());
         let mut command = Command::new("script");
@@ -293,7 +315,7 @@ impl Typing {
     }
 
     /// Waits until a text is on the screen, then types.
-    fn answer(&mut self, question: &str, keys: &str) -> &mut Self {
+    pub(crate) fn answer(&mut self, question: &str, keys: &str) -> &mut Self {
         let mut bytes = Vec::new();
         let since = Instant::now();
         while !String::from_utf8_lossy(&bytes).contains(question) {
@@ -313,7 +335,7 @@ impl Typing {
     }
 
     /// Its exit code and all that was on the screen.
-    fn end(&mut self) -> (i32, String) {
+    pub(crate) fn end(&mut self) -> (i32, String) {
         let status = wait(&mut self.process, PATIENCE).expect("it ends");
         let rest: Vec<u8> = self.screen.iter().collect();
         (status.code().unwrap(), self.seen.clone() + &String::from_utf8_lossy(&rest))

@@ -35,7 +35,7 @@ fn a_fresh_machine_is_well_and_stays_untouched() {
     let place = Place::new();
     let (code, findings) = findings(&place, ANYWHERE);
     let checks: Vec<_> = findings.iter().map(|finding| finding["check"].clone()).collect();
-    assert_eq!(checks, ["clock", "disk", "port", "database", "time zones"]);
+    assert_eq!(checks, ["clock", "disk", "port", "database", "time zones", "runtime"]);
     assert!(findings.iter().all(|finding| finding["state"] == "ok"), "{findings:?}");
     assert_eq!(code, 0);
     assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
@@ -101,6 +101,13 @@ fn a_database_that_cannot_be_reached_is_named() {
     let (found, mend) = only_ill(&place, &flags, "database");
     assert!(found.contains("cannot be opened") && !found.contains("secret-word"), "{found}");
     assert!(mend.contains("address"), "{mend}");
+}
+
+#[test]
+fn a_runtime_that_does_not_run_is_named() {
+    let place = Place::new().with("LYCEUM_WORKERD", "/bin/false");
+    let (found, mend) = only_ill(&place, ANYWHERE, "runtime");
+    assert!(found.contains("/bin/false") && mend.contains("LYCEUM_WORKERD"), "{found}; {mend}");
 }
 
 #[test]

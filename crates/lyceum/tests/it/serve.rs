@@ -102,6 +102,51 @@ fn a_server_starts_answers_and_stops() {
     }
 }
 
+/// What a server says at its start until the line that begins so; none when it is ready before.
+fn says(place: &Place, begin: &str) -> Option<String> {
+    let mut command = place.command("serve --listen 127.0.0.1:0");
+    let mut process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let is_last = |line: &String| line.starts_with(begin) || line.contains("listening");
+    let found = lines.find(is_last).filter(|line| line.starts_with(begin));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    found
+}
+
+#[test]
+fn the_first_administrator_is_made_by_a_link_or_by_settings() {
+    for place in places() {
+        let begin = "nobody administers this server yet";
+        let told = says(&place, begin).expect("a link is shown");
+        assert!(told.contains("/first?link="), "{told}");
+        assert_eq!(says(&place, begin).unwrap().split("link=").nth(1), told.split("link=").nth(1));
+
+        let place = place.with("LYCEUM_ADMIN__EMAIL", "ada@example.org");
+        let (_, told) = place.fails("serve --listen 127.0.0.1:0");
+        assert!(told.contains("'admin.email' is set and 'admin.password' is not"), "{told}");
+        let place = place.with("LYCEUM_ADMIN__PASSWORD", "short");
+        let (_, told) = place.fails("serve --listen 127.0.0.1:0");
+        assert!(told.contains("the account of 'admin.email' cannot be made"), "{told}");
+        assert!(!told.contains("short\n"), "{told}");
+
+        let place = place.with("LYCEUM_ADMIN__PASSWORD", "correct horse");
+        assert_eq!(says(&place, begin), None);
+        let people = place.json("admin user list --json");
+        assert_eq!(people[0]["email"], "ada@example.org");
+        assert_eq!(
+            (&people[0]["role"], &people[0]["hasPassword"]),
+            (&json!("administrator"), &json!(true))
+        );
+        // Settings make the first account and change none.
+        let place = place.with("LYCEUM_ADMIN__EMAIL", "eve@example.org");
+        let place = place.with("LYCEUM_ADMIN__PASSWORD", "another horse");
+        assert_eq!(says(&place, begin), None);
+        assert_eq!(place.json("admin user list --json").as_array().unwrap().len(), 1);
+        assert!(!place.ok("config").contains("another horse"));
+    }
+}
+
 #[test]
 fn clients_made_and_revoked_beside_a_server_count_there() {
     for place in places() {

@@ -13,8 +13,12 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 pub use difference::{Difference, diff};
-pub use sqlite::apply::{Consent, Outcome, backup, push, read, restore};
-pub use sqlite::migrate::{MigrationFile, migrate, migrations_in, pending};
+pub use sqlite::apply::{Consent, Outcome, backup, check, fill, make, push, read, restore};
+pub use sqlite::migrate::{
+    Applied, MigrationFile, adopts, after_migrations, applied, migrate, migrations_in, pending,
+    unapplied,
+};
+pub use sqlite::problems::problems;
 
 /// What a database is made of. Two are equal where SQLite would treat every row and every statement
 /// alike; the order of columns, spelling, quotes and comments do not count.

@@ -1,6 +1,7 @@
 //! The config file: what is read, what is told, and where.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
+mod databases;
 mod plans;
 mod schema;
 mod schema_pairs;

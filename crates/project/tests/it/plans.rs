@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 
 use lyceum_project::{
-    Action, Artifact, Backend, Desired, Metadata, Module, Plan, Secrets, State, Step, Uses, find,
-    plan, secrets,
+    Action, Artifact, Backend, DatabaseState, Desired, Metadata, Module, Plan, Secrets, State,
+    Step, Uses, find, secrets,
 };
+
+/// The plan, where there is one.
+fn plan(state: &State, desired: &Desired) -> Plan {
+    lyceum_project::plan(state, desired).unwrap()
+}
 
 fn nothing_there() -> State {
     State {
@@ -18,6 +23,7 @@ fn nothing_there() -> State {
         backend: None,
         uses: Uses::default(),
         secrets: Secrets { key: String::new(), digests: BTreeMap::new() },
+        database: DatabaseState::default(),
         frontend_url: String::new(),
         backend_url: String::new(),
     }
@@ -46,6 +52,7 @@ fn wanted() -> Desired {
         force_backend: false,
         uses: Uses { bucket: true, ..Uses::default() },
         secrets: Some([("A".into(), "1".into()), ("B".into(), "2".into())].into()),
+        database: None,
     }
 }
 

@@ -23,6 +23,8 @@ use crate::repository;
 pub struct Options {
     /// Where refused rows go while the import keeps the others. Without it, any fault undoes all.
     pub rejects: Option<PathBuf>,
+    /// Whether nothing is to be kept: the report says what would be done.
+    pub check: bool,
 }
 
 /// How far an import is.
@@ -69,6 +71,7 @@ pub fn import(
         .map(str::to_owned)
         .collect();
     let total_bytes = source.bytes(is_named);
+    let mut is_read = false;
     let done = db.write_blocking(|tx| {
         let bytes = Arc::new(AtomicU64::new(0));
         let mut run = Run {
@@ -82,16 +85,16 @@ pub fn import(
         for file in files::ALL.iter().filter(|file| file.part.is_none()) {
             run.records(file)?;
         }
-        match refusals.report.fault_count > 0 && !refusals.go_on() {
+        is_read = true;
+        match options.check || refusals.report.fault_count > 0 && !refusals.go_on() {
             // Undoes the transaction; the report says why.
-            true => Err(Problem::new(ProblemKind::Invalid, "the import has faults")),
+            true => Err(Problem::new(ProblemKind::Invalid, "nothing of the import is kept")),
             false => Ok(()),
         }
     });
-    let failed_by_faults = refusals.report.fault_count > 0 && !refusals.go_on();
     match done {
         Ok(()) => refusals.report.committed = true,
-        Err(problem) if problem.kind == ProblemKind::Invalid && failed_by_faults => {}
+        Err(problem) if problem.kind == ProblemKind::Invalid && is_read => {}
         Err(problem) => return Err(problem),
     }
     refusals.finish()

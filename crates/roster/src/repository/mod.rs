@@ -5,9 +5,11 @@
 
 mod belongs;
 mod check;
+mod classes;
 mod course;
 mod credentials;
 mod delete;
+pub(crate) mod imports;
 mod learners;
 mod list;
 mod people;
@@ -17,6 +19,7 @@ mod references;
 
 pub use belongs::Scope;
 pub use check::{Checked, check};
+pub use classes::{Members, class_sizes, in_class};
 pub use course::{
     Placed, Texts, component_resources, components, lesson_state, placed_in, placed_with_word,
     resources, test_outs,

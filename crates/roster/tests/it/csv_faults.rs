@@ -276,7 +276,7 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (Report, Vec<Vec<Stri
     let folder = tempfile::tempdir().unwrap();
     let path = package.write(folder.path());
     let rejects = folder.path().join("package-rejected.csv");
-    let options = Options { rejects: Some(rejects.clone()) };
+    let options = Options { rejects: Some(rejects.clone()), ..Options::default() };
     let report = import(db, &path, &options, now(), &mut |_| {}).unwrap();
     assert_eq!(report.rejects.is_some(), rejects.exists());
     let mut rows = Vec::new();

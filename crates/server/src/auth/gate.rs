@@ -75,12 +75,17 @@ impl Gate {
             Ok(token) => token,
             Err(fault) => return Ok(Err(fault.to_string())),
         };
+        let is_client = self.clients.load().get(&token.client_id).is_some();
+        if !is_client && access::holder::is_id(&token.client_id) {
+            let opened = people::made_by(app, token).await?;
+            return Ok(opened.ok_or_else(|| "who made the token may not call any more".to_owned()));
+        }
         match self.caller(app, &token.client_id).await? {
             None => Ok(Err("the token's client is not known here any more".to_owned())),
             Some(caller) if caller.is_revoked() => {
                 Ok(Err("the token's client was revoked".to_owned()))
             }
-            Some(caller) => Ok(Ok(Grant { token, caller, holder: None })),
+            Some(caller) => Ok(Ok(Grant { token, caller, holder: None, game: None })),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Tokens: given out, checked, remembered.
 
+mod backend;
 mod clients;
 mod gate;
 pub(crate) mod people;
+mod provider;
 mod sandbox;
 pub(crate) mod sign_in;
 pub(crate) mod token_request;
@@ -12,16 +14,20 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use governor::clock::{Clock, DefaultClock};
 use lyceum_access as access;
+use lyceum_access::Scope::GamesRead;
 use lyceum_access::{Holder, Player, Rights, Scopes};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_store::Tx;
 
 use crate::answer::Answer;
 use crate::render::Rendering;
 use crate::route::Access;
 use crate::state::App;
 
+pub(crate) use backend::Backend;
 pub(crate) use clients::Caller;
 pub use gate::Gate;
+pub(crate) use provider::Providers;
 pub(crate) use sandbox::{Sandbox, client as sandbox_client};
 
 /// What a valid token grants. Cheap to clone.
@@ -30,6 +36,8 @@ pub struct Grant {
     token: Arc<access::Grant>,
     caller: Arc<Caller>,
     holder: Option<Arc<Holder>>,
+    /// The game whose backend calls.
+    game: Option<Arc<str>>,
 }
 
 impl Grant {
@@ -53,9 +61,29 @@ impl Grant {
         self.token.player.as_ref()
     }
 
+    /// The game whose backend calls; it acts there for whom it names.
+    pub fn game_of_backend(&self) -> Option<&str> {
+        self.game.as_deref()
+    }
+
     /// The person or the API key that calls; none with a signed token of a client.
     pub fn holder(&self) -> Option<&Holder> {
         self.holder.as_deref()
+    }
+
+    /// Refuses a person or API key to whom the project of the slug does not belong; clients act for
+    /// everybody.
+    pub(crate) fn check_project(&self, tx: &mut Tx<'_>, slug: &str) -> Result<()> {
+        match self.holder() {
+            Some(holder) if !holder.may_change(tx, slug)? => {
+                let message = format!(
+                    "the project '{slug}' is not yours; `lyceum admin member add` makes a person a \
+                     member"
+                );
+                Err(Problem::new(ProblemKind::Forbidden, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The scopes granted.
@@ -71,7 +99,8 @@ impl Grant {
     /// game token on a route for players, and a client beyond its rate.
     pub(crate) fn authorise(&self, access: Access, scopes: Scopes) -> Result<(), Refusal> {
         self.caller.count_request()?;
-        let plays = matches!(access, Access::Player(_)) && self.player().is_some();
+        let is_in_game = self.player().is_some() || self.game.is_some();
+        let plays = matches!(access, Access::Player(_)) && is_in_game;
         if plays || self.rights().allow_any(scopes) {
             return Ok(());
         }
@@ -147,6 +176,13 @@ pub(crate) async fn authenticate(
         let challenge = format!(r#"{BEARER}, error="invalid_token", error_description="{reason}""#);
         Err(Refusal::challenge(problem, &challenge))
     })
+}
+
+/// The player of a game token; none for any other text. Any text is the demo user's in a sandbox.
+pub(crate) async fn player(app: &App, token: &str) -> Result<Option<Player>> {
+    let demo = || app.sandbox.as_ref()?.stands_in(Some(token), Scopes::from_iter([GamesRead]));
+    let grant = app.gate.open(app, token).await?.ok().or_else(demo);
+    Ok(grant.and_then(|grant| grant.player().cloned()))
 }
 
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -23,12 +23,16 @@ impl Default for Holders {
 }
 
 impl Holders {
-    fn grant(&self, app: &App, holder: Holder) -> Grant {
-        let caller = self.0.get(holder.id()).unwrap_or_else(|| {
-            let caller = Arc::new(Caller::new(client(&holder), &app.config.limits));
+    fn caller(&self, app: &App, holder: &Holder) -> Arc<Caller> {
+        self.0.get(holder.id()).unwrap_or_else(|| {
+            let caller = Arc::new(Caller::new(client(holder), &app.config.limits));
             self.0.insert(holder.id().to_owned(), Arc::clone(&caller));
             caller
-        });
+        })
+    }
+
+    fn grant(&self, app: &App, holder: Holder) -> Grant {
+        let caller = self.caller(app, &holder);
         let scopes = holder.scopes();
         let token = access::Grant {
             client_id: holder.id().to_owned(),
@@ -39,7 +43,7 @@ impl Holders {
             issued: Timestamp::from_milliseconds(0),
             expires: Timestamp::from_milliseconds(i64::MAX),
         };
-        Grant { token: Arc::new(token), caller, holder: Some(Arc::new(holder)) }
+        Grant { token: Arc::new(token), caller, holder: Some(Arc::new(holder)), game: None }
     }
 }
 
@@ -62,6 +66,17 @@ fn client(holder: &Holder) -> Client {
 /// person who is disabled are refused at once, on every server.
 pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant, Closed>> {
     open(app, bearer, Sort::Token).await
+}
+
+/// The grant of a token that a person or key made for a player: it opens what the token says, as long as
+/// they may call.
+pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Option<Grant>> {
+    let (id, environment) = (token.client_id.clone(), app.config.server.env);
+    let holder = app.db.read(move |tx| holder::by_id(tx, environment, &id)).await?;
+    Ok(holder.map(|holder| {
+        let caller = app.gate.holders().caller(app, &holder);
+        Grant { token, caller, holder: None, game: None }
+    }))
 }
 
 /// The grant of a browser's session, if it has one.
@@ -123,11 +138,13 @@ pub(crate) fn is_own(app: &App, headers: &HeaderMap) -> bool {
     origin == app.base_url || host.is_some_and(is_host)
 }
 
-/// The cookie that holds a browser's session, and the one for forms before there is a session.
+/// The cookie that holds a browser's session, the one for forms before there is a session, and the one
+/// that is compared with what an OpenID provider sends back.
 #[derive(Clone, Copy)]
 pub(crate) enum Cookie {
     Session,
     Form,
+    Attempt,
 }
 
 impl Cookie {
@@ -138,6 +155,8 @@ impl Cookie {
             (Self::Session, false) => "lyceum",
             (Self::Form, true) => "__Host-lyceum-form",
             (Self::Form, false) => "lyceum-form",
+            (Self::Attempt, true) => "__Host-lyceum-attempt",
+            (Self::Attempt, false) => "lyceum-attempt",
         }
     }
 

@@ -60,7 +60,7 @@ impl Sandbox {
                 issued: Timestamp::from_milliseconds(0),
                 expires: Timestamp::from_milliseconds(i64::MAX),
             };
-            Grant { token: Arc::new(token), caller: Arc::clone(&caller), holder: None }
+            Grant { token: Arc::new(token), caller: Arc::clone(&caller), holder: None, game: None }
         };
         Self { everybody: grant(None), demo: grant(Some(demo)), learning }
     }

@@ -1,5 +1,7 @@
 //! Signing in with a password.
 
+use std::sync::Arc;
+
 use lyceum_access::guess::{self, Subject};
 use lyceum_access::session::{self, Sort};
 use lyceum_access::{Person, password, person};
@@ -17,7 +19,7 @@ pub(crate) async fn sign_in(
     password: String,
 ) -> Result<(Person, String)> {
     let (app, now) = (&context.app, context.app.clock.now());
-    let subjects = subjects(email, &context.address.to_string());
+    let subjects = subjects(email, &guess::place(context.address));
     let counted = subjects.clone();
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
     let wanted = email.to_owned();
@@ -30,12 +32,20 @@ pub(crate) async fn sign_in(
         Some((person, stored)) => (Some(person), stored),
         None => (None, None),
     };
-    let is_right = hashing(app, move || password::is_right(&password, stored.as_deref())).await?;
-    let Some(person) = person.filter(|_| is_right) else {
-        let message = "e-mail address or password is wrong";
-        return Err(Problem::new(ProblemKind::Unauthorized, message));
+    let known = stored.clone();
+    let is_right = hashing(app, move || password::is_right(&password, known.as_deref())).await?;
+    let wrong = || Problem::new(ProblemKind::Unauthorized, "e-mail address or password is wrong");
+    let (Some(person), Some(stored), true) = (person, stored, is_right) else {
+        return Err(wrong());
     };
-    app.db.write(move |tx| guess::take_back(tx, &subjects)).await?;
+    let owner = person.clone();
+    let taken_back = app.db.write(move |tx| {
+        guess::take_back(tx, &subjects)?;
+        person::still_has(tx, &owner, &stored)
+    });
+    if !taken_back.await? {
+        return Err(wrong());
+    }
     let session = begin(context, &person).await?;
     Ok((person, session))
 }
@@ -57,8 +67,13 @@ pub(crate) async fn hashing<T: Send + 'static>(
     app: &App,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    let _place = app.hashing.acquire().await.map_err(Problem::internal)?;
-    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)
+    let place = Arc::clone(&app.hashing).acquire_owned().await.map_err(Problem::internal)?;
+    let hashed = tokio::task::spawn_blocking(move || {
+        // Goes with the work, which ends no sooner where its caller goes away.
+        let _place = place;
+        work()
+    });
+    hashed.await.map_err(Problem::internal)
 }
 
 fn subjects(email: &str, address: &str) -> Vec<Subject> {

@@ -1,5 +1,5 @@
 //! Which project a request is for: `<slug>.<domain>`, of a server of staging `<slug>-staging.<domain>`,
-//! or `/_projects/<slug>/…` of any host.
+//! or `/_projects/<slug>/…` of a host that is no project's.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
@@ -22,14 +22,15 @@ const BY_PATH: &str = "/_projects/";
 impl Address {
     /// The project that the request is for; none: it is for the server itself.
     pub(crate) fn of(app: &App, parts: &Parts) -> Option<Self> {
-        if let Some(rest) = parts.uri.path().strip_prefix(BY_PATH) {
-            let (slug, path) = rest.split_once('/').unwrap_or((rest, ""));
-            return Some(Self { slug: slug.into(), path: format!("/{path}"), is_by_path: true });
-        }
-        let host = host(&parts.uri, &parts.headers)?;
         let is_staging = app.sandbox.is_none() && app.config.server.env == Environment::Staging;
-        let slug = slug(&host, &app.config.hosting.domain, &app.base_url, is_staging)?;
-        Some(Self { slug, path: parts.uri.path().into(), is_by_path: false })
+        let of_host =
+            |host: String| slug(&host, &app.config.hosting.domain, &app.base_url, is_staging);
+        if let Some(slug) = host(&parts.uri, &parts.headers).and_then(of_host) {
+            return Some(Self { slug, path: parts.uri.path().into(), is_by_path: false });
+        }
+        let rest = parts.uri.path().strip_prefix(BY_PATH)?;
+        let (slug, path) = rest.split_once('/').unwrap_or((rest, ""));
+        Some(Self { slug: slug.into(), path: format!("/{path}"), is_by_path: true })
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use axum::body::Body;
-use axum::http::{HeaderValue, Request, Response, header};
+use axum::http::{HeaderName, HeaderValue, Request, Response, header};
 use bytes::Bytes;
 use http_body_util::Limited;
 use hyper::body::Body as HttpBody;
@@ -17,19 +17,20 @@ use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::{
     BoxError, Engine, EngineSettings, Running, SCHEME_HEADER, Worker, find_workerd,
 };
-use lyceum_hosting::{deployments, secrets};
-use lyceum_project::{Backend, Plan, Uses};
+use lyceum_hosting::user::USER_HEADER;
+use lyceum_hosting::{databases, deployments, projects, secrets};
+use lyceum_project::{Backend, Plan, Step, Uses};
 
-use super::{Address, X_FORWARDED_FOR};
+use super::{Address, X_FORWARDED_FOR, platform};
 use crate::routes::credentials::apart;
 use crate::state::App;
 
 /// Sends the request to the version's process, which is started if it must be.
 pub(super) async fn answer<B>(
     app: &App,
-    deployment: &Deployment,
+    (deployment, key): (&Deployment, &str),
     address: &Address,
-    request: Request<B>,
+    mut request: Request<B>,
     caller: IpAddr,
 ) -> Result<Response<Body>>
 where
@@ -41,54 +42,86 @@ where
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let engine = engine(app)?;
-    if engine.version(&address.slug) != Some(deployment.version.to_string()) {
-        install(app, &engine, &address.slug).await?;
+    if engine.version(key) != Some(deployment.version.to_string()) {
+        install(app, &engine, (deployment, key)).await?;
+    }
+    let (slug, learns) = (&address.slug, deployment.uses.lms);
+    let user = platform::user(app, slug, learns, request.headers()).await?;
+    // Nobody says of themselves who they are.
+    request.headers_mut().remove(USER_HEADER);
+    if let Some(user) = user {
+        request.headers_mut().insert(USER_HEADER, user.header());
     }
     let request = forwarded(app, address, request, caller)?;
-    Ok(engine.call(&address.slug, request).await?.map(Body::new))
+    let mut response = engine.call(key, request).await?.map(Body::new);
+    if address.is_by_path {
+        for name in OF_THE_HOST {
+            response.headers_mut().remove(name);
+        }
+    }
+    Ok(response)
 }
 
+/// What belongs to the whole host. Where a project is reached by a path, the host is the server's own: the
+/// project's code neither gets what a browser sends to the server nor changes what it keeps for it.
+const OF_THE_HOST: [HeaderName; 4] =
+    [header::COOKIE, header::AUTHORIZATION, header::SET_COOKIE, CLEAR_SITE_DATA];
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+
 /// Starts the version that a plan makes and sees it answer, before anything of the plan is applied.
-/// None: the plan leaves the backend as it is.
+/// `database` is the file that it will have, where that is another one. None: there is no backend, or the
+/// plan leaves it, its secrets and its bindings as they are.
 ///
 /// Errors: `Invalid`, with what the backend printed.
-pub(crate) async fn rehearse(
+pub(super) async fn rehearse(
     app: &App,
     plan: &Plan,
     pushed: &BTreeMap<String, String>,
+    database: Option<&Path>,
 ) -> Result<Option<Rehearsed>> {
-    let Some(change) = &plan.backend else { return Ok(None) };
+    if database.is_none() && !plan.steps.contains(&Step::StartBackend) {
+        return Ok(None);
+    }
     let (slug, master) = (plan.slug.clone(), app.gate.keyring().master().clone());
-    let kept = app.db.read(move |tx| match deployments::active_version(tx, &slug)? {
-        Some(version) => secrets::values(tx, &master, &slug, version),
-        None => Ok(BTreeMap::new()),
+    let kept = app.db.read(move |tx| match deployments::active(tx, &slug)? {
+        Some(active) => {
+            let values = secrets::values(tx, &master, &slug, active.version)?;
+            Ok((active.backend, values))
+        }
+        None => Ok((None, BTreeMap::new())),
     });
-    let mut values = kept.await?;
+    let (kept, mut values) = kept.await?;
+    let Some(backend) = plan.backend.as_ref().map(|change| &change.new).or(kept.as_ref()) else {
+        return Ok(None);
+    };
     if let Some(wanted) = &plan.desired.secrets {
         values.retain(|name, _| wanted.contains_key(name));
     }
     values.extend(pushed.clone());
     let engine = engine(app)?;
-    let worker = worker(app, &plan.slug, &change.new, plan.desired.uses, values).await?;
+    let mut worker = worker(app, &plan.slug, backend, plan.desired.uses, values).await?;
+    if let Some(database) = database {
+        worker.d1 = Some(database.to_owned());
+    }
     let running = engine.start(worker).await?;
     Ok(Some(Rehearsed { engine, running }))
 }
 
 /// A version that answers and is not yet served.
-pub(crate) struct Rehearsed {
+pub(super) struct Rehearsed {
     engine: Arc<Engine>,
     running: Running,
 }
 
 impl Rehearsed {
     /// From now on it is served, as the version that the database knows.
-    pub(crate) fn serve(mut self, slug: &str, version: i64) {
+    pub(super) fn serve(mut self, slug: &str, version: i64) {
         self.running.set_version(version.to_string());
         self.engine.swap(slug, self.running);
     }
 }
 
-fn engine(app: &App) -> Result<Arc<Engine>> {
+pub(crate) fn engine(app: &App) -> Result<Arc<Engine>> {
     let mut made = app.hosted.engine.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(engine) = &*made {
         return Ok(Arc::clone(engine));
@@ -98,26 +131,44 @@ fn engine(app: &App) -> Result<Arc<Engine>> {
     let folders: Vec<PathBuf> = here.into_iter().chain(beside).collect();
     let named = variable("LYCEUM_WORKERD");
     let workerd = find_workerd(named.as_deref(), &folders, variable("PATH").as_deref());
-    let settings = EngineSettings { workerd, ..EngineSettings::default() };
+    let settings =
+        EngineSettings { workerd, s3: app.config.s3.clone(), ..EngineSettings::default() };
     let root = app.config.store.data.join("hosting");
     let engine = Arc::new(Engine::new(root, settings, Arc::clone(&app.clock))?);
     *made = Some(Arc::clone(&engine));
     Ok(engine)
 }
 
-/// Makes the engine know the version that the database says is served.
-async fn install(app: &App, engine: &Engine, slug: &str) -> Result<()> {
+/// Makes the engine know, by this key, the version that the database says is served, or a kept one.
+async fn install(app: &App, engine: &Engine, (kept, key): (&Deployment, &str)) -> Result<()> {
     let _installing = app.hosted.installing.lock().await;
-    let deployment = super::deployment(app, slug).await?;
-    let Some(backend) = &deployment.backend else { return Ok(()) };
-    if engine.version(slug) == Some(deployment.version.to_string()) {
+    let slug = kept.slug.as_str();
+    let deployment = match key == slug {
+        true => super::deployment(app, slug).await?,
+        false => kept.clone(),
+    };
+    if engine.version(key) == Some(deployment.version.to_string()) {
         return Ok(());
     }
+    put(app, engine, (&deployment, key)).await
+}
+
+/// As [`install`], also where the version is the same: its files are others.
+pub(super) async fn reinstall(app: &App, engine: &Engine, slug: &str) -> Result<()> {
+    let _installing = app.hosted.installing.lock().await;
+    let deployment = super::deployment(app, slug).await?;
+    put(app, engine, (&deployment, slug)).await
+}
+
+async fn put(app: &App, engine: &Engine, (deployment, key): (&Deployment, &str)) -> Result<()> {
+    let Some(backend) = &deployment.backend else { return Ok(()) };
+    let slug = deployment.slug.as_str();
     let (sought, master) = (slug.to_owned(), app.gate.keyring().master().clone());
     let version = deployment.version;
     let values = app.db.read(move |tx| secrets::values(tx, &master, &sought, version)).await?;
     let mut worker = worker(app, slug, backend, deployment.uses, values).await?;
     worker.version = version.to_string();
+    key.clone_into(&mut worker.slug);
     engine.install(worker)
 }
 
@@ -132,7 +183,10 @@ async fn worker(
     let blobs = app.blobs.clone();
     let backend = backend.clone();
     let (modules, backend) = apart(move || Ok((modules(&blobs, &backend)?, backend))).await?;
-    let folder = app.config.store.data.join("hosting/projects").join(slug);
+    let folder = folder(app, slug);
+    let sought = slug.to_owned();
+    let project = app.db.read(move |tx| projects::lookup(tx, &sought)).await?;
+    let d1 = uses.database.then(|| databases::file_of(&folder, project.as_ref()));
     let file = |is_used: bool, name: &str| is_used.then(|| folder.join(name));
     let variables = [("GAME_ID", slug), ("LYCEUM_BASE_URL", &app.base_url)];
     Ok(Worker {
@@ -140,13 +194,19 @@ async fn worker(
         modules,
         main: backend.main,
         compatibility_date: backend.compatibility_date,
-        d1: file(uses.database, "d1.sqlite"),
+        d1,
         kv: file(uses.kv, "kv.sqlite"),
         bucket: file(uses.bucket, "bucket"),
+        api: platform::api(app, slug),
         secrets,
         variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         ..Worker::default()
     })
+}
+
+/// The folder of what a project keeps: database, keys, bucket.
+pub(crate) fn folder(app: &App, slug: &str) -> PathBuf {
+    app.config.store.data.join("hosting/projects").join(slug)
 }
 
 fn modules(blobs: &Blobs, backend: &Backend) -> Result<Vec<(String, Vec<u8>)>> {
@@ -172,6 +232,16 @@ where
     B::Error: Into<BoxError>,
 {
     let (mut parts, body) = request.into_parts();
+    if body.size_hint().lower() > limits::BACKEND_BODY_MAX_BYTES as u64 {
+        let most = limits::BACKEND_BODY_MAX_BYTES;
+        let message = format!("the body is larger than {most} bytes; send it in parts");
+        return Err(Problem::new(ProblemKind::TooLarge, message));
+    }
+    if address.is_by_path {
+        for name in OF_THE_HOST {
+            parts.headers.remove(name);
+        }
+    }
     let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     if let Some(host) = parts.uri.host()
         && let Ok(host) =

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use bytes::Bytes;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::Pieces;
 use lyceum_hosting::deployments::{self, Deployment, File, Manifest};
@@ -89,7 +88,7 @@ fn find<'a>(
 }
 
 /// Whether a browser goes to a page, and does not ask for a part of one.
-fn is_navigation(path: &str, parts: &Parts) -> bool {
+pub(super) fn is_navigation(path: &str, parts: &Parts) -> bool {
     let text = |name: &HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let accepts_pages = text(&header::ACCEPT).is_some_and(|accept| accept.contains("text/html"));
     let is_told = text(&SEC_FETCH_MODE).map(|mode| mode == "navigate");
@@ -149,7 +148,7 @@ async fn send(app: &App, found: Found<'_>, parts: &Parts) -> Result<Answer> {
     let (blobs, digest) = (app.blobs.clone(), found.file.sha256);
     let blob = apart(move || blobs.open(&digest)).await?;
     let blob = blob.ok_or_else(|| Problem::internal(format!("the blob {digest} is gone")))?;
-    let body = Body::new(Pieces::new(Bytes::new(), vec![blob], offset, length));
+    let body = Body::new(Pieces::of(blob, offset, length));
     let answer = with_headers(Answer::typed(media, body).status(status));
     Ok(match status {
         StatusCode::PARTIAL_CONTENT => {

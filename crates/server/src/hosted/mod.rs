@@ -4,29 +4,39 @@
 mod address;
 mod backend;
 mod caching;
+mod change;
 mod frontend;
+mod platform;
+mod preview;
 mod range;
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Request, Response, header};
 use bytes::Bytes;
 use hyper::body::Body as HttpBody;
+use lyceum_blob::Swept;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
-use lyceum_hosting::engine::{BoxError, Engine};
+use lyceum_hosting::engine::{BoxError, Engine, LogLine};
 use quick_cache::sync::Cache;
 
 use crate::answer::Answer;
+use crate::dispatch::Dispatch;
 use crate::render::Rendering;
+use crate::routes::credentials::apart;
 use crate::state::App;
 use crate::table::Place;
 
 pub(crate) use address::Address;
-pub(crate) use backend::rehearse;
+pub(crate) use backend::{engine, folder};
+pub(crate) use change::{Change, deploy, replace_database};
+use frontend::is_navigation;
+use preview::Asked;
 
 /// What serving projects remembers between requests.
 pub(crate) struct Hosted {
@@ -36,16 +46,31 @@ pub(crate) struct Hosted {
     installing: tokio::sync::Mutex<()>,
     /// The files of frontends, by the SHA-256 of their zips.
     manifests: Cache<String, Arc<Manifest>>,
+    /// Where backends reach the server's own API; it owns the state that this is part of.
+    dispatch: OnceLock<Weak<Dispatch>>,
 }
 
 impl Default for Hosted {
     fn default() -> Self {
         let manifests = Cache::new(limits::FRONTEND_CACHE_ENTRIES);
-        Self { engine: Mutex::default(), installing: tokio::sync::Mutex::default(), manifests }
+        let (engine, installing) = (Mutex::default(), tokio::sync::Mutex::default());
+        let dispatch = OnceLock::new();
+        Self { engine, installing, manifests, dispatch }
     }
 }
 
 impl Hosted {
+    /// Backends ask this from now on.
+    pub(crate) fn lead_to(&self, dispatch: &Arc<Dispatch>) {
+        let _ = self.dispatch.set(Arc::downgrade(dispatch));
+    }
+
+    /// What a backend printed and answered since this server runs it, oldest first.
+    pub(crate) fn logs(&self, slug: &str) -> Vec<LogLine> {
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        engine.map(|engine| engine.logs(slug)).unwrap_or_default()
+    }
+
     /// Ends all backends.
     pub(crate) fn close(&self) {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -75,11 +100,12 @@ where
     B::Error: Into<BoxError>,
 {
     let is_by_path = address.is_by_path;
-    let answered = respond(app, &address, parts, body, caller).await;
+    let slug = address.slug.clone();
+    let answered = respond(app, address, parts, body, caller).await;
     let mut response = answered.unwrap_or_else(|problem| {
         if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) {
             let cause = problem.cause.as_ref().map(tracing::field::display);
-            tracing::error!(slug = address.slug, cause, "{}", problem.message);
+            tracing::error!(slug, cause, "{}", problem.message);
         }
         Rendering::Game.answer(&problem, Dialect::Platform).into()
     });
@@ -91,7 +117,7 @@ where
 
 async fn respond<B>(
     app: &App,
-    address: &Address,
+    mut address: Address,
     parts: Parts,
     body: B,
     caller: IpAddr,
@@ -100,19 +126,55 @@ where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let deployment = deployment(app, &address.slug).await?;
+    let kept = match preview::asked(app, &mut address, &parts)? {
+        Asked::Turned(answer) => return Ok(answer.into()),
+        Asked::Kept(version) => kept(app, &address.slug, version).await?,
+        Asked::Remembered(version) => kept(app, &address.slug, version).await.ok().flatten(),
+        Asked::Served => None,
+    };
+    let (deployment, key) = match kept {
+        Some(deployment) => {
+            let key = format!("{}@{}", deployment.slug, deployment.version);
+            (deployment, key)
+        }
+        None => (deployment(app, &address.slug).await?, address.slug.clone()),
+    };
     let path = address.path.as_str();
     if path == "/api" || path.starts_with("/api/") {
         return backend::answer(
             app,
-            &deployment,
-            address,
+            (&deployment, key.as_str()),
+            &address,
             Request::from_parts(parts, body),
             caller,
         )
         .await;
     }
     frontend::answer(app, &deployment, path, &parts).await.map(Answer::into)
+}
+
+/// A version that is kept and not the one that is served.
+async fn kept(app: &App, slug: &str, version: i64) -> Result<Option<Deployment>> {
+    let slug = slug.to_owned();
+    let found = app.db.read(move |tx| match deployments::active_version(tx, &slug)? {
+        Some(active) if active != version => deployments::find(tx, &slug, version).map(Some),
+        _ => Ok(None),
+    });
+    found.await
+}
+
+/// Removes files that no kept version needs, again and again.
+pub(crate) async fn keep_swept(app: App) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
+        let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
+        let spared = Duration::from_secs(limits::BLOB_SPARED_S);
+        match apart(move || lyceum_hosting::sweep(&db, &blobs, now, spared)).await {
+            Ok(swept) if swept == Swept::default() => {}
+            Ok(swept) => tracing::info!(?swept, "removed files that no version needs"),
+            Err(problem) => tracing::warn!("files that no version needs stay: {problem}"),
+        }
+    }
 }
 
 /// The version that is served.

@@ -1,28 +1,54 @@
 //! The API described: the OpenAPI document, an explorer for people, the standard's discovery.
 
-use std::sync::PoisonError;
+use std::sync::{OnceLock, PoisonError};
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
-use lyceum_console::assets;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_console::docs::{Document, Explorer, FIRST, Library, Search, Snippet};
+use lyceum_console::{assets, html};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::openapi;
 use crate::render::Rendering;
-use crate::route::{Access, Area, Route, get};
+use crate::route::{Access, Area, Place, Route, get};
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const MARKDOWN: HeaderValue = HeaderValue::from_static("text/markdown; charset=utf-8");
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-/// Scripts and requests of this server alone; the explorer sets styles on its elements.
+/// Scripts, styles and requests of this server alone.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-     img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
+/// The same, and the one style that Swagger UI sets on its elements.
+const EXPLORER_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-hashes' \
+     'sha256-i0JPB0qmRu5AViJTxOIzqXnfGoiWFw+oNAm4uJd7ZQk='; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
+
+/// The documentation of this server, read when it is first asked for.
+#[derive(Default)]
+pub(crate) struct Docs {
+    /// The command line's reference, as the program that runs the server tells it.
+    pub(crate) commands: Option<fn() -> String>,
+    library: OnceLock<Library>,
+}
+
+impl Docs {
+    fn library(&self) -> &Library {
+        self.library.get_or_init(|| Library::new(self.commands.map(|make| make()).as_deref()))
+    }
+}
+
 pub(super) fn area() -> Area {
+    let page = || Some(("text/html", json!({ "type": "string" })));
     Area {
         name: "docs",
         base: "",
@@ -33,14 +59,28 @@ pub(super) fn area() -> Area {
                 .named("getOpenApi")
                 .says("The OpenAPI 3.1 document of this server.")
                 .answers(200, "The document.", json!({ "type": "object" })),
-            get("/docs", Access::Public, explorer)
+            get("/docs", Access::Public, |context| async move { shown(&context, FIRST) })
                 .named("getDocs")
+                .says("The documentation's first page.")
+                .answers_as(200, "The page.", page()),
+            get("/docs/api", Access::Public, explorer)
+                .named("getApiExplorer")
                 .says("A page to explore and try the API.")
-                .answers_as(200, "The page.", Some(("text/html", json!({ "type": "string" })))),
-            get("/docs/{file}", Access::Public, asset)
+                .answers_as(200, "The page.", page()),
+            get("/docs/search", Access::Public, search)
+                .named("searchDocs")
+                .says("The sections of the documentation that hold every word.")
+                .param(Place::Query, "q", json!({ "type": "string" }), "The words.")
+                .param(Place::Query, "part", json!({ "type": "boolean" }), "Answer the list alone, not a page.")
+                .answers_as(200, "The page.", page()),
+            get("/docs/{file}", Access::Public, file)
                 .named("getDocsFile")
-                .says("A script or style of the page.")
-                .answers_as(200, "The file.", Some(("text/css", json!({ "type": "string" })))),
+                .says("A page of the documentation, with .md behind it as Markdown; a script or style of the pages.")
+                .answers_as(200, "The file.", page()),
+            get("/llms.txt", Access::Public, overview)
+                .named("getDocsOverview")
+                .says("What programs that read the documentation begin with: each page and what it is about.")
+                .answers_as(200, "The list.", Some(("text/plain", json!({ "type": "string" })))),
         ],
     }
 }
@@ -107,23 +147,60 @@ pub(super) fn described(
     Answer::json(text.clone())
 }
 
-async fn explorer(_: Context) -> Result<Answer> {
-    let page = if assets::file("swagger-ui-bundle.js").is_some() {
-        include_str!("../../assets/docs.html")
-    } else {
-        include_str!("../../assets/docs-without-explorer.html")
-    };
-    Ok(Answer::typed(HTML, Body::from(page)).header(header::CONTENT_SECURITY_POLICY, POLICY))
+fn page(html: String) -> Answer {
+    Answer::typed(HTML, Body::from(html))
+        .header(header::CONTENT_SECURITY_POLICY, POLICY)
+        .header(SNIFF, HeaderValue::from_static("nosniff"))
 }
 
-async fn asset(context: Context) -> Result<Answer> {
-    let file = context.param("file");
-    let Some((data, media)) = assets::file(file) else {
-        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{file}' here")));
+fn shown(context: &Context, slug: &str) -> Result<Answer> {
+    let library = context.app.docs.library();
+    let found = library.page(slug).ok_or_else(|| missing(slug))?;
+    Ok(page(html(&Document { library, page: found })?))
+}
+
+async fn explorer(context: Context) -> Result<Answer> {
+    let library = context.app.docs.library();
+    let is_built = assets::file("swagger-ui-bundle.js").is_some();
+    Ok(page(html(&Explorer { library, is_built })?)
+        .header(header::CONTENT_SECURITY_POLICY, EXPLORER_POLICY))
+}
+
+async fn search(context: Context) -> Result<Answer> {
+    let library = context.app.docs.library();
+    let asked =
+        |name: &str| context.query().find(|(known, _)| known == name).map(|(_, value)| value);
+    let query = asked("q").unwrap_or_default();
+    let query: String = query.trim().chars().take(limits::SEARCH_MAX_BYTES).collect();
+    let found = library.search(&query);
+    Ok(page(match asked("part").is_some() {
+        true => html(&Snippet { query: &query, found })?,
+        false => html(&Search { library, query: &query, found })?,
+    }))
+}
+
+async fn overview(context: Context) -> Result<Answer> {
+    let text = context.app.docs.library().overview(context.base_url());
+    Ok(Answer::typed(TEXT, Body::from(text)))
+}
+
+async fn file(context: Context) -> Result<Answer> {
+    let name = context.param("file");
+    if let Some(slug) = name.strip_suffix(".md") {
+        let found = context.app.docs.library().page(slug).ok_or_else(|| missing(slug))?;
+        return Ok(Answer::typed(MARKDOWN, Body::from(found.text.clone())));
+    }
+    let Some((data, media)) = assets::file(name) else {
+        return shown(&context, name);
     };
     let media = HeaderValue::from_str(&media).map_err(Problem::internal)?;
-    let sniff = HeaderName::from_static("x-content-type-options");
     Ok(Answer::typed(media, Body::from(data.into_owned()))
-        .header(sniff, HeaderValue::from_static("nosniff"))
+        .header(SNIFF, HeaderValue::from_static("nosniff"))
         .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")))
+}
+
+fn missing(name: &str) -> Problem {
+    let message =
+        format!("there is no page '{name}' in the documentation; /docs shows its contents");
+    Problem::new(ProblemKind::NotFound, message)
 }

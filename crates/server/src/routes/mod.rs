@@ -7,7 +7,7 @@ pub(crate) mod bridge;
 mod clr;
 pub(crate) mod console;
 pub(crate) mod credentials;
-mod docs;
+pub(crate) mod docs;
 mod events;
 mod games;
 mod health;

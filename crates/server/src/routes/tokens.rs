@@ -197,18 +197,27 @@ async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
 
 async fn authenticate(app: &App, credentials: Credentials) -> Result<Result<Client, Refusal>> {
     let now = app.clock.now();
-    app.db
-        .read(move |tx| {
-            let Credentials { id, secret, .. } = &credentials;
-            let plain = access::client::authenticate(tx, now, id, secret)?;
-            match (&plain, credentials.decoded()) {
-                (Err(_), Some(Credentials { id, secret, .. })) => {
-                    access::client::authenticate(tx, now, &id, &secret)
-                }
-                _ => Ok(plain),
+    let read = app.db.read(move |tx| {
+        let Credentials { id, secret, .. } = &credentials;
+        let plain = access::client::authenticate(tx, now, id, secret)?;
+        let found = match (&plain, credentials.decoded()) {
+            (Err(_), Some(Credentials { id, secret, .. })) => {
+                access::client::authenticate(tx, now, &id, &secret)?
             }
-        })
-        .await
+            _ => plain,
+        };
+        let is_stale = match &found {
+            Ok(client) => access::client::is_stale(tx, now, &client.id)?,
+            Err(_) => false,
+        };
+        Ok((found, is_stale))
+    });
+    let (found, is_stale) = read.await?;
+    if let (Ok(client), true) = (&found, is_stale) {
+        let id = client.id.clone();
+        app.db.write(move |tx| access::client::touch(tx, now, &id)).await?;
+    }
+    Ok(found)
 }
 
 /// Which part of the credentials is wrong is not told: it would help to guess.

@@ -1,15 +1,19 @@
 //! Hosted projects as their visitors meet them: files, caching, the backend behind `/api`.
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::config::Environment;
+use lyceum_core::limits;
 use lyceum_project::{Artifact, Backend, Desired, Metadata, Module, State, Uses, plan, secrets};
 use lyceum_testkit::client::{Call, Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
+use socket2::{Domain, Socket, Type};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -30,9 +34,15 @@ fn upload(client: &TestClient, bytes: &[u8]) -> Artifact {
     let begun: Value = client.post("/api/uploads").json(&body).expect(200).json();
     if begun["complete"] != true {
         let id = begun["id"].as_str().unwrap();
-        let range = format!("bytes 0-{}/{}", bytes.len() - 1, bytes.len());
-        let call = client.put(&format!("/api/uploads/{id}")).header("content-range", &range);
-        call.body("application/octet-stream", bytes).expect(200);
+        let mut from = 0;
+        for piece in bytes.chunks(4 * 1024 * 1024) {
+            let to = from + piece.len();
+            let range = format!("bytes {from}-{}/{}", to - 1, bytes.len());
+            let call = client.put(&format!("/api/uploads/{id}")).header("content-range", &range);
+            let reply = call.body("application/octet-stream", piece).send();
+            assert!(matches!(reply.status, 200..=299), "{}", reply.text());
+            from = to;
+        }
     }
     artifact
 }
@@ -72,8 +82,9 @@ fn deploy(
         force_backend: false,
         uses: Uses { database: true, kv: true, bucket: true, lms: false },
         secrets: Some(digests.collect()),
+        database: None,
     };
-    let plan = plan(&state, &desired);
+    let plan = plan(&state, &desired).unwrap();
     let pushed: Vec<String> = plan.secrets.pushed().cloned().collect();
     let values: BTreeMap<&str, &str> = values
         .iter()
@@ -206,6 +217,8 @@ fn pages_of_the_app_are_the_app_and_missing_files_are_missing() {
 }
 
 const CODE: &str = r#"
+import { env as own } from "cloudflare:workers";
+if (own.secrets.KEY === "spring") throw new Error("spring tide");
 export default {
   async fetch(request, env) {
     const url = new URL(request.url);
@@ -221,6 +234,10 @@ export default {
       const { results } = await env.DB.prepare("SELECT text FROM note").all();
       const [last, file] = [await env.KV.get("last"), await (await env.BUCKET.get("file")).text()];
       return Response.json({ notes: results.map((row) => row.text), last, file, version: "ONE" });
+    }
+    if (name === "headers") {
+      const headers = [["set-cookie", "lyceum=theirs"], ["clear-site-data", "*"], ["x-tide", "low"]];
+      return Response.json([...request.headers.keys()], { headers });
     }
     if (name === "self") return env.SELF.fetch("/api/notes");
     const { host, protocol, search, pathname } = url;
@@ -259,6 +276,35 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
         assert_eq!(visitor.get("/_projects/tides/api/notes").expect(200).json::<Value>(), kept);
         assert_eq!(visit(&visitor, "/").expect(200).text(), "page");
 
+        // By a path of the server's own host it sees and sets nothing of what browsers keep for that.
+        let seen = |path: &str, host: &str| {
+            let call = visitor.get(path).header("host", host).header("cookie", "lyceum=mine");
+            let reply = call.header("authorization", "Bearer mine").expect(200);
+            let seen = reply.json::<Vec<String>>();
+            let is_told =
+                ["cookie", "authorization"].map(|name| seen.iter().any(|seen| seen == name));
+            let sets = ["set-cookie", "clear-site-data"].map(|name| !reply.header(name).is_empty());
+            assert_eq!(reply.header("x-tide"), "low");
+            (is_told, sets)
+        };
+        assert_eq!(seen("/api/headers", HOST), ([true; 2], [true; 2]));
+        let own = server.setup().config.server.listen.clone();
+        assert_eq!(seen("/_projects/tides/api/headers", &own), ([false; 2], [false; 2]));
+        let other = visitor.get("/_projects/tides/api/headers");
+        other.header("host", "moons-staging.localhost").expect(404);
+
+        // A request that says that it is too long is refused.
+        let refused_with = |head: &str| {
+            let mut stream = TcpStream::connect(&own).unwrap();
+            let head = format!("PUT /api/echo HTTP/1.1\r\nhost: {HOST}\r\n{head}\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+            let mut status = [0; 12];
+            stream.read_exact(&mut status).unwrap();
+            String::from_utf8_lossy(&status).into_owned()
+        };
+        let size = limits::BACKEND_BODY_MAX_BYTES + 1;
+        assert_eq!(refused_with(&format!("content-length: {size}")), "HTTP/1.1 413");
+
         // A version that does not start changes nothing.
         let refused = deploy(
             &client,
@@ -268,6 +314,9 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
         );
         assert_eq!(refused.status, 422);
         assert!(refused.text().contains("low tide"), "{}", refused.text());
+        let refused = deploy(&client, page, CODE, &[("KEY", "spring")]);
+        assert_eq!(refused.status, 422, "the same code with a secret that it does not start with");
+        assert!(refused.text().contains("spring tide"), "{}", refused.text());
         assert_eq!(notes(server), kept);
         server.restart();
         assert_eq!(notes(server), kept);
@@ -278,5 +327,49 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
         client.post(&format!("/api/projects/{SLUG}/rollback")).json(&json!({})).expect(200);
         assert_eq!(notes(server), kept);
         assert_eq!(visit(&visitor, "/api/x").expect(202).json::<Value>()["secret"], "k1");
+    });
+}
+
+#[test]
+fn a_visitor_who_takes_nothing_is_let_go_and_a_slow_one_is_not() {
+    staging(|server| {
+        let mut random = 1u32;
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 24) as u8
+        };
+        let film: Vec<u8> = (0..7_500_000).map(|_| next()).collect();
+        deployed(&server.client(), &[("index.html", b"page"), ("film.bin", &film)], "", &[]);
+        let mut setup = server.setup().clone();
+        setup.listen_anew();
+        setup.config.server.request_timeout_s = 1;
+        let strict = TestServer::start_as(server.target(), setup);
+        let listen = strict.setup().config.server.listen.clone();
+        let ask = || {
+            // Else the system takes all of the film for its visitor.
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            socket.set_recv_buffer_size(64 * 1024).unwrap();
+            socket.connect(&listen.parse::<SocketAddr>().unwrap().into()).unwrap();
+            let mut stream = TcpStream::from(socket);
+            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            let head =
+                format!("GET /film.bin HTTP/1.1\r\nhost: {HOST}\r\nconnection: close\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        };
+        // What the systems took for him, a few megabytes, is all that he can get.
+        let mut idle = ask();
+        let mut slow = ask();
+        let mut taken = vec![0; 750_000];
+        for _ in 0..8 {
+            std::thread::sleep(Duration::from_millis(400));
+            slow.read_exact(&mut taken).unwrap();
+        }
+        let mut rest = Vec::new();
+        slow.read_to_end(&mut rest).unwrap();
+        assert!(rest.ends_with(&film[6_000_000..]), "{}", rest.len());
+        let mut got = Vec::new();
+        let _ = idle.read_to_end(&mut got);
+        assert!(got.len() < film.len(), "nothing was cut: {} bytes", got.len());
     });
 }

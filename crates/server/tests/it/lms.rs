@@ -88,7 +88,7 @@ fn a_setup_makes_the_rosters_records_and_verify_names_what_is_gone() {
 
 #[test]
 fn an_activity_that_ends_counts_everywhere_and_attempts_count_less() {
-    both_at("2026-11-22T10:00:00Z", |server, clock| {
+    both_at("2026-11-22T10:00:00Z", |server, _| {
         let client = classroom(server);
         let ann = player(server, &client, "ann", "rivers");
         let end = |body: &Value| post(&ann, "/api/lms/end-activity", body, 200);

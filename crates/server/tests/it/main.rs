@@ -16,6 +16,7 @@ mod case_writes;
 mod clr;
 mod compression;
 mod console;
+mod console_guards;
 mod cors;
 mod credential_pages;
 mod enrolling;

@@ -1,13 +1,16 @@
 //! Hosted projects over HTTP: uploads, plans, versions, secrets, going back.
 
 use std::io::{Cursor, Write};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::{NewApiKey, Role, Scope, api_key, person};
+use lyceum_blob::{Blobs, Digest};
+use lyceum_core::config::Environment;
 use lyceum_core::{Dialect, limits};
 use lyceum_project::{
-    Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, plan, secrets,
+    Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, secrets,
 };
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::both;
@@ -15,8 +18,14 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::enrolling::get;
+use crate::enrolling::{get, schools, user};
+use crate::game_tokens::{player, playground};
 use crate::people;
+
+/// The plan, where there is one.
+fn plan(state: &State, desired: &Desired) -> Plan {
+    lyceum_project::plan(state, desired).unwrap()
+}
 
 fn artifact(bytes: &[u8]) -> Artifact {
     let sha256 = lyceum_blob::Digest::of(bytes).to_string();
@@ -72,6 +81,7 @@ fn wanted(state: &State, zip: &[u8], values: &[(&str, &str)]) -> Desired {
         force_backend: false,
         uses: Uses::default(),
         secrets: Some(digests.collect()),
+        database: None,
     }
 }
 
@@ -91,6 +101,17 @@ fn deploy(client: &TestClient, zip: &[u8], values: &[(&str, &str)]) -> State {
     let reply = send(client, &plan(&state, &wanted(&state, zip, values)), values);
     assert!(matches!(reply.status, 200 | 201), "{}", reply.text());
     reply.json()
+}
+
+/// Deploys the project `rivers`, which people call so, with a secret.
+pub(crate) fn deploy_called(client: &TestClient, name: &str, text: &str) {
+    let (zip, values) = (build(text), [("TOKEN", "t")]);
+    upload(client, &zip);
+    let state = state(client, "rivers");
+    let mut wish = wanted(&state, &zip, &values);
+    name.clone_into(&mut wish.metadata.name);
+    let reply = send(client, &plan(&state, &wish), &values);
+    assert!(matches!(reply.status, 200 | 201), "{}", reply.text());
 }
 
 #[test]
@@ -320,6 +341,7 @@ fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
                 name: project.to_owned(),
                 role: Role::Developer,
                 project: Some(project.to_owned()),
+                maker: None,
             };
             let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
             let made = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
@@ -333,5 +355,123 @@ fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
         });
         join.unwrap();
         assert_eq!(statuses(&alan), vec![200; 5]);
+        // What is said of the game is said by its members alone, too.
+        schools(&server.client());
+        user(&server.client(), "ann", "student", &["03"], "s");
+        let change = json!({ "displayName": "Streams" });
+        let status = |client: &TestClient, path: &str| {
+            client.patch(&format!("/api/games/{path}")).json(&change).send().status
+        };
+        let mallory = people::let_in(server, "mallory@example.org", Role::Developer);
+        let others = [bound("ponds"), mallory];
+        for client in &others {
+            assert_eq!(status(client, "rivers"), 403);
+            let ask = |path: &str, body: &Value| client.post(path).json(body).send().status;
+            assert_eq!(ask("/api/games/rivers/token", &json!({ "userId": "ann" })), 403);
+            assert_eq!(ask("/api/games/rivers/scores?userId=ann", &json!({ "score": 1 })), 403);
+            assert_eq!(
+                ask(
+                    "/api/lms/setup?gameId=rivers",
+                    &json!({ "organization": { "name": "S" }, "courses": [] })
+                ),
+                403
+            );
+            client.delete("/api/lms/integrations/rivers").expect(403);
+            let achievement = json!({ "title": "First" });
+            let define = client.put("/api/games/rivers/achievements/first").json(&achievement);
+            assert_eq!(define.send().status, 403);
+        }
+        assert_eq!((status(&grace, "rivers"), status(&alan, "rivers")), (200, 200));
+        let game = |slug: &str| json!({ "slug": slug, "displayName": slug });
+        let [key, mallory] = others;
+        key.post("/api/games").json(&game("seas")).expect(403);
+        key.post("/api/games").json(&game("ponds")).expect(201);
+        mallory.post("/api/games").json(&game("seas")).expect(201);
+        assert_eq!((status(&key, "ponds"), status(&mallory, "seas")), (200, 200));
+    });
+}
+
+#[test]
+fn tokens_that_people_and_keys_make_for_players_work_as_long_as_they_may_call() {
+    both(|server| {
+        playground(server);
+        let grace = people::let_in(server, "grace@example.org", Role::Developer);
+        let join = server.db().write_blocking(|tx| {
+            let grace = person::require(tx, "grace@example.org")?;
+            lyceum_access::join(tx, "rivers", &grace.id)
+        });
+        join.unwrap();
+        let text = people::key(server, "ci", Role::Developer, Environment::Production);
+        let key = server.anonymous().with_token(text);
+        let plays = |client: &TestClient| client.get("/api/users/me").send().status;
+        let (by_grace, by_key) =
+            (player(server, &grace, "ann", "rivers"), player(server, &key, "bob", "planets"));
+        assert_eq!((plays(&by_grace), plays(&by_key)), (200, 200));
+        by_key.post("/api/games/planets/scores").json(&json!({ "score": 7 })).expect(201);
+        by_key.post("/api/games/rivers/scores").json(&json!({ "score": 7 })).expect(403);
+        by_grace.get("/ims/oneroster/rostering/v1p2/orgs").expect(403);
+        let now = server.setup().clock.now();
+        let ended = server.db().write_blocking(|tx| {
+            person::disable(tx, now, "grace@example.org")?;
+            api_key::revoke(tx, now, "ci")
+        });
+        ended.unwrap();
+        assert_eq!((plays(&by_grace), plays(&by_key)), (401, 401));
+    });
+}
+
+#[test]
+fn a_server_takes_so_many_projects_and_secrets_so_long() {
+    both(|server| {
+        let client = server.client();
+        let long = "x".repeat(limits::SECRET_MAX_BYTES + 1);
+        let zip = build("one");
+        upload(&client, &zip);
+        let known = state(&client, "rivers");
+        let values = [("KEY", long.as_str())];
+        let refused = send(&client, &plan(&known, &wanted(&known, &zip, &values)), &values);
+        assert_eq!(refused.status, 422, "{}", refused.text());
+        assert!(refused.text().contains("is longer than 16384 bytes"), "{}", refused.text());
+        let fill = format!(
+            "INSERT INTO projects (slug, revision, active, latest, created_ms, updated_ms) \
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
+             SELECT 'p' || i, 1, 1, 1, 0, 0 FROM n",
+            limits::PROJECTS_MAX_COUNT
+        );
+        server.db().write_blocking(|tx| tx.execute(&fill, &[])).unwrap();
+        let refused = send(&client, &plan(&known, &wanted(&known, &zip, &[])), &[]);
+        assert_eq!(refused.status, 409, "{}", refused.text());
+        assert!(refused.text().contains("takes no more"), "{}", refused.text());
+    });
+}
+
+#[test]
+fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
+    both(|server| {
+        let client = server.client();
+        let builds: Vec<_> = (0..12).map(|n| build(&format!("version {n}"))).collect();
+        for zip in &builds {
+            deploy(&client, zip, &[]);
+        }
+        let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
+        let has = |zip: &[u8]| blobs.open(&Digest::of(zip)).unwrap().is_some();
+        let sweep = |spared: u64| {
+            let now = server.setup().clock.now();
+            lyceum_hosting::sweep(server.db(), &blobs, now, Duration::from_secs(spared)).unwrap()
+        };
+        let kept = usize::try_from(limits::DEPLOYMENTS_KEPT_MAX_COUNT).unwrap();
+        assert_eq!(
+            get(&client, "/api/projects/rivers/deployments").as_array().unwrap().len(),
+            kept
+        );
+        assert_eq!(sweep(limits::BLOB_SPARED_S).blobs, 0, "a deploy may just be asking for them");
+        let swept = sweep(0);
+        assert_eq!(swept.blobs, 4, "two zips and their pages; the script is still needed");
+        let there: Vec<_> = builds.iter().map(|zip| has(zip)).collect();
+        assert_eq!(there, [vec![false; 2], vec![true; 10]].concat());
+        // What was forgotten can come back.
+        deploy(&client, &builds[0], &[]);
+        let page = client.get("/_projects/rivers/").expect(200).text();
+        assert_eq!(page, "version 0");
     });
 }

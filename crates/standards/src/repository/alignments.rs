@@ -53,6 +53,24 @@ pub fn aligned(tx: &mut Tx<'_>, kind: &str, record: &str) -> Result<Vec<String>>
     Ok(found)
 }
 
+/// The records of a kind, among these, with the items that each is aligned to.
+pub fn aligned_of_all(
+    tx: &mut Tx<'_>,
+    kind: &str,
+    records: &[&str],
+) -> Result<Vec<(String, String)>> {
+    let list = serde_json::to_string(records).map_err(Problem::internal)?;
+    let among = dialect::is_one_of(tx.dialect(), "record", "$2");
+    let sql =
+        format!("SELECT record, item FROM case_alignment WHERE kind = $1 AND {among} ORDER BY seq");
+    let mut found = Vec::new();
+    tx.query(&sql, &[kind.into(), list.as_str().into()], |row| {
+        found.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
 /// A page of alignments in the order of aligning, and how many there are.
 pub fn alignments(
     tx: &mut Tx<'_>,

@@ -8,7 +8,7 @@ mod read;
 mod single;
 mod write;
 
-pub use alignments::{Alignment, align, aligned, alignments, unalign};
+pub use alignments::{Alignment, align, aligned, aligned_of_all, alignments, unalign};
 pub(crate) use alignments::{aligned_to, below, known};
 pub(crate) use filter::check as check_filter;
 pub use list::{Framework, Listed, frameworks, list};

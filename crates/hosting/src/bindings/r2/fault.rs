@@ -30,6 +30,8 @@ pub(crate) enum Fault {
     },
     BadRange,
     UnevenParts,
+    /// The bucket may have so many bytes.
+    Full(u64),
     Internal(Problem),
 }
 
@@ -85,6 +87,9 @@ impl From<Fault> for Answer {
             Fault::BadRange => (416, 10039, "The requested range is not satisfiable".to_owned()),
             Fault::UnevenParts => {
                 (500, 10048, "There was a problem with the multipart upload.".to_owned())
+            }
+            Fault::Full(most) => {
+                (400, 100_100, format!("The bucket is full: it may have {most} bytes."))
             }
             Fault::Internal(problem) => {
                 tracing::error!("a bucket failed: {problem}");

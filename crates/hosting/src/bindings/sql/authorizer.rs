@@ -1,5 +1,5 @@
 //! What a backend's SQL may do: everything within its own database, nothing to the file, other files
-//! or the transaction that it runs in.
+//! (those of temporary tables too) or the transaction that it runs in.
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
@@ -25,6 +25,10 @@ pub(super) fn authorize(context: AuthContext<'_>) -> Authorization {
         | AuthAction::Detach { .. }
         | AuthAction::Transaction { .. }
         | AuthAction::Savepoint { .. }
+        | AuthAction::CreateTempIndex { .. }
+        | AuthAction::CreateTempTable { .. }
+        | AuthAction::CreateTempTrigger { .. }
+        | AuthAction::CreateTempView { .. }
         | AuthAction::Unknown { .. } => false,
         AuthAction::Pragma { pragma_name, .. } => {
             PRAGMAS.contains(&pragma_name.to_ascii_lowercase().as_str())

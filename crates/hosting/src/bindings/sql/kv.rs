@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lyceum_core::Result;
+use lyceum_core::limits::KV_MAX_BYTES;
 use lyceum_core::time::Clock;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{failed, open};
+use super::{bound, failed, open};
 
 /// Keys with values, some of which expire.
 pub(crate) struct Kv {
@@ -42,6 +43,7 @@ impl Kv {
         let connection = open(path)?;
         connection
             .execute_batch(SCHEMA)
+            .and_then(|()| bound(&connection, KV_MAX_BYTES))
             .map_err(|fault| failed("make the table of keys", &fault))?;
         Ok(Self { connection: Mutex::new(connection), clock })
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_blob::{Blob, Blobs, Digest, Writer};
+use lyceum_core::config::S3;
 use lyceum_core::limits::{R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS};
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
@@ -20,12 +21,14 @@ use serde_json::{Map, Value as Json};
 
 use super::{failed, open};
 use crate::bindings::r2::{Condition, Fault, Field, List, Object};
+use crate::pieces::BlobsInTurn;
 
 /// Objects under keys, in the order of the keys' bytes.
 pub(crate) struct Bucket {
     index: Mutex<Connection>,
     blobs: Blobs,
     clock: Arc<dyn Clock>,
+    max_bytes: u64,
 }
 
 /// A part of a list.
@@ -47,26 +50,55 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS piece_sha256 ON piece (sha256);
     CREATE TABLE IF NOT EXISTS upload (
         id TEXT PRIMARY KEY, key TEXT NOT NULL, http TEXT NOT NULL, custom TEXT NOT NULL,
-        is_over INTEGER NOT NULL DEFAULT 0
+        is_over INTEGER NOT NULL DEFAULT 0, begun INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS part (
         upload TEXT NOT NULL, number INTEGER NOT NULL, sha256 BLOB NOT NULL, size INTEGER NOT NULL,
         md5 BLOB NOT NULL, PRIMARY KEY (upload, number)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS part_sha256 ON part (sha256);
+    CREATE TABLE IF NOT EXISTS usage (id INTEGER PRIMARY KEY CHECK (id = 1), bytes INTEGER NOT NULL);
+    INSERT OR IGNORE INTO usage SELECT 1,
+        (SELECT coalesce(sum(size), 0) FROM object) + (SELECT coalesce(sum(size), 0) FROM part);
+    CREATE TRIGGER IF NOT EXISTS object_in AFTER INSERT ON object
+        BEGIN UPDATE usage SET bytes = bytes + new.size; END;
+    CREATE TRIGGER IF NOT EXISTS object_out AFTER DELETE ON object
+        BEGIN UPDATE usage SET bytes = bytes - old.size; END;
+    CREATE TRIGGER IF NOT EXISTS part_in AFTER INSERT ON part
+        BEGIN UPDATE usage SET bytes = bytes + new.size; END;
+    CREATE TRIGGER IF NOT EXISTS part_out AFTER DELETE ON part
+        BEGIN UPDATE usage SET bytes = bytes - old.size; END;
 ";
 
 const OBJECT: &str = "key, version, size, etag, uploaded, checksums, http, custom";
 
 impl Bucket {
-    /// Opens the bucket in the folder, which is made where it is missing.
-    pub(crate) fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
-        let blobs = Blobs::on_disk(folder.join("objects"))?;
+    /// Opens the bucket in the folder, which is made where it is missing and grows to so many bytes; they
+    /// are there, or in S3 under the name of the folder around it, which is the project's.
+    pub(crate) fn open(
+        folder: &Path,
+        s3: &S3,
+        clock: Arc<dyn Clock>,
+        max_bytes: u64,
+    ) -> Result<Self> {
+        let project = folder.parent().and_then(Path::file_name).unwrap_or_default();
+        let name = format!("projects/{}", project.to_string_lossy());
+        let blobs = Blobs::open_at(folder.join("objects"), s3, &name)?;
         let index = open(&folder.join("index.sqlite"))?;
-        index
-            .execute_batch(SCHEMA)
-            .map_err(|fault| failed("make the index of a bucket", &fault))?;
-        Ok(Self { index: Mutex::new(index), blobs, clock })
+        let made = index.execute_batch(SCHEMA).and_then(|()| {
+            // An index of before uploads had a time: what is there begins now.
+            let has = "SELECT count(*) FROM pragma_table_info('upload') WHERE name = 'begun'";
+            if index.query_row(has, [], |row| row.get::<_, i64>(0))? == 0 {
+                index.execute_batch(
+                    "ALTER TABLE upload ADD COLUMN begun INTEGER NOT NULL DEFAULT 0",
+                )?;
+                let begun = "UPDATE upload SET begun = ?1";
+                index.execute(begun, [clock.now().seconds()])?;
+            }
+            Ok(())
+        });
+        made.map_err(|fault| failed("make the index of a bucket", &fault))?;
+        Ok(Self { index: Mutex::new(index), blobs, clock, max_bytes })
     }
 
     /// Removes blobs that no object has: what a crash between bytes and index left. Nobody else may
@@ -95,22 +127,29 @@ impl Bucket {
         self.ask(|index| object(index, key))
     }
 
-    /// The object and its bytes, which stay readable though it be deleted meanwhile.
-    pub(crate) fn open_object(&self, key: &str) -> Result<Option<(Object, Vec<Blob>)>, Fault> {
+    /// The object and its bytes. Its first part stays readable though it be deleted meanwhile; further
+    /// ones are opened when it is their turn, and a reader of one that is gone is broken off.
+    pub(crate) fn open_object(&self, key: &str) -> Result<Option<(Object, BlobsInTurn)>, Fault> {
         let found = self.ask(|index| {
             let Some(object) = object(index, key)? else { return Ok(None) };
             let sql = "SELECT sha256 FROM piece WHERE version = ?1 ORDER BY number";
             let mut pieces = index.prepare_cached(sql)?;
             let pieces = pieces.query_map([&object.version], |row| row.get(0).map(Digest))?;
-            // Opened while nobody can delete them.
-            let blobs = pieces.map(|digest| Ok(self.blobs.open(&digest?)));
-            Ok(Some((object, blobs.collect::<rusqlite::Result<Vec<_>>>()?)))
+            let pieces = pieces.collect::<rusqlite::Result<Vec<_>>>()?;
+            // Opened while nobody can delete it.
+            let first = pieces.first().map(|digest| self.blobs.open(digest));
+            Ok(Some((object, pieces, first)))
         })?;
-        let Some((object, blobs)) = found else { return Ok(None) };
-        let missing = || Problem::internal(format!("the bytes of '{}' are not there", object.key));
-        let blobs = blobs.into_iter().map(|blob| blob?.ok_or_else(missing));
-        let blobs = blobs.collect::<Result<Vec<_>>>()?;
-        Ok(Some((object, blobs)))
+        let Some((object, pieces, first)) = found else { return Ok(None) };
+        let missing = format!("the bytes of '{}' are not there", object.key);
+        let there = move |blob: Result<Option<Blob>>| {
+            blob?.ok_or_else(|| Problem::internal(missing.clone()))
+        };
+        let first = first.map(&there).transpose()?;
+        let blobs = self.blobs.clone();
+        let others = pieces.into_iter().skip(1).map(move |digest| there(blobs.open(&digest)));
+        let all = first.into_iter().map(Ok).chain(others);
+        Ok(Some((object, Box::new(all.map(|blob| blob.map_err(Into::into))))))
     }
 
     /// Makes what was written the object under the key, if the condition holds.
@@ -144,9 +183,25 @@ impl Bucket {
                 return Ok(Err(problem.into()));
             }
             store(index, &object, &[digest.0], gone)?;
-            Ok(Ok(()))
+            self.within_quota(index, gone, digest.0)
         })?;
         Ok(object)
+    }
+
+    /// Refuses what makes the bucket too large; its bytes go again.
+    fn within_quota(
+        &self,
+        index: &Transaction<'_>,
+        gone: &mut Vec<[u8; 32]>,
+        added: [u8; 32],
+    ) -> rusqlite::Result<Result<(), Fault>> {
+        let bytes: i64 =
+            index.prepare_cached("SELECT bytes FROM usage")?.query_row([], |row| row.get(0))?;
+        if bytes.unsigned_abs() <= self.max_bytes {
+            return Ok(Ok(()));
+        }
+        gone.push(added);
+        Ok(Err(Fault::Full(self.max_bytes)))
     }
 
     /// Deletes what is there of these.
@@ -205,7 +260,7 @@ impl Bucket {
             Ok(changed)
         };
         let changed = changed()
-            .map_err(|fault| Fault::from(failed("change the index of a bucket", &fault)))??;
+            .map_err(|fault| Fault::from(failed("change the index of a bucket", &fault)))?;
         for digest in gone {
             let named = "SELECT EXISTS (SELECT 1 FROM piece WHERE sha256 = ?1) \
                          OR EXISTS (SELECT 1 FROM part WHERE sha256 = ?1)";
@@ -219,7 +274,7 @@ impl Bucket {
                 tracing::warn!("a blob stays: {problem}");
             }
         }
-        Ok(changed)
+        changed
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{self, DataArgs, Missing, flag, write};
+use crate::settings::{self, DataArgs, Missing, flag, noted, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Key {
@@ -64,9 +64,14 @@ impl Create {
     fn run(self, printer: &Printer) -> Result {
         let loaded = self.data.load(flag("--env", "server.env", self.env).as_slice())?;
         let db = settings::open(&loaded.config, Missing::Make)?;
-        let new = NewApiKey { name: self.name, role: self.role, project: self.project };
+        let new =
+            NewApiKey { name: self.name, role: self.role, project: self.project, maker: None };
         let (now, environment) = (SystemClock.now(), loaded.config.server.env);
-        let (key, text) = write(&db, move |tx| api_key::create(tx, now, environment, &new))?;
+        let (key, text) = write(&db, move |tx| {
+            let made = api_key::create(tx, now, environment, &new)?;
+            noted(tx, now, "key.create", &made.0.id)?;
+            Ok(made)
+        })?;
         printer.answer(
             || format!("{text}\n"),
             || {
@@ -103,7 +108,11 @@ impl Revoke {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
-        let key = write(&db, move |tx| api_key::revoke(tx, now, &self.name))?;
+        let key = write(&db, move |tx| {
+            let key = api_key::revoke(tx, now, &self.name)?;
+            noted(tx, now, "key.revoke", &key.id)?;
+            Ok(key)
+        })?;
         printer.done(&format!("revoked the key '{}'; every server refuses it at once", key.name));
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_core::config::Config;
+use lyceum_core::time::{Clock, SystemClock};
 use lyceum_store::Target;
 
 use super::postgres;
@@ -49,6 +50,8 @@ impl Backup {
             }
             Target::Postgres(url) => postgres::dump(&url, &self.file)?,
         }
+        let (now, file) = (SystemClock.now(), self.file.display().to_string());
+        settings::write(&db, move |tx| settings::noted(tx, now, "backup.make", &file))?;
         printer.done(&format!("backed up to '{}'", self.file.display()));
         printer.warn(&about_master_key(&config));
         Ok(())

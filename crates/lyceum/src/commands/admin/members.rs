@@ -2,10 +2,11 @@
 
 use clap::{Args, Subcommand};
 use lyceum_access::person;
+use lyceum_core::time::{Clock, SystemClock};
 
 use crate::failure::Result;
 use crate::printer::Printer;
-use crate::settings::{DataArgs, Missing, write};
+use crate::settings::{DataArgs, Missing, noted, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Member {
@@ -32,13 +33,15 @@ impl Member {
             Self::Remove(of) => (of, false),
         };
         let (_, db) = of.data.open(Missing::Refuse)?;
-        let (project, email) = (of.project.clone(), of.email);
+        let (project, email, now) = (of.project.clone(), of.email, SystemClock.now());
         let person = write(&db, move |tx| {
             let person = person::require(tx, &email)?;
             match joins {
                 true => lyceum_access::join(tx, &project, &person.id)?,
                 false => lyceum_access::leave(tx, &project, &person.id)?,
             }
+            let what = if joins { "project.join" } else { "project.leave" };
+            noted(tx, now, what, &format!("{project} {email}"))?;
             Ok(person)
         })?;
         let (who, project) = (person.email, of.project);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, write};
+use crate::settings::{DataArgs, Missing, noted, write};
 
 #[derive(Subcommand)]
 pub(crate) enum User {
@@ -80,6 +80,7 @@ impl Create {
         let now = SystemClock.now();
         let (person, link) = write(&db, move |tx| {
             let person = person::create(tx, now, &new)?;
+            noted(tx, now, "user.create", &person.email)?;
             let link = match new.password {
                 Some(_) => None,
                 None => Some(person::new_link(tx, now, &person)?),
@@ -153,6 +154,7 @@ impl One {
         let (person, link) = write(&db, move |tx| {
             let person = person::require(tx, &self.email)?;
             let link = person::new_link(tx, now, &person)?;
+            noted(tx, now, "user.link", &person.email)?;
             Ok((person, link))
         })?;
         tell(printer, &config, &person, Some(&link));
@@ -162,7 +164,10 @@ impl One {
     fn disable(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
-        let person = write(&db, move |tx| person::disable(tx, now, &self.email))?;
+        let person = write(&db, move |tx| {
+            noted(tx, now, "user.disable", &self.email)?;
+            person::disable(tx, now, &self.email)
+        })?;
         printer.done(&format!("nobody signs in as {} any more", person.email));
         Ok(())
     }

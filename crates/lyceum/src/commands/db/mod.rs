@@ -1,19 +1,23 @@
-//! `lyceum db`: the database of a project on this machine.
+//! `lyceum db`: the database of a project, on this machine or deployed.
 
-mod source;
+mod project;
+mod remote;
+mod seed;
 
 use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_project::Strategy;
 use lyceum_project::schema::{self, Consent, Outcome, Rename};
+use lyceum_project::{SchemaWish, Strategy};
 use serde_json::json;
 
+use super::deploy::target::Environment;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
-use source::Project;
+use project::Project;
+use remote::Remote;
 
 #[derive(Subcommand)]
 pub(crate) enum Db {
@@ -23,12 +27,16 @@ pub(crate) enum Db {
     Push(Change),
     /// Apply the migration files that the database has not seen
     Migrate(Migrate),
+    /// Make the database anew and fill it: by SQL, or by a module's function `seed`
+    Seed(seed::SeedDb),
     /// Make the database anew, empty
     Reset(Reset),
     /// Copy the database into a file while it is in use
     Backup(Backup),
     /// Put a copy back in the place of the database
     Restore(Restore),
+    /// List what the database can be put back to
+    Points(Points),
 }
 
 #[derive(Args, Clone)]
@@ -37,8 +45,14 @@ struct Place {
     #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config_path: PathBuf,
     /// The database [default: .lyceum/app.db in the project]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "remote")]
     file: Option<PathBuf>,
+    /// The database of the deployed project, in place of the one on this machine
+    #[arg(long)]
+    remote: bool,
+    /// On which server
+    #[arg(long, value_enum, default_value_t = Environment::Staging, requires = "remote")]
+    env: Environment,
 }
 
 #[derive(Args)]
@@ -53,7 +67,14 @@ pub(crate) struct Diff {
 struct Renames {
     /// What was renamed: `table.old=new` for a column, `old=new` for a table; repeat for more
     #[arg(long = "rename", value_name = "OLD=NEW")]
-    renames: Vec<Rename>,
+    texts: Vec<String>,
+}
+
+impl Renames {
+    fn parsed(&self) -> Result<Vec<Rename>> {
+        let wish = SchemaWish::Push { ddl: String::new(), renames: self.texts.clone() };
+        wish.renames().map_err(|problem| Failure::new(Code::Usage, problem.message))
+    }
 }
 
 #[derive(Args)]
@@ -80,7 +101,7 @@ pub(crate) struct Migrate {
 pub(crate) struct Reset {
     #[command(flatten)]
     place: Place,
-    /// Say that all rows may go
+    /// Say that all rows may go; of a deployed database, without being asked
     #[arg(short, long)]
     force: bool,
 }
@@ -95,8 +116,14 @@ pub(crate) struct Backup {
 
 #[derive(Args)]
 pub(crate) struct Restore {
-    /// The copy
+    /// The copy; of a deployed database also the id of a restore point
     from: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Args)]
+pub(crate) struct Points {
     #[command(flatten)]
     place: Place,
 }
@@ -107,9 +134,11 @@ impl Db {
             Self::Diff(diff) => diff.run(printer),
             Self::Push(change) => change.run(printer),
             Self::Migrate(migrate) => migrate.run(printer),
+            Self::Seed(seed) => seed.run(printer),
             Self::Reset(reset) => reset.run(printer),
             Self::Backup(backup) => backup.run(printer),
             Self::Restore(restore) => restore.run(printer),
+            Self::Points(points) => points.run(printer),
         }
     }
 }
@@ -118,13 +147,24 @@ impl Place {
     fn project(&self) -> Result<Project> {
         Project::at(&self.config_path, self.file.as_deref())
     }
+
+    /// The deployed project, where that is meant.
+    fn remote(&self, printer: &Printer) -> Result<Option<Remote>> {
+        match self.remote {
+            true => Remote::open(&self.config_path, self.env, printer).map(Some),
+            false => Ok(None),
+        }
+    }
 }
 
 impl Diff {
     fn run(self, printer: &Printer) -> Result {
+        if let Some(remote) = self.place.remote(printer)? {
+            return remote.diff(&self.renames.texts, printer);
+        }
         let project = self.place.project()?;
-        if project.strategy() == Strategy::Migrate {
-            let files = schema::migrations_in(&project.migrations())?;
+        if project.sources.strategy() == Strategy::Migrate {
+            let files = schema::migrations_in(&project.sources.migrations())?;
             let pending = schema::pending(&project.file, &files)?;
             printer.answer(
                 || pending.iter().map(|one| format!("-- {}\n{}\n", one.tag, one.sql.trim())).collect::<Vec<_>>().concat(),
@@ -140,7 +180,9 @@ impl Diff {
         }
         let desired = project.schema(printer)?;
         let current = schema::read(&project.file)?;
-        let difference = schema::diff(&current, &desired, &self.renames.renames)?;
+        let renames = self.renames.parsed()?;
+        let difference = schema::diff(&current, &desired, &renames)?;
+        let problems = schema::problems(&project.file, &desired, &renames)?;
         printer.answer(
             || {
                 difference
@@ -156,11 +198,12 @@ impl Diff {
                     "statements": difference.statements,
                     "losses": difference.losses,
                     "hints": difference.hints,
+                    "problems": problems,
                 })
             },
         );
-        for loss in &difference.losses {
-            printer.warn(loss);
+        for told in difference.losses.iter().chain(&problems) {
+            printer.warn(told);
         }
         for hint in &difference.hints {
             printer.note(hint);
@@ -178,9 +221,14 @@ fn consent(given: bool) -> Consent {
 
 impl Change {
     fn run(self, printer: &Printer) -> Result {
-        let project = self.place.project()?;
+        let Self { place, renames, accept_data_loss } = self;
+        if let Some(remote) = place.remote(printer)? {
+            return remote.change(Strategy::Push, &renames.texts, accept_data_loss, printer);
+        }
+        let project = place.project()?;
         let desired = project.schema(printer)?;
-        let (renames, consent) = (&self.renames.renames, consent(self.accept_data_loss));
+        let (renames, consent) = (&renames.parsed()?, consent(accept_data_loss));
+        super::deploy::refuse(schema::problems(&project.file, &desired, renames)?)?;
         project.make_folder()?;
         let restore_point = project.restore_point();
         let pushed = schema::push(&project.file, &desired, renames, consent, &restore_point);
@@ -197,13 +245,16 @@ impl Change {
 
 impl Migrate {
     fn run(self, printer: &Printer) -> Result {
+        if let Some(remote) = self.place.remote(printer)? {
+            return remote.change(Strategy::Migrate, &[], self.accept_data_loss, printer);
+        }
         let project = self.place.project()?;
         migrate(&project, consent(self.accept_data_loss), printer)
     }
 }
 
 fn migrate(project: &Project, consent: Consent, printer: &Printer) -> Result {
-    let files = schema::migrations_in(&project.migrations())?;
+    let files = schema::migrations_in(&project.sources.migrations())?;
     project.make_folder()?;
     let (now, restore_point) = (SystemClock.now(), project.restore_point());
     let outcome = schema::migrate(&project.file, &files, now, consent, &restore_point)?;
@@ -225,6 +276,9 @@ fn tell(printer: &Printer, outcome: &Outcome, what: &str) {
 
 impl Reset {
     fn run(self, printer: &Printer) -> Result {
+        if let Some(remote) = self.place.remote(printer)? {
+            return remote.reset(self.force, printer);
+        }
         let project = self.place.project()?;
         if project.file.exists() && !self.force {
             let message = format!("this deletes all rows of '{}'", project.file.display());
@@ -244,7 +298,7 @@ impl Reset {
             printer
                 .note(&format!("`lyceum db restore {}` brings back how it was", point.display()));
         }
-        if project.strategy() == Strategy::Migrate {
+        if project.sources.strategy() == Strategy::Migrate {
             return migrate(&project, Consent::MayLose, printer);
         }
         let desired = project.schema(printer)?;
@@ -258,6 +312,9 @@ impl Reset {
 
 impl Backup {
     fn run(self, printer: &Printer) -> Result {
+        if let Some(remote) = self.place.remote(printer)? {
+            return remote.backup(&self.to, printer);
+        }
         let project = self.place.project()?;
         schema::backup(&project.file, &self.to)?;
         printer.done(&format!("backed up to '{}'", self.to.display()));
@@ -265,8 +322,30 @@ impl Backup {
     }
 }
 
+impl Points {
+    fn run(self, printer: &Printer) -> Result {
+        match self.place.remote(printer)? {
+            Some(remote) => remote.points(printer),
+            None => {
+                let project = self.place.project()?;
+                let points = project.points();
+                let text = || {
+                    let names: Vec<_> =
+                        points.iter().map(|point| point.display().to_string()).collect();
+                    names.join("\n")
+                };
+                printer.answer(text, || json!(points));
+                Ok(())
+            }
+        }
+    }
+}
+
 impl Restore {
     fn run(self, printer: &Printer) -> Result {
+        if let Some(remote) = self.place.remote(printer)? {
+            return remote.restore(&self.from, printer);
+        }
         let project = self.place.project()?;
         project.make_folder()?;
         schema::restore(&self.from, &project.file)?;

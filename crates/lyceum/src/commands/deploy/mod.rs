@@ -51,6 +51,12 @@ pub(crate) struct Deploy {
     /// Day whose behaviour of the runtime the backend wants: YYYY-MM-DD
     #[arg(long, value_name = "DATE")]
     compatibility_date: Option<String>,
+    /// What of the schema was renamed: `table.old=new` for a column, `old=new` for a table
+    #[arg(long = "rename", value_name = "OLD=NEW")]
+    renames: Vec<String>,
+    /// Change the schema although that loses what the plan names
+    #[arg(long)]
+    accept_data_loss: bool,
     /// Show the plan and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -79,9 +85,13 @@ impl Deploy {
         refuse_missing(&local, &state)?;
         self.settle(&mut local, config.as_ref(), &state, printer)?;
         let bundle = local.bundle(&state)?;
-        let plan = lyceum_project::plan(&state, &local.desired(&state, bundle.as_ref())?);
+        let mut plan = lyceum_project::plan(&state, &local.desired(&state, bundle.as_ref())?)?;
+        let problems = problems(&server, &plan)?;
         if self.dry_run {
             let build = local.frontend.artifact.size;
+            for problem in &problems {
+                printer.warn(problem);
+            }
             printer.answer(|| show::plan(&plan, &state, build), || json!(plan));
             return Ok(());
         }
@@ -94,6 +104,8 @@ impl Deploy {
         }
         printer.note("Changes detected:");
         printer.note(show::changes(&plan).trim_end());
+        refuse(problems)?;
+        consent(&mut plan, self.yes)?;
         let name = &local.metadata.name;
         let question = match plan.action {
             Action::Create => format!("Create {name} on {}?", state.environment),
@@ -123,6 +135,8 @@ impl Deploy {
             build: self.build.clone(),
             backend,
             compatibility_date: self.compatibility_date.clone(),
+            renames: self.renames.clone(),
+            accept_data_loss: self.accept_data_loss,
         }
     }
 
@@ -196,6 +210,51 @@ fn refuse_missing(local: &Local, state: &State) -> Result {
     failure.details = show::missing(&missing).lines().map(str::to_owned).collect();
     Err(failure
         .hint(format!("write {names} into {}", local.root.join(lyceum_deploy::ENV).display())))
+}
+
+/// What the rows that are there have against the schema of a plan.
+pub(crate) fn problems(server: &Server, plan: &Plan) -> Result<Vec<String>> {
+    let Some(wish) = plan.desired.database.as_ref().filter(|_| plan.database.is_some()) else {
+        return Ok(Vec::new());
+    };
+    if plan.base == 0 {
+        return Ok(Vec::new());
+    }
+    let told = server.post(&format!("/api/projects/{}/database/problems", plan.slug), &json!(wish));
+    Ok(serde_json::from_value(told?).unwrap_or_default())
+}
+
+/// Refuses a schema that the rows do not allow.
+pub(crate) fn refuse(problems: Vec<String>) -> Result {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let mut failure =
+        Failure::new(Code::Conflict, "the rows of the database do not fit the new schema");
+    failure.details = problems;
+    Err(failure.hint("mend the rows first, or the schema; nothing was changed"))
+}
+
+/// Lets a plan lose what it names only where somebody agrees to that.
+pub(crate) fn consent(plan: &mut Plan, yes: bool) -> Result {
+    let losses = plan.database.as_ref().map(|change| change.losses.clone()).unwrap_or_default();
+    let Some(wish) = plan.desired.database.as_mut().filter(|_| !losses.is_empty()) else {
+        return Ok(());
+    };
+    if wish.accept_data_loss {
+        return Ok(());
+    }
+    if !yes && prompt::is_interactive() {
+        if !prompt::confirm("The database loses what is named above. Go on?", false)? {
+            return Err(prompt::cancelled());
+        }
+        wish.accept_data_loss = true;
+        return Ok(());
+    }
+    let mut failure = Failure::new(Code::Conflict, "the new schema would lose data");
+    failure.details = losses;
+    Err(failure
+        .hint("--accept-data-loss does it all the same; --rename old=new says what was renamed"))
 }
 
 /// What uploads are read from.

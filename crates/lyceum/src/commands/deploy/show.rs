@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lyceum_project::{Action, Change, FieldChange, Plan, State};
+use lyceum_project::{Action, Change, DatabaseChange, FieldChange, Plan, State, Strategy};
 use serde_json::{Value, json};
 
 /// Bytes as people read them.
@@ -55,6 +55,9 @@ pub(crate) fn changes(plan: &Plan) -> String {
         let (old, new) = (or_none(old), or_none(change.new.names().join(", ")));
         let _ = writeln!(text, "Integrations\n  {old} → {new}");
     }
+    if let Some(change) = &plan.database {
+        text += &database(change);
+    }
     if plan.secrets.count() > 0 {
         let _ = writeln!(text, "Secrets");
         let groups = [
@@ -65,6 +68,35 @@ pub(crate) fn changes(plan: &Plan) -> String {
         for (name, names) in groups.iter().filter(|(_, names)| !names.is_empty()) {
             let _ = writeln!(text, "  {name}: {}", names.join(", "));
         }
+    }
+    text
+}
+
+/// How the database changes: each statement, what is lost, what somebody else did.
+pub(crate) fn database(change: &DatabaseChange) -> String {
+    let mut text = String::new();
+    let strategy = match change.strategy {
+        Strategy::Push => "push",
+        Strategy::Migrate => "migrate",
+    };
+    let _ = writeln!(text, "Database ({strategy})");
+    if change.adopts {
+        let _ = writeln!(text, "  the files describe what is there: they are noted as applied");
+    }
+    for migration in &change.migrations {
+        let _ = writeln!(text, "  {migration}");
+    }
+    for statement in &change.statements {
+        let _ = writeln!(text, "  {};", statement.replace('\n', "\n  "));
+    }
+    for loss in &change.losses {
+        let _ = writeln!(text, "  Loses: {loss}");
+    }
+    for hint in &change.hints {
+        let _ = writeln!(text, "  {hint}");
+    }
+    for statement in &change.drift {
+        let _ = writeln!(text, "  Changed since the last deploy: {}", statement.replace('\n', " "));
     }
     text
 }
@@ -95,6 +127,7 @@ pub(crate) fn plan(plan: &Plan, state: &State, build: u64) -> String {
         ("Slug", plan.slug.clone()),
         ("Deploy Frontend", yes(plan.frontend.is_some()).to_owned()),
         ("Deploy Backend", yes(plan.backend.is_some()).to_owned()),
+        ("Change Database", yes(plan.database.is_some()).to_owned()),
         ("Build Size", bytes(build)),
         ("Frontend URL", state.frontend_url.clone()),
         ("Backend URL", state.backend_url.clone()),
@@ -128,5 +161,6 @@ pub(crate) fn outcome(plan: &Plan, state: &State, uploaded: u64) -> Value {
         "version": state.version, "revision": state.revision,
         "frontendUrl": state.frontend_url, "backendUrl": state.backend_url,
         "steps": plan.steps, "secrets": plan.secrets, "uploadedBytes": uploaded,
+        "database": plan.database,
     })
 }

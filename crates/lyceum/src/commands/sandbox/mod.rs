@@ -26,6 +26,7 @@ use crate::commands::serve::runtime;
 use crate::failure::{Code, Failure, Result};
 use crate::logs;
 use crate::printer::Printer;
+use crate::reference;
 use crate::settings::flag;
 
 /// Where the database is unless somebody says otherwise.
@@ -169,7 +170,7 @@ impl Run {
         let mut demo = self.demo(project.as_ref(), tracking, mode)?;
         let loaded = settings(printer)?;
         let _log = logs::start(&loaded)?;
-        let bound = self.bind()?;
+        let bound = bind(self.port)?;
         let runtime = runtime(loaded.config.server.workers)?;
         if let Some(other) = &other {
             runtime.block_on(platform::look(other, &mut demo, printer));
@@ -206,7 +207,9 @@ impl Run {
             let ended = self.until_stdin_ends.then(stdin_ends);
             let listener = TcpListener::from_std(bound).map_err(Problem::internal)?;
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
-            let server = server.as_sandbox(player, makes_games, platform::learning(other, mode));
+            let server = server
+                .as_sandbox(player, makes_games, platform::learning(other, mode))
+                .with_commands(reference::markdown);
             let _registered = registry::register(entry.clone()).inspect_err(|problem| {
                 printer.warn(&format!("other tools cannot find this: {problem}"));
             });
@@ -265,35 +268,34 @@ impl Run {
         };
         Ok(Demo { project, role: self.platform_role, seeds: !self.no_seed, learner })
     }
+}
 
-    /// Takes the port. One that is busy: who has it, and which is free.
-    fn bind(&self) -> Result<Bound> {
-        let port = self.port;
-        let failed = |error: std::io::Error| {
-            if error.kind() != ErrorKind::AddrInUse {
-                return Failure::failed(format!("cannot listen on port {port}: {error}"))
-                    .hint("choose another with --port");
+/// Takes a port. One that is busy: who has it, and which is free.
+pub(super) fn bind(port: u16) -> Result<Bound> {
+    let failed = |error: std::io::Error| {
+        if error.kind() != ErrorKind::AddrInUse {
+            return Failure::failed(format!("cannot listen on port {port}: {error}"))
+                .hint("choose another with --port");
+        }
+        let sandboxes = registry::running();
+        let who = match sandboxes.iter().find(|entry| entry.port == port) {
+            Some(Entry { project, pid, .. }) => {
+                format!("the sandbox of '{project}' (process {pid})")
             }
-            let sandboxes = registry::running();
-            let who = match sandboxes.iter().find(|entry| entry.port == port) {
-                Some(Entry { project, pid, .. }) => {
-                    format!("the sandbox of '{project}' (process {pid})")
-                }
-                None => match ports::holder(port) {
-                    Some(holder) => format!("'{}' (process {})", holder.program, holder.pid),
-                    None => "another user's program".to_owned(),
-                },
-            };
-            let failure = Failure::failed(format!("port {port} is taken by {who}"));
-            match ports::free_above(port) {
-                Some(free) => failure.hint(format!("use --port {free}, which is free, or stop it")),
-                None => failure.hint("choose another with --port, or stop it"),
-            }
+            None => match ports::holder(port) {
+                Some(holder) => format!("'{}' (process {})", holder.program, holder.pid),
+                None => "another user's program".to_owned(),
+            },
         };
-        let bound = Bound::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
-        bound.set_nonblocking(true).map_err(Problem::internal)?;
-        Ok(bound)
-    }
+        let failure = Failure::failed(format!("port {port} is taken by {who}"));
+        match ports::free_above(port) {
+            Some(free) => failure.hint(format!("use --port {free}, which is free, or stop it")),
+            None => failure.hint("choose another with --port, or stop it"),
+        }
+    };
+    let bound = Bound::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
+    bound.set_nonblocking(true).map_err(Problem::internal)?;
+    Ok(bound)
 }
 
 /// The settings: a sandbox says less than a server, unless it was asked to.
@@ -331,7 +333,7 @@ fn folder_name(path: &Path) -> String {
 }
 
 /// Done when the standard input ends.
-fn stdin_ends() -> oneshot::Receiver<()> {
+pub(super) fn stdin_ends() -> oneshot::Receiver<()> {
     let (ends, ended) = oneshot::channel();
     thread::spawn(move || {
         let mut bytes = [0; 1024];

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
@@ -12,6 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::super::text::quoted;
 use super::super::{Difference, Rename, Schema, diff};
 use super::describe::{broken, describe, guard, run, texts};
+use super::migrate;
+use crate::database::{DatabaseState, DatabaseWish, SchemaWish};
 
 /// What may be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,20 +62,78 @@ pub fn push(
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let restore_point = change(file, restore_point, |connection| {
-        if describe(connection)? != current {
-            let message = "the database was changed by somebody else meanwhile; look again";
-            return Err(Problem::new(ProblemKind::Conflict, message));
-        }
-        let before = Rows::of(connection)?;
-        statements.iter().try_for_each(|statement| run(connection, statement))?;
-        if describe(connection)? != *desired {
-            let message =
-                "the steps do not lead to the schema that was wanted; nothing was changed";
-            return Err(Problem::new(ProblemKind::Internal, message));
-        }
-        before.check(connection, Consent::KeepEverything, renames)
+        take_steps(connection, (&current, desired), &statements, renames)
     })?;
     Ok(Outcome { done: statements, restore_point })
+}
+
+/// The statements of a push, within a transaction.
+fn take_steps(
+    connection: &mut Connection,
+    (current, desired): (&Schema, &Schema),
+    statements: &[String],
+    renames: &[Rename],
+) -> Result<()> {
+    if describe(connection)? != *current {
+        return Err(moved());
+    }
+    let before = Rows::of(connection)?;
+    statements.iter().try_for_each(|statement| run(connection, statement))?;
+    if describe(connection)? != *desired {
+        let message = "the steps do not lead to the schema that was wanted; nothing was changed";
+        return Err(Problem::new(ProblemKind::Internal, message));
+    }
+    before.check(connection, Consent::KeepEverything, renames)
+}
+
+fn moved() -> Problem {
+    let message = "the database was changed by somebody else meanwhile; look again";
+    Problem::new(ProblemKind::Conflict, message)
+}
+
+/// Makes `copy` what `live` becomes by a change that was planned from `state`; the live file stays as
+/// it is. `copy` is written over; where this fails, it is worth nothing.
+///
+/// Errors: those of [`push`] and [`super::migrate::migrate`]; `Conflict` where the live file is no
+/// longer what the change was planned from.
+pub fn make(
+    live: &Path,
+    copy: &Path,
+    (state, wish): (&DatabaseState, &DatabaseWish),
+    now: Timestamp,
+) -> Result<()> {
+    let planned = crate::database::change(state, wish)?;
+    if live.exists() {
+        restore(live, copy)?;
+    } else {
+        pour(&Connection::open_in_memory().map_err(broken)?, copy)?;
+    }
+    let Some(planned) = planned else { return Ok(()) };
+    planned.check(wish)?;
+    let consent = if wish.accept_data_loss { Consent::MayLose } else { Consent::KeepEverything };
+    let current = Schema::of(&state.ddl)?;
+    let mut connection = open(copy)?;
+    attempt(
+        &mut connection,
+        |connection| match &wish.schema {
+            SchemaWish::Push { .. } => {
+                let schemas = (&current, &Schema::of(&planned.ddl)?);
+                take_steps(connection, schemas, &planned.statements, &wish.schema.renames()?)
+            }
+            SchemaWish::Migrate { files } => {
+                if describe(connection)? != current {
+                    return Err(moved());
+                }
+                migrate::apply(connection, files, now, consent)
+            }
+        },
+        true,
+    )
+}
+
+/// Runs statements that fill a database file, all of them or none.
+pub fn fill(file: &Path, statements: &str) -> Result<()> {
+    attempt(&mut open(file)?, |connection| run(connection, statements), true)
 }
 
 /// Changes a file by `work`: on its copy, which is taken back there and stays as the restore point,
@@ -209,6 +270,16 @@ pub(crate) fn open(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Refuses a file that is no whole database.
+pub fn check(file: &Path) -> Result<()> {
+    let told = texts(&open(file)?, "PRAGMA quick_check(1)")
+        .map_err(|_| Problem::invalid("file", "is no SQLite database"))?;
+    match told.first().map(String::as_str) {
+        Some("ok") => Ok(()),
+        _ => Err(Problem::invalid("file", "is a damaged SQLite database")),
+    }
+}
+
 /// Copies a database file while others use it. Errors: there is no such file; the copy's name is taken.
 pub fn backup(file: &Path, to: &Path) -> Result<()> {
     if to.exists() {
@@ -221,25 +292,25 @@ pub fn backup(file: &Path, to: &Path) -> Result<()> {
             Problem::new(ProblemKind::Unavailable, message)
         })?;
     }
-    copy(file, to).inspect_err(|_| {
+    restore(file, to).inspect_err(|_| {
         let _ = fs::remove_file(to);
     })
 }
 
-/// Puts a copy back in the place of a database file, as one transaction: others see the old content or
-/// the new one. Errors: the copy is no database.
-pub fn restore(copy_file: &Path, file: &Path) -> Result<()> {
-    copy(copy_file, file)
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
+/// Makes a database file the copy of another, whatever it was, in one transaction: others see the old
+/// content or the new one. Errors: the other is no database.
+pub fn restore(from: &Path, to: &Path) -> Result<()> {
     let source =
         Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| {
             let message = format!("'{}' cannot be opened: {error}", from.display());
             Problem::new(ProblemKind::NotFound, message)
         })?;
+    pour(&source, to)
+}
+
+fn pour(source: &Connection, to: &Path) -> Result<()> {
     let mut target = Connection::open(to).map_err(broken)?;
     target.busy_timeout(Duration::from_millis(limits::STORE_LOCK_WAIT_MS)).map_err(broken)?;
-    let backup = Backup::new(&source, &mut target).map_err(broken)?;
+    let backup = Backup::new(source, &mut target).map_err(broken)?;
     backup.run_to_completion(1024, Duration::from_millis(1), None).map_err(broken)
 }

@@ -40,7 +40,7 @@ pub(crate) fn after(schema: &Schema, statement: &str) -> Result<Schema> {
     describe(&connection)
 }
 
-fn scratch(ddl: &str) -> Result<Connection> {
+pub(crate) fn scratch(ddl: &str) -> Result<Connection> {
     let mut connection = Connection::open_in_memory().map_err(Problem::internal)?;
     guard(&connection)?;
     run(&mut connection, ddl)?;

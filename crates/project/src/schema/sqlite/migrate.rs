@@ -11,9 +11,10 @@ use ring::digest::{SHA256, digest};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+use super::super::Schema;
 use super::super::text::normal;
 use super::apply::{Consent, Outcome, Rows, change, open};
-use super::describe::{broken, run};
+use super::describe::{broken, describe, run, scratch};
 
 /// What drizzle-kit writes between statements.
 const BREAKPOINT: &str = "--> statement-breakpoint";
@@ -100,12 +101,26 @@ pub fn migrations_in(folder: &Path) -> Result<Vec<MigrationFile>> {
     entries.into_iter().map(read).collect()
 }
 
+/// A migration that was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// Its name in the journal.
+    pub tag: String,
+    /// The SHA-256 of its text, in hexadecimal.
+    pub sha256: String,
+}
+
 /// The files that a database file has not seen yet.
 /// Errors: what was applied is not what the files begin with.
 pub fn pending<'a>(file: &Path, files: &'a [MigrationFile]) -> Result<&'a [MigrationFile]> {
+    unapplied(&applied(file)?, files)
+}
+
+/// The migrations that were applied to a database file, in order.
+pub fn applied(file: &Path) -> Result<Vec<Applied>> {
     match file.exists() {
-        true => unapplied(&open(file)?, files),
-        false => Ok(files),
+        true => books(&open(file)?),
+        false => Ok(Vec::new()),
     }
 }
 
@@ -123,45 +138,111 @@ pub fn migrate(
     if missing.is_empty() {
         return Ok(Outcome::default());
     }
-    let restore_point = change(file, restore_point, |connection| {
-        let missing = unapplied(connection, files)?;
-        let before = Rows::of(connection)?;
-        connection.execute_batch(BOOKS).map_err(broken)?;
-        let first = files.len() - missing.len();
-        for (n, one) in missing.iter().enumerate() {
-            for statement in one.statements() {
-                run(connection, statement).map_err(|problem| {
-                    let message = format!("the migration '{}' fails: {}", one.tag, problem.message);
-                    Problem::new(problem.kind, message)
-                })?;
-            }
-            let index = i64::try_from(first + n).map_err(Problem::internal)?;
-            let row = params![index, one.tag, one.sha256(), now.to_string()];
-            connection
-                .execute("INSERT INTO __lyceum_migrations VALUES (?1, ?2, ?3, ?4)", row)
-                .map_err(broken)?;
-        }
-        before.check(connection, consent, &[])?;
-        before.check_gone(connection, consent)
-    })?;
+    let restore_point =
+        change(file, restore_point, |connection| apply(connection, files, now, consent))?;
     Ok(Outcome { done: missing.iter().map(|one| one.tag.clone()).collect(), restore_point })
 }
 
-fn unapplied<'a>(
-    connection: &Connection,
-    files: &'a [MigrationFile],
-) -> Result<&'a [MigrationFile]> {
+/// Applies what is missing, within a transaction.
+pub(crate) fn apply(
+    connection: &mut Connection,
+    files: &[MigrationFile],
+    now: Timestamp,
+    consent: Consent,
+) -> Result<()> {
+    let applied = books(connection)?;
+    let missing = unapplied(&applied, files)?;
+    let adopts = adopts(&describe(connection)?, &applied, files)?;
+    let before = Rows::of(connection)?;
+    connection.execute_batch(BOOKS).map_err(broken)?;
+    let first = files.len() - missing.len();
+    for (n, one) in missing.iter().enumerate() {
+        if !adopts {
+            one.run(connection)?;
+        }
+        let index = i64::try_from(first + n).map_err(Problem::internal)?;
+        let row = params![index, one.tag, one.sha256(), now.to_string()];
+        connection
+            .execute("INSERT INTO __lyceum_migrations VALUES (?1, ?2, ?3, ?4)", row)
+            .map_err(broken)?;
+    }
+    before.check(connection, consent, &[])?;
+    before.check_gone(connection, consent)
+}
+
+impl MigrationFile {
+    fn run(&self, connection: &mut Connection) -> Result<()> {
+        self.statements().try_for_each(|statement| {
+            run(connection, statement).map_err(|problem| {
+                let message = format!("the migration '{}' fails: {}", self.tag, problem.message);
+                Problem::new(problem.kind, message)
+            })
+        })
+    }
+}
+
+/// Whether a database without books has what all files together make: it came by another way, and the
+/// files are noted as applied and not run.
+pub fn adopts(current: &Schema, applied: &[Applied], files: &[MigrationFile]) -> Result<bool> {
+    if !applied.is_empty() || *current == Schema::default() {
+        return Ok(false);
+    }
+    // Files that fail on nothing describe no schema.
+    Ok(after_migrations(&Schema::default(), files).is_ok_and(|(made, _)| made == *current))
+}
+
+/// The schema after the files, and what they lose of the one before, as far as schemas tell.
+pub fn after_migrations(
+    current: &Schema,
+    files: &[MigrationFile],
+) -> Result<(Schema, Vec<String>)> {
+    let mut connection = scratch(&current.ddl())?;
+    files.iter().try_for_each(|file| file.run(&mut connection))?;
+    let after = describe(&connection)?;
+    let statements: Vec<_> = files.iter().flat_map(MigrationFile::statements).map(normal).collect();
+    let is_renamed = |table: &str, what: &str| {
+        let begin = format!("alter table {table} rename ");
+        statements.iter().any(|text| {
+            let mut found = text.match_indices(&begin);
+            found.any(|(at, _)| text[at + begin.len()..].starts_with("to ") == (what == "to"))
+        })
+    };
+    let mut losses = Vec::new();
+    for (key, table) in &current.tables {
+        let Some(kept) = after.tables.get(key) else {
+            if !is_renamed(key, "to") {
+                losses.push(format!("the table '{}' is dropped, with all its rows", table.name));
+            }
+            continue;
+        };
+        let gone = table.columns.iter().filter(|column| kept.column(&column.name).is_none());
+        losses.extend(gone.filter(|_| !is_renamed(key, "column")).map(|column| {
+            format!("the column '{}.{}' is dropped, with what it holds", table.name, column.name)
+        }));
+    }
+    Ok((after, losses))
+}
+
+fn books(connection: &Connection) -> Result<Vec<Applied>> {
     let has_books = "SELECT count(*) FROM sqlite_schema WHERE name = '__lyceum_migrations'";
     let has_books: bool = connection.query_row(has_books, [], |row| row.get(0)).map_err(broken)?;
     if !has_books {
-        return Ok(files);
+        return Ok(Vec::new());
     }
     let applied = "SELECT tag, sha256 FROM __lyceum_migrations ORDER BY idx";
     let mut statement = connection.prepare(applied).map_err(broken)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(broken)?;
-    let applied: Vec<(String, String)> = rows.collect::<Result<_, _>>().map_err(broken)?;
+    let read = |row: &rusqlite::Row<'_>| Ok(Applied { tag: row.get(0)?, sha256: row.get(1)? });
+    let rows = statement.query_map([], read).map_err(broken)?;
+    rows.collect::<Result<_, _>>().map_err(broken)
+}
+
+/// The files behind those that were applied. Errors: what was applied is not what the files begin with.
+pub fn unapplied<'a>(
+    applied: &[Applied],
+    files: &'a [MigrationFile],
+) -> Result<&'a [MigrationFile]> {
     let diverged = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
-    for (n, (tag, sha256)) in applied.iter().enumerate() {
+    for (n, Applied { tag, sha256 }) in applied.iter().enumerate() {
         match files.get(n) {
             None => {
                 return diverged(format!(

@@ -3,4 +3,5 @@
 pub(super) mod apply;
 pub(super) mod describe;
 pub(super) mod migrate;
+pub(super) mod problems;
 pub(super) mod steps;

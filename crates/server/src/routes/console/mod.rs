@@ -1,9 +1,18 @@
 //! The console: where people look. A screen a file, with its table of routes. Every page is for whoever is
 //! signed in with a role that sees the screen; what changes something is a form with a token.
 
+mod badges;
+mod classes;
+mod clients;
+mod courses;
+mod events;
 mod home;
+mod imports;
+mod keys;
+mod projects;
 mod student;
 mod students;
+mod system;
 mod today;
 mod visitor;
 
@@ -38,7 +47,21 @@ const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
 /// The screens' routes.
 pub(super) fn area() -> Area {
-    let screens = [home::routes(), today::routes(), students::routes(), student::routes()];
+    let screens = [
+        home::routes(),
+        today::routes(),
+        students::routes(),
+        student::routes(),
+        events::routes(),
+        projects::routes(),
+        keys::routes(),
+        clients::routes(),
+        system::routes(),
+        classes::routes(),
+        badges::routes(),
+        imports::routes(),
+        courses::routes(),
+    ];
     let mut routes: Vec<Route> = screens.into_iter().flatten().collect();
     routes.push(
         get("/enter", Access::Public, enter)

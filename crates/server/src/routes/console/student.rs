@@ -233,19 +233,19 @@ fn why(reason: &Reason) -> String {
         Reason::InOrder { place } => format!("Question {} in the lesson's order", place + 1),
         Reason::Bands { score, wanted, served, draw, repeated, earlier, .. } => {
             let (wanted, served) = (wanted.name(), served.name());
-            let mut parts = vec![format!("At score {score}, {wanted} was due")];
+            let mut says = format!("At score {score}, {wanted} was due");
             if wanted != served {
-                parts.push(format!("none was left, so {served}"));
+                says.extend(["; none was left, so ", served]);
             }
             if draw.of > 1 {
-                parts.push(format!("one of {} alike", draw.of));
+                says.extend(["; one of ", &draw.of.to_string(), " alike"]);
             }
             if *repeated {
-                parts.push("asked again".to_owned());
+                says += "; asked again";
             } else if *earlier > 0 {
-                parts.push(format!("answered {earlier} times before"));
+                says.extend(["; answered ", &earlier.to_string(), " times before"]);
             }
-            parts.join("; ")
+            says
         }
     }
 }

@@ -25,11 +25,11 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         let count = students.len();
         Ok((count, lyceum_bridge::need::needs(students, RULES, now, &zone)))
     });
-    let (students, found) = scanned.await?;
-    let (needy, behind) = (found.len(), found.iter().filter(|need| need.is_behind()).count());
+    let (count, needs) = scanned.await?;
+    let (in_need, behind) = (needs.len(), needs.iter().filter(|need| need.is_behind()).count());
     let query = query(&context);
     let (rule, school) = (query.own("rule").to_owned(), query.own("school").to_owned());
-    let mut schools: Vec<String> = found.iter().map(|need| need.day.school.clone()).collect();
+    let mut schools: Vec<String> = needs.iter().map(|need| need.day.school.clone()).collect();
     schools.sort();
     schools.dedup();
     let is_wanted = |need: &&Need| {
@@ -37,15 +37,23 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         (rule.is_empty() || has_rule) && (school.is_empty() || need.day.school == school)
     };
     let day = visitor.zone.day_of(now).to_string();
-    let rows = found.iter().filter(is_wanted).map(|need| row(need, now, &day)).collect();
+    let rows = needs.iter().filter(is_wanted).map(|need| row(need, now, &day)).collect();
     let list = List::new("Who needs help", COLUMNS, query, rows)
         .or_else("Nobody needs help right now.")
         .choice(Choice::of("rule", "Reason", RULES.iter().map(|rule| (rule.id, rule.title))))
         .choice(Choice::of("school", "School", schools.iter().map(|name| (name, name))));
     let time = visitor.zone.written(now).split_off("2026-01-15 ".len());
     let rules = RULES.iter().map(|rule| (rule.title, speaks(rule))).collect();
-    let view =
-        Today { frame: visitor.frame("Today"), day, time, students, needy, behind, list, rules };
+    let view = Today {
+        frame: visitor.frame("Today"),
+        day,
+        time,
+        students: count,
+        needy: in_need,
+        behind,
+        list,
+        rules,
+    };
     listed("today", &view.list, &view)
 }
 

@@ -50,9 +50,13 @@ impl Visitor {
         if screen.is_for(person.role.name()) {
             return Ok(Ok(visitor));
         }
+        let roles = ["administrator"].iter().chain(screen.roles);
+        let roles: Vec<String> = roles.map(|role| format!("'{role}'")).collect();
         let message = format!(
-            "'{}' is not for the role '{}'; an administrator can give you another one",
-            screen.name, person.role
+            "'{}' is not for the role '{}' but for {}; an administrator can give you another one",
+            screen.name,
+            person.role,
+            roles.join(" or ")
         );
         Ok(Err(visitor.refused(&Problem::new(ProblemKind::Forbidden, message))?))
     }

@@ -9,6 +9,7 @@ use lyceum_credentials::award::{self, Prepared, Request};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::{self, Definition, Stored};
 use lyceum_credentials::issued::Issued;
+use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
@@ -87,7 +88,7 @@ pub(super) async fn defined(context: &Context, body: Object) -> Result<Answer> {
 async fn listed(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
     let (limit, offset) = (slice.limit, slice.offset);
-    let read = move |tx: &mut lyceum_store::Tx<'_>| definition::list(tx, limit, offset);
+    let read = move |tx: &mut Tx<'_>| definition::list(tx, limit, offset);
     let (found, total) = context.app.db.read(read).await?;
     let badges: Vec<Value> =
         found.into_iter().map(|stored| stored.definition.body.into()).collect();
@@ -103,22 +104,38 @@ async fn read(context: Context) -> Result<Answer> {
 
 async fn issued(context: Context) -> Result<Answer> {
     let request = Request::read(&body::parse(&context.body)?, context.base_url())?;
-    let (signer, now) = (signer(&context).await?, context.app.clock.now());
-    let base_url = context.base_url().to_owned();
-    let db = &context.app.db;
-    let prepare = move |tx: &mut lyceum_store::Tx<'_>| {
-        award::prepare(tx, now, &base_url, &request, signer.clone())
-    };
-    let (issued, is_new): (Issued, bool) = match db.write(prepare).await? {
-        Prepared::Known(issued) => (*issued, false),
-        Prepared::New(unsigned) => {
-            let new = apart(move || unsigned.sign(now)).await?;
-            db.write(move |tx| award::store(tx, now, &new)).await?
-        }
-    };
+    let (issued, is_new) = issue(&context, request, |_, _| Ok(())).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let location = format!("{}/ims/ob/v3p0/assertions/{}", context.base_url(), issued.id);
     super::kept::credential(&context, &issued)
         .await
         .map(|answer| answer.status(status).header(header::LOCATION, location))
+}
+
+/// Issues a badge as the caller's issuer; `note` writes what is to be noted of a new one beside it. Answers
+/// whether it is new. Errors: those of [`award::prepare`].
+pub(in crate::routes) async fn issue(
+    context: &Context,
+    request: Request,
+    note: impl Fn(&mut Tx<'_>, &Issued) -> Result<()> + Send + 'static,
+) -> Result<(Issued, bool)> {
+    let (signer, now) = (signer(context).await?, context.app.clock.now());
+    let base_url = context.base_url().to_owned();
+    let db = &context.app.db;
+    let prepare =
+        move |tx: &mut Tx<'_>| award::prepare(tx, now, &base_url, &request, signer.clone());
+    match db.write(prepare).await? {
+        Prepared::Known(issued) => Ok((*issued, false)),
+        Prepared::New(unsigned) => {
+            let new = apart(move || unsigned.sign(now)).await?;
+            db.write(move |tx| {
+                let (issued, is_new) = award::store(tx, now, &new)?;
+                if is_new {
+                    note(tx, &issued)?;
+                }
+                Ok((issued, is_new))
+            })
+            .await
+        }
+    }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{apart, issuers, schema};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::multipart;
 use crate::route::{Route, post};
 use crate::state::App;
 
@@ -46,7 +47,7 @@ async fn verified(context: Context) -> Result<Answer> {
         return Err(Problem::new(ProblemKind::Malformed, message));
     }
     let verified = report(&context.app, input).await?;
-    let credential = &verified.report.credential;
+    let credential = verified.credential();
     Ok(Answer::of(&json!({ "credential": credential, "verification": verified.shown() })))
 }
 
@@ -56,24 +57,11 @@ fn sent(context: &Context) -> Result<Bytes> {
     if !media.starts_with("multipart/form-data") {
         return Ok(context.body.clone());
     }
-    let malformed = || {
+    let parts = multipart::parts(media, &context.body).unwrap_or_default();
+    parts.into_iter().next().map(|part| part.body).ok_or_else(|| {
         let message = "the form holds no file; send the credential as its first part";
         Problem::new(ProblemKind::Malformed, message)
-    };
-    let (_, boundary) = media.split_once("boundary=").ok_or_else(malformed)?;
-    let boundary = boundary.split(';').next().unwrap_or_default().trim().trim_matches('"');
-    first_part(&context.body, boundary).ok_or_else(malformed)
-}
-
-/// The content of the first part (RFC 2046, 5.1.1).
-fn first_part(body: &Bytes, boundary: &str) -> Option<Bytes> {
-    let find = |from: usize, wanted: &str| {
-        memchr::memmem::find(body.get(from..)?, wanted.as_bytes()).map(|at| from + at)
-    };
-    let start = find(0, &format!("--{boundary}\r\n"))?;
-    let content = find(start, "\r\n\r\n")? + 4;
-    let end = find(content - 2, &format!("\r\n--{boundary}"))?;
-    (content <= end).then(|| body.slice(content..end))
+    })
 }
 
 /// What came of verifying a credential.
@@ -85,10 +73,10 @@ pub(in crate::routes) struct Verified {
 
 /// A check as it is shown.
 #[derive(serde::Serialize)]
-pub(super) struct Shown {
-    pub(super) name: &'static str,
-    pub(super) outcome: &'static str,
-    pub(super) message: String,
+pub(in crate::routes) struct Shown {
+    pub(in crate::routes) name: &'static str,
+    pub(in crate::routes) outcome: &'static str,
+    pub(in crate::routes) message: String,
 }
 
 /// Verifies a credential, with what it needs from elsewhere.
@@ -152,9 +140,14 @@ fn document(bytes: &[u8]) -> Option<Value> {
 }
 
 impl Verified {
+    /// The credential that was verified; null where there is none to be read.
+    pub(in crate::routes) fn credential(&self) -> &Value {
+        &self.report.credential
+    }
+
     /// Whether the credential is genuine and in force, as far as anybody could find out: no check failed,
     /// and who signed it and whether it is revoked is known.
-    pub(super) fn is_verified(&self) -> bool {
+    pub(in crate::routes) fn is_verified(&self) -> bool {
         let checks = &self.report.checks;
         let known = |check: &&Check| matches!(check.name, "issuer" | "status");
         self.report.is_valid()
@@ -170,7 +163,7 @@ impl Verified {
     }
 
     /// Each check, and what could not be read for them.
-    pub(super) fn checks(&self) -> Vec<Shown> {
+    pub(in crate::routes) fn checks(&self) -> Vec<Shown> {
         let made = self.report.checks.iter().map(|check| Shown {
             name: check.name,
             outcome: match check.outcome {

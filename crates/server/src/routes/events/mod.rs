@@ -4,7 +4,7 @@ mod intake;
 mod log;
 mod schema;
 mod stored;
-mod stream;
+pub(crate) mod stream;
 
 use crate::render::Rendering;
 use crate::route::{Area, Route};

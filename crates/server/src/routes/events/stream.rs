@@ -5,30 +5,26 @@
 //! read before, so that a slow client costs a few events of memory.
 
 use std::fmt::Write;
-use std::pin::Pin;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context as Waker, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::HeaderName;
 use bytes::Bytes;
-use hyper::body::Frame;
 use lyceum_access::Scope;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_events::repository::{self, Filter, Follow};
 use serde_json::json;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{Instant, sleep};
 
 use super::log;
 use super::stored::stored;
 use crate::answer::Answer;
-use crate::auth;
+use crate::auth::{self, people};
 use crate::context::Context;
-use crate::route::{Place, Route, get};
+use crate::route::{Access, Place, Route, get};
+use crate::sse;
 
-const MEDIA: &str = "text/event-stream";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// `GET /events/stream`
@@ -48,11 +44,11 @@ pub(super) fn route() -> Route {
             json!({ "type": "boolean", "default": true }),
             "Whether to wait for further events when all that are there were sent.",
         )
-        .answers_as(200, "The stream.", Some((MEDIA, json!({ "type": "string" }))));
+        .answers_as(200, "The stream.", Some((sse::MEDIA, json!({ "type": "string" }))));
     log::filters(route)
 }
 
-async fn streamed(context: Context) -> Result<Answer> {
+pub(crate) async fn streamed(context: Context) -> Result<Answer> {
     let filter = log::filter(&context)?;
     let follows = !context.query().any(|(name, value)| name == "follow" && value == "false");
     let last_seen = context.header(LAST_EVENT_ID).map(str::trim);
@@ -65,10 +61,7 @@ async fn streamed(context: Context) -> Result<Answer> {
     };
     let (sender, receiver) = channel(1);
     tokio::spawn(feed(context, filter, Follow::from(from), follows, sender));
-    let body = Body::new(Chunks(receiver));
-    Ok(Answer::typed(HeaderValue::from_static(MEDIA), body)
-        .header(header::CACHE_CONTROL, "no-store")
-        .header(HeaderName::from_static("x-accel-buffering"), "no"))
+    Ok(sse::answer(receiver))
 }
 
 /// Sends what arrives until the client goes, its token ends, or the server stops.
@@ -101,9 +94,7 @@ async fn feed(
         }
         if checked.elapsed() >= heartbeat {
             checked = Instant::now();
-            // A client that was revoked, or whose token ended, hears no more.
-            let scopes = context.route.access.scopes().unwrap_or_default();
-            if auth::authenticate(&context.app, &context.headers, scopes).await.is_err() {
+            if !is_heard(&context).await {
                 return;
             }
             text.push_str(": alive\n\n");
@@ -120,17 +111,14 @@ async fn feed(
     }
 }
 
-/// A body of the pieces that a task sends.
-struct Chunks(Receiver<Bytes>);
-
-impl hyper::body::Body for Chunks {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        waker: &mut Waker<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.0.poll_recv(waker).map(|piece| piece.map(|bytes| Ok(Frame::data(bytes))))
+/// Whether the caller may hear more: a client that was revoked, or whose token ended, may not, and a browser
+/// whose session ended neither.
+async fn is_heard(context: &Context) -> bool {
+    let (app, headers) = (&context.app, &context.headers);
+    match context.route.access {
+        Access::Page(_) => matches!(people::open_page(app, headers).await, Ok(Some(_))),
+        access => {
+            auth::authenticate(app, headers, access.scopes().unwrap_or_default()).await.is_ok()
+        }
     }
 }

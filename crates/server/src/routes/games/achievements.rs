@@ -51,8 +51,10 @@ async fn listed(context: Context) -> Result<Answer> {
 async fn defined(context: Context) -> Result<Answer> {
     let definition: Definition = lyceum_games::read(&context.body)?;
     let (game, name) = (context.param("gameId").to_owned(), context.param("name").to_owned());
+    let grant = context.grant.clone().expect("the route is not public");
     let define = move |tx: &mut Tx<'_>| {
         let game = games::find(tx, &game)?;
+        grant.check_project(tx, &game.slug)?;
         achievements::define(tx, &game.id, &name, definition.clone())
     };
     let (achievement, is_new) = context.app.db.write(define).await?;

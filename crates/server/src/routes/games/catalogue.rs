@@ -1,10 +1,10 @@
 //! Games, and the tokens with which players play them.
 
 use axum::http::StatusCode;
-use lyceum_access::Player;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_access::{self as access, Holder, Player};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::{self, GameChange, NewGame};
 use lyceum_games::{Page, players};
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use serde_json::json;
 use super::play::{paged, read};
 use super::schema;
 use crate::answer::Answer;
+use crate::auth::Grant;
 use crate::context::Context;
 use crate::route::{Access, Route, get, patch, post};
 use crate::routes::adaptive::shape::{list, object, some_text};
@@ -59,7 +60,20 @@ async fn shown(context: Context) -> Result<Answer> {
 async fn created(context: Context) -> Result<Answer> {
     let new: NewGame = lyceum_games::read(&context.body)?;
     let now = context.app.clock.now();
-    let write = move |tx: &mut lyceum_store::Tx<'_>| games::create(tx, now, new.clone());
+    let holder = context.grant.as_ref().and_then(Grant::holder).cloned();
+    let write = move |tx: &mut lyceum_store::Tx<'_>| {
+        if let Some(Holder::Key(key)) = &holder
+            && !Holder::Key(key.clone()).may_make(&new.slug)
+        {
+            let message = format!("the key is not one for '{}'", new.slug);
+            return Err(Problem::new(ProblemKind::Forbidden, message));
+        }
+        let (game, is_new) = games::create(tx, now, new.clone())?;
+        if let (Some(Holder::Person(person)), true) = (&holder, is_new) {
+            access::join(tx, &game.slug, &person.id)?;
+        }
+        Ok((game, is_new))
+    };
     let (game, is_new) = context.app.db.write(write).await?;
     Ok(Answer::of(&game).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
@@ -67,7 +81,12 @@ async fn created(context: Context) -> Result<Answer> {
 async fn changed(context: Context) -> Result<Answer> {
     let change: GameChange = lyceum_games::read(&context.body)?;
     let (which, now) = (context.param("gameId").to_owned(), context.app.clock.now());
-    let write = move |tx: &mut lyceum_store::Tx<'_>| games::change(tx, now, &which, change.clone());
+    let grant = context.grant.clone().expect("the route is not public");
+    let write = move |tx: &mut lyceum_store::Tx<'_>| {
+        let game = games::find(tx, &which)?;
+        grant.check_project(tx, &game.slug)?;
+        games::change(tx, now, &which, change.clone())
+    };
     Ok(Answer::of(&context.app.db.write(write).await?))
 }
 
@@ -82,8 +101,10 @@ async fn token(context: Context) -> Result<Answer> {
     let user = asked.user_id.or_else(|| grant.player().map(|player| player.user.clone()));
     let user = user.ok_or_else(|| Problem::invalid("userId", "is required: who is to play"))?;
     let named = context.param("gameId").to_owned();
+    let caller = grant.clone();
     let find = move |tx: &mut lyceum_store::Tx<'_>| {
         let game = games::find(tx, &named)?;
+        caller.check_project(tx, &game.slug)?;
         Ok(Player { user: players::seen(tx, &user)?.id, game: game.id })
     };
     let player = context.app.db.read(find).await?;

@@ -146,8 +146,10 @@ async fn set_up(context: Context) -> Result<Answer> {
 
 async fn deleted(context: Context) -> Result<Answer> {
     let (game, now) = (context.param("gameId").to_owned(), context.app.clock.now());
+    let grant = context.grant.clone().expect("the route is not public");
     let delete = move |tx: &mut Tx<'_>| {
         let game = games::find(tx, &game)?;
+        grant.check_project(tx, &game.slug)?;
         lms::delete(tx, now, &game)
     };
     context.app.db.write(delete).await?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderName, Method, StatusCode};
 use lyceum_access::Scope;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -35,6 +35,10 @@ impl Play {
         let now = context.app.clock.now();
         let asked = parameter(&context, "userId");
         let grant = context.grant.as_ref();
+        if let Some(game) = grant.and_then(|grant| grant.game_of_backend()) {
+            let game = Some(game.to_owned());
+            return Ok(Self { context, now, user: asked, game, anywhere: false });
+        }
         let Some(player) = grant.and_then(|grant| grant.player()) else {
             return Ok(Self { context, now, user: asked, game: None, anywhere: true });
         };
@@ -76,8 +80,8 @@ impl Play {
 
     /// The game that path or query name as `gameId`, else the token's.
     ///
-    /// Errors: `NotFound`; `Forbidden` where the token is for another one; `Invalid` where no game is
-    /// named.
+    /// Errors: `NotFound`; `Forbidden` where the token is for another one, or whoever changes something is
+    /// none of its members; `Invalid` where no game is named.
     pub(super) fn game(&self, tx: &mut Tx<'_>) -> Result<Game> {
         self.game_or(tx, None)
     }
@@ -97,6 +101,11 @@ impl Play {
         let game = games::find(tx, named)?;
         if !self.anywhere && self.game.as_ref() != Some(&game.id) {
             return Err(forbidden(&format!("the token is not for the game '{named}'")));
+        }
+        if let Some(grant) =
+            self.context.grant.as_ref().filter(|_| self.context.method != Method::GET)
+        {
+            grant.check_project(tx, &game.slug)?;
         }
         Ok(game)
     }

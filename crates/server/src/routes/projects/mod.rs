@@ -1,6 +1,9 @@
 //! Hosted projects: what is deployed, deploying, going back.
 
 mod artifacts;
+mod bucket;
+mod database;
+mod logs;
 mod schema;
 mod uploads;
 
@@ -59,11 +62,7 @@ pub(super) fn areas() -> [Area; 2] {
             .named("getDeployment")
             .says("A version.")
             .answers(200, "The version.", schema::deployment()),
-        post("/{slug}/rollback", ProjectsWrite, members(rolled_back))
-            .named("rollBackProject")
-            .says("Serves a kept version again, with its code, frontend and secrets; without a number the one before. Data and files stay as they are.")
-            .reads(object(&[], json!({ "version": whole(), "revision": whole() })))
-            .answers(200, "The version that is served now.", schema::deployment()),
+        database::rollback(),
         get("/{slug}/audit", ProjectsRead, members(changes))
             .named("getProjectAudit")
             .says("Who changed what, newest first.")
@@ -71,6 +70,9 @@ pub(super) fn areas() -> [Area; 2] {
             .answers(200, "A page of changes.", list(schema::entry())),
     ];
     routes.extend(artifacts::routes());
+    routes.extend(bucket::routes());
+    routes.extend(database::routes());
+    routes.push(logs::route());
     let projects = Area {
         name: "projects",
         base: "/api/projects",
@@ -198,22 +200,21 @@ async fn deployed(context: Context) -> Result<Answer> {
         let (master, place, plan) = (master.clone(), place.clone(), plan.clone());
         move |tx: &mut Tx<'_>| deployments::check(tx, &master, &place, &plan)
     };
-    app.db.read(check).await?;
+    let before = app.db.read(check).await?;
     take_in(app, &plan).await?;
-    let rehearsed = hosted::rehearse(app, &plan, &secrets).await?;
-    let slug = plan.slug.clone();
     let is_new = plan.base == 0;
     let maker = holder(&context).filter(|_| is_new);
-    let apply = move |tx: &mut Tx<'_>| {
-        if let Some(Holder::Person(maker)) = &maker {
-            access::join(tx, &plan.slug, &maker.id)?;
+    let apply = {
+        let (plan, place, secrets) = (plan.clone(), place.clone(), secrets.clone());
+        move |tx: &mut Tx<'_>, database: Option<&str>| {
+            if let Some(Holder::Person(maker)) = &maker {
+                access::join(tx, &plan.slug, &maker.id)?;
+            }
+            deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets, database)
         }
-        deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets)
     };
-    let state = app.db.write(apply).await?;
-    if let (Some(rehearsed), Some(version)) = (rehearsed, state.version) {
-        rehearsed.serve(&slug, version);
-    }
+    let change = hosted::Change { plan, state: before, place, pushed: secrets };
+    let state = hosted::deploy(app, change, apply).await?;
     Ok(Answer::of(&state).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
@@ -221,15 +222,16 @@ async fn deployed(context: Context) -> Result<Answer> {
 /// so that a client that repeats a plan finds it done.
 async fn take_in(app: &App, plan: &Plan) -> Result<()> {
     let (blobs, db, artifacts) = (app.blobs.clone(), app.db.clone(), plan.artifacts());
+    let now = app.clock.now();
     let zip = plan.frontend.as_ref().map(|change| change.new.clone());
     apart(move || {
         are_here(&blobs, &artifacts)?;
         let Some(zip) = zip else { return Ok(()) };
-        if db.read_blocking(|tx| deployments::manifest(tx, &zip.sha256))?.is_some() {
+        if db.write_blocking(|tx| deployments::is_unpacked(tx, now, &zip.sha256))? {
             return Ok(());
         }
         let manifest = archive::unpack(&blobs, &zip.sha256.parse()?)?;
-        db.write_blocking(|tx| deployments::keep_manifest(tx, &zip, &manifest))
+        db.write_blocking(|tx| deployments::keep_manifest(tx, now, &zip, &manifest))
     })
     .await
 }
@@ -247,20 +249,6 @@ fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
 }
 
-async fn rolled_back(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct Asked {
-        version: Option<i64>,
-        revision: Option<i64>,
-    }
-    let Asked { version, revision } = lyceum_games::read(&context.body)?;
-    let (slug, who) = (context.param("slug").to_owned(), client(&context).to_owned());
-    let now = context.app.clock.now();
-    let turn =
-        move |tx: &mut Tx<'_>| deployments::roll_back(tx, (now, &who), &slug, version, revision);
-    Ok(Answer::of(&context.app.db.write(turn).await?))
-}
-
 /// Where a project is served.
 pub(crate) fn place(app: &App, slug: &str) -> Place {
     let (environment, label) = match app.sandbox {
@@ -275,7 +263,8 @@ pub(crate) fn place(app: &App, slug: &str) -> Place {
         host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.parse::<u16>().is_ok());
     let port = port.map(|port| format!(":{port}")).unwrap_or_default();
     let frontend_url = format!("{scheme}://{label}.{}{port}", app.config.hosting.domain);
-    Place { environment, backend_url: format!("{frontend_url}/api"), frontend_url }
+    let (folder, backend_url) = (hosted::folder(app, slug), format!("{frontend_url}/api"));
+    Place { environment, backend_url, frontend_url, folder }
 }
 
 /// Who asks.

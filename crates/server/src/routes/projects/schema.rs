@@ -20,7 +20,7 @@ pub(super) fn texts() -> Value {
     json!({ "type": "object", "additionalProperties": { "type": "string" } })
 }
 
-fn instant() -> Value {
+pub(super) fn instant() -> Value {
     json!({ "type": "string", "format": "date-time" })
 }
 
@@ -74,16 +74,21 @@ pub(super) fn state() -> Value {
         "metadata": or_null(metadata()), "version": or_null(whole()),
         "frontend": or_null(artifact()), "backend": or_null(backend()), "uses": uses(),
         "secrets": whole_object(json!({ "key": text(), "digests": texts() })),
+        "database": database_state(),
         "frontendUrl": some_text(), "backendUrl": some_text(),
     }))
 }
 
 pub(super) fn deployment() -> Value {
-    whole_object(json!({
-        "id": some_text(), "slug": some_text(), "version": whole(),
-        "frontend": or_null(artifact()), "backend": or_null(backend()), "uses": uses(),
-        "madeBy": some_text(), "madeAt": instant(),
-    }))
+    let declared = json!({ "ddl": text(), "wish": any_object() });
+    object(
+        &["id", "slug", "version", "frontend", "backend", "uses", "madeBy", "madeAt"],
+        json!({
+            "id": some_text(), "slug": some_text(), "version": whole(),
+            "frontend": or_null(artifact()), "backend": or_null(backend()), "uses": uses(),
+            "madeBy": some_text(), "madeAt": instant(), "declared": whole_object(declared),
+        }),
+    )
 }
 
 pub(super) fn plan() -> Value {
@@ -92,7 +97,7 @@ pub(super) fn plan() -> Value {
     let desired = json!({
         "slug": some_text(), "metadata": metadata(), "frontend": or_null(artifact()),
         "backend": or_null(backend()), "forceBackend": flag(), "uses": uses(),
-        "secrets": or_null(texts()),
+        "secrets": or_null(texts()), "database": or_null(database_wish()),
     });
     let names = || list(text());
     let secrets = json!({ "added": names(), "updated": names(), "removed": names() });
@@ -103,7 +108,7 @@ pub(super) fn plan() -> Value {
             "metadata": list(object(&["field", "new"], field)),
             "frontend": or_null(changed(artifact())), "backend": or_null(changed(backend())),
             "uses": or_null(changed(uses())), "secrets": whole_object(secrets),
-            "steps": list(some_text()),
+            "database": or_null(database_change()), "steps": list(some_text()),
             "desired": object(&["slug", "metadata", "forceBackend", "uses"], desired),
         }),
     )
@@ -113,6 +118,50 @@ pub(super) fn entry() -> Value {
     whole_object(json!({
         "id": whole(), "at": instant(), "who": some_text(), "what": some_text(),
         "details": any_object(),
+    }))
+}
+
+pub(super) fn restore_point() -> Value {
+    whole_object(json!({
+        "id": some_text(), "at": instant(), "version": whole(), "what": some_text(),
+    }))
+}
+
+fn strategy() -> Value {
+    words(&["push", "migrate"])
+}
+
+/// What a database shall be: `ddl` and `renames` of a push, `files` of migrations.
+pub(super) fn database_wish() -> Value {
+    let file = whole_object(json!({ "tag": some_text(), "sql": text() }));
+    object(
+        &["strategy", "acceptDataLoss"],
+        json!({
+            "strategy": strategy(), "acceptDataLoss": flag(), "ddl": text(),
+            "renames": list(text()), "files": list(file),
+        }),
+    )
+}
+
+fn database_change() -> Value {
+    let texts = || list(text());
+    whole_object(json!({
+        "strategy": strategy(), "statements": texts(), "migrations": texts(), "adopts": flag(),
+        "losses": texts(), "hints": texts(), "drift": texts(), "ddl": text(),
+    }))
+}
+
+fn database_state() -> Value {
+    let applied = whole_object(json!({ "tag": some_text(), "sha256": sha256() }));
+    whole_object(json!({
+        "ddl": text(), "applied": list(applied), "declared": or_null(text()),
+    }))
+}
+
+pub(super) fn log_line() -> Value {
+    whole_object(json!({
+        "id": whole(), "at": instant(), "stream": words(&["out", "error", "engine", "request"]),
+        "text": text(),
     }))
 }
 

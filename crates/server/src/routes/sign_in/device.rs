@@ -3,7 +3,9 @@
 use askama::Template;
 use axum::http::StatusCode;
 use lyceum_access::{Holder, Person, device, guess};
-use lyceum_core::{Result, limits};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::elsewhere;
@@ -43,11 +45,7 @@ pub(super) async fn show(context: Context) -> Result<Answer> {
     match look_up(&context, &person, &typed).await {
         Ok(Some(code)) => page(&context, &person, Step::Decide(&code), None, StatusCode::OK),
         Ok(None) => unknown(&context, &person),
-        Err(problem) if problem.cause.is_some() => Err(problem),
-        Err(problem) => {
-            let status = render::status(problem.kind);
-            page(&context, &person, Step::Type, Some(sentence(&problem)), status)
-        }
+        Err(problem) => refused(&context, &person, problem),
     }
 }
 
@@ -62,12 +60,42 @@ pub(super) async fn decide(context: Context) -> Result<Answer> {
     };
     let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
     let by = person.clone();
-    let decided =
-        context.app.db.write(move |tx| device::decide(tx, now, environment, &typed, &by, approve));
-    match decided.await? {
-        true => page(&context, &person, Step::Done(approve), None, StatusCode::OK),
-        false => unknown(&context, &person),
+    let decided = context.app.db.write(move |tx| {
+        counted(tx, now, &by, |tx| {
+            let is_decided = device::decide(tx, now, environment, &typed, &by, approve)?;
+            Ok(is_decided.then_some(()))
+        })
+    });
+    match decided.await {
+        Ok(Some(())) => page(&context, &person, Step::Done(approve), None, StatusCode::OK),
+        Ok(None) => unknown(&context, &person),
+        Err(problem) => refused(&context, &person, problem),
     }
+}
+
+fn refused(context: &Context, person: &Person, problem: Problem) -> Result<Answer> {
+    if problem.cause.is_some() {
+        return Err(problem);
+    }
+    let status = render::status(problem.kind);
+    page(context, person, Step::Type, Some(sentence(&problem)), status)
+}
+
+/// What is found by a code that somebody typed; wrong ones are counted.
+fn counted<T>(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    person: &Person,
+    find: impl FnOnce(&mut Tx<'_>) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    let guesses =
+        vec![(format!("device code of {}", person.id), limits::GUESSES_DEVICE_CODE_COUNT)];
+    guess::count(tx, now, &guesses)?;
+    let found = find(tx)?;
+    if found.is_some() {
+        guess::take_back(tx, &guesses)?;
+    }
+    Ok(found)
 }
 
 /// Who reads the page, where somebody is signed in.
@@ -82,17 +110,11 @@ async fn reader(context: &Context) -> Result<Option<Person>> {
 /// The code as it is shown, where it waits for a decision. Wrong ones are counted.
 async fn look_up(context: &Context, person: &Person, typed: &str) -> Result<Option<String>> {
     let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
-    let guesses =
-        vec![(format!("device code of {}", person.id), limits::GUESSES_DEVICE_CODE_COUNT)];
-    let typed = typed.to_owned();
-    let looked_up = context.app.db.write(move |tx| {
-        guess::count(tx, now, &guesses)?;
-        let found = device::waiting(tx, now, environment, &typed)?;
-        if found.is_some() {
-            guess::take_back(tx, &guesses)?;
-        }
-        Ok(found)
-    });
+    let (typed, by) = (typed.to_owned(), person.clone());
+    let looked_up = context
+        .app
+        .db
+        .write(move |tx| counted(tx, now, &by, |tx| device::waiting(tx, now, environment, &typed)));
     looked_up.await
 }
 

@@ -2,13 +2,16 @@
 //! scripts, and each form carries a token that no other page knows.
 
 mod device;
+mod first;
+mod oidc;
 mod page;
 mod welcome;
 
 use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::{person, session};
-use lyceum_core::{Result, limits};
+use lyceum_core::{Problem, Result, limits};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -48,6 +51,27 @@ pub(super) fn area() -> Area {
             form(post("/sign-in", Access::Public, begin), &["token", "email", "password", "next"])
                 .named("postSignInPage")
                 .says("Begins a session and goes on."),
+            get("/sign-in/oidc", Access::Public, oidc::begin)
+                .named("beginOpenIdSignIn")
+                .says("Sends the browser to the OpenID provider of the settings.")
+                .param(Place::Query, "next", text(), "The path to go on to.")
+                .answers_empty(303, "The provider is there."),
+            get("/sign-in/oidc/callback", Access::Public, oidc::end)
+                .named("endOpenIdSignIn")
+                .says("Takes the browser back from the provider, begins a session and goes on.")
+                .param(Place::Query, "state", text(), "What the server sent with the browser.")
+                .param(Place::Query, "code", text(), "What the provider gives in return.")
+                .answers_empty(303, "Somebody is signed in; the next page is there."),
+            page(get("/first", Access::Public, first::show))
+                .named("getFirstAccountPage")
+                .says("Asks who owns the link of a server that nobody administers yet.")
+                .param(Place::Query, "link", text(), "The link's secret."),
+            form(
+                post("/first", Access::Public, first::make),
+                &["token", "link", "email", "name", "password"],
+            )
+            .named("postFirstAccountPage")
+            .says("Makes the first administrator and begins a session."),
             form(post("/sign-out", Access::Public, end), &["token"])
                 .named("postSignOutPage")
                 .says("Ends the browser's session."),
@@ -87,6 +111,10 @@ struct SignIn<'a> {
     anybody: bool,
     /// Who is signed in.
     name: Option<&'a str>,
+    /// What the OpenID provider is called, where there is one.
+    provider: Option<&'a str>,
+    /// The path to go on to, for an address.
+    next_encoded: String,
 }
 
 async fn show(context: Context) -> Result<Answer> {
@@ -94,36 +122,52 @@ async fn show(context: Context) -> Result<Answer> {
     let next = local(next.as_deref().unwrap_or_default());
     let signed_in = people::open_page(&context.app, &context.headers).await?;
     let name = signed_in.as_ref().and_then(|grant| grant.holder()).map(lyceum_access::Holder::name);
-    let guard = Guard::of(&context, signed_in.is_some());
-    let anybody = context.app.db.read(person::any).await?;
-    let page = SignIn { token: guard.token(), next, email: "", problem: None, anybody, name };
-    guard.keep(shown(&page)?)
+    page(&context, "", next, None, name).await
 }
 
 async fn begin(context: Context) -> Result<Answer> {
     let form = Form::read(&context).await?;
     let (email, next) = (form.field("email"), local(form.field("next")));
-    let problem = match sign_in::sign_in(&context, email, form.field("password").to_owned()).await {
-        Ok((_, session)) => return Ok(onward(&context, next, &session)),
-        Err(problem) if problem.cause.is_some() => return Err(problem),
-        Err(problem) => problem,
-    };
-    let guard = Guard::of(&context, false);
+    match sign_in::sign_in(&context, email, form.field("password").to_owned()).await {
+        Ok((_, session)) => Ok(onward(&context, next, &session)),
+        Err(problem) if problem.cause.is_some() => Err(problem),
+        Err(problem) => refuse(&context, email, next, &problem).await,
+    }
+}
+
+/// The page once more, with what went wrong.
+async fn refuse(context: &Context, email: &str, next: &str, problem: &Problem) -> Result<Answer> {
+    let answer = page(context, email, next, Some(sentence(problem)), None).await?;
+    Ok(answer.status(render::status(problem.kind)))
+}
+
+async fn page(
+    context: &Context,
+    email: &str,
+    next: &str,
+    problem: Option<String>,
+    name: Option<&str>,
+) -> Result<Answer> {
+    let guard = Guard::of(context, name.is_some());
+    let anybody = context.app.db.read(person::any).await?;
+    let oidc = &context.app.config.oidc;
     let page = SignIn {
         token: guard.token(),
         next,
+        next_encoded: utf8_percent_encode(next, NON_ALPHANUMERIC).to_string(),
         email,
-        problem: Some(sentence(&problem)),
-        anybody: context.app.db.read(person::any).await?,
-        name: None,
+        problem,
+        anybody,
+        name,
+        provider: oidc.issuer.is_some().then_some(oidc.name.as_str()),
     };
-    guard.keep(shown(&page)?.status(render::status(problem.kind)))
+    guard.keep(shown(&page)?)
 }
 
 /// On to the next page, with a session.
 fn onward(context: &Context, next: &str, session: &str) -> Answer {
     let cookie = Cookie::Session.set(&context.app, session, limits::PAGE_SESSION_LIFETIME_S);
-    let next = if next.is_empty() { "/sign-in" } else { next };
+    let next = if next.is_empty() { "/console" } else { next };
     elsewhere(next).header(header::SET_COOKIE, cookie)
 }
 

@@ -9,6 +9,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use crate::answer::Answer;
 use crate::auth::people::{self, Cookie};
 use crate::context::Context;
+use crate::multipart::{self, Part};
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
@@ -79,8 +80,14 @@ impl Form {
     /// Reads a form. Errors: it does not come from a page that this server showed to this browser.
     pub(crate) async fn read(context: &Context) -> Result<Self> {
         let (app, headers) = (&context.app, &context.headers);
-        let pairs = form_urlencoded::parse(&context.body);
-        let form = Self(pairs.map(|(name, value)| (name.into(), value.into())).collect());
+        let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
+        let form = Self(match multipart::parts(media, &context.body) {
+            Some(parts) => parts.iter().filter_map(Part::field).collect(),
+            None => {
+                let pairs = form_urlencoded::parse(&context.body);
+                pairs.map(|(name, value)| (name.into(), value.into())).collect()
+            }
+        });
         let signed_in = people::open_page(app, headers).await?.is_some();
         let known = match signed_in {
             true => people::session(app, headers),
@@ -94,6 +101,12 @@ impl Form {
         let message = "this form is too old or was not sent by a page of this server; go back, load \
                        the page again and send it once more, with cookies allowed";
         Err(Problem::new(ProblemKind::Forbidden, message))
+    }
+
+    /// The values of a field that may be sent more than once.
+    pub(crate) fn every<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        let found = self.0.iter().filter(move |(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
     }
 
     /// A field, empty where it was not sent.

@@ -1,13 +1,13 @@
 //! A one-time link: its owner sets a password.
 
 use askama::Template;
-use lyceum_access::{password, person};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_access::{guess, password, person};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 
 use super::page::{Form, Guard, shown};
 use super::{onward, sentence};
 use crate::answer::Answer;
-use crate::auth::sign_in;
+use crate::auth::{people, sign_in};
 use crate::context::Context;
 use crate::render;
 
@@ -32,6 +32,12 @@ pub(super) async fn set(context: Context) -> Result<Answer> {
     if let Err(problem) = password::check(typed) {
         return page(&context, link, Some(&problem)).await;
     }
+    if let Err(problem) = look_up(&context, link).await {
+        return match problem.cause {
+            None => page(&context, link, Some(&problem)).await,
+            Some(_) => Err(problem),
+        };
+    }
     let typed = typed.to_owned();
     let hash = sign_in::hashing(&context.app, move || password::hash(&typed)).await?;
     let (now, wanted) = (context.app.clock.now(), link.to_owned());
@@ -48,17 +54,35 @@ pub(super) async fn set(context: Context) -> Result<Answer> {
     }
 }
 
+/// Errors: the link does not work, before anything is hashed for it; too many such links.
+async fn look_up(context: &Context, link: &str) -> Result<()> {
+    let (now, wanted) = (context.app.clock.now(), link.to_owned());
+    let tries =
+        vec![(format!("link from {}", guess::place(context.address)), limits::GUESSES_LINK_COUNT)];
+    let looked_up = context.app.db.write(move |tx| {
+        guess::count(tx, now, &tries)?;
+        let found = person::of_link(tx, now, &wanted)?;
+        if found.is_some() {
+            guess::take_back(tx, &tries)?;
+        }
+        Ok(found)
+    });
+    looked_up.await?.map(drop).ok_or_else(person::no_link)
+}
+
 async fn page(context: &Context, link: &str, problem: Option<&Problem>) -> Result<Answer> {
     let (now, wanted) = (context.app.clock.now(), link.to_owned());
     let owner = context.app.db.read(move |tx| person::of_link(tx, now, &wanted)).await?;
-    let guard = Guard::of(context, false);
+    let signed_in = people::open_page(&context.app, &context.headers).await?;
+    let guard = Guard::of(context, signed_in.is_some());
     let answer = shown(&Welcome {
         token: guard.token(),
         link,
         problem: problem.map(sentence),
         owner: owner.as_ref().map(|owner| (owner.name.as_str(), owner.email.as_str())),
     })?;
-    let kind = if owner.is_none() { Some(ProblemKind::NotFound) } else { problem.map(|p| p.kind) };
+    let nobody = owner.is_none().then_some(ProblemKind::NotFound);
+    let kind = problem.map(|problem| problem.kind).or(nobody);
     guard.keep(match kind {
         Some(kind) => answer.status(render::status(kind)),
         None => answer,

@@ -1,5 +1,6 @@
 //! People: signing in, sessions, programs that they let in, API keys.
 
+mod first;
 mod programs;
 
 use std::sync::Arc;
@@ -33,7 +34,7 @@ fn ada(server: &TestServer) {
 }
 
 pub(crate) fn key(server: &TestServer, name: &str, role: Role, environment: Environment) -> String {
-    let new = NewApiKey { name: name.to_owned(), role, project: None };
+    let new = NewApiKey { name: name.to_owned(), role, project: None, maker: None };
     let now = server.setup().clock.now();
     let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
     made.unwrap().1
@@ -240,7 +241,7 @@ fn the_page_says_how_the_first_account_is_made_and_then_signs_in() {
         assert_eq!(me(server, &cookie(&done)).status, 200);
         let elsewhere = [("password", PASSWORD), ("next", "//evil.test/")];
         let done = send(&token, &browser, "same-origin", &elsewhere);
-        assert_eq!(done.header("location"), "/sign-in");
+        assert_eq!(done.header("location"), "/console");
 
         let signed_in = cookie(&done);
         let page = server.anonymous().get("/sign-in").header("cookie", &signed_in).expect(200);
@@ -290,6 +291,7 @@ fn a_link_sets_a_password_once() {
         assert!(
             server.anonymous().get("/sign-in").expect(200).text().contains("lyceum admin user")
         );
+        person(server, "grace@example.org", "Grace", Role::Guide);
         let page = server.anonymous().get(&format!("/welcome?link={link}")).expect(200);
         assert!(page.text().contains("Welcome, Ada"));
         let (token, browser) = (form_token(&page), cookie(&page));
@@ -299,6 +301,20 @@ fn a_link_sets_a_password_once() {
             client.post("/welcome").form(&fields).header("cookie", &browser).send()
         };
         assert_eq!(set("forged", "a new password").status, 403);
+        // A browser in which somebody else is signed in shows a page that works, too.
+        let grace = signed_in(server, "grace@example.org");
+        let path = format!("/welcome?link={link}");
+        let page = server.anonymous().get(&path).header("cookie", &grace).expect(200);
+        let both_cookies = format!(
+            "{grace}; {}",
+            if page.header("set-cookie").is_empty() { "a=b".into() } else { cookie(&page) }
+        );
+        let fields =
+            [("token", form_token(&page)), ("link", link.clone()), ("password", "short".into())];
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let call = server.anonymous();
+        let refused = call.post("/welcome").form(&fields).header("cookie", &both_cookies);
+        assert_eq!(refused.send().status, 422);
         assert_eq!(set(&token, "short").status, 422);
         let done = set(&token, "a new password");
         assert_eq!(done.status, 303);
@@ -309,6 +325,29 @@ fn a_link_sets_a_password_once() {
             try_sign_in(&server.anonymous(), "ada@example.org", "a new password").status,
             200
         );
+    });
+}
+
+#[test]
+fn links_that_do_not_work_are_counted() {
+    let mut setup = Setup::default();
+    setup.config.server.trusted_proxies = serde_json::from_str(r#"["127.0.0.0/8"]"#).unwrap();
+    both_as(&setup, |server| {
+        ada(server);
+        let page = server.anonymous().get("/sign-in").expect(200);
+        let (token, browser) = (form_token(&page), cookie(&page));
+        let set = |address: &str| {
+            let client = server.anonymous();
+            let fields = [("token", token.as_str()), ("link", "none"), ("password", PASSWORD)];
+            let call = client.post("/welcome").form(&fields).header("cookie", &browser);
+            call.header("x-forwarded-for", address).send().status
+        };
+        // A subscriber has all addresses of a network.
+        for number in 1..=limits::GUESSES_LINK_COUNT {
+            assert_eq!(set(&format!("2001:db8:0:1::{number}")), 404);
+        }
+        assert_eq!(set("2001:db8:0:1:ffff::1"), 429);
+        assert_eq!((set("2001:db8:0:2::1"), set("192.0.2.1")), (404, 404));
     });
 }
 

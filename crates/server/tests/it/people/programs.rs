@@ -187,3 +187,47 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
         assert!(wrong.text().contains("this server is 'production'"), "{}", wrong.text());
     });
 }
+
+#[test]
+fn a_new_password_ends_what_was_let_in_before_it() {
+    both(|server| {
+        person(server, "grace@example.org", "Grace", Role::Developer);
+        let cookie = signed_in(server, "grace@example.org");
+        let asked: Value = ask(server).json();
+        let text = |name: &str| asked[name].as_str().unwrap().to_owned();
+        decide(server, &cookie, &text("user_code"), "approve");
+        let now = server.setup().clock.now();
+        let hash = password::hash("a new password");
+        let checked = server.db().write_blocking(|tx| {
+            let grace = person::require(tx, "grace@example.org")?;
+            let before = person::password(tx, &grace.id)?.unwrap();
+            let had = person::still_has(tx, &grace, &before)?;
+            let link = person::new_link(tx, now, &grace)?;
+            person::use_link(tx, now, &link, &hash)?;
+            Ok((had, person::still_has(tx, &grace, &before)?))
+        });
+        assert_eq!(checked.unwrap(), (true, false));
+        assert_eq!(poll(server, &text("device_code")), (400, json!("invalid_grant")));
+        assert_eq!(me(server, &cookie).status, 401);
+    });
+}
+
+#[test]
+fn codes_are_guessed_a_few_times_and_no_more() {
+    both(|server| {
+        ada(server);
+        let cookie = signed_in(server, "ada@example.org");
+        let client = server.anonymous();
+        let page = client.get("/device").header("cookie", &cookie).expect(200);
+        let token = form_token(&page);
+        let guess = |code: &str| {
+            let fields = [("token", token.as_str()), ("user_code", code), ("decision", "approve")];
+            client.post("/device").form(&fields).header("cookie", &cookie).send().status
+        };
+        for _ in 0..limits::GUESSES_DEVICE_CODE_COUNT {
+            assert_eq!(guess("BCDF-GHJK"), 404);
+        }
+        let asked: Value = ask(server).json();
+        assert_eq!(guess(asked["user_code"].as_str().unwrap()), 429);
+    });
+}

@@ -2,7 +2,7 @@
 
 use lyceum_blob::Writer;
 use lyceum_core::Problem;
-use lyceum_core::limits::R2_PART_MIN_BYTES;
+use lyceum_core::limits::{R2_OBJECT_MAX_BYTES, R2_PART_MIN_BYTES, R2_UPLOAD_KEPT_S};
 use md5::{Digest as _, Md5};
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::{Map, Value as Json};
@@ -17,11 +17,14 @@ struct Part {
     md5: [u8; 16],
 }
 
+/// An upload's id, and the numbers and MD5s of its parts.
+pub(crate) type Unfinished = (String, Vec<(i64, [u8; 16])>);
+
 /// Metadata of an upload, as JSON, and whether it is over.
 type Upload = (String, String, bool);
 
 impl Bucket {
-    /// Begins an upload and answers its id.
+    /// Begins an upload and answers its id. Those that were not ended in time are given up.
     pub(crate) fn begin_upload(
         &self,
         key: &str,
@@ -29,15 +32,43 @@ impl Bucket {
         custom: &[Field],
     ) -> Result<String, Fault> {
         let id = random();
-        self.change(|index, _| {
-            index
-                .prepare_cached(
-                    "INSERT INTO upload (id, key, http, custom) VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![id, key, json(http), json(custom)])?;
+        let now = self.clock.now().seconds();
+        self.change(|index, gone| {
+            let old = "SELECT id FROM upload WHERE NOT is_over AND begun <= ?1";
+            let old = index
+                .prepare_cached(old)?
+                .query_map([now - R2_UPLOAD_KEPT_S], |row| row.get(0))?
+                .collect::<rusqlite::Result<Vec<String>>>()?;
+            old.iter().try_for_each(|id| end(index, id, gone))?;
+            let add =
+                "INSERT INTO upload (id, key, http, custom, begun) VALUES (?1, ?2, ?3, ?4, ?5)";
+            index.prepare_cached(add)?.execute(params![id, key, json(http), json(custom), now])?;
             Ok(Ok(()))
         })?;
         Ok(id)
+    }
+
+    /// The newest upload of an object like this that is not over, with the numbers and MD5s of its parts.
+    pub(crate) fn unfinished(
+        &self,
+        key: &str,
+        http: &Map<String, Json>,
+        custom: &[Field],
+    ) -> Result<Option<Unfinished>, Fault> {
+        self.ask(|index| {
+            let sql = "SELECT upload.id FROM upload LEFT JOIN part ON part.upload = upload.id \
+                       WHERE key = ?1 AND http = ?2 AND custom = ?3 AND NOT is_over \
+                       GROUP BY upload.id ORDER BY count(part.number) DESC LIMIT 1";
+            let asked = params![key, json(http), json(custom)];
+            let id: Option<String> =
+                index.prepare_cached(sql)?.query_row(asked, |row| row.get(0)).optional()?;
+            let Some(id) = id else { return Ok(None) };
+            let sql = "SELECT number, md5 FROM part WHERE upload = ?1 ORDER BY number";
+            let mut parts = index.prepare_cached(sql)?;
+            let parts = parts.query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let parts = parts.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(Some((id, parts)))
+        })
     }
 
     /// Keeps a part in the place of one with its number, and answers its tag.
@@ -66,7 +97,7 @@ impl Bucket {
             let add = "INSERT INTO part (upload, number, sha256, size, md5) \
                        VALUES (?1, ?2, ?3, ?4, ?5)";
             index.prepare_cached(add)?.execute(params![upload, number, digest.0, size, md5])?;
-            Ok(Ok(()))
+            self.within_quota(index, gone, digest.0)
         })?;
         Ok(hex(&md5))
     }
@@ -89,6 +120,10 @@ impl Bucket {
                 Ok(parts) => parts,
                 Err(fault) => return Ok(Err(fault)),
             };
+            let size = parts.iter().map(|part| part.size).sum();
+            if size > R2_OBJECT_MAX_BYTES {
+                return Ok(Err(Fault::TooLarge));
+            }
             let mut md5 = Md5::new();
             for part in &parts {
                 md5.update(part.md5);
@@ -96,7 +131,7 @@ impl Bucket {
             let object = Object {
                 key: key.to_owned(),
                 version: random(),
-                size: parts.iter().map(|part| part.size).sum(),
+                size,
                 etag: format!("{}-{}", hex(&md5.finalize()), parts.len()),
                 uploaded,
                 checksums: Map::new(),

@@ -1,15 +1,18 @@
 //! `lyceum deployments`
 
+mod logs;
+
 use std::fs::File;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use lyceum_deploy::{Local, Options, Server};
-use lyceum_project::{Action, Artifact, Backend, Desired, State, Uses};
+use lyceum_project::schema::Schema;
+use lyceum_project::{Action, Artifact, Backend, DatabaseWish, Desired, SchemaWish, State, Uses};
 use serde_json::{Value, json};
 
 use super::deploy::target::Environment;
-use super::deploy::{prompt, send, show, told};
+use super::deploy::{consent, prompt, send, show, told};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
 
@@ -22,31 +25,40 @@ pub(crate) enum Deployments {
     Rollback(Rollback),
     /// Copy the version that staging serves to production, without building it anew
     Promote(Promote),
+    /// Print what the backend said, what was asked of it, and why it ended
+    Logs(logs::Logs),
 }
 
 /// Which project, and where.
 #[derive(Args)]
 pub(crate) struct Of {
     /// The project's slug [default: that of the config]
-    slug: Option<String>,
+    pub(crate) slug: Option<String>,
     /// The project's config file, or the folder that it is in
     #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
-    config: PathBuf,
+    pub(crate) config: PathBuf,
     /// On which server
     #[arg(long, value_enum, default_value_t = Environment::Staging)]
-    env: Environment,
+    pub(crate) env: Environment,
     /// Print every request
     #[arg(long)]
-    debug: bool,
+    pub(crate) debug: bool,
 }
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Rollback {
     #[command(flatten)]
     of: Of,
     /// The version to serve
     #[arg(long, value_name = "NUMBER")]
     version: Option<i64>,
+    /// Keep the database, although the version came with another schema
+    #[arg(long, conflicts_with = "restore_database")]
+    keep_database: bool,
+    /// Put the database back as it was when the version was last served; what was written since goes
+    #[arg(long)]
+    restore_database: bool,
     /// Show what would be served and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -56,6 +68,7 @@ pub(crate) struct Rollback {
 }
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Promote {
     /// The project's slug [default: that of the config]
     slug: Option<String>,
@@ -68,6 +81,9 @@ pub(crate) struct Promote {
     /// Show the plan and change nothing
     #[arg(long)]
     dry_run: bool,
+    /// Change the database's schema although that loses what the plan names
+    #[arg(long)]
+    accept_data_loss: bool,
     /// Ask nothing
     #[arg(short, long)]
     yes: bool,
@@ -82,6 +98,7 @@ impl Deployments {
             Self::List(of) => of.list(printer),
             Self::Rollback(rollback) => rollback.run(printer),
             Self::Promote(promote) => promote.run(printer),
+            Self::Logs(logs) => logs.run(printer),
         }
     }
 }
@@ -167,15 +184,52 @@ impl Rollback {
         if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
             return Err(prompt::cancelled());
         }
-        let body = json!({ "version": version, "revision": state.revision });
+        let told = server.get(&format!("{path}/deployments/{version}"))?;
+        let database = self.database(&told, &state, printer)?;
+        let body = json!({ "version": version, "revision": state.revision, "database": database });
         let turned = server.post(&format!("{path}/rollback"), &body)?;
         printer.done(&format!("✔ version {version} of {} is served again", state.slug));
-        printer.note("data and files are those of now; secrets are those of that version");
+        let data = if database == Some("restore") { "of that version" } else { "of now" };
+        printer.note(&format!("data is that {data}, files those of now, secrets of that version"));
         printer.answer(String::new, || {
             json!({ "from": current, "deployment": turned, "frontendUrl": state.frontend_url,
                     "backendUrl": state.backend_url })
         });
         Ok(())
+    }
+}
+
+impl Rollback {
+    /// What becomes of the database, where the version came with another schema.
+    fn database(
+        &self,
+        version: &Value,
+        state: &State,
+        printer: &Printer,
+    ) -> Result<Option<&'static str>> {
+        if self.keep_database || self.restore_database {
+            return Ok(Some(if self.keep_database { "keep" } else { "restore" }));
+        }
+        let Some(declared) = version["declared"]["ddl"].as_str() else { return Ok(None) };
+        if Schema::of(declared)? == Schema::of(&state.database.ddl)? {
+            return Ok(None);
+        }
+        printer.warn("that version came with another schema of the database");
+        if self.yes || !prompt::is_interactive() {
+            return Err(Failure::new(Code::Conflict, "nothing says what becomes of the database")
+                .hint("say --keep-database, or --restore-database to have its former rows"));
+        }
+        printer.note("  1  keep the database as it is");
+        printer.note("  2  put it back as it was then; what was written since goes");
+        printer.note("  3  cancel");
+        loop {
+            match prompt::ask("Choose 1, 2 or 3", Some("3"))?.as_str() {
+                "1" => return Ok(Some("keep")),
+                "2" => return Ok(Some("restore")),
+                "3" => return Err(prompt::cancelled()),
+                _ => {}
+            }
+        }
     }
 }
 
@@ -193,8 +247,11 @@ impl Promote {
             return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
         };
         let version = staging.get(&format!("/api/projects/{slug}/deployments/{served}"))?;
-        let desired = desired(&version, &from)?;
-        let plan = lyceum_project::plan(&state, &desired);
+        let mut desired = desired(&version, &from, &state)?;
+        if let Some(wish) = &mut desired.database {
+            wish.accept_data_loss = self.accept_data_loss;
+        }
+        let mut plan = lyceum_project::plan(&state, &desired)?;
         if self.dry_run {
             let build = desired.frontend.as_ref().map_or(0, |zip| zip.size);
             printer.answer(|| show::plan(&plan, &state, build), || json!(plan));
@@ -206,6 +263,7 @@ impl Promote {
         }
         printer.note("Changes detected:");
         printer.note(show::changes(&plan).trim_end());
+        consent(&mut plan, self.yes)?;
         let question = format!("Serve version {served} of staging on production?");
         if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
             return Err(prompt::cancelled());
@@ -221,7 +279,7 @@ impl Promote {
 }
 
 /// What production shall have: the version's code and frontend. Secrets and data never travel.
-fn desired(version: &Value, from: &State) -> Result<Desired> {
+fn desired(version: &Value, from: &State, to: &State) -> Result<Desired> {
     let wrong =
         |error: serde_json::Error| Failure::failed(format!("staging told no version: {error}"));
     let part = |name: &str| version[name].clone();
@@ -230,7 +288,16 @@ fn desired(version: &Value, from: &State) -> Result<Desired> {
     let uses: Uses = serde_json::from_value(part("uses")).map_err(wrong)?;
     let metadata = from.metadata.clone().unwrap_or_default();
     let slug = from.slug.clone();
-    Ok(Desired { slug, metadata, frontend, backend, force_backend: false, uses, secrets: None })
+    let wish: Option<SchemaWish> =
+        serde_json::from_value(version["declared"]["wish"].clone()).map_err(wrong)?;
+    let database = match wish {
+        Some(wish) => {
+            Some(DatabaseWish { schema: wish.for_state(&to.database)?, accept_data_loss: false })
+        }
+        None => None,
+    };
+    let force_backend = false;
+    Ok(Desired { slug, metadata, frontend, backend, force_backend, uses, secrets: None, database })
 }
 
 /// Copies one file by its hash; one that production has is not fetched at all.

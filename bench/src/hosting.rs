@@ -1,0 +1,287 @@
+//! `lyceum-bench hosting`: what a deployed backend costs beside the bare runtime, and beside miniflare,
+//! with the same bundled code in one run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::goals::Finding;
+use crate::load::Target;
+use crate::machine::Machine;
+use crate::ours::{Credentials, Ours};
+use crate::pairs::{Pairs, Spread};
+use crate::process::Process;
+use crate::report::Report;
+use crate::server::{BOTH_CORES, Server, free_address};
+
+/// The route by the path of the server, and by that of a bare runtime.
+const OURS: &str = "/_projects/bench/api/hello";
+const BARE: &str = "/api/hello";
+const ROUTE: &str = "export const GET = (c) => c.json({ hello: \"world\" });\n";
+const CLIENTS: u32 = 32;
+/// How long a load runs.
+const LOAD: Duration = Duration::from_secs(5);
+
+/// How long a run is.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Options {
+    /// Times that each figure is measured
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// MiB of the large frontend
+    #[arg(long, default_value_t = 100)]
+    frontend: usize,
+    /// A short run: shows that everything works, measures little
+    #[arg(long)]
+    quick: bool,
+    /// The server's binary
+    #[arg(long, default_value = "target/release/lyceum")]
+    lyceum: PathBuf,
+    /// Where databases and projects go
+    #[arg(long, default_value = "target/bench")]
+    folder: PathBuf,
+}
+
+/// Measures and reports. Errors: one of the sides does not answer.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let machine = Machine::read()?;
+    let mut report = Report { machine, sizes: [0, 0], limits: Vec::new(), findings: Vec::new() };
+    report.print_machine();
+    fs::create_dir_all(&options.folder)?;
+    let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
+    let (rounds, time) = match options.quick {
+        true => (1, Duration::from_secs(1)),
+        false => (options.rounds, LOAD),
+    };
+    let bench = Bench::new(options, scratch.path())?;
+    let server = bench.serve()?;
+    bench.deploy(&server)?;
+    report.add(bench.unchanged(&server, rounds)?);
+    let bundle = bench.bundle(&server)?;
+    drop(server);
+    report.add([bench.cold_starts(&bundle, rounds)?]);
+    report.add(bench.warm(&bundle, rounds, time)?);
+    report.add(bench.large(if options.quick { 8 } else { options.frontend })?);
+    report.print_end();
+    report.write(&options.folder.join("hosting.json"))
+}
+
+/// A project, a server for it, and the programs beside.
+struct Bench {
+    ours: Ours,
+    credentials: Credentials,
+    project: PathBuf,
+    /// The folder of miniflare and the runtime.
+    packages: PathBuf,
+    workerd: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Bench {
+    fn new(options: &Options, scratch: &Path) -> Result<Self> {
+        let project = scratch.join("project");
+        fs::create_dir_all(project.join("server/api"))?;
+        fs::create_dir_all(project.join("dist"))?;
+        fs::write(project.join("server/api/hello.js"), ROUTE)?;
+        fs::write(project.join("dist/index.html"), "<h1>Bench</h1>")?;
+        let config = r#"{ "name": "Bench", "buildPath": "dist" }"#;
+        fs::write(project.join("lyceum.config.json"), config)?;
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").canonicalize()?;
+        let modules = tests.join("deploy/node_modules");
+        std::os::unix::fs::symlink(modules, project.join("node_modules"))?;
+        let packages = tests.join("hosting");
+        let named = packages.join("node_modules/@cloudflare");
+        let found =
+            fs::read_dir(&named).with_context(|| format!("{} is there", named.display()))?;
+        let mut programs = found.flatten().map(|entry| entry.path().join("bin/workerd"));
+        let workerd = programs.find(|program| program.is_file()).context("workerd is installed")?;
+        let ours = Ours {
+            program: options.lyceum.canonicalize().context("the binary is built")?,
+            data: scratch.join("data"),
+            database: None,
+        };
+        let credentials = ours.create_client()?;
+        Ok(Self { ours, credentials, project, packages, workerd, scratch: scratch.to_owned() })
+    }
+
+    /// A server of staging on every core.
+    fn serve(&self) -> Result<Server> {
+        let address = free_address()?;
+        let begun = Instant::now();
+        let process = Process::start(BOTH_CORES, &self.ours.program, |command| {
+            command.args(["serve", "--env", "staging", "--listen", &address, "--data"]);
+            command.arg(&self.ours.data);
+            command.env("LYCEUM_WORKERD", &self.workerd).env("LYCEUM_SERVER__LOG_LEVEL", "warn");
+        })?;
+        let mut server = Server::wait(process, address, "/health", begun)?;
+        server.load_cores = BOTH_CORES;
+        Ok(server)
+    }
+
+    fn deploying(&self, server: &Server, flags: &[&str]) -> Command {
+        let mut command = Command::new(&self.ours.program);
+        command.args(["deploy", "--yes", "--json", "--quiet"]).args(flags);
+        self.prepare(&mut command, server);
+        command
+    }
+
+    fn prepare(&self, command: &mut Command, server: &Server) {
+        command.current_dir(&self.project).stdin(Stdio::null());
+        command.env("LYCEUM_URL", format!("http://{}", server.address));
+        command.env("LYCEUM_CLIENT_ID", &self.credentials.id);
+        command.env("LYCEUM_CLIENT_SECRET", &self.credentials.secret);
+    }
+
+    /// Deploys what is there; answers what the command says.
+    fn deploy(&self, server: &Server) -> Result<Value> {
+        let output = self.deploying(server, &[]).output()?;
+        let told = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "'lyceum deploy' failed: {told}");
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    fn unchanged(&self, server: &Server, rounds: usize) -> Result<[Finding; 2]> {
+        let (mut times, mut sent) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            let begun = Instant::now();
+            let told = self.deploy(server)?;
+            times.push(begun.elapsed().as_secs_f64() * 1e3);
+            ensure!(told["action"] == "nothing", "nothing changed, and yet: {told}");
+            sent.push(told["uploadedBytes"].as_f64().context("a deploy says what it sent")?);
+        }
+        let detail = format!("{rounds} deploys, exec to exit");
+        Ok([
+            Finding::new("H3", Spread::of(times), detail.as_str()),
+            Finding::new("H3.sent", Spread::of(sent), detail),
+        ])
+    }
+
+    /// The code as it was deployed: what the other sides run.
+    fn bundle(&self, server: &Server) -> Result<PathBuf> {
+        let form = self.credentials.form();
+        let text = ureq::post(format!("http://{}/oauth2/token", server.address))
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .send(form)?
+            .body_mut()
+            .read_to_string()?;
+        let token: Value = serde_json::from_str(&text)?;
+        let token = token["access_token"].as_str().context("a token")?;
+        let get = |path: &str| -> Result<Vec<u8>> {
+            let request = ureq::get(format!("http://{}/api/projects/bench{path}", server.address));
+            let request = request.header("Authorization", format!("Bearer {token}"));
+            Ok(request.call()?.body_mut().read_to_vec()?)
+        };
+        let state: Value = serde_json::from_slice(&get("")?)?;
+        let hash = state["backend"]["modules"][0]["sha256"].as_str().context("a module")?;
+        let file = self.scratch.join("worker.js");
+        fs::write(&file, get(&format!("/artifacts/{hash}"))?)?;
+        Ok(file)
+    }
+
+    /// The runtime alone, on every core.
+    fn bare(&self, bundle: &Path) -> Result<Server> {
+        let address = free_address()?;
+        let config = self.scratch.join("bare.capnp");
+        let text = format!(
+            r#"using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    modules = [(name = "worker.js", esModule = embed "{}")],
+    compatibilityDate = "2026-04-01", compatibilityFlags = ["nodejs_compat"],
+  ))],
+  sockets = [(name = "http", address = "{address}", http = (), service = "main")],
+);
+"#,
+            bundle.file_name().context("a file has a name")?.to_string_lossy()
+        );
+        fs::write(&config, text)?;
+        let begun = Instant::now();
+        let process = Process::start(BOTH_CORES, &self.workerd, |command| {
+            command.arg("serve").arg(&config);
+        })?;
+        let mut server = Server::wait(process, address, BARE, begun)?;
+        server.load_cores = BOTH_CORES;
+        Ok(server)
+    }
+
+    fn miniflare(&self, bundle: &Path) -> Result<Server> {
+        let address = free_address()?;
+        let (_, port) = address.rsplit_once(':').context("an address has a port")?;
+        let begun = Instant::now();
+        let mut process = Process::start(BOTH_CORES, "node", |command| {
+            command.arg("serve.mjs").arg(port).arg(bundle).current_dir(&self.packages);
+        })?;
+        // Its work is that of the runtime below it, too.
+        process.count_family(process.id());
+        let mut server = Server::wait(process, address, BARE, begun)?;
+        server.load_cores = BOTH_CORES;
+        Ok(server)
+    }
+
+    /// The first request to a backend that does not run, beside a start of the bare runtime.
+    fn cold_starts(&self, bundle: &Path, rounds: usize) -> Result<Finding> {
+        let (mut ours, mut bare, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            bare.push(self.bare(bundle)?.started.as_secs_f64() * 1e3);
+            let server = self.serve()?;
+            let begun = Instant::now();
+            server.get(OURS)?;
+            ours.push(begun.elapsed().as_secs_f64() * 1e3);
+            ratios.push(ours[ours.len() - 1] / bare[bare.len() - 1]);
+        }
+        let (ours, bare) = (Spread::of(ours), Spread::of(bare));
+        let detail = format!("{rounds} pairs; {:.0} ms and {:.0} ms", ours.median, bare.median);
+        Ok(Finding::new("H1", Spread::of(ratios), detail))
+    }
+
+    fn warm(&self, bundle: &Path, rounds: usize, time: Duration) -> Result<[Finding; 2]> {
+        let (ours, bare) = (self.serve()?, self.bare(bundle)?);
+        ours.get(OURS)?;
+        let load = |server: &Server, path: &str| {
+            server.load(Target::Fixed(path.to_owned()), CLIENTS, time)
+        };
+        let pairs = Pairs::measure(rounds, || load(&bare, BARE), || load(&ours, OURS))?;
+        drop(bare);
+        let miniflare = self.miniflare(bundle)?;
+        let other = Pairs::measure(rounds, || load(&miniflare, BARE), || load(&ours, OURS))?;
+        let finding = |id: &str, pairs: &Pairs, name: &str| {
+            let rate = |spread: Spread| spread.median;
+            let (ours, other) = (
+                rate(pairs.ours(|sample| sample.requests_per_second)),
+                rate(pairs.other(|sample| sample.requests_per_second)),
+            );
+            let detail = format!("{CLIENTS} clients; {ours:.0} req/s, {name} {other:.0} req/s");
+            Finding::new(id, pairs.ratio(|sample| sample.requests_per_second), detail)
+        };
+        Ok([
+            finding("H2", &pairs, "the bare runtime"),
+            finding("H2.miniflare", &other, "miniflare"),
+        ])
+    }
+
+    /// A frontend that no memory should hold.
+    fn large(&self, mebibytes: usize) -> Result<[Finding; 2]> {
+        let mut random = fastrand::Rng::with_seed(7);
+        let bytes: Vec<u8> =
+            std::iter::repeat_with(|| random.u8(..)).take(mebibytes << 20).collect();
+        fs::write(self.project.join("dist/large.bin"), bytes)?;
+        let server = self.serve()?;
+        let begun = Instant::now();
+        let client = Process::start(BOTH_CORES, &self.ours.program, |command| {
+            command.args(["deploy", "--yes", "--quiet", "--no-backend"]);
+            self.prepare(command, &server);
+        })?;
+        let peak = client.wait_for_peak()?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let detail = format!("{mebibytes} MiB that cannot be compressed, in {seconds:.1} s");
+        let after = server.process.anonymous_mib()?;
+        Ok([
+            Finding::new("H4.client", peak, detail.as_str()),
+            Finding::new("H4.server", after, detail),
+        ])
+    }
+}

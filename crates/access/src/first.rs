@@ -1,0 +1,79 @@
+//! The first administrator: by a link that the server shows at its start, or by settings.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use crate::audit::{COMMAND_LINE, Change};
+use crate::master::Master;
+use crate::person::{self, NewPerson, Person, Role};
+use crate::repository::people as repository;
+use crate::secret;
+
+/// Whether somebody administers this server: an administrator who can sign in.
+pub fn is_made(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(repository::active_administrators(tx)? > 0)
+}
+
+/// The secret of the link with which the first administrator is made. It follows from the master key, so
+/// that every server of a database takes it, and opens nothing once somebody administers.
+pub fn link(master: &Master) -> String {
+    secret::text(&master.derive("lyceum first administrator"))
+}
+
+/// Whether the link makes the first administrator now.
+pub fn is_open(tx: &mut Tx<'_>, master: &Master, sent: &str) -> Result<bool> {
+    let is_link = secret::same(&secret::hash(&link(master)), &secret::hash(sent));
+    Ok(is_link && !is_made(tx)?)
+}
+
+/// Makes the first administrator by the link. `password` is a hash.
+/// Errors: the link is not it, or somebody administers by now; what [`person::create`] refuses.
+pub fn make(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    master: &Master,
+    sent: &str,
+    (email, name, password): (&str, &str, &str),
+) -> Result<Person> {
+    if !is_open(tx, master, sent)? {
+        let message = "this link makes no administrator: it is not the one that the server shows at \
+                       its start, or there is an administrator already";
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    }
+    create(tx, now, email, name, password, "first link")
+}
+
+/// Makes the administrator whom the settings name, where nobody administers yet. `password` is a hash.
+pub fn ensure(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    email: &str,
+    password: &str,
+) -> Result<Option<Person>> {
+    match is_made(tx)? {
+        true => Ok(None),
+        false => create(tx, now, email, email, password, "settings").map(Some),
+    }
+}
+
+fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    email: &str,
+    name: &str,
+    password: &str,
+    by: &str,
+) -> Result<Person> {
+    let new = NewPerson {
+        email: email.to_owned(),
+        name: name.to_owned(),
+        role: Role::Administrator,
+        password: Some(password.to_owned()),
+    };
+    let person = person::create(tx, now, &new)?;
+    let change = Change { who: COMMAND_LINE, what: "user.create", subject: &person.email };
+    change.note(tx, now, &json!({ "role": person.role.name(), "by": by }))?;
+    Ok(person)
+}

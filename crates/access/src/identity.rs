@@ -1,0 +1,90 @@
+//! Which account somebody's identity at an OpenID provider opens.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use crate::audit::Change;
+use crate::oidc::Claims;
+use crate::person::{self, NewPerson, Person, Role};
+use crate::repository::identities as repository;
+
+/// Whom the provider may sign in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// Domains of e-mail addresses, such as `example.org`; empty: every one.
+    pub domains: Vec<String>,
+    /// The role of a new account for who has none; none: accounts are made by administrators alone.
+    pub new_accounts: Option<Role>,
+}
+
+/// The account that an identity opens. Once it has opened one it opens that one, whatever becomes of its
+/// e-mail address; the first time the account is the one of its confirmed address, or a new one where the
+/// rule makes it.
+///
+/// Errors: an address that is not confirmed, of another domain, without an account, or of an account that
+/// another identity of the provider opens; an account that is disabled.
+pub fn person(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    issuer: &str,
+    claims: &Claims,
+    rule: &Rule,
+) -> Result<Person> {
+    if let Some(id) = repository::person(tx, issuer, &claims.subject)? {
+        let known = person::find(tx, &id)?;
+        return known
+            .filter(|known| known.disabled.is_none())
+            .ok_or_else(|| refused("your account is disabled; ask an administrator"));
+    }
+    let email = claims.email.as_deref().ok_or_else(|| {
+        refused("the sign-in service does not confirm your e-mail address; confirm it there first")
+    })?;
+    let domain = email.rsplit('@').next().unwrap_or_default();
+    if !rule.domains.is_empty() && !rule.domains.iter().any(|one| one.eq_ignore_ascii_case(domain))
+    {
+        return Err(refused(format!("people of '{domain}' do not sign in here")));
+    }
+    let person = match (person::by_email(tx, email)?, rule.new_accounts) {
+        (Some(known), _) if known.disabled.is_some() => {
+            return Err(refused("your account is disabled; ask an administrator"));
+        }
+        (Some(known), _) => known,
+        (None, Some(new)) => make(tx, now, email, claims, new)?,
+        (None, None) => {
+            let message = format!("there is no account of '{email}'; ask an administrator for one");
+            return Err(refused(message));
+        }
+    };
+    if repository::has_one(tx, issuer, &person.id)? {
+        let message = format!(
+            "the account of '{email}' belongs to another identity of the sign-in service; ask an \
+             administrator"
+        );
+        return Err(refused(message));
+    }
+    repository::insert(tx, now, (issuer, &claims.subject), &person.id)?;
+    let change = Change { who: &person.email, what: "user.identity", subject: &person.email };
+    change.note(tx, now, &json!({ "issuer": issuer, "subject": claims.subject }))?;
+    Ok(person)
+}
+
+fn make(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    email: &str,
+    claims: &Claims,
+    role: Role,
+) -> Result<Person> {
+    let name = claims.name.clone().unwrap_or_else(|| email.to_owned());
+    let new = NewPerson { email: email.to_owned(), name, role, password: None };
+    let person = person::create(tx, now, &new)?;
+    let change = Change { who: &person.email, what: "user.create", subject: &person.email };
+    change.note(tx, now, &json!({ "role": role.name(), "by": "sign-in service" }))?;
+    Ok(person)
+}
+
+fn refused(message: impl Into<String>) -> Problem {
+    Problem::new(ProblemKind::Forbidden, message)
+}

@@ -1,0 +1,226 @@
+//! A bucket of S3, or of what speaks like it: where blobs are, while the disk has copies.
+//!
+//! Each call waits for its answer. What waits are threads that read and write files anyway.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{Read, Write};
+use std::path::Path as FilePath;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use lyceum_core::config::S3;
+use lyceum_core::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
+use lyceum_core::{Problem, ProblemKind, Result};
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::client::{
+    ClientOptions, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpResponseBody, HttpService,
+};
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig};
+
+use crate::{Digest, failed};
+
+/// How often a request that failed is sent again, a moment later each time.
+const RETRIES: usize = 3;
+
+/// The blobs of one store in a bucket.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    store: AmazonS3,
+    /// In front of the names of all blobs.
+    prefix: String,
+}
+
+impl Remote {
+    /// The blobs below `name` in the bucket. Nothing is asked yet.
+    pub(crate) fn open(s3: &S3, name: &str) -> Result<Self> {
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(&s3.bucket)
+            .with_region(&s3.region)
+            .with_allow_http(s3.endpoint.starts_with("http://"))
+            .with_http_connector(Connector)
+            .with_retry(RetryConfig {
+                max_retries: RETRIES,
+                retry_timeout: Duration::from_secs(S3_ANSWER_MAX_S),
+                ..RetryConfig::default()
+            });
+        if !s3.endpoint.is_empty() {
+            builder = builder.with_endpoint(s3.endpoint.trim_end_matches('/'));
+        }
+        match (&s3.access_key, &s3.secret_key) {
+            (Some(id), Some(secret)) => {
+                builder = builder.with_access_key_id(id.reveal());
+                builder = builder.with_secret_access_key(secret.reveal());
+            }
+            _ => builder = builder.with_skip_signature(true),
+        }
+        let store = builder.build().map_err(|fault| {
+            let message = "the settings of [s3] name no bucket that can be used";
+            Problem::new(ProblemKind::Invalid, message).because(fault.to_string())
+        })?;
+        let prefix = [s3.prefix.trim_matches('/'), name].join("/");
+        Ok(Self { store, prefix: prefix.trim_matches('/').to_owned() })
+    }
+
+    /// Keeps a file under its digest. Once this returns, it is durable.
+    pub(crate) fn put(&self, sha256: &Digest, file: &FilePath) -> Result<()> {
+        let (path, file) = (self.path(sha256), File::open(file));
+        let mut file = file.map_err(|fault| failed("read a blob", &fault))?;
+        let size = file.metadata().map_err(|fault| failed("look at a blob", &fault))?.len();
+        wait(async {
+            if size <= S3_PART_BYTES {
+                let bytes = part(&mut file)?;
+                return self
+                    .store
+                    .put(&path, bytes.into())
+                    .await
+                    .map(drop)
+                    .map_err(|fault| told(&fault));
+            }
+            let mut upload = self.store.put_multipart(&path).await.map_err(|fault| told(&fault))?;
+            match parts(&mut *upload, &mut file).await {
+                Ok(()) => upload.complete().await.map(drop).map_err(|fault| told(&fault)),
+                Err(problem) => {
+                    // What cannot be given up now, a rule of the bucket removes.
+                    let _ = upload.abort().await;
+                    Err(problem)
+                }
+            }
+        })
+    }
+
+    /// Bytes of the blob; none: it is not there.
+    pub(crate) fn size(&self, sha256: &Digest) -> Result<Option<u64>> {
+        let path = self.path(sha256);
+        match wait(self.store.head(&path)) {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(fault) => Err(told(&fault)),
+        }
+    }
+
+    /// Writes the blob's bytes; answers whether it is there.
+    pub(crate) fn read(&self, sha256: &Digest, mut to: impl Write + Send) -> Result<bool> {
+        let Some(size) = self.size(sha256)? else { return Ok(false) };
+        let path = self.path(sha256);
+        let mut offset = 0;
+        while offset < size {
+            let end = size.min(offset + S3_PART_BYTES);
+            let bytes =
+                wait(self.store.get_range(&path, offset..end)).map_err(|fault| told(&fault))?;
+            to.write_all(&bytes).map_err(|fault| failed("write a copy of a blob", &fault))?;
+            offset += bytes.len() as u64;
+        }
+        Ok(true)
+    }
+
+    /// Removes the blob. It is no fault that it is not there.
+    pub(crate) fn remove(&self, sha256: &Digest) -> Result<()> {
+        let path = self.path(sha256);
+        match wait(self.store.delete(&path)) {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(fault) => Err(told(&fault)),
+        }
+    }
+
+    /// All blobs, with the milliseconds since 1970 at which each was written.
+    pub(crate) fn list(&self) -> Result<Vec<(Digest, i64)>> {
+        let prefix = Path::from(self.prefix.as_str());
+        let listed = wait(self.store.list_with_delimiter(Some(&prefix)))
+            .map_err(|fault| told(&fault))?
+            .objects;
+        let of = |meta: ObjectMeta| {
+            let digest = meta.location.filename()?.parse().ok()?;
+            Some((digest, meta.last_modified.timestamp_millis()))
+        };
+        Ok(listed.into_iter().filter_map(of).collect())
+    }
+
+    fn path(&self, sha256: &Digest) -> Path {
+        Path::from(format!("{}/{sha256}", self.prefix))
+    }
+}
+
+async fn parts(upload: &mut dyn MultipartUpload, file: &mut File) -> Result<()> {
+    loop {
+        let bytes = part(file)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        upload.put_part(bytes.into()).await.map_err(|fault| told(&fault))?;
+    }
+}
+
+/// The next bytes of a file.
+fn part(file: &mut File) -> Result<Bytes> {
+    let mut bytes = Vec::new();
+    let read = file.take(S3_PART_BYTES).read_to_end(&mut bytes);
+    read.map_err(|fault| failed("read a blob", &fault))?;
+    Ok(bytes.into())
+}
+
+/// What is answered by a bucket that does not do as it is told.
+fn told(fault: &object_store::Error) -> Problem {
+    let message = "the bucket of the server's files does not answer as it should; try again";
+    Problem::new(ProblemKind::Unavailable, message).because(fault.to_string())
+}
+
+/// Runs a future to its end on a thread of its own: the caller's may be one that must not wait.
+fn wait<T: Send>(work: impl Future<Output = T> + Send) -> T {
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+            runtime.expect("a runtime without input and output needs nothing").block_on(work)
+        });
+        waits.join().expect("what is asked of a bucket does not panic")
+    })
+}
+
+/// The HTTP of the rest of the program, which has one TLS.
+#[derive(Debug)]
+struct Connector;
+
+impl HttpConnector for Connector {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(Duration::from_secs(10)))
+            .timeout_global(Some(Duration::from_secs(S3_ANSWER_MAX_S)))
+            .build();
+        Ok(HttpClient::new(Http(Arc::new(config.new_agent()))))
+    }
+}
+
+#[derive(Debug)]
+struct Http(Arc<ureq::Agent>);
+
+#[async_trait::async_trait]
+impl HttpService for Http {
+    async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
+        let (parts, body) = request.into_parts();
+        let bytes = body.collect().await?.to_bytes();
+        // An empty body has no length and no sort where the method has none.
+        let sent = match bytes.is_empty() && parts.method != "PUT" && parts.method != "POST" {
+            true => self.0.run(ureq::http::Request::from_parts(parts, ())),
+            false => self.0.run(ureq::http::Request::from_parts(parts, &bytes[..])),
+        };
+        let broken = |fault: ureq::Error| {
+            let kind = match &fault {
+                ureq::Error::Timeout(_) => HttpErrorKind::Timeout,
+                ureq::Error::Io(_) => HttpErrorKind::Interrupted,
+                _ => HttpErrorKind::Connect,
+            };
+            HttpError::new(kind, fault)
+        };
+        let (parts, mut body) = sent.map_err(broken)?.into_parts();
+        let bytes = body.with_config().limit(u64::MAX).read_to_vec().map_err(broken)?;
+        let body = http_body_util::Full::new(Bytes::from(bytes));
+        let body = HttpResponseBody::new(body.map_err(|never| match never {}));
+        Ok(HttpResponse::from_parts(parts, body))
+    }
+}

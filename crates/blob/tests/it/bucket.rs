@@ -1,0 +1,168 @@
+//! Blobs in a bucket of S3, served by `s3s-fs`, which checks signatures.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
+
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use lyceum_blob::{Blobs, Digest, Swept};
+use lyceum_core::ProblemKind;
+use lyceum_core::config::{S3, Secret};
+use lyceum_core::limits::S3_PART_BYTES;
+use lyceum_core::time::Timestamp;
+use s3s::auth::SimpleAuth;
+use s3s::service::S3ServiceBuilder;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+use crate::files;
+
+/// A server with one bucket, which is a folder; it ends with the tests.
+fn bucket() -> (TempDir, S3) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("files")).unwrap();
+    let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder.path()).unwrap());
+    builder.set_auth(SimpleAuth::from_single("key", "secret"));
+    let service = builder.build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        runtime.block_on(async {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let service = service.clone();
+                let connection =
+                    http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                tokio::spawn(async { drop(connection.await) });
+            }
+        });
+    });
+    (folder, settings(endpoint, "secret"))
+}
+
+fn settings(endpoint: String, secret: &str) -> S3 {
+    S3 {
+        bucket: "files".into(),
+        endpoint,
+        region: "us-east-1".into(),
+        prefix: "school".into(),
+        access_key: Some(Secret::new("key".to_owned())),
+        secret_key: Some(Secret::new(secret.to_owned())),
+    }
+}
+
+/// A server's folder before the bucket.
+fn server(s3: &S3) -> (TempDir, Blobs) {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::in_s3(folder.path(), s3, "hosting").unwrap();
+    (folder, blobs)
+}
+
+/// So long after the folder was last changed.
+fn after(folder: &TempDir, seconds: i64) -> Timestamp {
+    let changed = fs::metadata(folder.path().join("uploads")).unwrap().modified().unwrap();
+    let changed = changed.duration_since(UNIX_EPOCH).unwrap().as_millis();
+    Timestamp::from_milliseconds(i64::try_from(changed).unwrap()).plus_seconds(seconds)
+}
+
+fn is_in(bucket: &TempDir, digest: &Digest) -> bool {
+    bucket.path().join(format!("files/school/hosting/{digest}")).is_file()
+}
+
+#[test]
+fn what_one_server_keeps_another_reads() {
+    let (bucket, s3) = bucket();
+    let (_one, first) = server(&s3);
+    let (two, second) = server(&s3);
+    let digest = Digest::of(b"abc");
+    assert!(!first.has(&digest).unwrap() && first.open(&digest).unwrap().is_none());
+    assert_eq!(first.put(&digest, &b"abc"[..]).unwrap(), 3);
+    assert!(is_in(&bucket, &digest), "kept means that it is in the bucket");
+    assert!(second.has(&digest).unwrap());
+    assert_eq!(second.read(&digest).unwrap().unwrap(), b"abc");
+    assert!(files(&two).contains(&digest.to_string()), "what was read is copied");
+    let mut open = second.open(&digest).unwrap().unwrap();
+    first.remove(&digest).unwrap();
+    first.remove(&digest).unwrap();
+    assert!(!is_in(&bucket, &digest) && !second.has(&digest).unwrap());
+    let mut bytes = String::new();
+    open.file.read_to_string(&mut bytes).unwrap();
+    assert_eq!(bytes, "abc", "an open blob stays readable");
+}
+
+#[test]
+fn a_large_blob_goes_in_parts_and_an_upload_goes_on_after_a_crash() {
+    let (bucket, s3) = bucket();
+    let size = usize::try_from(S3_PART_BYTES).unwrap() * 2 + 5;
+    let bytes: Vec<u8> = (0..=250).cycle().take(size).collect();
+    let digest = Digest::of(&bytes);
+    let (folder, blobs) = server(&s3);
+    let half = size / 2;
+    blobs.append("u-1", 0, &bytes[..half]).unwrap();
+    // The server is killed and starts again on its folder.
+    drop(blobs);
+    let blobs = Blobs::in_s3(folder.path(), &s3, "hosting").unwrap();
+    assert_eq!(blobs.upload_size("u-1").unwrap(), Some(half as u64));
+    blobs.append("u-1", half as u64, &bytes[half..]).unwrap();
+    assert!(!is_in(&bucket, &digest), "half of a blob is none");
+    assert_eq!(blobs.finish("u-1", &digest).unwrap(), size as u64);
+    assert!(is_in(&bucket, &digest));
+    let (_other, other) = server(&s3);
+    let mut blob = other.open(&digest).unwrap().unwrap();
+    let mut read = Vec::new();
+    blob.file.read_to_end(&mut read).unwrap();
+    assert!(read == bytes && blob.size == size as u64);
+    blobs.append("u-2", 0, b"abd").unwrap();
+    assert_eq!(blobs.finish("u-2", &Digest::of(b"abc")).unwrap_err().kind, ProblemKind::Invalid);
+    assert!(!is_in(&bucket, &Digest::of(b"abc")));
+}
+
+#[test]
+fn a_sweep_takes_from_the_bucket_what_nobody_wants_and_nobody_asked_for() {
+    let (bucket, s3) = bucket();
+    let (folder, blobs) = server(&s3);
+    let [wanted, orphan, asked] = [b"wanted", b"orphan", b"asked!"].map(|bytes| {
+        let digest = Digest::of(bytes);
+        blobs.put(&digest, &bytes[..]).unwrap();
+        digest
+    });
+    // Bytes that were sent and never became anything, and nothing of another store.
+    let mut writer = blobs.writer().unwrap();
+    writer.write_all(b"sent").unwrap();
+    writer.sync().unwrap();
+    drop(writer);
+    let other = Blobs::in_s3(folder.path().join("other"), &s3, "projects/a").unwrap();
+    other.put(&orphan, &b"orphan"[..]).unwrap();
+    let hour = Duration::from_hours(1);
+    let sweep = |at| blobs.sweep(at, hour, |digest| *digest == wanted).unwrap();
+    assert_eq!(sweep(after(&folder, 600)), Swept::default());
+    assert!(blobs.has(&asked).unwrap());
+    assert_eq!(sweep(after(&folder, 4000)).blobs, 3, "nobody asked in the last hour");
+    assert!(is_in(&bucket, &wanted) && !is_in(&bucket, &orphan) && !is_in(&bucket, &asked));
+    assert_eq!(other.read(&orphan).unwrap().unwrap(), b"orphan");
+}
+
+#[test]
+fn a_bucket_that_refuses_or_is_not_there_keeps_nothing() {
+    let (_bucket, s3) = bucket();
+    let wrong = settings(s3.endpoint.clone(), "wrong");
+    let nowhere = settings("http://127.0.0.1:1".into(), "secret");
+    let folder = tempfile::tempdir().unwrap();
+    for (name, s3) in [("wrong", wrong), ("nowhere", nowhere)] {
+        let root = folder.path().join(name);
+        let blobs = Blobs::in_s3(&root, &s3, "hosting").unwrap();
+        let problem = blobs.put(&Digest::of(b"abc"), &b"abc"[..]).unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Unavailable, "{name}: {problem}");
+        assert!(!problem.message.contains("secret") && !problem.message.contains("127.0"));
+        assert!(is_empty(&root.join("copies")), "{name}");
+        assert!(blobs.has(&Digest::of(b"abc")).is_err(), "{name}: not there is another answer");
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}

@@ -1,0 +1,123 @@
+//! Finding sections by words.
+
+use super::Page;
+
+/// Sections that a search answers at most.
+const FOUND_MAX_COUNT: usize = 20;
+/// Words of a query that count.
+const WORDS_MAX_COUNT: usize = 8;
+/// Characters that are shown around what was found.
+const AROUND_CHARS: usize = 70;
+
+/// The words of all sections.
+pub(super) struct Index(Vec<Entry>);
+
+struct Entry {
+    page: usize,
+    section: usize,
+    title: String,
+    words: String,
+}
+
+/// A section that was found.
+pub struct Found<'l> {
+    /// Its page.
+    pub page: &'l Page,
+    /// Its anchor on the page.
+    pub anchor: &'l str,
+    /// Its heading.
+    pub title: &'l str,
+    /// The text before the first word that was found, the word, and the text after it.
+    pub snippet: [String; 3],
+}
+
+impl Index {
+    pub(super) fn new(pages: &[Page]) -> Self {
+        let sections = pages.iter().enumerate().flat_map(|(number, page)| {
+            page.rendered.sections.iter().enumerate().map(move |(section, found)| Entry {
+                page: number,
+                section,
+                title: found.title.to_lowercase(),
+                words: found.words.to_lowercase(),
+            })
+        });
+        Self(sections.collect())
+    }
+
+    /// The sections in which, with its page's title, each word stands, best first.
+    pub(super) fn search<'l>(&self, pages: &'l [Page], query: &str) -> Vec<Found<'l>> {
+        let query = query.to_lowercase();
+        let words: Vec<&str> = query
+            .split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c))
+            .filter(|word| !word.is_empty())
+            .take(WORDS_MAX_COUNT)
+            .collect();
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<(usize, &Entry)> = self
+            .0
+            .iter()
+            .filter_map(|entry| Some((entry.rank(&pages[entry.page], &words)?, entry)))
+            .collect();
+        found.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        found.truncate(FOUND_MAX_COUNT);
+        found.into_iter().map(|(_, entry)| entry.found(&pages[entry.page], &words)).collect()
+    }
+}
+
+impl Entry {
+    /// How well the section answers; none where a word is missing.
+    fn rank(&self, page: &Page, words: &[&str]) -> Option<usize> {
+        let page_title = page.title.to_lowercase();
+        let mut rank = 0;
+        for word in words {
+            let in_title = usize::from(self.title.contains(word));
+            let in_page = usize::from(page_title.contains(word));
+            let in_words = self.words.matches(word).take(3).count();
+            if in_title + in_page + in_words == 0 {
+                return None;
+            }
+            rank += 20 * in_title + 6 * in_page + 2 * in_words;
+        }
+        // Why things are as they are comes after how they are used.
+        let weight = if page.group == super::DECISIONS { 1 } else { 3 };
+        Some(rank * weight)
+    }
+
+    fn found<'l>(&self, page: &'l Page, words: &[&str]) -> Found<'l> {
+        let section = &page.rendered.sections[self.section];
+        Found {
+            page,
+            anchor: &section.id,
+            title: &section.title,
+            snippet: snippet(&section.words, words),
+        }
+    }
+}
+
+/// The text around the first word that stands in it; its beginning where none does.
+fn snippet(text: &str, words: &[&str]) -> [String; 3] {
+    let chars: Vec<char> = text.chars().collect();
+    // Character by character, for lower case may be longer than upper case.
+    let lower: Vec<char> = chars.iter().map(|c| c.to_lowercase().next().unwrap_or(*c)).collect();
+    let hit = words
+        .iter()
+        .filter_map(|word| {
+            let word: Vec<char> = word.chars().collect();
+            let at = lower.windows(word.len()).position(|window| window == word)?;
+            Some((at, word.len()))
+        })
+        .min();
+    let (at, length) = hit.unwrap_or((0, 0));
+    let from = at.saturating_sub(AROUND_CHARS);
+    let to = (at + length + AROUND_CHARS).min(chars.len());
+    let part = |from: usize, to: usize| chars[from..to].iter().collect::<String>();
+    let before = if from > 0 { "…" } else { "" };
+    let after = if to < chars.len() { "…" } else { "" };
+    [
+        format!("{before}{}", part(from, at)),
+        part(at, at + length),
+        format!("{}{after}", part(at + length, to)),
+    ]
+}

@@ -1,0 +1,88 @@
+//! Imports: files of rosters, checked first, done when somebody says so.
+
+use askama::Template;
+
+use crate::{Column, Frame, List};
+
+/// The columns of the list of imports.
+pub const COLUMNS: &[Column] = &[
+    Column::number("number", "Number"),
+    Column::text("file", "File"),
+    Column::text("state", "State"),
+    Column::number("rows", "Rows"),
+    Column::number("faults", "Faults"),
+    Column::text("who", "By"),
+    Column::text("begun", "Sent"),
+];
+
+/// The columns of the list of faults.
+pub const FAULTS: &[Column] = &[
+    Column::text("file", "File"),
+    Column::number("line", "Line"),
+    Column::text("column", "Column"),
+    Column::text("value", "Value"),
+    Column::text("problem", "Fault"),
+    Column::text("mend", "What to do"),
+];
+
+/// The page of all imports.
+#[derive(Template)]
+#[template(path = "imports.html")]
+pub struct Imports {
+    /// The frame.
+    pub frame: Frame,
+    /// What may be sent at most: `128 MB`.
+    pub most: String,
+    /// The imports.
+    pub list: List,
+}
+
+/// What became, or will become, of a file's rows.
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// Rows, new records, changed ones, unchanged ones, deleted ones, refused rows.
+    pub numbers: [String; 6],
+}
+
+/// How far an import is.
+pub struct Progress {
+    /// The file that is read.
+    pub file: String,
+    /// Rows that were read.
+    pub rows: String,
+    /// Of a hundred.
+    pub percent: u64,
+}
+
+/// The page of one import.
+#[derive(Template)]
+#[template(path = "import.html")]
+pub struct Import {
+    /// The frame.
+    pub frame: Frame,
+    /// Its number.
+    pub id: i64,
+    /// `checking`, `checked`, …
+    pub state: &'static str,
+    /// Whether it is being worked on.
+    pub is_running: bool,
+    /// How far it is, where this server works on it.
+    pub progress: Option<Progress>,
+    /// Who sent it and when.
+    pub about: String,
+    /// What is said of its state.
+    pub says: String,
+    /// Why it failed.
+    pub error: String,
+    /// The files.
+    pub files: Vec<File>,
+    /// Files that are no part of OneRoster.
+    pub ignored: String,
+    /// How many faults there are.
+    pub faults: u64,
+    /// Whether the refused rows can be had as a file.
+    pub has_rejects: bool,
+    /// The faults.
+    pub list: List,
+}

@@ -1,0 +1,92 @@
+//! Pictures of a class: XP against time, accuracy in its band.
+
+use std::fmt::Write;
+
+use crate::chart::{Svg, escaped};
+use crate::words;
+
+/// A student in a plot.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// To the right.
+    pub x: f64,
+    /// Upwards.
+    pub y: f64,
+    /// The point in words.
+    pub says: String,
+    /// The page with what is behind it.
+    pub href: String,
+}
+
+const WIDTH: f64 = 360.0;
+const HEIGHT: f64 = 270.0;
+const LEFT: f64 = 38.0;
+const FOOT: f64 = 36.0;
+const HEAD: f64 = 12.0;
+
+/// XP against active minutes on equal scales, with the diagonal of one XP a minute.
+pub fn scatter(points: &[Point], says: &str) -> Svg {
+    let greatest = points.iter().flat_map(|point| [point.x, point.y]).fold(1.0, f64::max);
+    let top = round_up(greatest);
+    let (right, bottom) = (WIDTH - 10.0, HEIGHT - FOOT);
+    let x = |value: f64| LEFT + (right - LEFT) * value / top;
+    let y = |value: f64| bottom - (bottom - HEAD) * value / top;
+    let mut svg = format!(
+        r#"<svg class="scatter" viewBox="0 0 {WIDTH} {HEIGHT}" role="group" aria-label="{}"><path class="axis" d="M{LEFT} {HEAD}V{bottom}H{right}"/><path class="diagonal" d="M{LEFT} {bottom}L{right} {HEAD}"/>"#,
+        escaped(says),
+    );
+    for share in [0.0, 0.5, 1.0] {
+        let (value, number) = (top * share, words::number(top * share));
+        let _ = write!(
+            svg,
+            r#"<text x="{:.1}" y="{:.1}" text-anchor="middle">{number}</text><text x="{:.1}" y="{:.1}" text-anchor="end">{number}</text>"#,
+            x(value),
+            bottom + 14.0,
+            LEFT - 6.0,
+            y(value) + 4.0,
+        );
+    }
+    let _ = write!(
+        svg,
+        r#"<text x="{right}" y="{:.1}" text-anchor="end">active minutes</text><text x="{:.1}" y="{:.1}">XP</text>"#,
+        HEIGHT - 6.0,
+        LEFT + 6.0,
+        HEAD + 4.0,
+    );
+    for point in points {
+        let _ = write!(
+            svg,
+            r#"<a href="{}" aria-label="{says}"><circle cx="{:.1}" cy="{:.1}" r="5"><title>{says}</title></circle></a>"#,
+            escaped(&point.href),
+            x(point.x),
+            y(point.y),
+            says = escaped(&point.says),
+        );
+    }
+    svg.push_str("</svg>");
+    Svg(svg)
+}
+
+/// The next of 1, 2, 4, 10, 20, 40, … that is no smaller: its half is a whole number, too.
+fn round_up(value: f64) -> f64 {
+    let mut unit = 2.0;
+    loop {
+        for step in [1.0, 2.0, 5.0] {
+            if unit * step >= value {
+                return unit * step;
+            }
+        }
+        unit *= 10.0;
+    }
+}
+
+/// The share of right answers in percent on a line from 0 to 100, with the band in which practice
+/// teaches most.
+pub fn accuracy(percent: f64, band: (f64, f64)) -> Svg {
+    let place = percent.clamp(1.0, 99.0);
+    let (from, wide) = (band.0, band.1 - band.0);
+    Svg(format!(
+        r#"<svg class="accuracy" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="line" x="0" y="3" width="100" height="2"/><rect class="band" x="{from}" y="0" width="{wide}" height="8"/><rect class="here" x="{:.1}" y="0" width="1.6" height="8"/></svg>"#,
+        place - 0.8,
+    ))
+}

@@ -1,0 +1,151 @@
+//! The bucket of a deployed project, as a client of the server's API.
+
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use lyceum_core::limits::UPLOAD_PIECE_MAX_BYTES;
+use lyceum_core::{Problem, ProblemKind, Result};
+use md5::{Digest, Md5};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use crate::{Server, hex, unreadable};
+
+/// Bytes of a part; what has more arrives in parts.
+const PART_BYTES: u64 = UPLOAD_PIECE_MAX_BYTES as u64;
+
+/// The objects of a deployed project.
+pub struct Objects<'s> {
+    server: &'s Server,
+    base: String,
+}
+
+impl<'s> Objects<'s> {
+    /// Those of the project.
+    pub fn of(server: &'s Server, slug: &str) -> Self {
+        Self { server, base: format!("/api/projects/{slug}/bucket") }
+    }
+
+    /// A page of objects, groups up to the delimiter, and where it goes on.
+    pub fn list(&self, prefix: &str, cursor: Option<&str>, limit: Option<u32>) -> Result<Value> {
+        let mut path = format!("{}?prefix={}", self.base, escape(prefix));
+        if let Some(cursor) = cursor {
+            let _ = write!(path, "&cursor={}", escape(cursor));
+        }
+        if let Some(limit) = limit {
+            let _ = write!(path, "&limit={limit}");
+        }
+        self.server.get(&path)
+    }
+
+    /// What is known of an object; none: there is none.
+    pub fn metadata(&self, key: &str) -> Result<Option<Value>> {
+        match self.server.get(&format!("{}/metadata?key={}", self.base, escape(key))) {
+            Ok(found) => Ok(Some(found)),
+            Err(problem) if problem.kind == ProblemKind::NotFound => {
+                // No bucket at all is another thing.
+                self.list("", None, Some(1)).map(|_| None)
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Writes an object into a file; one that broke off goes on where it stopped. Answers its size.
+    ///
+    /// Errors: `NotFound`.
+    pub fn get(&self, key: &str, to: &Path) -> Result<u64> {
+        let Some(found) = self.metadata(key)? else {
+            let message = format!("the bucket has no object '{key}'");
+            return Err(Problem::new(ProblemKind::NotFound, message));
+        };
+        let etag = found["etag"].as_str().unwrap_or_default();
+        // The object's own tag: what changed meanwhile is begun anew.
+        let begun = PathBuf::from(format!("{}.{etag}.part", to.display()));
+        let path = format!("{}/object?key={}", self.base, escape(key));
+        self.server.fetch_on(&path, &begun, found["size"].as_u64().unwrap_or_default())?;
+        let size = fs::metadata(&begun).map_err(|error| unreadable(&begun, &error))?.len();
+        fs::rename(&begun, to).map_err(|error| unreadable(to, &error))?;
+        Ok(size)
+    }
+
+    /// Sends a file; of one that broke off, what is missing. `progress` hears how many bytes more are
+    /// there. Answers how many were sent.
+    pub fn put(
+        &self,
+        key: &str,
+        file: &Path,
+        media: &str,
+        mut progress: impl FnMut(u64),
+    ) -> Result<u64> {
+        let failed = |error: std::io::Error| unreadable(file, &error);
+        let mut opened = File::open(file).map_err(failed)?;
+        let size = opened.metadata().map_err(failed)?.len();
+        let key_of = format!("key={}", escape(key));
+        if size <= PART_BYTES {
+            let mut bytes = Vec::new();
+            opened.read_to_end(&mut bytes).map_err(failed)?;
+            let path = format!("{}/object?{key_of}&contentType={}", self.base, escape(media));
+            self.server.put_bytes(&path, &bytes)?;
+            progress(size);
+            return Ok(size);
+        }
+        let begin = json!({ "key": key, "contentType": media });
+        let upload = self.server.post(&format!("{}/uploads", self.base), &begin)?;
+        let path = format!("{}/uploads/{}", self.base, upload["id"].as_str().unwrap_or_default());
+        let known = upload["parts"].as_array().cloned().unwrap_or_default();
+        let (mut parts, mut sent) = (Vec::new(), 0);
+        for number in 1..=size.div_ceil(PART_BYTES) {
+            let mut bytes = Vec::new();
+            opened.seek(SeekFrom::Start((number - 1) * PART_BYTES)).map_err(failed)?;
+            opened.by_ref().take(PART_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+            let part = json!({ "part": number, "etag": hex(Md5::digest(&bytes)) });
+            if known.contains(&part) {
+                parts.push(part);
+            } else {
+                parts.push(self.server.put_bytes(&format!("{path}/{number}?{key_of}"), &bytes)?);
+                sent += bytes.len() as u64;
+            }
+            progress(bytes.len() as u64);
+        }
+        self.server.post(&path, &json!({ "key": key, "parts": parts }))?;
+        Ok(sent)
+    }
+
+    /// Deletes objects; it is no fault that one is not there.
+    pub fn delete(&self, keys: &[String]) -> Result<()> {
+        self.server.post(&format!("{}/delete", self.base), &json!({ "keys": keys })).map(drop)
+    }
+}
+
+/// Whether a file has the bytes that a tag stands for.
+pub fn is_same(file: &Path, etag: &str) -> Result<bool> {
+    let failed = |error: std::io::Error| unreadable(file, &error);
+    let mut opened = File::open(file).map_err(failed)?;
+    let (mut whole, mut parts, mut count) = (Md5::new(), Md5::new(), 0);
+    loop {
+        let mut bytes = Vec::new();
+        opened.by_ref().take(PART_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.is_empty() {
+            break;
+        }
+        whole.update(&bytes);
+        parts.update(Md5::digest(&bytes));
+        count += 1;
+    }
+    let found = match etag.contains('-') {
+        true => format!("{}-{count}", hex(parts.finalize())),
+        false => hex(whole.finalize()),
+    };
+    Ok(found == etag)
+}
+
+/// The media type that a name tells.
+pub fn media_of(name: &str) -> String {
+    mime_guess::from_path(name).first_or_octet_stream().to_string()
+}
+
+fn escape(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}

@@ -1,0 +1,55 @@
+//! What fills a project's database: SQL, or a module with a function `seed`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use crate::bundle::bundle;
+use crate::unreadable;
+
+/// Where it is looked for, in this order.
+pub const SEEDS: [&str; 4] =
+    ["server/db/seed.ts", "server/db/seed.js", "db/seed.ts", "db/seed.sql"];
+
+/// What fills a database.
+pub enum Seed {
+    /// Statements.
+    Sql(String),
+    /// A module that a backend's runtime runs: it answers one request.
+    Module(Vec<u8>),
+}
+
+impl Seed {
+    /// The file at a path, else the first of [`SEEDS`] in the project's folder.
+    ///
+    /// Errors: `NotFound`; `Invalid` with what the bundler told.
+    pub fn read(root: &Path, file: Option<&Path>) -> Result<Self> {
+        let usual = || SEEDS.iter().map(|name| root.join(name)).find(|file| file.is_file());
+        let file = file.map(PathBuf::from).or_else(usual).ok_or_else(|| {
+            let message = format!("there is nothing to fill the database with; write {}", SEEDS[0]);
+            Problem::new(ProblemKind::NotFound, message)
+        })?;
+        if file.extension().is_some_and(|extension| extension == "sql") {
+            let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+            return Ok(Self::Sql(text));
+        }
+        let found = file.canonicalize().map_err(|error| unreadable(&file, &error))?;
+        let from = serde_json::Value::from(found.to_string_lossy());
+        Ok(Self::Module(bundle(root, &format!("import * as file from {from};\n{RUN}"))?.bytes))
+    }
+}
+
+const RUN: &str = r#"const seed = file.seed ?? file.default;
+export default {
+  async fetch(request, env) {
+    try {
+      if (typeof seed !== "function") throw new Error("the file exports no function 'seed'");
+      await seed({ env, req: { raw: request }, get: () => undefined });
+      return new Response("done");
+    } catch (error) {
+      return new Response(String(error?.stack ?? error), { status: 500 });
+    }
+  },
+};
+"#;

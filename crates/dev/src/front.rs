@@ -1,0 +1,74 @@
+//! The address at which the backend is served.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hyper::body::Incoming;
+use hyper::header::AUTHORIZATION;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use lyceum_core::{Problem, ProblemKind};
+use lyceum_hosting::engine::{Body, SCHEME_HEADER};
+use lyceum_hosting::user::USER_HEADER;
+use tokio::net::TcpListener;
+use tokio::time::sleep;
+
+use crate::platform::refusal;
+use crate::{Dev, Told};
+
+/// Answers until it is dropped.
+pub(crate) async fn serve(dev: &Arc<Dev>, listener: TcpListener) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let dev = Arc::clone(dev);
+        tokio::spawn(async move {
+            let service = service_fn(|request| {
+                let dev = Arc::clone(&dev);
+                async move { Ok::<_, Infallible>(dev.answer(request).await) }
+            });
+            let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            // A fault here is the caller's: it went away or does not speak HTTP.
+            let _ = connection.with_upgrades().await;
+        });
+    }
+}
+
+impl Dev {
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let begun = Instant::now();
+        let _ = self.tried.subscribe().wait_for(|tried| *tried).await;
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+        // What a caller must not say of itself.
+        for name in [USER_HEADER.as_str(), SCHEME_HEADER] {
+            request.headers_mut().remove(name);
+        }
+        if let (Some(platform), Some(token)) =
+            (&self.platform, request.headers().get(AUTHORIZATION).cloned())
+            && let Some(user) = platform.user(&token).await
+        {
+            request.headers_mut().insert(USER_HEADER, user.header());
+        }
+        let answer = match self.engine.call(&self.slug, request).await {
+            Ok(answer) => answer,
+            Err(problem) => self.refused(&problem),
+        };
+        let status = answer.status().to_string();
+        (self.tell)(Told::Answered { method, path, status, took: begun.elapsed() });
+        answer
+    }
+
+    fn refused(&self, problem: &Problem) -> Response<Body> {
+        let fault = self.fault().clone();
+        match (problem.kind, fault) {
+            (ProblemKind::NotFound, Some(fault)) => refusal("NOT_BUILT", &fault),
+            _ => refusal("BACKEND_FAILED", &problem.message),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a project's folder says its backend is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lyceum_core::{Problem, Result};
+use lyceum_deploy::{Bundle, COMPATIBILITY_DATE, ROUTES, routes_in, secrets_in};
+use lyceum_hosting::engine::Worker;
+use lyceum_project::{Uses, slug_of};
+
+/// Where a project keeps the data of this machine.
+const DATA: &str = ".lyceum";
+/// The files of secrets, each over the one before.
+pub(crate) const ENVS: [&str; 3] = [".env", ".env.development", ".env.local"];
+
+/// A backend that can be started.
+pub(crate) struct Source {
+    pub(crate) worker: Worker,
+    /// Every file that went into it.
+    pub(crate) inputs: Vec<PathBuf>,
+}
+
+/// The folder of the project whose config file or folder this is.
+pub(crate) fn root(path: &Path) -> PathBuf {
+    let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+}
+
+/// The folder of the project's data, made where it is missing and kept out of version control.
+pub(crate) fn data(path: &Path) -> Result<PathBuf> {
+    let folder = root(path).join(DATA);
+    if !folder.exists() {
+        let made =
+            fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(".gitignore"), "*\n"));
+        made.map_err(|error| {
+            Problem::internal(format!("'{}' cannot be made: {error}", folder.display()))
+        })?;
+    }
+    Ok(folder)
+}
+
+/// The project's name in addresses: its config's, else its folder's.
+///
+/// Errors: those of the config.
+pub fn slug_at(path: &Path) -> Result<String> {
+    let config = lyceum_project::find(path)?;
+    let folder = root(path).file_name().map(|name| slug_of(&name.to_string_lossy()));
+    let slug = config.and_then(|config| config.slug()).or(folder);
+    Ok(slug.filter(|slug| !slug.is_empty()).unwrap_or_else(|| "my-game".to_owned()))
+}
+
+/// Reads and bundles.
+///
+/// Errors: faults of config, routes, `.env` files and code, each with its place.
+pub(crate) fn read(path: &Path) -> Result<Source> {
+    let slug = slug_at(path)?;
+    let (root, data) = (root(path), data(path)?);
+    let integrations = lyceum_project::find(path)?.map(|config| config.integrations);
+    let integrations = integrations.unwrap_or_default();
+    let uses = Uses::from(&integrations);
+    let folder = root.join(integrations.custom_routes.as_deref().unwrap_or(ROUTES));
+    let routes = routes_in(&folder)?;
+    let bundle = Bundle::of(&root, &routes, uses, COMPATIBILITY_DATE)?;
+    let mut secrets = BTreeMap::new();
+    for file in ENVS {
+        secrets.extend(secrets_in(&root.join(file))?.unwrap_or_default());
+    }
+    let file = |is_used: bool, name: &str| is_used.then(|| data.join(name));
+    let worker = Worker {
+        version: "dev".to_owned(),
+        modules: vec![(bundle.backend.main.clone(), bundle.bytes)],
+        main: bundle.backend.main,
+        compatibility_date: bundle.backend.compatibility_date,
+        d1: file(uses.database, "app.db"),
+        kv: file(uses.kv, "kv.db"),
+        bucket: file(uses.bucket, "bucket"),
+        secrets,
+        variables: BTreeMap::from([("GAME_ID".to_owned(), slug.clone())]),
+        slug,
+        ..Worker::default()
+    };
+    Ok(Source { worker, inputs: bundle.inputs.iter().map(|input| root.join(input)).collect() })
+}

@@ -1,0 +1,127 @@
+//! A project in a folder, served.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use lyceum_core::time::SystemClock;
+use lyceum_dev::{Settings, Told};
+use lyceum_hosting::engine::find_workerd;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A project that is served until it is dropped.
+pub(crate) struct Project {
+    folder: TempDir,
+    pub(crate) address: String,
+    told: Mutex<Receiver<Told>>,
+    stop: Option<oneshot::Sender<()>>,
+    served: Option<JoinHandle<()>>,
+}
+
+fn tests(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name).canonicalize().unwrap()
+}
+
+impl Project {
+    /// Serves these files.
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let packages = tests("deploy").join("node_modules");
+        assert!(packages.is_dir(), "run `npm ci` in tests/deploy");
+        symlink(packages, folder.path().join("node_modules")).unwrap();
+        for (name, text) in files {
+            write(folder.path(), name, text);
+        }
+        let settings = Settings {
+            path: folder.path().to_owned(),
+            platform: None,
+            workerd: find_workerd(None, &[tests("hosting")], None),
+            reloads: true,
+        };
+        let (sender, told) = channel();
+        let (say, heard) = channel();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                say.send(listener.local_addr().unwrap().to_string()).unwrap();
+                let sender = Mutex::new(sender);
+                let tell = Arc::new(move |told| drop(sender.lock().unwrap().send(told)));
+                let stop = async { drop(stopped.await) };
+                lyceum_dev::run(settings, listener, Arc::new(SystemClock), tell, stop)
+                    .await
+                    .unwrap();
+            });
+        });
+        let address = heard.recv().unwrap();
+        let (stop, served) = (Some(stop), Some(served));
+        Self { folder, address, told: Mutex::new(told), stop, served }
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        write(self.folder.path(), name, text);
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.folder.path().join(name)).unwrap();
+    }
+
+    /// The answer to `GET path`: its status and its JSON.
+    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
+        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+        let request = config.new_agent().get(format!("http://{}{path}", self.address));
+        let mut answer = request.call().unwrap();
+        let text = answer.body_mut().read_to_string().unwrap();
+        (answer.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    /// Asks until the answer is that; answers how long it took.
+    pub(crate) fn until(&self, path: &str, wanted: &(u16, Value)) -> Duration {
+        let since = Instant::now();
+        loop {
+            let found = self.get(path);
+            if found == *wanted {
+                return since.elapsed();
+            }
+            assert!(since.elapsed() < PATIENCE, "{path} answers {found:?}, not {wanted:?}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until something is told that the look takes.
+    pub(crate) fn hears<T>(&self, mut look: impl FnMut(Told) -> Option<T>) -> T {
+        let told = self.told.lock().unwrap();
+        loop {
+            if let Some(found) = look(told.recv_timeout(PATIENCE).expect("it is told")) {
+                return found;
+            }
+        }
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(Err(panic)) = self.served.take().map(JoinHandle::join)
+            && !thread::panicking()
+        {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}

@@ -1,0 +1,124 @@
+//! What statements answer, written as the JSON that is sent: no value takes more than its text does.
+
+use lyceum_core::limits::D1_RESULT_MAX_BYTES;
+use rusqlite::Statement;
+use rusqlite::types::ValueRef;
+use serde::Serialize;
+
+use super::d1::told;
+
+/// How rows are answered.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Format {
+    /// `{columns, rows}`.
+    Rows,
+    /// An object a row.
+    Objects,
+}
+
+/// What D1 tells of a statement beside its rows.
+#[derive(Serialize)]
+pub(super) struct Meta {
+    pub(super) served_by: &'static str,
+    pub(super) duration: f64,
+    pub(super) changes: u64,
+    pub(super) last_row_id: i64,
+    pub(super) changed_db: bool,
+    pub(super) size_after: i64,
+    pub(super) rows_read: usize,
+    pub(super) rows_written: u64,
+}
+
+/// The results of the statements of one request.
+pub(super) struct Results {
+    format: Format,
+    text: Vec<u8>,
+}
+
+impl Results {
+    pub(super) fn new(format: Format) -> Self {
+        Self { format, text: b"[".to_vec() }
+    }
+
+    /// Writes the rows and answers how many there are.
+    ///
+    /// Errors: all results together are larger than [`D1_RESULT_MAX_BYTES`].
+    pub(super) fn rows(&mut self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        self.word(r#"{"success":true,"results":"#);
+        let (open, close) = match self.format {
+            Format::Rows => {
+                self.word(r#"{"columns":"#);
+                self.json(&names);
+                self.word(r#","rows":["#);
+                ("[", "]")
+            }
+            Format::Objects => {
+                self.word("[");
+                ("{", "}")
+            }
+        };
+        let mut rows = statement.raw_query();
+        let mut count = 0;
+        while let Some(row) = rows.next()? {
+            self.word(open);
+            for (index, name) in names.iter().enumerate() {
+                if self.format == Format::Objects {
+                    self.json(name);
+                    self.word(":");
+                }
+                self.cell(row.get_ref(index)?);
+                self.word(",");
+                if self.text.len() > D1_RESULT_MAX_BYTES {
+                    let message =
+                        format!("the results are larger than {D1_RESULT_MAX_BYTES} bytes");
+                    return Err(told(&message));
+                }
+            }
+            self.close(close);
+            self.word(",");
+            count += 1;
+        }
+        self.close(if self.format == Format::Rows { "]}" } else { "]" });
+        Ok(count)
+    }
+
+    /// Ends a statement's result.
+    pub(super) fn meta(&mut self, meta: &Meta) {
+        self.word(r#","meta":"#);
+        self.json(meta);
+        self.word("},");
+    }
+
+    /// The whole list.
+    pub(super) fn end(mut self) -> Vec<u8> {
+        self.close("]");
+        self.text
+    }
+
+    fn cell(&mut self, value: ValueRef<'_>) {
+        match value {
+            ValueRef::Null => self.word("null"),
+            ValueRef::Integer(number) => self.json(&number),
+            ValueRef::Real(number) => self.json(&number),
+            ValueRef::Text(text) => self.json(&String::from_utf8_lossy(text)),
+            ValueRef::Blob(blob) => self.json(blob),
+        }
+    }
+
+    fn word(&mut self, word: &str) {
+        self.text.extend_from_slice(word.as_bytes());
+    }
+
+    /// Closes a list or an object, whose last entry ended with a comma.
+    fn close(&mut self, word: &str) {
+        if self.text.last() == Some(&b',') {
+            self.text.pop();
+        }
+        self.word(word);
+    }
+
+    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
+        serde_json::to_writer(&mut self.text, value).expect("results are JSON");
+    }
+}

@@ -1,0 +1,275 @@
+//! Buckets of projects for those who look after them: the same objects that a backend sees.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use lyceum_blob::Writer;
+use lyceum_core::config::S3;
+use lyceum_core::limits::{
+    BUCKET_MAX_BYTES, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
+};
+use lyceum_core::time::{Clock, Timestamp};
+use lyceum_core::{Problem, ProblemKind, Result};
+use md5::{Digest, Md5};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::bindings::r2::{Fault, Field, List, Object, Published, hex};
+use crate::bindings::{Bucket as Index, Stores};
+use crate::pieces::BlobsInTurn;
+
+/// A bucket. Cheap to clone.
+#[derive(Clone)]
+pub struct Bucket(Arc<Index>);
+
+/// What is known of an object.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Info {
+    /// Its key.
+    pub key: String,
+    /// Bytes.
+    pub size: u64,
+    /// MD5 in hexadecimal; of one that came in parts, the MD5 of theirs and their number.
+    pub etag: String,
+    /// When it was put.
+    pub uploaded: Timestamp,
+    /// Its media type and the like.
+    pub http_metadata: Map<String, Value>,
+    /// What its owner said of it.
+    pub custom_metadata: Map<String, Value>,
+}
+
+/// A page of objects.
+#[derive(Clone, Debug, Serialize)]
+pub struct Page {
+    /// Objects, by the bytes of their keys.
+    pub objects: Vec<Info>,
+    /// What keys have up to the delimiter.
+    pub prefixes: Vec<String>,
+    /// Where the list goes on; none: it is complete.
+    pub cursor: Option<String>,
+}
+
+/// Which objects are listed.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// What their keys begin with.
+    pub prefix: String,
+    /// What ends a group of keys.
+    pub delimiter: Option<String>,
+    /// Where the page before ended.
+    pub cursor: Option<String>,
+    /// Objects and prefixes at most; none: as many as a page has.
+    pub limit: Option<i64>,
+}
+
+/// An object to be.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct About {
+    /// Such as `image/png`.
+    pub content_type: Option<String>,
+    /// What its owner says of it.
+    pub custom_metadata: Map<String, Value>,
+}
+
+/// An upload in parts that is not complete.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Upload {
+    /// Its id.
+    pub id: String,
+    /// What is there.
+    pub parts: Vec<Part>,
+}
+
+/// A part of an upload.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// From 1.
+    pub part: i64,
+    /// MD5 in hexadecimal.
+    pub etag: String,
+}
+
+impl Bucket {
+    /// The bucket in a folder of this disk, beside whoever else uses it.
+    pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
+        Index::open(folder, &S3::default(), clock, BUCKET_MAX_BYTES)
+            .map(|index| Self(Arc::new(index)))
+    }
+
+    /// The one that backends of this engine have open too.
+    pub(crate) fn shared(stores: &Stores, folder: &Path) -> Result<Self> {
+        stores.bucket(folder).map(Self)
+    }
+
+    /// An object; none: there is none under the key.
+    pub fn head(&self, key: &str) -> Result<Option<Info>> {
+        check_key(key)?;
+        Ok(self.0.head(key).map_err(told)?.map(Info::from))
+    }
+
+    /// An object with its bytes, one blob behind the other.
+    pub fn get(&self, key: &str) -> Result<Option<(Info, BlobsInTurn)>> {
+        check_key(key)?;
+        let found = self.0.open_object(key).map_err(told)?;
+        Ok(found.map(|(object, blobs)| (Info::from(object), blobs)))
+    }
+
+    /// Keeps what the reader gives under the key; durable once this returns.
+    ///
+    /// Errors: `Invalid` for a key or metadata beyond the limits; `TooLarge`.
+    pub fn put(&self, key: &str, about: &About, reader: impl Read) -> Result<Info> {
+        check_key(key)?;
+        let (http, custom) = about.fields()?;
+        let (writer, md5) = self.written(reader)?;
+        let checksums = Map::from_iter([("0".to_owned(), hex(&md5).into())]);
+        let object = self.0.put(key, writer, checksums, http, custom, None).map_err(told)?;
+        Ok(object.into())
+    }
+
+    fn written(&self, mut reader: impl Read) -> Result<(Writer, [u8; 16])> {
+        let mut writer = self.0.writer()?;
+        let (mut md5, mut piece) = (Md5::new(), vec![0; 256 * 1024]);
+        loop {
+            let count = reader.read(&mut piece).map_err(Problem::internal)?;
+            if count == 0 {
+                return Ok((writer, md5.finalize().into()));
+            }
+            md5.update(&piece[..count]);
+            writer
+                .write_all(&piece[..count])
+                .map_err(|fault| lyceum_blob::failed("write", &fault))?;
+            if writer.size() > R2_OBJECT_MAX_BYTES {
+                let message = format!("an object has {R2_OBJECT_MAX_BYTES} bytes at most");
+                return Err(Problem::new(ProblemKind::TooLarge, message));
+            }
+        }
+    }
+
+    /// Deletes what is there of these.
+    pub fn delete(&self, keys: &[String]) -> Result<()> {
+        keys.iter().try_for_each(|key| check_key(key))?;
+        self.0.delete(keys).map_err(told)
+    }
+
+    /// A page of objects. Errors: `Invalid` for a cursor or limit that is none.
+    pub fn list(&self, listing: &Listing) -> Result<Page> {
+        let list = List {
+            limit: listing.limit,
+            prefix: listing.prefix.clone(),
+            cursor: listing.cursor.clone(),
+            delimiter: listing.delimiter.clone(),
+            start_after: None,
+            include: Vec::new(),
+        };
+        let listed = self.0.list(&list).map_err(told)?;
+        Ok(Page {
+            objects: listed.objects.into_iter().map(Info::from).collect(),
+            prefixes: listed.prefixes,
+            cursor: listed.cursor,
+        })
+    }
+
+    /// The upload under the key that broke off, or a new one.
+    pub fn begin(&self, key: &str, about: &About) -> Result<Upload> {
+        check_key(key)?;
+        let (http, custom) = about.fields()?;
+        if let Some((id, parts)) = self.0.unfinished(key, &http, &custom).map_err(told)? {
+            let parts = parts.into_iter().map(|(part, md5)| Part { part, etag: hex(&md5) });
+            return Ok(Upload { id, parts: parts.collect() });
+        }
+        let id = self.0.begin_upload(key, &http, &custom).map_err(told)?;
+        Ok(Upload { id, parts: Vec::new() })
+    }
+
+    /// Keeps a part of an upload.
+    pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<Part> {
+        let (writer, md5) = self.written(bytes)?;
+        let etag = self.0.put_part(key, (id.to_owned(), number), writer, md5).map_err(told)?;
+        Ok(Part { part: number, etag })
+    }
+
+    /// Makes the parts the object under the key.
+    pub fn complete(&self, key: &str, id: &str, parts: Vec<Part>) -> Result<Info> {
+        let named = parts.into_iter().map(|Part { part, etag }| Published { part, etag });
+        let object = self.0.complete(key, id, &named.collect::<Vec<_>>()).map_err(told)?;
+        Ok(object.into())
+    }
+}
+
+impl About {
+    fn fields(&self) -> Result<(Map<String, Value>, Vec<Field>)> {
+        let mut http = Map::new();
+        if let Some(media) = &self.content_type {
+            http.insert("contentType".to_owned(), media.as_str().into());
+        }
+        let field = |(k, v): (&String, &Value)| {
+            let v = v
+                .as_str()
+                .ok_or_else(|| Problem::invalid(format!("customMetadata.{k}"), "must be a text"))?;
+            Ok(Field { k: k.clone(), v: v.to_owned() })
+        };
+        let custom = self.custom_metadata.iter().map(field).collect::<Result<Vec<_>>>()?;
+        let bytes: usize = custom.iter().map(|field| field.k.len() + field.v.len()).sum();
+        if bytes > R2_METADATA_MAX_BYTES {
+            let message = format!("has {bytes} bytes; at most {R2_METADATA_MAX_BYTES}");
+            return Err(Problem::invalid("customMetadata", message));
+        }
+        Ok((http, custom))
+    }
+}
+
+impl From<Object> for Info {
+    fn from(object: Object) -> Self {
+        let custom = object.custom.into_iter().map(|field| (field.k, field.v.into()));
+        Self {
+            key: object.key,
+            size: object.size,
+            etag: object.etag,
+            uploaded: Timestamp::from_milliseconds(object.uploaded),
+            http_metadata: object.http,
+            custom_metadata: custom.collect(),
+        }
+    }
+}
+
+fn check_key(key: &str) -> Result<()> {
+    if (1..=R2_KEY_MAX_BYTES).contains(&key.len()) {
+        return Ok(());
+    }
+    let message = format!("has {} bytes; a key has 1 to {R2_KEY_MAX_BYTES}", key.len());
+    Err(Problem::invalid("key", message))
+}
+
+fn told(fault: Fault) -> Problem {
+    match fault {
+        Fault::Internal(problem) => problem,
+        Fault::BadLimit => Problem::invalid("limit", "must be from 1 to 1000"),
+        Fault::BadRequest(message) => Problem::invalid("cursor", message),
+        Fault::NoSuchUpload => Problem::new(
+            ProblemKind::NotFound,
+            "there is no such upload, or it is complete; begin it again",
+        ),
+        Fault::NoSuchPart => Problem::invalid("parts", "name a part that was not sent, or not so"),
+        Fault::PartTooSmall => Problem::invalid("parts", "all but the last have 5 MiB at least"),
+        Fault::UnevenParts => Problem::invalid("parts", "all but the last are of one size"),
+        Fault::TooLarge => Problem::new(
+            ProblemKind::TooLarge,
+            format!("an object has {R2_OBJECT_MAX_BYTES} bytes at most"),
+        ),
+        Fault::Full(most) => Problem::new(
+            ProblemKind::TooLarge,
+            format!("the bucket is full: it may have {most} bytes; delete what nobody needs"),
+        ),
+        Fault::NoSuchKey
+        | Fault::BadName
+        | Fault::MetadataTooLarge
+        | Fault::Condition(_)
+        | Fault::BadDigest { .. }
+        | Fault::BadRange => Problem::invalid("key", "is refused by the bucket"),
+    }
+}

@@ -1,0 +1,39 @@
+//! The platform's own API, as a backend reaches it through `env.LYCEUM`.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::header::HeaderName;
+use hyper::{Request, Response};
+
+use super::Body;
+
+/// The header by which a backend under development tells a sandbox which project's it is. No other
+/// server heeds it.
+pub const BACKEND_HEADER: HeaderName = HeaderName::from_static("lyceum-backend");
+
+/// An answer on its way.
+pub type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+
+/// Answers what a backend asks the platform. Whoever gives it knows whose backend it is.
+#[derive(Clone)]
+pub struct Api(Arc<dyn Fn(Request<Incoming>) -> Answering + Send + Sync>);
+
+impl Api {
+    /// An API that the function answers.
+    pub fn new(answer: impl Fn(Request<Incoming>) -> Answering + Send + Sync + 'static) -> Self {
+        Self(Arc::new(answer))
+    }
+
+    pub(crate) fn answer(&self, request: Request<Incoming>) -> Answering {
+        (self.0)(request)
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Api")
+    }
+}

@@ -1,0 +1,39 @@
+//! A worker that is run for one request: a script.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::Request;
+use lyceum_core::time::Clock;
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use super::{Engine, EngineSettings, LogLine, Worker};
+
+/// Starts a worker, sends it one `POST /`, and ends it; answers what it printed meanwhile. `root` is a
+/// folder for this alone.
+///
+/// Errors: `Invalid` with what it answered, where that is no success; those of [`Engine::call`].
+pub async fn run_once(
+    root: &Path,
+    settings: EngineSettings,
+    clock: Arc<dyn Clock>,
+    worker: Worker,
+) -> Result<Vec<LogLine>> {
+    let slug = worker.slug.clone();
+    let engine = Engine::new(root, settings, clock)?;
+    engine.install(worker)?;
+    let request = Request::post("/").header("host", "localhost").body(Empty::<Bytes>::new());
+    let answer = engine.call(&slug, request.map_err(Problem::internal)?).await?;
+    let status = answer.status();
+    let body = answer.into_body().collect().await.map_err(|error| {
+        Problem::new(ProblemKind::Unavailable, format!("the script broke off: {error}"))
+    })?;
+    if !status.is_success() {
+        let told = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+        return Err(Problem::new(ProblemKind::Invalid, format!("the script fails: {told}")));
+    }
+    let printed = engine.logs(&slug).into_iter();
+    Ok(printed.filter(|line| line.stream != super::Stream::Request).collect())
+}

@@ -1,0 +1,82 @@
+//! How far a request has come on its way to a process.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError};
+use hyper::Request;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::time::sleep;
+
+use super::connections::{Body, BoxError};
+
+/// Told by the request's body.
+pub(super) struct Progress {
+    moved: Mutex<Instant>,
+    is_too_long: AtomicBool,
+}
+
+/// The request, and what its body tells.
+pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<Progress>) {
+    let progress = Arc::new(Progress {
+        moved: Mutex::new(Instant::now()),
+        is_too_long: AtomicBool::new(false),
+    });
+    let told = Arc::clone(&progress);
+    (request.map(|body| Watched { body, told }.boxed_unsync()), progress)
+}
+
+impl Progress {
+    /// Ends when nothing of the body came for so long, because it is slow or was all there.
+    pub(super) async fn silence(&self, patience: Duration) {
+        loop {
+            let moved = *self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = patience.saturating_sub(moved.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            sleep(left).await;
+        }
+    }
+
+    /// Whether the body was longer than it may be.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.is_too_long.load(Relaxed)
+    }
+}
+
+struct Watched {
+    body: Body,
+    told: Arc<Progress>,
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(frame) = &polled {
+            *self.told.moved.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            if let Some(Err(fault)) = frame {
+                self.told.is_too_long.store(fault.is::<LengthLimitError>(), Relaxed);
+            }
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

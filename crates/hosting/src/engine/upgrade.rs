@@ -1,0 +1,63 @@
+//! Requests that become something else than HTTP, such as web sockets: the connection of the caller is
+//! joined to one of its own to the process.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::client::conn::http1;
+use hyper::header::{CONNECTION, UPGRADE};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::io::copy_bidirectional;
+use tokio::net::UnixStream;
+
+use super::connections::{Body, BoxError};
+use super::process::Flight;
+
+/// Whether the caller wants to leave HTTP (RFC 9110, 7.8).
+pub(super) fn is_asked<B>(request: &Request<B>) -> bool {
+    let named =
+        request.headers().get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let mut words = named.flat_map(|words| words.split(','));
+    request.headers().contains_key(UPGRADE)
+        && words.any(|word| word.trim().eq_ignore_ascii_case("upgrade"))
+}
+
+/// Sends the request. Where the backend agrees, bytes go both ways until one side ends; the process is
+/// in use that long.
+pub(super) async fn send(
+    socket: &Path,
+    mut request: Request<Body>,
+    flight: Flight,
+) -> Result<Response<Body>, BoxError> {
+    let caller = hyper::upgrade::on(&mut request);
+    let stream = UnixStream::connect(socket).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection.with_upgrades());
+    let mut response = sender.send_request(request).await?;
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        return Ok(response.map(|body| {
+            // The connection lives as long as what is read from it.
+            let kept = (sender, flight);
+            body.map_frame(move |frame| {
+                let _kept = &kept;
+                frame
+            })
+            .map_err(Into::into)
+            .boxed_unsync()
+        }));
+    }
+    let backend = hyper::upgrade::on(&mut response);
+    tokio::spawn(async move {
+        let flight = flight;
+        if let (Ok(caller), Ok(backend)) = tokio::join!(caller, backend) {
+            let (mut caller, mut backend) = (TokioIo::new(caller), TokioIo::new(backend));
+            tokio::select! {
+                _ = copy_bidirectional(&mut caller, &mut backend) => {}
+                _ = flight.0.ended() => {}
+            }
+        }
+    });
+    Ok(response.map(|_| Empty::<Bytes>::new().map_err(|never| match never {}).boxed_unsync()))
+}

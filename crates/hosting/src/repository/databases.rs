@@ -1,0 +1,44 @@
+//! Which file is a project's database, and which were.
+
+use lyceum_core::Result;
+use lyceum_store::Tx;
+
+use super::ms;
+use crate::databases::RestorePoint;
+
+pub(crate) fn note(tx: &mut Tx<'_>, slug: &str, point: &RestorePoint) -> Result<()> {
+    let RestorePoint { file, at, version, what } = point;
+    tx.execute(
+        "INSERT INTO project_restore_points (slug, file, at_ms, version, what) \
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+        &[slug.into(), file.into(), ms(*at), (*version).into(), what.into()],
+    )
+    .map(drop)
+}
+
+pub(crate) fn serve(tx: &mut Tx<'_>, slug: &str, file: &str) -> Result<()> {
+    tx.execute("UPDATE projects SET database = $1 WHERE slug = $2", &[file.into(), slug.into()])
+        .map(drop)
+}
+
+pub(crate) fn points(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<RestorePoint>> {
+    let sql = "SELECT file, at_ms, version, what FROM project_restore_points WHERE slug = $1 \
+               ORDER BY at_ms DESC, file DESC";
+    tx.all(sql, &[slug.into()], |row| {
+        Ok(RestorePoint {
+            file: row.string(0)?,
+            at: row.time(1)?,
+            version: row.int(2)?,
+            what: row.string(3)?,
+        })
+    })
+}
+
+/// Forgets all but the newest.
+pub(crate) fn forget(tx: &mut Tx<'_>, slug: &str, kept: usize) -> Result<()> {
+    for point in points(tx, slug)?.into_iter().skip(kept) {
+        let sql = "DELETE FROM project_restore_points WHERE slug = $1 AND file = $2";
+        tx.execute(sql, &[slug.into(), (&point.file).into()])?;
+    }
+    Ok(())
+}

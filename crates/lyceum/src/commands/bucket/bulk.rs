@@ -1,0 +1,151 @@
+//! `lyceum bucket bulk`
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+
+use clap::Args;
+use lyceum_deploy::{is_same, media_of};
+use serde_json::json;
+
+use super::target::Target;
+use super::{Place, show, size_of};
+use crate::failure::{Code, Failure, Result};
+use crate::printer::Printer;
+
+/// Files that are sent at once.
+const AT_ONCE: usize = 8;
+
+#[derive(Args)]
+pub(crate) struct Bulk {
+    /// The folder; its own name is not part of the keys, and hidden files are left out
+    folder: PathBuf,
+    /// What all keys begin with
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    prefix: String,
+    /// Delete objects of that prefix that are not in the folder
+    #[arg(long)]
+    delete: bool,
+    /// Show what would be done and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// A file that is to become an object.
+struct Job {
+    key: String,
+    file: PathBuf,
+    size: u64,
+}
+
+impl Bulk {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let target = Target::open(&self.place, printer)?;
+        let mut files = BTreeMap::new();
+        collect(&self.folder, &self.prefix, &mut files)?;
+        let there = target.all(&self.prefix)?;
+        let mut jobs = Vec::new();
+        for (key, file) in &files {
+            let is_there = match there.get(key) {
+                Some(etag) => is_same(file, etag)?,
+                None => false,
+            };
+            if !is_there {
+                jobs.push(Job { key: key.clone(), file: file.clone(), size: size_of(file)? });
+            }
+        }
+        let surplus: Vec<String> = match self.delete {
+            true => there.into_keys().filter(|key| !files.contains_key(key)).collect(),
+            false => Vec::new(),
+        };
+        let (same, bytes) = (files.len() - jobs.len(), jobs.iter().map(|job| job.size).sum());
+        let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
+        if self.dry_run {
+            let line = |mark: &str, key: &String| format!("{mark} {key}\n");
+            printer.answer(
+                || {
+                    let puts = keys.iter().map(|key| line("put", key));
+                    puts.chain(surplus.iter().map(|key| line("delete", key))).collect()
+                },
+                || json!({ "put": keys, "delete": surplus, "unchanged": same, "bytes": bytes }),
+            );
+            return Ok(());
+        }
+        let sent = send(&target, &jobs, bytes, printer)?;
+        for keys in surplus.chunks(1000) {
+            target.delete(keys)?;
+        }
+        printer.answer(
+            String::new,
+            || json!({ "put": keys, "deleted": surplus, "unchanged": same, "uploadedBytes": sent }),
+        );
+        let (count, name) = (jobs.len(), target.name());
+        let size = show::bytes(bytes);
+        printer.done(&format!("✔ Uploaded {count} files ({size}) to {name}; {same} were there"));
+        Ok(())
+    }
+}
+
+/// Sends the files, several at once; the first failure stops what has not begun.
+fn send(target: &Target, jobs: &[Job], bytes: u64, printer: &Printer) -> Result<u64> {
+    let bar = printer.progress("Uploading", bytes);
+    let (sent, next) = (AtomicU64::new(0), Mutex::new(jobs.iter()));
+    let failed: Mutex<Option<Failure>> = Mutex::new(None);
+    let work = || {
+        loop {
+            let job = next.lock().expect("nobody panics").next();
+            let Some(Job { key, file, .. }) = job else { return };
+            if failed.lock().expect("nobody panics").is_some() {
+                return;
+            }
+            match target.put(key, file, &media_of(key), |count| bar.inc(count)) {
+                Ok(count) => drop(sent.fetch_add(count, Relaxed)),
+                Err(mut failure) => {
+                    failure.message = format!("'{key}': {}", failure.message);
+                    *failed.lock().expect("nobody panics") = Some(failure);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE.min(jobs.len()) {
+            scope.spawn(work);
+        }
+    });
+    bar.finish_and_clear();
+    match failed.into_inner().expect("nobody panics") {
+        Some(failure) => Err(failure.hint("run it again: what was sent is not sent again")),
+        None => Ok(sent.into_inner()),
+    }
+}
+
+/// The files of a folder by their keys.
+fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, PathBuf>) -> Result {
+    let unreadable = |error: std::io::Error| {
+        Failure::new(Code::NotFound, format!("'{}' cannot be read: {error}", folder.display()))
+    };
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
+            Failure::failed(format!("the name of '{}' is not UTF-8; rename it", path.display()))
+        })?;
+        if name.starts_with('.') {
+            continue;
+        }
+        let key = format!("{prefix}{name}");
+        let kind = path.symlink_metadata().map_err(unreadable)?.file_type();
+        if kind.is_dir() {
+            collect(&path, &format!("{key}/"), files)?;
+        } else if kind.is_file() {
+            files.insert(key, path);
+        } else {
+            let message = format!("'{}' is a symbolic link or no plain file", path.display());
+            return Err(Failure::failed(message).hint("put the file itself there"));
+        }
+    }
+    Ok(())
+}

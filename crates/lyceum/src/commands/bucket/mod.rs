@@ -1,0 +1,256 @@
+//! `lyceum bucket`: files of a project, on this machine or deployed.
+
+mod bulk;
+mod target;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use lyceum_deploy::media_of;
+use serde_json::{Value, json};
+
+use super::deploy::target::Environment;
+use super::deploy::{prompt, show};
+use crate::failure::{Code, Failure, Result};
+use crate::printer::{Printer, table};
+use target::Target;
+
+/// Files that a project's backend keeps in its bucket
+#[derive(Subcommand)]
+pub(crate) enum Bucket {
+    /// List objects by their keys
+    #[command(visible_alias = "ls")]
+    List(List),
+    /// Write an object into a file; without one tell what is known of it
+    Get(Get),
+    /// Keep a file as an object
+    Put(Put),
+    /// Delete objects
+    #[command(visible_aliases = ["del", "rm"])]
+    Delete(Delete),
+    /// Keep all files of a folder, those alone that are not there yet or are others
+    Bulk(bulk::Bulk),
+}
+
+/// Whose bucket.
+#[derive(Args, Clone)]
+pub(crate) struct Place {
+    /// The project's config file, or the folder that it is in
+    #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    config: PathBuf,
+    /// The bucket of the deployed project, in place of the one on this machine
+    #[arg(long)]
+    remote: bool,
+    /// On which server
+    #[arg(long, value_enum, default_value_t = Environment::Staging, requires = "remote")]
+    env: Environment,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    place: Place,
+    /// What keys begin with
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    prefix: String,
+    /// Objects at most; where there are more, the last line says how to go on [default: all]
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u32>,
+    /// Where the list before ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Get {
+    /// The object's key
+    key: String,
+    /// The file to write; one that broke off goes on where it stopped
+    #[arg(short, long, value_name = "FILE", conflicts_with = "raw")]
+    output: Option<PathBuf>,
+    /// Write the bytes to standard output
+    #[arg(long)]
+    raw: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Args)]
+pub(crate) struct Put {
+    /// The object's key
+    key: String,
+    /// The file; of a large one that broke off, what is missing is sent
+    file: PathBuf,
+    /// Its media type [default: what its name tells]
+    #[arg(long, value_name = "TYPE")]
+    content_type: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Args)]
+pub(crate) struct Delete {
+    /// The objects' keys
+    #[arg(required_unless_present = "prefix")]
+    keys: Vec<String>,
+    /// All objects whose keys begin so
+    #[arg(long, value_name = "TEXT", conflicts_with = "keys")]
+    prefix: Option<String>,
+    /// Ask nothing
+    #[arg(short, long)]
+    yes: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Bucket {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::List(list) => list.run(printer),
+            Self::Get(get) => get.run(printer),
+            Self::Put(put) => put.run(printer),
+            Self::Delete(delete) => delete.run(printer),
+            Self::Bulk(bulk) => bulk.run(printer),
+        }
+    }
+}
+
+impl List {
+    fn run(self, printer: &Printer) -> Result {
+        let target = Target::open(&self.place, printer)?;
+        let mut objects: Vec<Value> = Vec::new();
+        let mut cursor = self.cursor;
+        loop {
+            let most = self.limit.map(|limit| {
+                limit.saturating_sub(u32::try_from(objects.len()).unwrap_or(u32::MAX)).min(1000)
+            });
+            let page = target.list(&self.prefix, cursor.as_deref(), most)?;
+            objects.extend(page["objects"].as_array().into_iter().flatten().cloned());
+            cursor = page["cursor"].as_str().map(str::to_owned);
+            let is_full = self.limit.is_some_and(|limit| objects.len() >= limit as usize);
+            if cursor.is_none() || is_full {
+                break;
+            }
+        }
+        let row = |object: &Value| {
+            let text = |name: &str| object[name].as_str().unwrap_or_default().to_owned();
+            let size = show::bytes(object["size"].as_u64().unwrap_or_default());
+            vec![text("key"), size, text("uploaded")]
+        };
+        let rows: Vec<_> = objects.iter().map(row).collect();
+        printer.answer(
+            || table(&["key", "size", "uploaded"], &rows),
+            || json!({ "objects": objects, "truncated": cursor.is_some(), "cursor": cursor }),
+        );
+        if let Some(cursor) = cursor {
+            printer.note(&format!("there are more; go on with --cursor {cursor}"));
+        }
+        Ok(())
+    }
+}
+
+impl Get {
+    fn run(self, printer: &Printer) -> Result {
+        let target = Target::open(&self.place, printer)?;
+        if let Some(output) = &self.output {
+            let size = target.get(&self.key, output)?;
+            printer
+                .answer(String::new, || json!({ "key": self.key, "file": output, "size": size }));
+            printer.done(&format!(
+                "✔ {} ({}) is in '{}'",
+                self.key,
+                show::bytes(size),
+                output.display()
+            ));
+            return Ok(());
+        }
+        if self.raw {
+            return target.print(&self.key);
+        }
+        let Some(found) = target.metadata(&self.key)? else { return Err(missing(&self.key)) };
+        printer.answer(|| told(&found), || found.clone());
+        Ok(())
+    }
+}
+
+fn missing(key: &str) -> Failure {
+    Failure::new(Code::NotFound, format!("the bucket has no object '{key}'"))
+        .hint("`lyceum bucket list` shows what is there")
+}
+
+/// A line for each thing that is known.
+fn told(object: &Value) -> String {
+    let members = object.as_object().into_iter().flatten();
+    let line = |(name, value): (&String, &Value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}\n"),
+        None => format!("{name}: {value}\n"),
+    };
+    members.map(line).collect()
+}
+
+/// Writes bytes to standard output, unless somebody would see them.
+fn pour(mut from: impl std::io::Read) -> Result {
+    let mut out = std::io::stdout().lock();
+    if out.is_terminal() {
+        return Err(Failure::new(Code::Usage, "the bytes of an object are not for a terminal")
+            .hint("name a file with -o, or send the output into one"));
+    }
+    let poured = std::io::copy(&mut from, &mut out).and_then(|_| out.flush());
+    poured.map_err(|error| Failure::failed(format!("the object cannot be written: {error}")))
+}
+
+impl Put {
+    fn run(self, printer: &Printer) -> Result {
+        let target = Target::open(&self.place, printer)?;
+        let size = size_of(&self.file)?;
+        let media = self.content_type.unwrap_or_else(|| media_of(&self.file.to_string_lossy()));
+        let bar = printer.progress("Uploading", size);
+        let sent = target.put(&self.key, &self.file, &media, |bytes| bar.inc(bytes))?;
+        bar.finish_and_clear();
+        printer.answer(
+            String::new,
+            || json!({ "key": self.key, "size": size, "uploadedBytes": sent }),
+        );
+        printer.done(&format!("✔ {} ({}) is in {}", self.key, show::bytes(size), target.name()));
+        Ok(())
+    }
+}
+
+fn size_of(file: &Path) -> Result<u64> {
+    let found = std::fs::metadata(file).map_err(|error| {
+        Failure::new(Code::NotFound, format!("'{}' cannot be read: {error}", file.display()))
+    })?;
+    if found.is_file() {
+        return Ok(found.len());
+    }
+    Err(Failure::new(Code::Usage, format!("'{}' is no file", file.display()))
+        .hint("`lyceum bucket bulk` keeps the files of a folder"))
+}
+
+impl Delete {
+    fn run(self, printer: &Printer) -> Result {
+        let target = Target::open(&self.place, printer)?;
+        let keys: Vec<String> = match &self.prefix {
+            Some(prefix) => target.all(prefix)?.into_keys().collect(),
+            None => self.keys,
+        };
+        if let Some(prefix) = &self.prefix {
+            let question =
+                format!("Delete {} objects '{prefix}…' of {}?", keys.len(), target.name());
+            if !self.yes && !prompt::is_interactive() {
+                let message = format!("this deletes {} objects", keys.len());
+                return Err(Failure::new(Code::Conflict, message).hint("say so with --yes"));
+            }
+            if !self.yes && !prompt::confirm(&question, false)? {
+                return Err(prompt::cancelled());
+            }
+        }
+        for keys in keys.chunks(1000) {
+            target.delete(keys)?;
+        }
+        printer.answer(String::new, || json!({ "deleted": keys }));
+        printer.done(&format!("✔ {} objects are deleted from {}", keys.len(), target.name()));
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! The bucket on this machine, or the one of the deployed project.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use lyceum_core::time::SystemClock;
+use lyceum_deploy::{Local, Objects, Options, Server};
+use lyceum_hosting::BlobsInTurn;
+use lyceum_hosting::buckets::{About, Bucket, Listing};
+use serde_json::{Value, json};
+
+use super::{Place, missing, pour};
+use crate::failure::{Failure, Result};
+use crate::printer::Printer;
+
+/// The bucket on this machine, within the project's folder.
+const FOLDER: &str = ".lyceum/bucket";
+
+/// A bucket.
+pub(super) enum Target {
+    Here(Bucket),
+    There { server: Server, slug: String, env: &'static str },
+}
+
+impl Target {
+    pub(super) fn open(place: &Place, printer: &Printer) -> Result<Self> {
+        let config = lyceum_project::find(&place.config)?;
+        if place.remote {
+            let slug = Local::slug_of(config.as_ref(), &Options::default())?;
+            let server = place.env.server(&slug, false, printer)?;
+            place.env.check(&server, &server.state(&slug)?)?;
+            return Ok(Self::There { server, slug, env: place.env.name() });
+        }
+        let root = config.as_ref().and_then(|config| config.file.parent());
+        let folder = root.unwrap_or(&place.config).join(FOLDER);
+        Ok(Self::Here(Bucket::open(&folder, Arc::new(SystemClock))?))
+    }
+
+    /// As people call it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Here(_) => "the local bucket",
+            Self::There { env, .. } => env,
+        }
+    }
+
+    pub(super) fn list(
+        &self,
+        prefix: &str,
+        cursor: Option<&str>,
+        limit: Option<u32>,
+    ) -> Result<Value> {
+        Ok(match self {
+            Self::Here(bucket) => json!(bucket.list(&Listing {
+                prefix: prefix.to_owned(),
+                delimiter: None,
+                cursor: cursor.map(str::to_owned),
+                limit: limit.map(i64::from),
+            })?),
+            Self::There { server, slug, .. } => {
+                Objects::of(server, slug).list(prefix, cursor, limit)?
+            }
+        })
+    }
+
+    /// The tags of all objects by key.
+    pub(super) fn all(&self, prefix: &str) -> Result<BTreeMap<String, String>> {
+        let mut all = BTreeMap::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let page = self.list(prefix, cursor.as_deref(), None)?;
+            for object in page["objects"].as_array().into_iter().flatten() {
+                let text = |name: &str| object[name].as_str().unwrap_or_default().to_owned();
+                all.insert(text("key"), text("etag"));
+            }
+            cursor = page["cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
+    pub(super) fn metadata(&self, key: &str) -> Result<Option<Value>> {
+        Ok(match self {
+            Self::Here(bucket) => bucket.head(key)?.map(|info| json!(info)),
+            Self::There { server, slug, .. } => Objects::of(server, slug).metadata(key)?,
+        })
+    }
+
+    pub(super) fn get(&self, key: &str, to: &Path) -> Result<u64> {
+        match self {
+            Self::Here(bucket) => {
+                let (size, mut from) = read(bucket, key)?;
+                let copy = |mut file: File| std::io::copy(&mut from, &mut file);
+                let written = File::create(to).and_then(copy);
+                written.map_err(|error| {
+                    Failure::failed(format!("'{}' cannot be written: {error}", to.display()))
+                })?;
+                Ok(size)
+            }
+            Self::There { server, slug, .. } => Ok(Objects::of(server, slug).get(key, to)?),
+        }
+    }
+
+    /// The bytes to standard output.
+    pub(super) fn print(&self, key: &str) -> Result {
+        match self {
+            Self::Here(bucket) => pour(read(bucket, key)?.1),
+            Self::There { .. } => {
+                let failed =
+                    |error: std::io::Error| Failure::failed(format!("no temporary file: {error}"));
+                let folder = tempfile::tempdir().map_err(failed)?;
+                let file = folder.path().join("object");
+                self.get(key, &file)?;
+                pour(File::open(&file).map_err(failed)?)
+            }
+        }
+    }
+
+    pub(super) fn put(
+        &self,
+        key: &str,
+        file: &Path,
+        media: &str,
+        mut progress: impl FnMut(u64),
+    ) -> Result<u64> {
+        match self {
+            Self::Here(bucket) => {
+                let opened = File::open(file).map_err(|error| {
+                    Failure::failed(format!("'{}' cannot be read: {error}", file.display()))
+                })?;
+                let content_type = Some(media.to_owned());
+                let about = About { content_type, ..About::default() };
+                let size = bucket.put(key, &about, opened)?.size;
+                progress(size);
+                Ok(size)
+            }
+            Self::There { server, slug, .. } => {
+                Ok(Objects::of(server, slug).put(key, file, media, progress)?)
+            }
+        }
+    }
+
+    pub(super) fn delete(&self, keys: &[String]) -> Result {
+        match self {
+            Self::Here(bucket) => bucket.delete(keys)?,
+            Self::There { server, slug, .. } => Objects::of(server, slug).delete(keys)?,
+        }
+        Ok(())
+    }
+}
+
+/// Size and bytes of an object on this machine.
+fn read(bucket: &Bucket, key: &str) -> Result<(u64, Box<dyn Read>)> {
+    let (info, blobs) = bucket.get(key)?.ok_or_else(|| missing(key))?;
+    Ok((info.size, Box::new(InTurn { blobs, open: None })))
+}
+
+/// Blobs one after the other, each opened when it is its turn.
+struct InTurn {
+    blobs: BlobsInTurn,
+    open: Option<File>,
+}
+
+impl Read for InTurn {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(open) = &mut self.open {
+                match open.read(bytes)? {
+                    0 => self.open = None,
+                    count => return Ok(count),
+                }
+            }
+            match self.blobs.next() {
+                Some(blob) => self.open = Some(blob.map_err(io::Error::other)?.file),
+                None => return Ok(0),
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Where a project keeps its database on this machine, and what it says the schema is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_deploy::Sources;
+use lyceum_project::schema::Schema;
+
+use crate::failure::{Failure, Result};
+use crate::printer::Printer;
+
+/// The database of a project on this machine.
+const FILE: &str = ".lyceum/app.db";
+const RESTORE_POINTS: &str = ".lyceum/restore";
+
+/// A project and its database.
+pub(super) struct Project {
+    pub(super) sources: Sources,
+    pub(super) file: PathBuf,
+}
+
+impl Project {
+    pub(super) fn at(path: &Path, file: Option<&Path>) -> Result<Self> {
+        let config = lyceum_project::find(path)?;
+        let folder = config.as_ref().and_then(|config| config.file.parent());
+        let root = match folder {
+            Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+            Some(folder) => folder,
+            None => path,
+        };
+        let file = file.map_or_else(|| root.join(FILE), Path::to_owned);
+        Ok(Self { sources: Sources::of(root, config.as_ref()), file })
+    }
+
+    /// A name for a copy that nothing has yet.
+    pub(super) fn restore_point(&self) -> PathBuf {
+        let name = SystemClock.now().to_string().replace([':', '.'], "-");
+        self.sources.root.join(RESTORE_POINTS).join(format!("{name}.db"))
+    }
+
+    /// The copies that changes left, newest first.
+    pub(super) fn points(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.sources.root.join(RESTORE_POINTS));
+        let mut points: Vec<_> =
+            entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        points.retain(|point| point.extension().is_some_and(|extension| extension == "db"));
+        points.sort();
+        points.reverse();
+        points
+    }
+
+    /// Makes the folder of the database where it is missing.
+    pub(super) fn make_folder(&self) -> Result {
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(|error| {
+            Failure::failed(format!("the folder '{}' cannot be made: {error}", folder.display()))
+        })
+    }
+
+    /// What the project says the schema is.
+    pub(super) fn schema(&self, printer: &Printer) -> Result<Schema> {
+        printer.step("reading the schema");
+        Ok(Schema::of(&self.sources.ddl()?)?)
+    }
+}

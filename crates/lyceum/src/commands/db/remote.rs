@@ -1,0 +1,209 @@
+//! The database of a deployed project.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_deploy::{Local, Options, Server, Sources, artifact_of};
+use lyceum_project::schema;
+use lyceum_project::{Action, DatabaseWish, Desired, Plan, SchemaWish, State, Strategy, plan};
+use serde_json::{Value, json};
+
+use crate::commands::deploy::target::Environment;
+use crate::commands::deploy::{consent, problems, prompt, refuse, send, show, told};
+use crate::failure::{Code, Failure, Result};
+use crate::printer::{Printer, table};
+
+/// A deployed project.
+pub(super) struct Remote {
+    server: Server,
+    state: State,
+    sources: Sources,
+}
+
+impl Remote {
+    pub(super) fn open(path: &Path, env: Environment, printer: &Printer) -> Result<Self> {
+        let config = lyceum_project::find(path)?;
+        let slug = Local::slug_of(config.as_ref(), &Options::default())?;
+        let server = env.server(&slug, false, printer)?;
+        let state = server.state(&slug)?;
+        env.check(&server, &state)?;
+        if state.revision == 0 || !state.uses.database {
+            let message = match state.revision {
+                0 => format!("'{slug}' is not deployed to {}", env.name()),
+                _ => format!("'{slug}' uses no database on {}", env.name()),
+            };
+            return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
+        }
+        let root = config.as_ref().and_then(|config| config.file.parent()).unwrap_or(path);
+        let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        Ok(Self { server, state, sources: Sources::of(root, config.as_ref()) })
+    }
+
+    fn wish(&self, strategy: Strategy, renames: &[String]) -> Result<SchemaWish> {
+        Ok(match strategy {
+            Strategy::Push => {
+                SchemaWish::Push { ddl: self.sources.ddl()?, renames: renames.to_vec() }
+            }
+            Strategy::Migrate => {
+                SchemaWish::Migrate { files: schema::migrations_in(&self.sources.migrations())? }
+            }
+        })
+    }
+
+    /// The plan that changes the schema and nothing else.
+    fn plan(&self, strategy: Strategy, renames: &[String], accept: bool) -> Result<Plan> {
+        let schema = self.wish(strategy, renames)?;
+        let desired = Desired {
+            slug: self.state.slug.clone(),
+            metadata: self.state.metadata.clone().unwrap_or_default(),
+            frontend: None,
+            backend: None,
+            force_backend: false,
+            uses: self.state.uses,
+            secrets: None,
+            database: Some(DatabaseWish { schema, accept_data_loss: accept }),
+        };
+        Ok(plan(&self.state, &desired)?)
+    }
+
+    pub(super) fn diff(&self, renames: &[String], printer: &Printer) -> Result {
+        let plan = self.plan(self.sources.strategy(), renames, false)?;
+        let problems = problems(&self.server, &plan)?;
+        printer.answer(
+            || plan.database.as_ref().map(show::database).unwrap_or_default(),
+            || json!({ "database": plan.database, "problems": problems }),
+        );
+        for problem in &problems {
+            printer.warn(problem);
+        }
+        if plan.database.is_none() {
+            printer.done("the database is as the project says");
+        }
+        Ok(())
+    }
+
+    pub(super) fn change(
+        &self,
+        strategy: Strategy,
+        renames: &[String],
+        accept: bool,
+        printer: &Printer,
+    ) -> Result {
+        let mut plan = self.plan(strategy, renames, accept)?;
+        if plan.action == Action::Nothing {
+            printer.done("the database is as the project says");
+            printer.answer(String::new, || show::outcome(&plan, &self.state, 0));
+            return Ok(());
+        }
+        printer.note(show::changes(&plan).trim_end());
+        refuse(problems(&self.server, &plan)?)?;
+        consent(&mut plan, false)?;
+        let question = format!("Change the database on {}?", self.state.environment);
+        if prompt::is_interactive() && !prompt::confirm(&question, true)? {
+            return Err(prompt::cancelled());
+        }
+        let applied = self.server.apply(&plan, &BTreeMap::new())?;
+        told(&applied, printer, || show::outcome(&plan, &applied, 0));
+        Ok(())
+    }
+
+    fn path(&self, tail: &str) -> String {
+        format!("/api/projects/{}/database{tail}", self.state.slug)
+    }
+
+    /// A copy of the database, in a file.
+    pub(super) fn fetch(&self, to: &Path) -> Result {
+        self.server.fetch(&self.path(""), to)?;
+        Ok(())
+    }
+
+    pub(super) fn backup(&self, to: &Path, printer: &Printer) -> Result {
+        if to.exists() {
+            let message = format!("the file '{}' exists already", to.display());
+            return Err(Failure::new(Code::Conflict, message));
+        }
+        let size = self.server.fetch(&self.path(""), to)?;
+        printer.answer(String::new, || json!({ "file": to, "size": size }));
+        printer.done(&format!("backed up {} to '{}'", show::bytes(size), to.display()));
+        Ok(())
+    }
+
+    pub(super) fn points(&self, printer: &Printer) -> Result {
+        let points = self.server.get(&self.path("/points"))?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let row = |point: &Value| {
+            vec![
+                text(&point["id"]),
+                text(&point["at"]),
+                point["version"].to_string(),
+                text(&point["what"]),
+            ]
+        };
+        let rows: Vec<_> = points.as_array().into_iter().flatten().map(row).collect();
+        printer
+            .answer(|| table(&["id", "until", "version", "replaced by"], &rows), || points.clone());
+        Ok(())
+    }
+
+    /// A copy, or a restore point by its id.
+    pub(super) fn restore(&self, from: &Path, printer: &Printer) -> Result {
+        let question =
+            format!("Replace the database of {} on {}?", self.state.slug, self.state.environment);
+        if prompt::is_interactive() && !prompt::confirm(&question, false)? {
+            return Err(prompt::cancelled());
+        }
+        if from.is_file() {
+            return self.put(from, printer);
+        }
+        let body = json!({ "point": from });
+        let points = self.server.post(&self.path("/restore"), &body)?;
+        self.replaced(&points, printer);
+        Ok(())
+    }
+
+    pub(super) fn put(&self, file: &Path, printer: &Printer) -> Result {
+        let artifact = artifact_of(file)?;
+        let opened = File::open(file).map_err(|error| {
+            Failure::failed(format!("'{}' cannot be read: {error}", file.display()))
+        })?;
+        send(&self.server, "Uploading database", &artifact, opened, printer)?;
+        let body = json!({ "sha256": artifact.sha256 });
+        let points = self.server.post(&self.path("/restore"), &body)?;
+        self.replaced(&points, printer);
+        Ok(())
+    }
+
+    fn replaced(&self, points: &Value, printer: &Printer) {
+        let before = points[0]["id"].as_str().unwrap_or_default();
+        printer.answer(String::new, || json!({ "restorePoint": before }));
+        let env = &self.state.environment;
+        printer.done(&format!("the database of {} on {env} is replaced", self.state.slug));
+        printer.note(&format!(
+            "`lyceum db restore {before} --remote --env {env}` brings back how it was"
+        ));
+    }
+
+    /// An empty database with the project's schema in the place of the one that is there.
+    pub(super) fn reset(&self, force: bool, printer: &Printer) -> Result {
+        let (slug, env) = (&self.state.slug, &self.state.environment);
+        if !force {
+            if !prompt::is_interactive() {
+                let message = format!("this deletes all rows of '{slug}' on {env}");
+                return Err(Failure::new(Code::Conflict, message).hint("say so with --force"));
+            }
+            let question = format!("Delete all rows of {slug} on {env}?");
+            if !prompt::confirm(&question, false)?
+                || prompt::ask(&format!("Type '{slug}' to go on"), Some(""))? != *slug
+            {
+                return Err(prompt::cancelled());
+            }
+        }
+        let failed = |error: std::io::Error| Failure::failed(format!("no temporary file: {error}"));
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let file = folder.path().join("new.db");
+        self.sources.make(&file, SystemClock.now())?;
+        self.put(&file, printer)
+    }
+}

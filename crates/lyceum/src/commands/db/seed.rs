@@ -1,0 +1,112 @@
+//! `lyceum db seed`
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use lyceum_core::config::variable;
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_deploy::{COMPATIBILITY_DATE, ENV, Seed, secrets_in};
+use lyceum_hosting::engine::{EngineSettings, Stream, Worker, find_workerd, run_once};
+use lyceum_project::schema;
+use serde_json::json;
+
+use super::Place;
+use crate::commands::deploy::prompt;
+use crate::failure::{Code, Failure, Result};
+use crate::printer::Printer;
+
+#[derive(Args)]
+pub(crate) struct SeedDb {
+    /// The file: SQL, or a module that exports `async function seed(c)` [default: server/db/seed.ts]
+    #[arg(value_name = "FILE")]
+    source: Option<PathBuf>,
+    /// Keep the rows that are there
+    #[arg(long)]
+    no_reset: bool,
+    /// Ask nothing
+    #[arg(short, long)]
+    force: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl SeedDb {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let project = self.place.project()?;
+        let root = project.sources.root.clone();
+        let seed = Seed::read(&root, self.source.as_deref())?;
+        let failed = |error: std::io::Error| Failure::failed(format!("no temporary file: {error}"));
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let draft = folder.path().join("draft.db");
+        let remote = self.place.remote(printer)?;
+        let has_rows = remote.is_some() || project.file.exists();
+        if has_rows && !self.no_reset && !self.force {
+            if !prompt::is_interactive() {
+                return Err(Failure::new(Code::Conflict, "this deletes all rows that are there")
+                    .hint("say so with --force, or keep them with --no-reset"));
+            }
+            if !prompt::confirm("Delete all rows that are there?", false)? {
+                return Err(prompt::cancelled());
+            }
+        }
+        match (&remote, self.no_reset) {
+            (Some(remote), true) => remote.fetch(&draft)?,
+            (None, true) if project.file.exists() => schema::restore(&project.file, &draft)?,
+            _ => project.sources.make(&draft, SystemClock.now())?,
+        }
+        match seed {
+            Seed::Sql(statements) => schema::fill(&draft, &statements)?,
+            Seed::Module(bytes) => run(&root, bytes, &draft, printer)?,
+        }
+        if let Some(remote) = remote {
+            // One file, whatever still lies beside the draft.
+            let whole = folder.path().join("whole.db");
+            schema::restore(&draft, &whole)?;
+            return remote.put(&whole, printer);
+        }
+        project.make_folder()?;
+        let point = project.restore_point();
+        if project.file.exists() {
+            schema::backup(&project.file, &point)?;
+            printer
+                .note(&format!("`lyceum db restore {}` brings back how it was", point.display()));
+        }
+        schema::restore(&draft, &project.file)?;
+        printer.answer(String::new, || json!({ "file": project.file }));
+        printer.done("the database is filled");
+        Ok(())
+    }
+}
+
+/// Runs a module in the runtime of backends, with the database and the project's secrets.
+fn run(root: &Path, bytes: Vec<u8>, database: &Path, printer: &Printer) -> Result {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Failure::failed(format!("no temporary folder: {error}")))?;
+    let own = std::env::current_exe().ok();
+    let folders: Vec<PathBuf> = fs::canonicalize(root).into_iter().chain(own).collect();
+    let workerd =
+        find_workerd(variable("LYCEUM_WORKERD").as_deref(), &folders, variable("PATH").as_deref());
+    let secrets: BTreeMap<_, _> = secrets_in(&root.join(ENV))?.unwrap_or_default();
+    let worker = Worker {
+        slug: "seed".to_owned(),
+        version: "1".to_owned(),
+        modules: vec![("seed.js".to_owned(), bytes)],
+        main: "seed.js".to_owned(),
+        compatibility_date: COMPATIBILITY_DATE.to_owned(),
+        d1: Some(database.to_owned()),
+        secrets,
+        ..Worker::default()
+    };
+    let settings = EngineSettings { workerd, ..EngineSettings::default() };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::failed(format!("no threads: {error}")))?;
+    let clock = Arc::new(SystemClock);
+    let said = runtime.block_on(run_once(folder.path(), settings, clock, worker))?;
+    for line in said.iter().filter(|line| line.stream != Stream::Engine) {
+        printer.note(&line.text);
+    }
+    Ok(())
+}

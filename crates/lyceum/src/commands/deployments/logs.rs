@@ -1,0 +1,74 @@
+//! `lyceum deployments logs`
+
+use std::fmt::Write;
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Args;
+use lyceum_core::{Problem, ProblemKind};
+use serde_json::{Value, json};
+
+use super::{Of, listed};
+use crate::failure::Result;
+use crate::printer::Printer;
+
+/// How often a log that is followed is looked at.
+const PAUSE: Duration = Duration::from_millis(500);
+
+#[derive(Args)]
+pub(crate) struct Logs {
+    #[command(flatten)]
+    of: Of,
+    /// Go on with what is said from now on
+    #[arg(short, long)]
+    follow: bool,
+    /// Lines at most [default: 100]
+    #[arg(long, value_name = "LINES")]
+    limit: Option<u32>,
+}
+
+impl Logs {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let (server, state) = self.of.open(printer)?;
+        let mut path = format!("/api/projects/{}/logs?", state.slug);
+        if let Some(limit) = self.limit {
+            let _ = write!(path, "limit={limit}&");
+        }
+        let lines = server.get(&path)?;
+        if !self.follow {
+            let text = || listed(&lines).map(|line| told(line) + "\n").collect();
+            printer.answer(text, || json!(lines));
+            return Ok(());
+        }
+        let mut after = 0;
+        let mut next: Result<Value, Problem> = Ok(lines);
+        loop {
+            match next {
+                Ok(lines) => {
+                    for line in listed(&lines) {
+                        printer.item(|| told(line), || line.clone());
+                        after = line["id"].as_i64().unwrap_or(after);
+                    }
+                }
+                // A server that starts anew is waited for.
+                Err(problem) if problem.kind == ProblemKind::Unavailable => {
+                    printer.warn(&problem.message);
+                }
+                Err(problem) => return Err(problem.into()),
+            }
+            sleep(PAUSE);
+            next = server.get(&format!("/api/projects/{}/logs?after={after}", state.slug));
+        }
+    }
+}
+
+/// `2026-01-31T10:39:51.123Z GET /api/hello 200 OK (12 ms)`
+fn told(line: &Value) -> String {
+    let text = |name: &str| line[name].as_str().unwrap_or_default();
+    let mark = match text("stream") {
+        "error" => "error: ",
+        "engine" => "engine: ",
+        _ => "",
+    };
+    format!("{} {mark}{}", text("at"), text("text"))
+}

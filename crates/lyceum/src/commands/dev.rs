@@ -1,0 +1,181 @@
+//! `lyceum dev`
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args;
+use lyceum_core::Problem;
+use lyceum_core::config::variable;
+use lyceum_core::time::SystemClock;
+use lyceum_dev::{Settings, Tell, Told};
+use lyceum_hosting::engine::{Stream, find_workerd};
+use lyceum_sandbox::{ports, registry};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::commands::sandbox::{bind, stdin_ends};
+use crate::commands::serve::runtime;
+use crate::failure::{Failure, Result};
+use crate::printer::Printer;
+
+/// The ports of sandboxes begin above this one.
+const BELOW_SANDBOXES: u16 = 4320;
+
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(crate) struct Dev {
+    /// Port to listen on
+    #[arg(short, long, default_value_t = 8788)]
+    port: u16,
+    /// The project's config file, or the folder that it is in
+    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    config_path: PathBuf,
+    /// The sandbox that the backend asks [default: the project's, which is started where none runs]
+    #[arg(long, value_name = "URL", conflicts_with = "no_sandbox")]
+    sandbox: Option<String>,
+    /// Serve the backend alone: it has no platform to ask
+    #[arg(long)]
+    no_sandbox: bool,
+    /// Serve what is there now, whatever is saved later
+    #[arg(long)]
+    no_reload: bool,
+    /// Print no line for a request
+    #[arg(long)]
+    no_logger: bool,
+    /// End when the standard input does, as with the program that started this one
+    #[arg(long)]
+    until_stdin_ends: bool,
+}
+
+impl Dev {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let slug = lyceum_dev::slug_at(&self.config_path)?;
+        let bound = bind(self.port)?;
+        let port = bound.local_addr().map_err(Problem::internal)?.port();
+        let own = match (&self.sandbox, self.no_sandbox) {
+            (None, false) if known(&slug).is_none() => Some(Beside::start(&self.config_path)?),
+            _ => None,
+        };
+        let platform = match &own {
+            Some(beside) => Some(beside.url.clone()),
+            None => self.sandbox.clone().or_else(|| known(&slug).filter(|_| !self.no_sandbox)),
+        };
+        let settings = Settings {
+            path: self.config_path,
+            platform: platform.clone(),
+            workerd: workerd(),
+            reloads: !self.no_reload,
+        };
+        let url = format!("http://localhost:{port}");
+        let told = json!({
+            "url": url, "api": format!("{url}/api"), "port": port, "pid": std::process::id(),
+            "slug": slug, "sandbox": platform,
+        });
+        printer.answer(String::new, || told);
+        printer.done(&format!("Backend of '{slug}' on {url}/api"));
+        printer.note(&format!("  Sandbox   {}", platform.as_deref().unwrap_or("none")));
+        let teller: Tell = teller(printer, !self.no_logger);
+        runtime(0)?.block_on(async {
+            let stop = lyceum_server::stop_signal()?;
+            let ended = self.until_stdin_ends.then(stdin_ends);
+            let stop = async {
+                match ended {
+                    Some(ended) => tokio::select! { () = stop => {}, _ = ended => {} },
+                    None => stop.await,
+                }
+            };
+            let listener = TcpListener::from_std(bound).map_err(Problem::internal)?;
+            lyceum_dev::run(settings, listener, Arc::new(SystemClock), teller, stop).await?;
+            Ok(())
+        })
+    }
+}
+
+/// The program that runs backends, as a server that is started here finds it.
+pub(super) fn workerd() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok();
+    let folders: Vec<_> = here.into_iter().chain(std::env::current_exe().ok()).collect();
+    let (named, search) = (variable("LYCEUM_WORKERD"), variable("PATH"));
+    find_workerd(named.as_deref(), &folders, search.as_deref())
+}
+
+/// The address of the project's sandbox, where one runs.
+fn known(slug: &str) -> Option<String> {
+    registry::running().into_iter().find(|entry| entry.slug == slug).map(|entry| entry.url)
+}
+
+/// Prints what happens.
+fn teller(printer: &Printer, logs: bool) -> Tell {
+    let printer = printer.clone();
+    let shown = Mutex::new(Vec::new());
+    Arc::new(move |told| match told {
+        Told::Serves { routes, took, again } => {
+            let what = if again { "reloaded" } else { "ready" };
+            printer.done(&format!("{what} in {} ms", took.as_millis()));
+            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            if *shown != routes {
+                for (path, methods) in &routes {
+                    printer.note(&format!("  {:<16} {path}", methods.join(",")));
+                }
+                *shown = routes;
+            }
+        }
+        Told::Fault(fault) => printer.warn(&format!("what was saved is not served: {fault}")),
+        Told::Answered { method, path, status, took } if logs => {
+            printer.note(&format!("{method} {path} {status} ({}ms)", took.as_millis()));
+        }
+        Told::Answered { .. } => {}
+        Told::Line(line) => match line.stream {
+            Stream::Out => printer.note(&format!("│ {}", line.text)),
+            Stream::Error => printer.note(&format!("┃ {}", line.text)),
+            Stream::Engine => printer.step(&line.text),
+            // Told as it was answered.
+            Stream::Request => {}
+        },
+    })
+}
+
+/// A sandbox that this process started, and that ends with it.
+struct Beside {
+    url: String,
+    process: Child,
+    /// Its end is the sandbox's.
+    input: Option<ChildStdin>,
+}
+
+impl Beside {
+    fn start(config_path: &std::path::Path) -> Result<Self> {
+        let failed = |error: std::io::Error| Failure::failed(format!("a sandbox: {error}"));
+        let port = ports::free_above(BELOW_SANDBOXES).unwrap_or_default();
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.args(["sandbox", "--json", "--quiet", "--until-stdin-ends", "--port"]);
+        command.arg(port.to_string()).arg("--config-path").arg(config_path);
+        let mut process =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let input = process.stdin.take();
+        let output = process.stdout.take().expect("it is piped");
+        let mut text = String::new();
+        for line in BufReader::new(output).lines() {
+            let line = line.map_err(failed)?;
+            text.push_str(&line);
+            if line == "}" {
+                break;
+            }
+        }
+        let told: Value = serde_json::from_str(&text).unwrap_or_default();
+        match told["url"].as_str() {
+            Some(url) => Ok(Self { url: url.to_owned(), process, input }),
+            None => Err(Failure::failed("no sandbox could be started beside the backend")
+                .hint("start one with `lyceum sandbox`, or use --no-sandbox")),
+        }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.process.wait();
+    }
+}

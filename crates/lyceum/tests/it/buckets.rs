@@ -1,0 +1,187 @@
+//! `lyceum bucket` and the log of a backend, on this machine and deployed.
+
+use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::deploy::{client, place_at, staging};
+use crate::served::{Served, Store};
+use crate::transcript::Place;
+
+fn project(served: &Served) -> Place {
+    let place = place_at(served);
+    place.write(
+        "lyceum.config.js",
+        "export default { name: 'Word Rivers', buildPath: 'dist', integrations: { bucket: true } };\n",
+    );
+    place.write(
+        "server/api/files.ts",
+        "export const GET = async (c) => {\n\
+           console.log('asked for', c.req.query('key'));\n\
+           const object = await c.env.BUCKET.get(c.req.query('key'));\n\
+           return object ? c.body(await object.text()) : c.notFound();\n\
+         };\n\
+         export const PUT = async (c) => { await c.env.BUCKET.put('made', 'by the backend'); return c.json({}); };\n",
+    );
+    place
+}
+
+fn keys(listed: &Value) -> Vec<&str> {
+    listed["objects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|object| object["key"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
+    let served = staging(Store::Sqlite);
+    let (place, client) = (project(&served), client(&served));
+    let (code, told) = place.fails("bucket list --remote");
+    assert!(code == 4 && told.contains("has no bucket here"), "{told}");
+    place.ok("deploy --yes");
+    client.put("/_projects/word-rivers/api/files").json(&json!({})).expect(200);
+    fs::create_dir_all(place.path().join("assets/levels")).unwrap();
+    for (name, text) in
+        [("a.txt", "one"), ("levels/1.json", "{}"), ("levels/2.json", "[]"), (".hidden", "x")]
+    {
+        place.write(&format!("assets/{name}"), text);
+    }
+    // Two targets, one behaviour.
+    for target in ["", " --remote"] {
+        let tried =
+            place.json(&format!("bucket bulk assets --prefix game/ --dry-run --json{target}"));
+        assert_eq!(tried["put"], json!(["game/a.txt", "game/levels/1.json", "game/levels/2.json"]));
+        let put = place.json(&format!("bucket bulk assets --prefix game/ --json{target}"));
+        assert_eq!(put["uploadedBytes"], 7);
+        let again = place.json(&format!("bucket bulk assets --prefix game/ --json{target}"));
+        assert_eq!((&again["uploadedBytes"], &again["unchanged"]), (&json!(0), &json!(3)));
+        let listed = place.json(&format!("bucket list --prefix game/levels/ --json{target}"));
+        assert_eq!(keys(&listed), ["game/levels/1.json", "game/levels/2.json"]);
+        assert_eq!(listed["truncated"], false);
+        let page = place.json(&format!("bucket list --prefix game/ --limit 2 --json{target}"));
+        assert_eq!((keys(&page).len(), &page["truncated"]), (2, &json!(true)));
+        let cursor = page["cursor"].as_str().unwrap();
+        let rest =
+            place.json(&format!("bucket list --prefix game/ --cursor {cursor} --json{target}"));
+        assert_eq!(keys(&rest), ["game/levels/2.json"]);
+        let told = place.json(&format!("bucket get game/levels/1.json --json{target}"));
+        assert_eq!(
+            (&told["size"], &told["httpMetadata"]["contentType"]),
+            (&json!(2), &json!("application/json"))
+        );
+        place.ok(&format!("bucket get game/a.txt -o got.txt{target}"));
+        assert_eq!(fs::read_to_string(place.path().join("got.txt")).unwrap(), "one");
+        assert_eq!(place.ok(&format!("bucket get game/a.txt --raw{target}")), "one");
+        assert_eq!(place.fails(&format!("bucket get game/none{target}")).0, 4);
+        fs::remove_file(place.path().join("assets/levels/2.json")).unwrap();
+        let gone =
+            place.json(&format!("bucket bulk assets --prefix game/ --delete --json{target}"));
+        assert_eq!(gone["deleted"], json!(["game/levels/2.json"]));
+        place.write("assets/levels/2.json", "[]");
+        place.ok(&format!("bucket put game/odd%20key?&.txt assets/a.txt{target}"));
+        place.ok(&format!("bucket delete game/a.txt game/never-there{target}"));
+        let left = place.json(&format!("bucket list --prefix game/ --json{target}"));
+        assert_eq!(keys(&left), ["game/levels/1.json", "game/odd%20key?&.txt"]);
+        assert_eq!(place.fails(&format!("bucket delete --prefix game/{target}")).0, 5);
+    }
+    assert_eq!(place.ok("bucket get made --raw --remote"), "by the backend");
+    let seen = client.get("/_projects/word-rivers/api/files?key=game/levels/1.json").expect(200);
+    assert_eq!(seen.text(), "{}");
+    place.ok("bucket delete --prefix game/ --yes --remote");
+    assert_eq!(keys(&place.json("bucket list --json --remote")), ["made"]);
+    assert_eq!(
+        keys(&place.json("bucket list --json")),
+        ["game/levels/1.json", "game/odd%20key?&.txt"]
+    );
+}
+
+#[test]
+fn a_large_object_arrives_in_parts_and_goes_on_where_it_broke_off() {
+    let served = staging(Store::Sqlite);
+    let place = project(&served);
+    place.ok("deploy --yes");
+    let bytes: Vec<u8> =
+        (0..40 * 1024 * 1024_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    fs::create_dir(place.path().join("files")).unwrap();
+    fs::write(place.path().join("files/big"), &bytes).unwrap();
+    let here = || {
+        let folder = served.file("data/hosting/projects/word-rivers/bucket/objects/blobs");
+        size_of(&folder)
+    };
+    let mut killed = place.command("bucket put big files/big --remote");
+    let mut killed = killed.stderr(Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    while here() == 0 && killed.try_wait().unwrap().is_none() {
+        assert!(since.elapsed() < Duration::from_secs(30), "nothing arrives");
+        sleep(Duration::from_millis(1));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let put = place.json("bucket put big files/big --remote --json");
+    let sent = put["uploadedBytes"].as_u64().unwrap();
+    assert!(sent < bytes.len() as u64, "{sent} bytes were sent again");
+    place.ok("bucket get big -o back.bin --remote");
+    assert!(fs::read(place.path().join("back.bin")).unwrap() == bytes);
+    let again = place.json("bucket bulk files --dry-run --remote --json");
+    assert_eq!(again["put"], json!([]), "{again}");
+}
+
+fn size_of(folder: &std::path::Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.path() {
+            path if path.is_dir() => size_of(&path),
+            path => fs::metadata(path).map_or(0, |data| data.len()),
+        })
+        .sum()
+}
+
+#[test]
+fn a_backends_log_tells_what_it_said_and_what_was_asked() {
+    let served = staging(Store::Sqlite);
+    let (place, client) = (project(&served), client(&served));
+    assert_eq!(place.fails("deployments logs").0, 4);
+    place.ok("deploy --yes");
+    client.get("/_projects/word-rivers/api/files?key=secret-name").expect(404);
+    let logs = || place.json("deployments logs --json");
+    let has = |logs: &Value, stream: &str, text: &str| {
+        let lines = logs.as_array().unwrap();
+        lines.iter().any(|line| {
+            line["stream"] == stream && line["text"].as_str().unwrap().starts_with(text)
+        })
+    };
+    let since = Instant::now();
+    while !has(&logs(), "out", "asked for secret-name") {
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", logs());
+        sleep(Duration::from_millis(50));
+    }
+    assert!(has(&logs(), "request", "GET /api/files 404 Not Found ("), "{}", logs());
+    assert_eq!(place.json("deployments logs --limit 1 --json").as_array().unwrap().len(), 1);
+    assert_eq!(place.fails("deployments logs --limit 0").0, 1);
+
+    // Whoever follows hears what comes, over a new version too.
+    let mut following = place.command("deployments logs --follow --json");
+    let mut following =
+        following.stdout(fs::File::create(place.path().join("followed")).unwrap()).spawn().unwrap();
+    place.write(
+        "server/api/other.ts",
+        "export const GET = (c) => { console.log('the new version'); return c.json({}); };\n",
+    );
+    place.ok("deploy --yes");
+    client.get("/_projects/word-rivers/api/other").expect(200);
+    let since = Instant::now();
+    let heard = || fs::read_to_string(place.path().join("followed")).unwrap();
+    while !heard().contains("the new version") {
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", heard());
+        sleep(Duration::from_millis(50));
+    }
+    following.kill().unwrap();
+    following.wait().unwrap();
+    assert_eq!(heard().matches("asked for secret-name").count(), 1, "{}", heard());
+}

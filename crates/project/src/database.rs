@@ -1,0 +1,161 @@
+//! The schema part of a deploy: what a server's database is, what it shall be, and what leads there.
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Strategy;
+use crate::schema::{self, Applied, MigrationFile, Rename, Schema};
+
+/// The database of a project as a server has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatabaseState {
+    /// The DDL of what is in the file; empty where there is none.
+    pub ddl: String,
+    /// The migrations that were applied, in order.
+    pub applied: Vec<Applied>,
+    /// The DDL that the served version came with; none: it came without.
+    pub declared: Option<String>,
+}
+
+/// What a database shall be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatabaseWish {
+    /// How.
+    #[serde(flatten)]
+    pub schema: SchemaWish,
+    /// Do it although it loses what the plan names.
+    pub accept_data_loss: bool,
+}
+
+/// A schema, or the files that lead to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "strategy", rename_all = "camelCase")]
+pub enum SchemaWish {
+    /// The difference to what is there.
+    Push {
+        /// The whole schema.
+        ddl: String,
+        /// What was renamed, as `table.old=new` and `old=new`.
+        renames: Vec<String>,
+    },
+    /// Migration files, in order, all of them.
+    Migrate {
+        /// The files.
+        files: Vec<MigrationFile>,
+    },
+}
+
+impl SchemaWish {
+    /// Which of the two it is.
+    pub fn strategy(&self) -> Strategy {
+        match self {
+            Self::Push { .. } => Strategy::Push,
+            Self::Migrate { .. } => Strategy::Migrate,
+        }
+    }
+
+    /// The same wish for another server: without the renames that were done there or have nothing to
+    /// rename. Errors: what SQLite does not understand.
+    pub fn for_state(self, state: &DatabaseState) -> Result<Self> {
+        let Self::Push { ddl, renames } = self else { return Ok(self) };
+        let (current, desired) = (Schema::of(&state.ddl)?, Schema::of(&ddl)?);
+        let still = |text: &String| {
+            text.parse().is_ok_and(|rename| schema::diff(&current, &desired, &[rename]).is_ok())
+        };
+        let renames = renames.into_iter().filter(still).collect();
+        Ok(Self::Push { ddl, renames })
+    }
+
+    /// The renames, understood. Errors: `Invalid` for what is none.
+    pub fn renames(&self) -> Result<Vec<Rename>> {
+        let Self::Push { renames, .. } = self else { return Ok(Vec::new()) };
+        let parsed = renames.iter().map(|text| {
+            text.parse().map_err(|told: String| {
+                Problem::invalid("desired.database.renames", format!("'{text}' {told}"))
+            })
+        });
+        parsed.collect()
+    }
+}
+
+/// How a database changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatabaseChange {
+    /// How.
+    pub strategy: Strategy,
+    /// The statements of a push, in order.
+    pub statements: Vec<String>,
+    /// The names of the migration files that are applied, in order.
+    pub migrations: Vec<String>,
+    /// The files describe what is there already: they are noted as applied, and not run.
+    pub adopts: bool,
+    /// What is lost, one sentence each.
+    pub losses: Vec<String>,
+    /// What could be meant otherwise, one sentence each.
+    pub hints: Vec<String>,
+    /// What somebody changed since the last deploy, as statements.
+    pub drift: Vec<String>,
+    /// The DDL that it leads to.
+    pub ddl: String,
+}
+
+/// What must change so that a database becomes what is wished.
+///
+/// Errors: what SQLite does not understand; a history of migrations that diverged; a wrong rename.
+pub fn change(state: &DatabaseState, wish: &DatabaseWish) -> Result<Option<DatabaseChange>> {
+    let current = Schema::of(&state.ddl)?;
+    let mut change = DatabaseChange {
+        strategy: wish.schema.strategy(),
+        statements: Vec::new(),
+        migrations: Vec::new(),
+        adopts: false,
+        losses: Vec::new(),
+        hints: Vec::new(),
+        drift: Vec::new(),
+        ddl: String::new(),
+    };
+    match &wish.schema {
+        SchemaWish::Push { ddl, .. } => {
+            let desired = Schema::of(ddl)?;
+            let found = schema::diff(&current, &desired, &wish.schema.renames()?)?;
+            if found.is_empty() {
+                return Ok(None);
+            }
+            (change.statements, change.losses, change.hints) =
+                (found.statements, found.losses, found.hints);
+            change.ddl = desired.ddl();
+        }
+        SchemaWish::Migrate { files } => {
+            let missing = schema::unapplied(&state.applied, files)?;
+            if missing.is_empty() {
+                return Ok(None);
+            }
+            change.adopts = schema::adopts(&current, &state.applied, files)?;
+            change.migrations = missing.iter().map(|file| file.tag.clone()).collect();
+            let (result, losses) = match change.adopts {
+                true => (current.clone(), Vec::new()),
+                false => schema::after_migrations(&current, missing)?,
+            };
+            (change.ddl, change.losses) = (result.ddl(), losses);
+        }
+    }
+    if let Some(declared) = &state.declared {
+        let declared = Schema::of(declared)?;
+        change.drift = schema::diff(&declared, &current, &[])?.statements;
+    }
+    Ok(Some(change))
+}
+
+impl DatabaseChange {
+    /// Refuses what loses something that nobody agreed to.
+    pub fn check(&self, wish: &DatabaseWish) -> Result<()> {
+        if wish.accept_data_loss || self.losses.is_empty() {
+            return Ok(());
+        }
+        let message = format!("this would lose data: {}", self.losses.join("; "));
+        Err(Problem::new(ProblemKind::Conflict, message))
+    }
+}

@@ -1,0 +1,99 @@
+//! Imports that somebody asked for in a browser.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx, Value};
+
+use crate::imports::{Import, New, Outcome, State};
+
+const COLUMNS: &str =
+    "id, name, bytes, file, who, begun, ended, state, keep_going, report, rejects, error";
+
+fn read(row: &Row<'_>) -> Result<Import> {
+    let text = |column| row.text(column).map(str::to_owned);
+    let opt = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
+    Ok(Import {
+        id: row.int(0)?,
+        name: text(1)?,
+        bytes: row.int(2)?,
+        file: text(3)?,
+        who: text(4)?,
+        begun: row.text(5)?.parse().map_err(Problem::internal)?,
+        ended: opt(6)?.map(|at| at.parse().map_err(Problem::internal)).transpose()?,
+        state: State::named(row.text(7)?)?,
+        keep_going: row.int(8)? != 0,
+        report: opt(9)?
+            .map(|text| serde_json::from_str(&text).map_err(Problem::internal))
+            .transpose()?,
+        rejects: opt(10)?,
+        error: opt(11)?.unwrap_or_default(),
+    })
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &New<'_>) -> Result<i64> {
+    let sql = "INSERT INTO imports (name, bytes, file, who, begun, state, keep_going) \
+               VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING id";
+    let begun = now.to_string();
+    let values: [Value<'_>; 6] = [
+        new.name.into(),
+        new.bytes.into(),
+        new.file.into(),
+        new.who.into(),
+        begun.as_str().into(),
+        State::Checking.name().into(),
+    ];
+    tx.query_one(sql, &values, |row| row.int(0))?
+        .ok_or_else(|| Problem::internal("an import was not added"))
+}
+
+pub(crate) fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Import>> {
+    let sql = format!("SELECT {COLUMNS} FROM imports WHERE id = $1");
+    tx.query_one(&sql, &[id.into()], read)
+}
+
+/// All of them, the newest first.
+pub(crate) fn all(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Import>> {
+    let sql = format!("SELECT {COLUMNS} FROM imports ORDER BY id DESC LIMIT $1");
+    let mut found = Vec::new();
+    tx.query(&sql, &[most.into()], |row| {
+        found.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Goes on to another state; `false` where it is in another one by now.
+pub(crate) fn turn(
+    tx: &mut Tx<'_>,
+    id: i64,
+    (from, to): (State, State),
+    keep_going: bool,
+) -> Result<bool> {
+    let sql =
+        "UPDATE imports SET state = $1, keep_going = $2, error = NULL WHERE id = $3 AND state = $4";
+    let values: [Value<'_>; 4] =
+        [to.name().into(), i64::from(keep_going).into(), id.into(), from.name().into()];
+    Ok(tx.execute(sql, &values)? == 1)
+}
+
+/// Notes what came of it.
+pub(crate) fn end(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: i64,
+    to: State,
+    outcome: &Outcome<'_>,
+) -> Result<()> {
+    let (now, report) = (now.to_string(), outcome.report.map(ToString::to_string));
+    let sql = "UPDATE imports SET state = $1, ended = $2, report = COALESCE($3, report), \
+               rejects = COALESCE($4, rejects), error = $5 WHERE id = $6";
+    let values: [Value<'_>; 6] = [
+        to.name().into(),
+        now.as_str().into(),
+        report.as_deref().into(),
+        outcome.rejects.into(),
+        outcome.error.into(),
+        id.into(),
+    ];
+    tx.execute(sql, &values).map(drop)
+}

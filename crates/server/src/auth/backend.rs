@@ -1,0 +1,73 @@
+//! Backends of hosted projects as callers of the platform: each acts in its own game, for whichever
+//! player it names, and nowhere else.
+
+use std::sync::Arc;
+
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use lyceum_access as access;
+use lyceum_access::{Client, Scopes};
+use lyceum_core::config::Limits;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, Result};
+use lyceum_games::games;
+use lyceum_hosting::engine::BACKEND_HEADER;
+
+use super::{Caller, Grant};
+use crate::state::App;
+
+/// A backend that calls: what its requests carry, which come from nowhere else than its process.
+#[derive(Clone)]
+pub(crate) struct Backend {
+    slug: String,
+    caller: Arc<Caller>,
+}
+
+impl Backend {
+    /// That of a project, with a share of the server's time like any client's.
+    pub(crate) fn of(slug: &str, limits: &Limits) -> Self {
+        let client = Client {
+            id: format!("backend:{slug}"),
+            name: format!("The backend of {slug}"),
+            dialect: Dialect::Platform,
+            scopes: Scopes::default(),
+            origins: Vec::new(),
+            requests_per_second: None,
+            created: Timestamp::from_milliseconds(0),
+            revoked: None,
+            changed: 0,
+        };
+        Self { slug: slug.to_owned(), caller: Arc::new(Caller::new(client, limits)) }
+    }
+
+    /// The backend that sent the request; none where it shows a token, such as its caller's. In a
+    /// sandbox one under development says so itself.
+    pub(crate) fn that_calls(app: &App, parts: &Parts) -> Option<Self> {
+        if parts.headers.contains_key(AUTHORIZATION) {
+            return None;
+        }
+        let known = parts.extensions.get::<Self>().cloned();
+        known.or_else(|| {
+            app.sandbox.as_ref()?;
+            let slug = parts.headers.get(BACKEND_HEADER)?.to_str().ok()?;
+            Some(Self::of(slug, &app.config.limits))
+        })
+    }
+
+    /// What it may do.
+    pub(crate) async fn grant(&self, app: &App) -> Result<Grant> {
+        let slug = self.slug.clone();
+        let game = app.db.read(move |tx| games::find(tx, &slug)).await?;
+        let token = access::Grant {
+            client_id: format!("backend:{}", self.slug),
+            scopes: Scopes::default(),
+            rights: Scopes::default().rights(),
+            player: None,
+            jti: String::new(),
+            issued: Timestamp::from_milliseconds(0),
+            expires: Timestamp::from_milliseconds(i64::MAX),
+        };
+        let (token, caller) = (Arc::new(token), Arc::clone(&self.caller));
+        Ok(Grant { token, caller, holder: None, game: Some(game.id.into()) })
+    }
+}

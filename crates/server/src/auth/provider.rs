@@ -1,0 +1,235 @@
+//! The OpenID provider that the settings name: the one client that connects to it, and to nobody else.
+//! Redirects are not followed and no proxy is used; what is asked is what the provider's discovery document
+//! names on the issuer's own host, or on hosts of the settings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_access::oidc::{Attempt, Claims, Provider, refused};
+use lyceum_core::config::Oidc;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_credentials::jwt;
+use lyceum_credentials::key::PublicKey;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use crate::state::App;
+
+/// The provider, and what was read of it lately.
+pub(crate) struct Providers {
+    agent: ureq::Agent,
+    known: Mutex<Option<Known>>,
+}
+
+/// What was read of a provider.
+#[derive(Clone)]
+struct Known {
+    provider: Arc<Provider>,
+    /// Its keys as JWKs.
+    keys: Arc<Vec<Value>>,
+    read: Timestamp,
+}
+
+impl Providers {
+    pub(crate) fn new() -> Self {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(Duration::from_millis(limits::FETCH_MAX_MS)))
+            .user_agent("lyceum")
+            .accept("application/json")
+            .build();
+        Self { agent: config.into(), known: Mutex::default() }
+    }
+
+    /// Where a browser is sent to sign in (RFC 6749, 4.1.1; RFC 7636, 4.3).
+    /// Errors: the provider does not answer, or says what cannot be taken.
+    pub(crate) async fn authorization(
+        &self,
+        app: &App,
+        oidc: &Oidc,
+        attempt: &Attempt,
+    ) -> Result<String> {
+        let provider = self.known(app, oidc).await?.provider;
+        let (state, nonce, challenge) = (attempt.state(), attempt.nonce(), attempt.challenge());
+        let callback = callback(app);
+        let pairs = [
+            ("response_type", "code"),
+            ("scope", "openid email profile"),
+            ("client_id", oidc.client_id.as_str()),
+            ("redirect_uri", callback.as_str()),
+            ("state", state.as_str()),
+            ("nonce", nonce.as_str()),
+            ("code_challenge", challenge.as_str()),
+            ("code_challenge_method", "S256"),
+        ];
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        let separator = if provider.authorization.contains('?') { '&' } else { '?' };
+        Ok(format!("{}{separator}{query}", provider.authorization))
+    }
+
+    /// Whom the provider's code stands for: it is changed for an ID token, which is verified.
+    /// Errors: the provider does not answer, refuses the code, or says what cannot be taken.
+    pub(crate) async fn claims(
+        &self,
+        app: &App,
+        oidc: &Oidc,
+        attempt: &Attempt,
+        code: &str,
+    ) -> Result<Claims> {
+        let known = self.known(app, oidc).await?;
+        let mut form = vec![
+            ("grant_type", "authorization_code".to_owned()),
+            ("code", code.to_owned()),
+            ("redirect_uri", callback(app)),
+            ("client_id", oidc.client_id.clone()),
+            ("code_verifier", attempt.verifier()),
+        ];
+        let mut basic = None;
+        if let Some(secret) = &oidc.client_secret {
+            match known.provider.takes_basic {
+                true => basic = Some(credentials(&oidc.client_id, secret.reveal())),
+                false => form.push(("client_secret", secret.reveal().to_owned())),
+            }
+        }
+        let (agent, url) = (self.agent.clone(), known.provider.token.clone());
+        let answer = apart(move || {
+            let mut request = agent.post(&url);
+            if let Some(basic) = basic {
+                request = request.header("Authorization", basic);
+            }
+            read(&url, request.send_form(form))
+        });
+        let (status, answer) = answer.await?;
+        if status != 200 {
+            return Err(refused(format!(
+                "its token endpoint answered {status}: {}",
+                answer["error"]
+            )));
+        }
+        let token = answer["id_token"].as_str().ok_or_else(|| refused("it sent no ID token"))?;
+        let payload = self.verified(app, oidc, &known, token).await?;
+        let (nonce, now) = (attempt.nonce(), app.clock.now());
+        let mut claims =
+            Claims::read(&payload, &known.provider.issuer, &oidc.client_id, &nonce, now)?;
+        // A provider need not repeat in the ID token what an access token opens.
+        if let (None, Some(people), Some(access)) =
+            (&claims.email, &known.provider.people, answer["access_token"].as_str())
+        {
+            let (agent, url, bearer) =
+                (self.agent.clone(), people.clone(), format!("Bearer {access}"));
+            let get = move || read(&url, agent.get(&url).header("Authorization", bearer).call());
+            if let (200, Value::Object(told)) = apart(get).await? {
+                claims.complete(&told)?;
+            }
+        }
+        Ok(claims)
+    }
+
+    /// The payload of an ID token that one of the provider's keys signed. A key that is not known may be a
+    /// new one: the keys are read once more, not too often.
+    async fn verified(
+        &self,
+        app: &App,
+        oidc: &Oidc,
+        known: &Known,
+        token: &str,
+    ) -> Result<Map<String, Value>> {
+        let token = jwt::read(token).map_err(|problem| refused(problem.message))?;
+        let kid = token.header.get("kid").cloned();
+        let is_signed = |keys: &[Value]| {
+            let fits = |key: &&Value| kid.is_none() || key.get("kid") == kid.as_ref();
+            let signs = |key: &&Value| key.get("use").is_none_or(|used| used == "sig");
+            let mut keys = keys.iter().filter(fits).filter(signs);
+            keys.any(|key| PublicKey::from_jwk(key).is_ok_and(|key| token.is_signed_by(&key)))
+        };
+        let is_known = |keys: &[Value]| keys.iter().any(|key| key.get("kid") == kid.as_ref());
+        let mut signed = is_signed(&known.keys);
+        let age_s = app.clock.now().seconds() - known.read.seconds();
+        if !signed && !is_known(&known.keys) && age_s >= limits::OIDC_KEYS_MIN_AGE_S {
+            self.known.lock().await.take();
+            signed = is_signed(&self.known(app, oidc).await?.keys);
+        }
+        if !signed {
+            return Err(refused("no key of its own signed the ID token"));
+        }
+        let Value::Object(mut payload) = token.credential else {
+            return Err(refused("the ID token's payload is no JSON object"));
+        };
+        payload.extend(token.claims);
+        Ok(payload)
+    }
+
+    /// The provider and its keys: from memory, or read.
+    async fn known(&self, app: &App, oidc: &Oidc) -> Result<Known> {
+        let now = app.clock.now();
+        let mut known = self.known.lock().await;
+        if let Some(known) = known
+            .as_ref()
+            .filter(|known| now < known.read.plus_seconds(limits::OIDC_PROVIDER_MAX_AGE_S))
+        {
+            return Ok(known.clone());
+        }
+        let issuer = oidc.issuer.clone().unwrap_or_default();
+        let base = issuer.strip_suffix('/').unwrap_or(&issuer);
+        let document = self.get(&format!("{base}/.well-known/openid-configuration")).await?;
+        let provider = Provider::read(&document, &issuer, &oidc.hosts)?;
+        let mut keys = self.get(&provider.keys).await?;
+        let Value::Array(keys) = keys["keys"].take() else {
+            return Err(refused("its keys are no JWK set"));
+        };
+        let read = Known { provider: Arc::new(provider), keys: Arc::new(keys), read: now };
+        Ok(known.insert(read).clone())
+    }
+
+    async fn get(&self, url: &str) -> Result<Value> {
+        let (agent, url) = (self.agent.clone(), url.to_owned());
+        let told = url.clone();
+        match apart(move || read(&url, agent.get(&url).call())).await? {
+            (200, document) => Ok(document),
+            (status, _) => Err(unreachable(format!("'{told}' answered {status}"))),
+        }
+    }
+}
+
+/// Where the provider sends browsers back to.
+fn callback(app: &App) -> String {
+    format!("{}/sign-in/oidc/callback", app.base_url)
+}
+
+/// The header of a client with a secret, each part encoded before they are joined (RFC 6749, 2.3.1).
+fn credentials(id: &str, secret: &str) -> String {
+    let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret))))
+}
+
+type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
+
+/// Status and JSON of an answer.
+fn read(url: &str, called: Called) -> Result<(u16, Value)> {
+    let failed = |error: ureq::Error| unreachable(format!("'{url}' cannot be read: {error}"));
+    let mut answer = called.map_err(failed)?;
+    let body = answer.body_mut().with_config().limit(limits::FETCH_MAX_BYTES).read_to_vec();
+    let document = serde_json::from_slice(&body.map_err(failed)?);
+    match (answer.status().as_u16(), document) {
+        (status, Ok(document)) => Ok((status, document)),
+        (200, Err(error)) => Err(unreachable(format!("'{url}' answered no JSON: {error}"))),
+        (status, Err(_)) => Ok((status, Value::Null)),
+    }
+}
+
+fn unreachable(reason: String) -> Problem {
+    let message = "the sign-in service cannot be asked now; try again in a minute";
+    Problem::new(ProblemKind::Unavailable, message).because(reason)
+}
+
+/// Runs what waits for the network beside the threads that answer requests.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
+}

@@ -1,0 +1,75 @@
+//! Versions that are kept and not served: `/_v/<version>/…` of a project shows them before they are
+//! promoted. Not in production, where what was replaced may have been replaced for a reason.
+
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use lyceum_core::config::Environment;
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use super::{Address, is_navigation};
+use crate::answer::Answer;
+use crate::state::App;
+
+const PREFIX: &str = "/_v/";
+/// The word that leads back to the version that is served.
+const SERVED: &str = "served";
+const COOKIE: &str = "lyceum-version";
+
+/// What a request says of the version.
+pub(super) enum Asked {
+    /// Nothing: the one that is served.
+    Served,
+    /// This one.
+    Kept(i64),
+    /// This one, where it is kept still.
+    Remembered(i64),
+    /// A browser is to come back, and to say by a cookie which one it looks at: links of a page lead to
+    /// the root of its host.
+    Turned(Answer),
+}
+
+/// Reads path and cookie; the path loses its prefix.
+///
+/// Errors: `NotFound` for what is no version, and in production.
+pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<Asked> {
+    let may = app.sandbox.is_some() || app.config.server.env == Environment::Staging;
+    let Some(rest) = address.path.strip_prefix(PREFIX) else {
+        let kept = cookie(parts).filter(|_| may && !address.is_by_path);
+        return Ok(kept.map_or(Asked::Served, Asked::Remembered));
+    };
+    let (version, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let number = version.parse::<i64>().ok();
+    if !may || (number.is_none() && version != SERVED) {
+        let message = format!("there is nothing at '{}'", address.path);
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    }
+    // Two slashes in front would lead to another host.
+    let path = format!("/{}", path.trim_start_matches('/'));
+    if !address.is_by_path && is_navigation(&path, parts) {
+        return Ok(Asked::Turned(turned(number, &path, parts)));
+    }
+    address.path = path;
+    Ok(number.map_or(Asked::Served, Asked::Kept))
+}
+
+fn turned(version: Option<i64>, path: &str, parts: &Parts) -> Answer {
+    let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let cookie = match version {
+        Some(version) => format!("{COOKIE}={version}; Path=/; HttpOnly; SameSite=Lax"),
+        None => format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"),
+    };
+    let value = |text: String| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("/"));
+    Answer::empty(StatusCode::FOUND)
+        .header(header::LOCATION, value(format!("{path}{query}")))
+        .header(header::SET_COOKIE, value(cookie))
+        .header(header::CACHE_CONTROL, "no-store")
+}
+
+fn cookie(parts: &Parts) -> Option<i64> {
+    let cookies = parts.headers.get_all(header::COOKIE).iter();
+    let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
+    pairs.find_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        (name == COOKIE).then(|| value.parse().ok())?
+    })
+}

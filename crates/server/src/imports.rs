@@ -1,0 +1,158 @@
+//! Works on imports that somebody asked for in a browser. A server that ends in the middle leaves the
+//! former state, and the next one begins anew.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use lyceum_blob::{Blobs, Digest};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::csv::{self, Options, Progress, Report};
+use lyceum_roster::imports::{self, Import, Outcome, State};
+use lyceum_store::Db;
+use lyceum_store::jobs::Job;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use crate::routes::credentials::apart;
+use crate::state::App;
+
+/// What this server knows of imports: how far the one is that it works on.
+#[derive(Default)]
+pub(crate) struct Imports {
+    progress: Mutex<HashMap<i64, Progress>>,
+    added: Notify,
+}
+
+impl Imports {
+    /// There is something to do.
+    pub(crate) fn wake(&self) {
+        self.added.notify_one();
+    }
+
+    /// How far an import is; none where this server does not work on it.
+    pub(crate) fn progress(&self, id: i64) -> Option<Progress> {
+        self.known().get(&id).copied()
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Progress>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps a file for an import. Blocks.
+pub(crate) fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<Digest> {
+    let digest = Digest::of(bytes);
+    blobs.put(&digest, bytes)?;
+    Ok(digest)
+}
+
+/// Works on imports as they come, for as long as the server runs.
+pub(crate) async fn work(app: App) {
+    loop {
+        match next(&app).await {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(problem) => {
+                tracing::warn!(%problem, "an import was not worked on; it is tried again");
+            }
+        }
+        let pause = tokio::time::sleep(Duration::from_millis(limits::IMPORT_POLL_MS));
+        tokio::select! { () = pause => {}, () = app.imports.added.notified() => {} }
+    }
+}
+
+/// Works on the next import; `false` where there is none.
+async fn next(app: &App) -> Result<bool> {
+    let now = app.clock.now();
+    if !app.db.read(move |tx| lyceum_store::jobs::is_due(tx, now, imports::KIND)).await? {
+        return Ok(false);
+    }
+    let claimed = app.db.write(move |tx| imports::claim(tx, now)).await?;
+    let Some((job, import)) = claimed else { return Ok(false) };
+    let keeping = tokio::spawn(keep_lease(app.clone(), job.clone()));
+    let done = read(app, &import).await;
+    keeping.abort();
+    app.imports.known().remove(&import.id);
+    let now = app.clock.now();
+    match done {
+        Ok((report, rejects)) => {
+            let report = serde_json::to_value(&report).map_err(Problem::internal)?;
+            app.db
+                .write(move |tx| {
+                    let rejects = rejects.map(|digest| digest.to_string());
+                    let outcome =
+                        Outcome { report: Some(&report), rejects: rejects.as_deref(), error: None };
+                    imports::end(tx, now, &job, &import, &outcome)
+                })
+                .await?;
+        }
+        // The file is at fault: it will not get better.
+        Err(problem) if problem.kind == ProblemKind::Invalid => {
+            app.db
+                .write(move |tx| {
+                    let outcome = Outcome { error: Some(&problem.message), ..Outcome::default() };
+                    imports::end(tx, now, &job, &import, &outcome)
+                })
+                .await?;
+        }
+        Err(problem) => {
+            let told = problem.message.clone();
+            app.db.write(move |tx| lyceum_store::jobs::fail(tx, now, &job, &told)).await?;
+            return Err(problem);
+        }
+    }
+    Ok(true)
+}
+
+/// Tells other servers, again and again, that this one works on the job.
+async fn keep_lease(app: App, job: Job) {
+    let pause = Duration::from_secs(limits::IMPORT_LEASE_S.unsigned_abs() / 3);
+    loop {
+        tokio::time::sleep(pause).await;
+        let (now, job) = (app.clock.now(), job.clone());
+        let kept = app.db.write(move |tx| imports::renew(tx, now, &job)).await;
+        if kept.is_ok_and(|kept| !kept) {
+            return;
+        }
+    }
+}
+
+/// Reads the file of an import; what was refused is kept as a blob.
+async fn read(app: &App, import: &Import) -> Result<(Report, Option<Digest>)> {
+    let (app, import, now) = (app.clone(), import.clone(), app.clock.now());
+    apart(move || {
+        let told = |progress: Progress| {
+            app.imports.known().insert(import.id, progress);
+        };
+        run(&app.db, &app.blobs, &import, now, told)
+    })
+    .await
+}
+
+fn run(
+    db: &Db,
+    blobs: &Blobs,
+    import: &Import,
+    now: Timestamp,
+    mut told: impl FnMut(Progress),
+) -> Result<(Report, Option<Digest>)> {
+    let folder = TempDir::new().map_err(Problem::internal)?;
+    let (path, refused) = (folder.path().join("import.zip"), folder.path().join("refused.csv"));
+    let Some(mut blob) = blobs.open(&import.file.parse()?)? else {
+        return Err(Problem::new(ProblemKind::Invalid, "the file is gone; send it again"));
+    };
+    let mut file = File::create(&path).map_err(Problem::internal)?;
+    io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
+    let check = import.state == State::Checking;
+    let rejects = (check || import.keep_going).then_some(refused);
+    let options = Options { rejects, check };
+    let mut report = csv::import(db, &path, &options, now, &mut told)?;
+    let refused = report.rejects.take();
+    let kept = refused.map(|path| std::fs::read(path).map_err(Problem::internal)).transpose()?;
+    let kept = kept.map(|bytes| keep(blobs, &bytes)).transpose()?;
+    Ok((report, kept))
+}

@@ -1,0 +1,232 @@
+//! Buckets of projects, for those who look after them.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use bytes::Bytes;
+use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_hosting::buckets::{About, Bucket, Info, Listing, Part};
+use lyceum_hosting::{Pieces, deployments};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{members, schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::hosted;
+use crate::route::Place::{Header, Query};
+use crate::route::{Route, get, post, put};
+use crate::routes::adaptive::shape::{
+    any_object, list, object, or_null, some_text, text, whole, whole_object,
+};
+use crate::routes::credentials::apart;
+
+const BYTES: &[&str] = &["application/octet-stream"];
+
+fn info() -> Value {
+    whole_object(json!({
+        "key": some_text(), "size": whole(), "etag": some_text(), "uploaded": schema::instant(),
+        "httpMetadata": any_object(), "customMetadata": any_object(),
+    }))
+}
+
+fn about() -> Value {
+    json!({ "key": some_text(), "contentType": text(), "customMetadata": schema::texts() })
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    let key = |route: Route| route.param(Query, "key", some_text(), "The object's key.");
+    let part = json!({ "part": whole(), "etag": some_text() });
+    let file = json!({ "type": "string", "format": "binary" });
+    vec![
+        get("/{slug}/bucket", ProjectsRead, members(listed))
+            .named("listBucket")
+            .says("A page of the bucket's objects, by the bytes of their keys.")
+            .param(Query, "prefix", text(), "What keys begin with.")
+            .param(Query, "delimiter", text(), "What ends a group of keys, which is then told once.")
+            .param(Query, "cursor", text(), "Where the page before ended.")
+            .param(Query, "limit", whole(), "Objects and groups at most, from 1 to 1000.")
+            .answers(
+                200,
+                "The page; without a cursor it is the last.",
+                whole_object(json!({
+                    "objects": list(info()), "prefixes": list(text()), "cursor": or_null(text()),
+                })),
+            ),
+        key(get("/{slug}/bucket/metadata", ProjectsRead, members(shown)))
+            .named("getObjectMetadata")
+            .says("What is known of an object.")
+            .answers(200, "The object.", info()),
+        key(get("/{slug}/bucket/object", ProjectsRead, members(read)))
+            .named("getObject")
+            .says("An object's bytes.")
+            .param(Header, "Range", text(), "From which byte on: `bytes=100-`.")
+            .answers_as(200, "The bytes.", Some((BYTES[0], file.clone())))
+            .answers_as(206, "The bytes from that one on.", Some((BYTES[0], file))),
+        key(put("/{slug}/bucket/object", ProjectsWrite, members(written)))
+            .named("putObject")
+            .says("Keeps an object; larger ones arrive in parts.")
+            .reads_as(BYTES)
+            .reads(json!({}))
+            .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
+            .param(Query, "contentType", text(), "Its media type.")
+            .answers(200, "The object.", info()),
+        post("/{slug}/bucket/delete", ProjectsWrite, members(deleted))
+            .named("deleteObjects")
+            .says("Deletes objects; it is no fault that one is not there.")
+            .reads(whole_object(json!({ "keys": list(some_text()) })))
+            .answers_empty(204, "They are not there."),
+        post("/{slug}/bucket/uploads", ProjectsWrite, members(begun))
+            .named("beginObject")
+            .says("Begins an object that arrives in parts, or finds the parts of one that broke off.")
+            .reads(object(&["key"], about()))
+            .answers(
+                200,
+                "The upload and the parts that are there.",
+                whole_object(json!({ "id": some_text(), "parts": list(whole_object(part.clone())) })),
+            ),
+        key(put("/{slug}/bucket/uploads/{id}/{part}", ProjectsWrite, members(part_put)))
+            .named("putObjectPart")
+            .says("Keeps a part, in the place of one with its number. All but the last are of one size.")
+            .reads_as(BYTES)
+            .reads(json!({}))
+            .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
+            .answers(200, "The part.", whole_object(part.clone())),
+        post("/{slug}/bucket/uploads/{id}", ProjectsWrite, members(completed))
+            .named("completeObject")
+            .says("Makes the parts the object.")
+            .reads(whole_object(json!({ "key": some_text(), "parts": list(whole_object(part)) })))
+            .answers(200, "The object.", info()),
+    ]
+}
+
+/// The project's bucket. Errors: `NotFound` where it has none.
+async fn bucket(context: &Context) -> Result<Bucket> {
+    let slug = context.param("slug").to_owned();
+    let folder = hosted::folder(&context.app, &slug).join("bucket");
+    let sought = slug.clone();
+    let served = context.app.db.read(move |tx| deployments::active(tx, &sought)).await?;
+    if !served.is_some_and(|served| served.uses.bucket) {
+        let message = format!(
+            "the project '{slug}' has no bucket here; write `bucket: true` below `integrations` in \
+             its config and deploy"
+        );
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    }
+    let engine = hosted::engine(&context.app)?;
+    apart(move || engine.bucket(&folder)).await
+}
+
+fn asked(context: &Context, name: &str) -> Option<String> {
+    context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+}
+
+fn key(context: &Context) -> Result<String> {
+    asked(context, "key").ok_or_else(|| Problem::invalid("key", "is required"))
+}
+
+fn missing(key: &str) -> Problem {
+    Problem::new(ProblemKind::NotFound, format!("the bucket has no object '{key}'"))
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let limit = asked(&context, "limit").map(|text| text.parse()).transpose();
+    let listing = Listing {
+        prefix: asked(&context, "prefix").unwrap_or_default(),
+        delimiter: asked(&context, "delimiter"),
+        cursor: asked(&context, "cursor"),
+        limit: limit.map_err(|_| Problem::invalid("limit", "must be from 1 to 1000"))?,
+    };
+    let bucket = bucket(&context).await?;
+    Ok(Answer::of(&apart(move || bucket.list(&listing)).await?))
+}
+
+async fn shown(context: Context) -> Result<Answer> {
+    let (bucket, key) = (bucket(&context).await?, key(&context)?);
+    let (found, key) = apart(move || Ok((bucket.head(&key)?, key))).await?;
+    found.map(|info| Answer::of(&info)).ok_or_else(|| missing(&key))
+}
+
+async fn read(context: Context) -> Result<Answer> {
+    let from = match context.header(header::RANGE) {
+        None => 0,
+        Some(range) => {
+            let from = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-'));
+            from.and_then(|from| from.parse().ok())
+                .ok_or_else(|| Problem::invalid("Range", "must be as 'bytes=100-'"))?
+        }
+    };
+    let (bucket, key) = (bucket(&context).await?, key(&context)?);
+    let (found, key) = apart(move || Ok((bucket.get(&key)?, key))).await?;
+    let (Info { size, etag, .. }, blobs) = found.ok_or_else(|| missing(&key))?;
+    if from > size {
+        return Err(Problem::invalid("Range", format!("the object has {size} bytes")));
+    }
+    let length = size - from;
+    let body = Body::new(Pieces::new(Bytes::new(), blobs, from, length));
+    // Never as what it says it is: the address is the server's own.
+    let answer = Answer::typed(HeaderValue::from_static(BYTES[0]), body)
+        .header(header::CONTENT_LENGTH, length)
+        .header(header::CONTENT_DISPOSITION, "attachment")
+        .header(header::ETAG, format!("\"{etag}\""));
+    Ok(match from {
+        0 => answer,
+        _ => answer.status(StatusCode::PARTIAL_CONTENT).header(
+            header::CONTENT_RANGE,
+            format!("bytes {from}-{}/{size}", size.saturating_sub(1)),
+        ),
+    })
+}
+
+async fn written(context: Context) -> Result<Answer> {
+    let (bucket, key) = (bucket(&context).await?, key(&context)?);
+    let about = About { content_type: asked(&context, "contentType"), ..About::default() };
+    let body = context.body;
+    Ok(Answer::of(&apart(move || bucket.put(&key, &about, &body[..])).await?))
+}
+
+async fn deleted(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        keys: Vec<String>,
+    }
+    let Asked { keys } = lyceum_games::read(&context.body)?;
+    if keys.len() > limits::R2_DELETE_MAX_KEYS {
+        let message = format!("at most {}", limits::R2_DELETE_MAX_KEYS);
+        return Err(Problem::invalid("keys", message));
+    }
+    let bucket = bucket(&context).await?;
+    apart(move || bucket.delete(&keys)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn begun(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        key: String,
+        #[serde(flatten)]
+        about: About,
+    }
+    let Asked { key, about } = lyceum_games::read(&context.body)?;
+    let bucket = bucket(&context).await?;
+    Ok(Answer::of(&apart(move || bucket.begin(&key, &about)).await?))
+}
+
+async fn part_put(context: Context) -> Result<Answer> {
+    let (bucket, key) = (bucket(&context).await?, key(&context)?);
+    let number = context.param("part").parse().ok().filter(|part| (1..=10_000).contains(part));
+    let number = number.ok_or_else(|| Problem::invalid("part", "must be from 1 to 10000"))?;
+    let (id, body) = (context.param("id").to_owned(), context.body);
+    Ok(Answer::of(&apart(move || bucket.put_part(&key, &id, number, &body)).await?))
+}
+
+async fn completed(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        key: String,
+        parts: Vec<Part>,
+    }
+    let Asked { key, parts } = lyceum_games::read(&context.body)?;
+    let (bucket, id) = (bucket(&context).await?, context.param("id").to_owned());
+    Ok(Answer::of(&apart(move || bucket.complete(&key, &id, parts)).await?))
+}

@@ -1,0 +1,225 @@
+//! Databases of projects: going back, restore points, copies of them, what their rows have against a schema.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
+use lyceum_blob::{Blobs, Digest};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_hosting::deployments::{self, Deployment};
+use lyceum_hosting::projects::{self, Project};
+use lyceum_hosting::{Pieces, databases};
+use lyceum_project::schema::{self as ddl, Schema};
+use lyceum_project::{DatabaseWish, SchemaWish};
+use lyceum_store::Tx;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{client, members, place, schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::hosted;
+use crate::route::{Route, get, post};
+use crate::routes::adaptive::shape::{list, object, text, whole, words};
+use crate::routes::credentials::apart;
+
+const SQLITE: &str = "application/vnd.sqlite3";
+
+pub(super) fn rollback() -> Route {
+    post("/{slug}/rollback", ProjectsWrite, members(rolled_back))
+        .named("rollBackProject")
+        .says("Serves a kept version again, with its code, frontend and secrets; without a number the one before. Files stay as they are. Where the version came with another schema of the database, `database` says whether that is kept or put back as it was when the version was last served; without it 409.")
+        .reads(object(
+            &[],
+            json!({ "version": whole(), "revision": whole(), "database": words(&["keep", "restore"]) }),
+        ))
+        .answers(200, "The version that is served now.", schema::deployment())
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/{slug}/database", ProjectsRead, members(copied))
+            .named("getProjectDatabase")
+            .says("A copy of the project's database: one moment of it, as an SQLite file.")
+            .answers_as(
+                200,
+                "The file.",
+                Some((SQLITE, json!({ "type": "string", "format": "binary" }))),
+            ),
+        get("/{slug}/database/points", ProjectsRead, members(points))
+            .named("getRestorePoints")
+            .says("The files that were the project's database before a deploy or a restore, newest first.")
+            .answers(200, "The points.", list(schema::restore_point())),
+        post("/{slug}/database/restore", ProjectsWrite, members(restored))
+            .named("restoreProjectDatabase")
+            .says("Puts a restore point, or an SQLite file that was uploaded, in the place of the project's database; that becomes a restore point.")
+            .reads(object(&[], json!({ "point": text(), "sha256": schema::sha256() })))
+            .answers(200, "The points that are kept now.", list(schema::restore_point())),
+        post("/{slug}/database/problems", ProjectsRead, members(problems))
+            .named("getDatabaseProblems")
+            .says("What the rows of the project's database have against a schema; changes nothing.")
+            .reads(schema::database_wish())
+            .reads_up_to(limits::PLAN_MAX_BYTES)
+            .answers(200, "The problems, one sentence each.", list(text())),
+    ]
+}
+
+async fn rolled_back(context: Context) -> Result<Answer> {
+    #[derive(Deserialize, PartialEq)]
+    #[serde(rename_all = "camelCase")]
+    enum Choice {
+        Keep,
+        Restore,
+    }
+    #[derive(Deserialize)]
+    struct Asked {
+        version: Option<i64>,
+        revision: Option<i64>,
+        database: Option<Choice>,
+    }
+    let Asked { version, revision, database } = lyceum_games::read(&context.body)?;
+    let (slug, who) = (context.param("slug").to_owned(), client(&context).to_owned());
+    let (now, place) = (context.app.clock.now(), place(&context.app, &slug));
+    let sought = slug.clone();
+    let folder = place.folder.clone();
+    let look = move |tx: &mut Tx<'_>| {
+        let target = deployments::earlier(tx, &sought, version)?;
+        let differs = databases::differs(&folder, &projects::find(tx, &sought)?, &target)?;
+        Ok((target.version, differs))
+    };
+    let (target, differs) = context.app.db.read(look).await?;
+    if differs && database.is_none() {
+        let message = format!(
+            "version {target} of '{slug}' came with another schema of the database; say whether the \
+             database is kept or put back as it was then (`--keep-database`, `--restore-database`)"
+        );
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let (sought, version) = (slug.clone(), Some(target));
+    if database != Some(Choice::Restore) {
+        let turn = move |tx: &mut Tx<'_>| {
+            deployments::roll_back(tx, (now, &who), &sought, version, revision, None)
+        };
+        return Ok(Answer::of(&context.app.db.write(turn).await?));
+    }
+    let point = context.app.db.read(move |tx| databases::point(tx, &sought, None, version)).await?;
+    let (sought, from) = (slug.clone(), place.folder.join(point.file));
+    let turned: Deployment = hosted::replace_database(
+        &context.app,
+        (slug, place),
+        move |_, copy| ddl::restore(&from, copy),
+        move |tx, name| {
+            deployments::roll_back(tx, (now, &who), &sought, version, revision, Some(name))
+        },
+    )
+    .await?;
+    Ok(Answer::of(&turned))
+}
+
+async fn points(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    Ok(Answer::of(&context.app.db.read(move |tx| databases::points(tx, &slug)).await?))
+}
+
+async fn project(context: &Context) -> Result<Project> {
+    let slug = context.param("slug").to_owned();
+    context.app.db.read(move |tx| projects::find(tx, &slug)).await
+}
+
+async fn copied(context: Context) -> Result<Answer> {
+    let project = project(&context).await?;
+    let file =
+        databases::file_of(&super::place(&context.app, &project.slug).folder, Some(&project));
+    let Some(blob) = apart(move || databases::snapshot(&file)).await? else {
+        let message = format!("the project '{}' has no database yet", project.slug);
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    };
+    let size = blob.size;
+    let body = Body::new(Pieces::of(blob, 0, size));
+    let answer = Answer::typed(HeaderValue::from_static(SQLITE), body);
+    Ok(answer.header(header::CONTENT_LENGTH, size))
+}
+
+async fn restored(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        point: Option<String>,
+        sha256: Option<Digest>,
+    }
+    let asked: Asked = lyceum_games::read(&context.body)?;
+    let project = project(&context).await?;
+    let (app, slug) = (&context.app, project.slug.clone());
+    let place = place(app, &slug);
+    let from = match (asked.point, asked.sha256) {
+        (Some(id), None) => {
+            let sought = slug.clone();
+            let found =
+                app.db.read(move |tx| databases::point(tx, &sought, Some(&id), None)).await?;
+            place.folder.join(found.file)
+        }
+        (None, Some(sha256)) => {
+            let (blobs, folder) = (app.blobs.clone(), place.folder.clone());
+            apart(move || unpacked(&blobs, &sha256, &folder)).await?
+        }
+        _ => {
+            return Err(Problem::invalid(
+                "point",
+                "name a point, or the sha256 of a file; one of them",
+            ));
+        }
+    };
+    let is_upload = asked.sha256.is_some();
+    let source = from.clone();
+    let (now, who, sought) = (app.clock.now(), client(&context).to_owned(), slug.clone());
+    let points = hosted::replace_database(
+        app,
+        (slug, place),
+        move |_, copy| ddl::restore(&source, copy),
+        move |tx, name| {
+            let before = projects::find(tx, &sought)?;
+            databases::replace(tx, now, Some(&before), (&sought, name, "restore"))?;
+            lyceum_hosting::audit::note(
+                tx,
+                now,
+                (&sought, &who),
+                "restore",
+                &json!({ "file": name }),
+            )?;
+            databases::points(tx, &sought)
+        },
+    )
+    .await;
+    if is_upload {
+        databases::discard(&from);
+    }
+    Ok(Answer::of(&points?))
+}
+
+/// A file that was uploaded, where SQLite can open it. Errors: it is not here, or no database.
+fn unpacked(blobs: &Blobs, sha256: &Digest, folder: &Path) -> Result<PathBuf> {
+    let Some(mut blob) = blobs.open(sha256)? else {
+        return Err(Problem::invalid("sha256", "is not here; upload it"));
+    };
+    std::fs::create_dir_all(folder).map_err(Problem::internal)?;
+    let file = folder.join(format!("upload-{sha256}.sqlite"));
+    let mut copy = File::create(&file).map_err(Problem::internal)?;
+    std::io::copy(&mut blob.file, &mut copy).map_err(Problem::internal)?;
+    ddl::check(&file).inspect_err(|_| databases::discard(&file))?;
+    Ok(file)
+}
+
+async fn problems(context: Context) -> Result<Answer> {
+    let wish: DatabaseWish = lyceum_games::read(&context.body)?;
+    let project = project(&context).await?;
+    let file =
+        databases::file_of(&super::place(&context.app, &project.slug).folder, Some(&project));
+    let found = apart(move || match &wish.schema {
+        SchemaWish::Push { ddl, .. } => {
+            ddl::problems(&file, &Schema::of(ddl)?, &wish.schema.renames()?)
+        }
+        SchemaWish::Migrate { .. } => Ok(Vec::new()),
+    });
+    Ok(Answer::of(&found.await?))
+}

@@ -1,0 +1,54 @@
+//! What backends print and answer, as far as it is remembered.
+
+use lyceum_access::Scope::ProjectsRead;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_hosting::projects;
+use serde_json::json;
+
+use super::{members, schema};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::Place::Query;
+use crate::route::{Route, get};
+use crate::routes::adaptive::shape::{list, whole};
+
+pub(super) fn route() -> Route {
+    let limit = json!({
+        "type": "integer", "minimum": 1, "maximum": limits::BACKEND_LOG_MAX_ENTRIES,
+        "default": limits::BACKEND_LOG_PAGE_ENTRIES,
+    });
+    get("/{slug}/logs", ProjectsRead, members(logs))
+        .named("getProjectLogs")
+        .says("The last lines that the backend printed, what was asked of it and why it ended, oldest first. Whoever follows asks for those after the last line.")
+        .param(Query, "after", whole(), "Lines after the one of this id; without it the last ones.")
+        .param(Query, "limit", limit, "Lines at most: the oldest of those after an id, else the newest.")
+        .answers(200, "The lines.", list(schema::log_line()))
+}
+
+async fn logs(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    let number = |name: &str| -> Result<Option<i64>> {
+        let text = context.query().find(|(known, _)| known == name).map(|(_, text)| text);
+        let number = text.map(|text| text.parse()).transpose();
+        number.map_err(|_| Problem::invalid(name, "must be a whole number"))
+    };
+    let after = number("after")?;
+    let limit = number("limit")?.map_or(Some(limits::BACKEND_LOG_PAGE_ENTRIES), |limit| {
+        usize::try_from(limit).ok().filter(|n| (1..=limits::BACKEND_LOG_MAX_ENTRIES).contains(n))
+    });
+    let Some(limit) = limit else {
+        let message = format!("must be from 1 to {}", limits::BACKEND_LOG_MAX_ENTRIES);
+        return Err(Problem::invalid("limit", message));
+    };
+    let sought = slug.clone();
+    context.app.db.read(move |tx| projects::find(tx, &sought)).await?;
+    let mut lines = context.app.hosted.logs(&slug);
+    match after {
+        Some(after) => {
+            lines.retain(|line| line.id > after);
+            lines.truncate(limit);
+        }
+        None => drop(lines.drain(..lines.len().saturating_sub(limit))),
+    }
+    Ok(Answer::of(&lines))
+}

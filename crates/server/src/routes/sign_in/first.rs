@@ -1,0 +1,73 @@
+//! The link that the server shows at its start while nobody administers it.
+
+use askama::Template;
+use lyceum_access::{first, password};
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use super::onward;
+use super::page::{Form, Guard, shown};
+use crate::answer::Answer;
+use crate::auth::sign_in;
+use crate::context::Context;
+use crate::render::{self, sentence};
+
+#[derive(Template)]
+#[template(path = "people/first.html")]
+struct First<'a> {
+    token: String,
+    link: &'a str,
+    email: &'a str,
+    name: &'a str,
+    problem: Option<String>,
+    /// Whether the link makes an administrator.
+    is_open: bool,
+}
+
+pub(super) async fn show(context: Context) -> Result<Answer> {
+    let link = context.query().find(|(name, _)| name == "link").map(|(_, link)| link.into_owned());
+    page(&context, &link.unwrap_or_default(), ("", ""), None).await
+}
+
+pub(super) async fn make(context: Context) -> Result<Answer> {
+    let form = Form::read(&context).await?;
+    let field = |name: &str| form.field(name).to_owned();
+    let (link, email, name, typed) =
+        (field("link"), field("email"), field("name"), field("password"));
+    if let Err(problem) = password::check(&typed) {
+        return page(&context, &link, (&email, &name), Some(&problem)).await;
+    }
+    let hash = sign_in::hashing(&context.app, move || password::hash(&typed)).await?;
+    let (now, master) = (context.app.clock.now(), context.app.gate.keyring().master().clone());
+    let wanted = (link.clone(), email.clone(), name.clone());
+    let made = context.app.db.write(move |tx| {
+        let (link, email, name) = &wanted;
+        first::make(tx, now, &master, link, (email, name, &hash))
+    });
+    match made.await {
+        Ok(person) => {
+            let session = sign_in::begin(&context, &person).await?;
+            Ok(onward(&context, "", &session))
+        }
+        Err(problem) if problem.cause.is_some() => Err(problem),
+        Err(problem) => page(&context, &link, (&email, &name), Some(&problem)).await,
+    }
+}
+
+async fn page(
+    context: &Context,
+    link: &str,
+    (email, name): (&str, &str),
+    problem: Option<&Problem>,
+) -> Result<Answer> {
+    let (master, sent) = (context.app.gate.keyring().master().clone(), link.to_owned());
+    let is_open = context.app.db.read(move |tx| first::is_open(tx, &master, &sent)).await?;
+    let guard = Guard::of(context, false);
+    let problem_text = problem.map(sentence);
+    let view = First { token: guard.token(), link, email, name, problem: problem_text, is_open };
+    let kind = if is_open { problem.map(|p| p.kind) } else { Some(ProblemKind::NotFound) };
+    let answer = shown(&view)?;
+    guard.keep(match kind {
+        Some(kind) => answer.status(render::status(kind)),
+        None => answer,
+    })
+}

@@ -1,0 +1,107 @@
+//! Sign-in by the OpenID provider: out to it, and back with a code.
+
+use axum::http::header;
+use lyceum_access::identity::{self, Rule};
+use lyceum_access::oidc::{Attempt, refused};
+use lyceum_access::{Person, Role};
+use lyceum_core::config::{NewAccounts, Oidc};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use super::{elsewhere, local, onward, refuse};
+use crate::answer::Answer;
+use crate::auth::people::Cookie;
+use crate::auth::sign_in;
+use crate::context::Context;
+
+/// Sends the browser to the provider. The cookie holds what the answer is compared with, and where to go on.
+pub(super) async fn begin(context: Context) -> Result<Answer> {
+    let oidc = configured(&context)?;
+    let next = context.query().find(|(name, _)| name == "next").map(|(_, next)| next.into_owned());
+    let attempt = Attempt::begin();
+    let going = context.app.providers.authorization(&context.app, oidc, &attempt).await;
+    let address = match going {
+        Ok(address) => address,
+        Err(problem) => return told(&context, problem).await,
+    };
+    let next = next.unwrap_or_default();
+    let next = utf8_percent_encode(local(&next), NON_ALPHANUMERIC);
+    let kept = format!("{}.{next}", attempt.secret());
+    let cookie = Cookie::Attempt.set(&context.app, &kept, limits::OIDC_ATTEMPT_LIFETIME_S);
+    Ok(elsewhere(&address).header(header::SET_COOKIE, cookie))
+}
+
+/// Takes the browser back: a session begins for the account that the identity opens.
+pub(super) async fn end(context: Context) -> Result<Answer> {
+    let kept = Cookie::Attempt.read(&context.app, &context.headers).unwrap_or_default();
+    let (secret, next) = kept.split_once('.').unwrap_or_default();
+    let next = percent_decode_str(next).decode_utf8_lossy().into_owned();
+    let attempt = Attempt::of_secret(secret);
+    let gone = Cookie::Attempt.set(&context.app, "", 0);
+    match person(&context, &attempt).await {
+        Ok(person) => {
+            let session = sign_in::begin(&context, &person).await?;
+            let mut answer = onward(&context, local(&next), &session);
+            answer.headers.append(header::SET_COOKIE, gone);
+            Ok(answer)
+        }
+        Err(problem) => {
+            let mut answer = told(&context, problem).await?;
+            answer.headers.append(header::SET_COOKIE, gone);
+            Ok(answer)
+        }
+    }
+}
+
+async fn person(context: &Context, attempt: &Attempt) -> Result<Person> {
+    let oidc = configured(context)?;
+    let sent = |wanted: &str| {
+        let found = context.query().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.into_owned()).unwrap_or_default()
+    };
+    if attempt.secret().is_empty() || !attempt.is_state(&sent("state")) {
+        let message = "this sign-in was not begun in this browser, or took too long; begin again";
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
+    let issuer = oidc.issuer.clone().unwrap_or_default();
+    // RFC 9207: an answer of another provider than the one that was asked.
+    if !matches!(sent("iss"), told if told.is_empty() || told == issuer) {
+        return Err(refused("another provider answered"));
+    }
+    let code = sent("code");
+    if code.is_empty() {
+        return Err(refused(format!("it sent no code but '{}'", sent("error"))));
+    }
+    let claims = context.app.providers.claims(&context.app, oidc, attempt, &code).await?;
+    let (now, rule) = (context.app.clock.now(), rule(oidc));
+    let found =
+        move |tx: &mut lyceum_store::Tx<'_>| identity::person(tx, now, &issuer, &claims, &rule);
+    context.app.db.write(found).await
+}
+
+fn configured(context: &Context) -> Result<&Oidc> {
+    let oidc = &context.app.config.oidc;
+    let message = "this server has no sign-in service; sign in by password";
+    match oidc.issuer.is_some() {
+        true => Ok(oidc),
+        false => Err(Problem::new(ProblemKind::NotFound, message)),
+    }
+}
+
+fn rule(oidc: &Oidc) -> Rule {
+    let new_accounts = oidc.new_accounts.map(|new| match new {
+        NewAccounts::Guide => Role::Guide,
+        NewAccounts::Developer => Role::Developer,
+    });
+    Rule { domains: oidc.domains.clone(), new_accounts }
+}
+
+/// The sign-in page with what went wrong; the log has the cause.
+async fn told(context: &Context, problem: Problem) -> Result<Answer> {
+    if problem.kind == ProblemKind::Internal {
+        return Err(problem);
+    }
+    let cause = problem.cause.as_ref().map(tracing::field::display);
+    tracing::warn!(request_id = %context.request_id, cause, "nobody is signed in by OpenID");
+    refuse(context, "", "", &problem).await
+}

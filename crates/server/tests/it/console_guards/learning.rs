@@ -1,0 +1,77 @@
+//! Planted for the screens about learning: a class with its course, a badge, an import.
+
+use lyceum_blob::{Blobs, Digest};
+use lyceum_roster::imports::{self, New, Outcome};
+use lyceum_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::planted::{EVIL, Planted};
+
+const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
+
+/// A course with a component, and a class in which the planted student learns.
+pub(super) fn classes(server: &TestServer, planted: &mut Planted) {
+    let client = server.client();
+    let course = json!({ "course": {
+        "sourcedId": "evil", "title": EVIL, "courseCode": EVIL, "subjects": [EVIL],
+        "org": { "sourcedId": "evil" },
+    }});
+    client.post(&format!("{ROSTERING}/courses")).json(&course).expect(201);
+    let component = json!({ "courseComponent": {
+        "sourcedId": "evil", "title": EVIL, "course": { "sourcedId": "evil" }, "sortOrder": 1,
+    }});
+    client.post(&format!("{ROSTERING}/courses/components")).json(&component).expect(201);
+    client.post("/bridge/enrollments/enroll/evil/evil/evil").json(&json!({})).send();
+    let found: Value = client.get(&format!("{ROSTERING}/classes")).expect(200).json();
+    let class = found["classes"][0]["sourcedId"].as_str().unwrap();
+    planted.params.insert("/classes/{id}", class.to_owned());
+    planted.params.insert("/courses/{id}", "evil".into());
+    planted.shown_on.extend(["/classes", "/classes/{id}", "/courses", "/courses/{id}"]);
+}
+
+/// A badge that the planted student earned.
+pub(super) fn badges(server: &TestServer, planted: &mut Planted) {
+    let client = server.client();
+    let mut definition = crate::badges::definition();
+    definition["name"] = EVIL.into();
+    definition["credentialSubject"]["name"] = EVIL.into();
+    client.post("/ims/ob/v3p0/badges").json(&definition).expect(201);
+    let award = json!({
+        "achievementId": definition["credentialSubject"]["id"], "userId": "evil", "narrative": EVIL,
+    });
+    let issued: Value = client.post("/ims/ob/v3p0/issue-badge").json(&award).expect(201).json();
+    let id = issued["id"].as_str().unwrap().rsplit('/').next().unwrap();
+    planted.params.insert("/badges/credentials/{id}", id.to_owned());
+    planted.queries.insert("/badges/issue", vec!["learner=evil".into(), String::new()]);
+    planted.shown_on.extend([
+        "/badges",
+        "/badges/definitions",
+        "/badges/issue",
+        "/badges/credentials/{id}",
+    ]);
+}
+
+/// An import that was checked and has a fault.
+pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
+    let now = server.setup().clock.now();
+    let refused = b"file,line,column,value,problem,mend,row\n";
+    let rejects = Digest::of(refused);
+    let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
+    blobs.put(&rejects, &refused[..]).unwrap();
+    let report = json!({
+        "committed": false, "fault_count": 1, "ignored": [EVIL],
+        "files": [{ "file": "orgs", "rows": 1, "rejected": 1 }],
+        "faults": [{ "file": "orgs.csv", "line": 2, "column": EVIL, "value": EVIL, "problem": EVIL, "mend": EVIL }],
+    });
+    let rejects = rejects.to_string();
+    let planting = server.db().write_blocking(|tx| {
+        let new = New { name: EVIL, bytes: 1, file: &rejects, who: EVIL };
+        let id = imports::add(tx, now, &new)?;
+        let (job, import) = imports::claim(tx, now)?.expect("it was just added");
+        let outcome = Outcome { report: Some(&report), rejects: Some(&rejects), error: None };
+        imports::end(tx, now, &job, &import, &outcome)?;
+        Ok(id)
+    });
+    planted.params.insert("/imports/{id}", planting.unwrap().to_string());
+    planted.shown_on.extend(["/imports", "/imports/{id}"]);
+}

@@ -1,0 +1,140 @@
+//! What the pages of the console show in the tests of this folder: one thing of each sort, called by a name
+//! that would run if a page did not write it as text. A page whose path has a parameter finds its value here;
+//! a screen adds a function to [`PLANTERS`].
+
+use std::collections::BTreeMap;
+
+use lyceum_access::audit::Change;
+use lyceum_access::{NewApiKey, NewClient, Role, api_key, client};
+use lyceum_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::learning;
+use crate::{people, projects};
+
+/// A name that would run in every place of a page: text, attributes with either quote, scripts.
+pub(super) const EVIL: &str =
+    "<img src=x onerror=alert(1)>\"'></script><script>alert(2)</script>&amp;";
+/// What a page that shows it as text holds.
+pub(super) const AS_TEXT: &str = "&#60;img src=x onerror=alert(1)&#62;";
+/// What no page may hold.
+pub(super) const RUNS: [&str; 2] = ["<img src=x", "<script>alert"];
+
+/// Where the planted things are.
+#[derive(Default)]
+pub(super) struct Planted {
+    /// The value of a path's parameter, by the path up to it: `/keys/api/{key}`.
+    pub(super) params: BTreeMap<&'static str, String>,
+    /// Queries with which a page is looked at too, by its path.
+    pub(super) queries: BTreeMap<&'static str, Vec<String>>,
+    /// Pages that must show the name.
+    pub(super) shown_on: Vec<&'static str>,
+}
+
+/// What plants the things of each screen. The first has made the administrator `ada@example.org`.
+const PLANTERS: &[fn(&TestServer, &mut Planted)] = &[
+    people,
+    students,
+    keys,
+    clients,
+    events,
+    projects,
+    changes,
+    learning::classes,
+    learning::badges,
+    learning::imports,
+];
+
+pub(super) fn plant(server: &TestServer) -> Planted {
+    let mut planted = Planted::default();
+    for plant in PLANTERS {
+        plant(server, &mut planted);
+    }
+    planted
+}
+
+fn people(server: &TestServer, _: &mut Planted) {
+    people::person(server, "ada@example.org", EVIL, Role::Administrator);
+}
+
+fn students(server: &TestServer, planted: &mut Planted) {
+    let client = server.client();
+    let rostering = "/ims/oneroster/rostering/v1p2";
+    let org = json!({ "org": { "sourcedId": "evil", "name": EVIL, "type": "school" } });
+    client.post(&format!("{rostering}/orgs")).json(&org).expect(201);
+    let user = json!({ "user": {
+        "sourcedId": "evil", "username": EVIL, "givenName": EVIL, "familyName": EVIL,
+        "email": "evil@example.org", "enabledUser": true, "grades": ["03"],
+        "roles": [{ "roleType": "primary", "role": "student", "org": { "sourcedId": "evil" } }],
+    }});
+    client.post(&format!("{rostering}/users")).json(&user).expect(201);
+    planted.params.insert("/students/{id}", "evil".into());
+    planted.queries.insert("/students/{id}/event", vec!["number=1".into()]);
+    planted.shown_on.extend(["/students", "/students/{id}"]);
+}
+
+fn keys(server: &TestServer, planted: &mut Planted) {
+    let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
+    let new = NewApiKey { name: EVIL.into(), role: Role::Guide, project: None, maker: None };
+    let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+    planted.params.insert("/keys/api/{key}", made.unwrap().0.id);
+    planted.shown_on.extend(["/keys", "/keys/api/{key}"]);
+}
+
+fn clients(server: &TestServer, planted: &mut Planted) {
+    let now = server.setup().clock.now();
+    let new = NewClient { id: Some("evil<img".into()), ..NewClient::named(EVIL) };
+    server.db().write_blocking(|tx| client::create(tx, now, &new)).unwrap();
+    planted.params.insert("/keys/clients/{client}", "evil%3Cimg".into());
+    planted.shown_on.extend(["/keys/clients", "/keys/clients/{client}"]);
+}
+
+fn events(server: &TestServer, planted: &mut Planted) {
+    let id = "urn:uuid:7f0a3c1e-0f0a-4c1e-9f0a-3c1e7f0a3c1e";
+    let event = |id: &str, kind: &str| {
+        json!({
+            "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2", "id": id, "type": kind,
+            "action": "LoggedIn", "eventTime": "2026-01-15T08:00:00.000Z",
+            "actor": { "id": "https://lyceum.test/ims/oneroster/rostering/v1p2/users/evil", "type": "Person", "name": EVIL },
+            "object": { "id": "https://app.test/", "type": "SoftwareApplication", "name": EVIL },
+            "edApp": { "id": "https://app.test/", "type": "SoftwareApplication", "name": EVIL },
+        })
+    };
+    let envelope = |event: Value| {
+        json!({
+            "sensor": "https://app.test/sensor", "sendTime": "2026-01-15T08:00:01.000Z",
+            "dataVersion": "http://purl.imsglobal.org/ctx/caliper/v1p2", "data": [event],
+        })
+    };
+    let client = server.client();
+    let send = |event| client.post("/ims/caliper/v1p2/events").json(&envelope(event)).send();
+    let taken = send(event(id, "SessionEvent"));
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    let refused = send(event(id, EVIL));
+    assert!((400..500).contains(&refused.status), "{}", refused.text());
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("id", id).finish();
+    planted.queries.insert("/events/one", vec![query]);
+    planted.params.insert("/events/refused/{id}", "1".into());
+    planted.shown_on.extend(["/events", "/events/one", "/events/refused/{id}"]);
+}
+
+fn projects(server: &TestServer, planted: &mut Planted) {
+    let client = server.client();
+    for text in ["one", "two"] {
+        projects::deploy_called(&client, EVIL, text);
+    }
+    planted.params.insert("/projects/{slug}", "rivers".into());
+    planted.queries.insert("/projects/{slug}/diff", vec!["from=1&to=2".into(), String::new()]);
+    planted.shown_on.push("/projects/{slug}");
+}
+
+fn changes(server: &TestServer, planted: &mut Planted) {
+    let now = server.setup().clock.now();
+    let noted = server.db().write_blocking(|tx| {
+        let change = Change { who: EVIL, what: "test.change", subject: EVIL };
+        change.note(tx, now, &json!({ "name": EVIL }))
+    });
+    noted.unwrap();
+    planted.params.insert("/system/audit/{change}", "1".into());
+    planted.shown_on.extend(["/system/audit", "/system/audit/{change}"]);
+}

@@ -1,0 +1,29 @@
+// The documentation's search shows what it finds while somebody types; without this the form does.
+const PAUSE_MS = 120;
+const form = document.querySelector("[data-docs-search]");
+
+if (form) {
+  const [field, shown] = [form.elements.q, form.querySelector("[data-found]")];
+  let waiting;
+  let asked = "";
+  field.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(show, PAUSE_MS);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    field.value = "";
+    shown.replaceChildren();
+  });
+
+  async function show() {
+    asked = field.value.trim();
+    if (!asked) return shown.replaceChildren();
+    const wanted = asked;
+    const answer = await fetch(`/docs/search?${new URLSearchParams({ q: wanted, part: "1" })}`);
+    // What was typed meanwhile is on its way.
+    if (wanted !== asked || !answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    shown.replaceChildren(...page.body.children);
+  }
+}

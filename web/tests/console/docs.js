@@ -1,0 +1,76 @@
+// The documentation: open to everybody, found by words, the explorer, commands made from the program.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+
+import { binary } from "../server.js";
+import { tabTo } from "./kit.js";
+
+export default async function docs(t, kit) {
+  // Nobody need be signed in.
+  const { page, faults } = await kit.newPage(t);
+  for (const path of ["/docs", "/docs/integrators", "/docs/commands", "/docs/limits", "/docs/decisions", "/docs/search?q=backup"]) {
+    await page.goto(path);
+    assert.equal(await page.locator("h1").count(), 1, path);
+  }
+  await kit.look("docs", "/docs");
+  await kit.look("docs-integrators", "/docs/integrators");
+  await kit.look("docs-commands", "/docs/commands");
+
+  // Each link within the pages leads to a page, and each anchor to a heading.
+  const seen = new Map();
+  const waiting = ["/docs"];
+  while (waiting.length > 0) {
+    const path = waiting.pop();
+    const response = await page.request.get(path);
+    assert.equal(response.status(), 200, path);
+    const html = await response.text();
+    seen.set(path, html);
+    for (const [, href] of html.matchAll(/<a href="(\/docs[^"]*)"/g)) {
+      const [wanted] = href.split("#");
+      if (!seen.has(wanted) && !waiting.includes(wanted)) waiting.push(wanted);
+    }
+  }
+  for (const [path, html] of seen) {
+    for (const [, to, anchor] of html.matchAll(/<a href="(\/docs[^"#]*)#([^"]+)"/g)) {
+      assert.ok(seen.get(to)?.includes(`id="${anchor}"`), `${path} links to ${to}#${anchor}`);
+    }
+  }
+  assert.ok(seen.size > 50, `${seen.size} pages`);
+
+  // The program's own commands, each with its flags.
+  const commands = seen.get("/docs/commands");
+  for (const [, name] of execFileSync(binary, ["--help"], { encoding: "utf8" }).matchAll(/^ {2}([a-z]+) {2,}/gm)) {
+    if (name !== "help") assert.match(commands, new RegExp(`lyceum ${name}</h2>`), name);
+  }
+  assert.ok(commands.includes("--keep-going") && commands.includes("LYCEUM_CLIENT_ID"));
+
+  // What is typed is found at once, by keyboard alone; the form finds the same.
+  await page.goto("/docs");
+  await tabTo(page, "[data-docs-search] input");
+  await page.keyboard.type("restore");
+  const first = page.locator("[data-found] a").first();
+  await first.waitFor();
+  const href = await first.getAttribute("href");
+  assert.match(href, /^\/docs\/administrators#backup-and-restore$/);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/docs/search?q=restore");
+  assert.equal(await page.locator("main .found a").first().getAttribute("href"), href);
+  await page.locator("main .found a").first().click();
+  assert.equal(await page.locator("#backup-and-restore").textContent(), "Backup and restore");
+  await page.goto("/docs/search?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E");
+  assert.match(await page.textContent("main"), /Nothing holds all words of “<img src=x/);
+
+  // Programs read the same.
+  const overview = await (await page.request.get("/llms.txt")).text();
+  const links = [...overview.matchAll(/\]\((\S+)\)/g)].map(([, link]) => link);
+  assert.ok(links.length > 50);
+  for (const link of links.slice(0, 12)) assert.equal((await page.request.get(link)).status(), 200, link);
+  assert.match(await (await page.request.get("/docs/start.md")).text(), /^# Start here/);
+  assert.equal((await page.request.get("/docs/nowhere")).status(), 404);
+
+  // The explorer shows the operations of this server, without a request to another host.
+  await page.goto("/docs/api");
+  await page.locator("#explorer .opblock-tag").first().waitFor();
+  assert.ok((await page.locator("#explorer .opblock-tag").count()) > 5);
+  assert.deepEqual(faults, []);
+}

@@ -1,0 +1,123 @@
+// Imports: a zip is sent, checked, imported; faults are listed and can be had as a file; a server that is
+// killed goes on with what it had begun.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { binary, folder } from "../server.js";
+import { tabTo } from "./kit.js";
+
+const ROSTERING = "/ims/oneroster/rostering/v1p2";
+const MANIFEST = "propertyName,value\nmanifest.version,1.0\noneroster.version,1.2\nfile.orgs,delta\n";
+const HEAD = "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\n";
+
+/** A zip with these files, stored as they are. */
+function zip(files) {
+  const [bodies, entries] = [[], []];
+  let offset = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const [label, data] = [Buffer.from(name), Buffer.from(text)];
+    const head = Buffer.alloc(30);
+    head.writeUInt32LE(0x04034b50, 0);
+    head.writeUInt16LE(20, 4);
+    const common = Buffer.alloc(16);
+    common.writeUInt32LE(crc32(data), 4);
+    common.writeUInt32LE(data.length, 8);
+    common.writeUInt32LE(data.length, 12);
+    common.copy(head, 10);
+    head.writeUInt16LE(label.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50, 0);
+    entry.writeUInt16LE(20, 4);
+    entry.writeUInt16LE(20, 6);
+    common.copy(entry, 12);
+    entry.writeUInt16LE(label.length, 28);
+    entry.writeUInt32LE(offset, 42);
+    bodies.push(head, label, data);
+    entries.push(entry, label);
+    offset += head.length + label.length + data.length;
+  }
+  const size = entries.reduce((sum, part) => sum + part.length, 0);
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(entries.length / 2, 8);
+  end.writeUInt16LE(entries.length / 2, 10);
+  end.writeUInt32LE(size, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...bodies, ...entries, end]);
+}
+
+function crc32(data) {
+  let crc = ~0;
+  for (const byte of data) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (0xedb88320 & -(crc & 1));
+  }
+  return ~crc >>> 0;
+}
+
+async function send(page, name, buffer) {
+  await page.goto("/console/imports");
+  await page.setInputFiles("input[type=file]", { name, mimeType: "application/zip", buffer });
+  await tabTo(page, "form.drop button");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/imports\/\d+$/);
+}
+
+const settled = (page, text) => page.waitForFunction((wanted) => document.querySelector("main [role=status]")?.textContent.startsWith(wanted), text, { timeout: 60_000 });
+
+export default async function imports(t, kit) {
+  const page = await kit.open("/console/imports");
+  const orgs = `${HEAD}annex,active,2026-09-01T00:00:00Z,<b>Annex</b>,school,,\nattic,active,2026-09-01T00:00:00Z,Attic,castle,,\n`;
+  await send(page, "schools.zip", zip({ "manifest.csv": MANIFEST, "orgs.csv": orgs }));
+  const path = new URL(page.url()).pathname;
+
+  // The check tells what there is, and changes nothing.
+  await settled(page, "Checked");
+  assert.match(await page.textContent(".list"), /orgs\.csv[\s\S]*3[\s\S]*castle/);
+  await assert.rejects(kit.api(`${ROSTERING}/orgs/annex`), /404/);
+  const refused = await (await page.request.get(`${path}/refused.csv`)).text();
+  assert.match(refused, /^file,line,column,value,problem,mend,row\n.*castle/);
+  const faults = await kit.exported(path);
+  assert.equal(faults.length, refused.trim().split("\n").length - 1);
+  await kit.look("import-checked", path);
+
+  // The good rows go in, by keyboard.
+  await page.goto(path);
+  await tabTo(page, "button.main");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Import the good rows");
+  await page.keyboard.press("Enter");
+  await settled(page, "Imported");
+  assert.equal((await kit.api(`${ROSTERING}/orgs/annex`)).org.name, "<b>Annex</b>");
+  await assert.rejects(kit.api(`${ROSTERING}/orgs/attic`), /404/);
+  assert.equal(await page.locator("button.main").count(), 0);
+
+  // What is no zip, and what somebody does not want.
+  await send(page, "letter.zip", Buffer.from("Dear administrator"));
+  await page.waitForSelector(".problem");
+  await send(page, "more.zip", zip({ "manifest.csv": MANIFEST, "orgs.csv": `${HEAD}barn,active,2026-09-01T00:00:00Z,Barn,school,,\n` }));
+  await settled(page, "Checked: there is no fault");
+  await page.click("text=Discard");
+  await settled(page, "Discarded");
+  await assert.rejects(kit.api(`${ROSTERING}/orgs/barn`), /404/);
+
+  // A server that is killed while it checks goes on with it when it is back.
+  const file = join(folder(t), "network.zip");
+  execFileSync(binary, ["demo", "generate", "--students", "400", "--seed", "9", "--out", file, "--quiet"]);
+  await send(page, "network.zip", readFileSync(file));
+  const wanted = page.url();
+  await kit.server.kill();
+  await kit.server.run();
+  await page.goto(wanted);
+  await settled(page, "Checked: there is no fault");
+  const rows = (await kit.exported("/console/imports")).find(({ file }) => file === "network.zip");
+  const shown = await page.locator("#files + .scroll tbody td:first-of-type").allTextContents();
+  assert.equal(rows.rows, shown.reduce((sum, text) => sum + Number(text), 0));
+  await kit.look("imports", "/console/imports");
+
+  // Nobody but administrators, and nobody without the form's token.
+  assert.equal((await kit.pages.guide.page.request.get(path)).status(), 403);
+  const forged = await page.request.post("/console/imports", { multipart: { file: { name: "a.zip", mimeType: "application/zip", buffer: Buffer.from("x") } } });
+  assert.equal(forged.status(), 403);
+}
