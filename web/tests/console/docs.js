@@ -14,7 +14,6 @@ export default async function docs(t, kit) {
   }
   await kit.look("docs", "/docs");
   await kit.look("docs-integrators", "/docs/integrators");
-  await kit.look("docs-commands", "/docs/commands");
 
   // Each link within the pages leads to a page, and each anchor to a heading.
   const seen = new Map();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::served::{binary, root, wait};
 
-const TESTS_MAX: Duration = Duration::from_mins(5);
+const TESTS_MAX: Duration = Duration::from_mins(10);
 
 #[test]
 fn the_npm_packages_pass_their_tests() {
