@@ -10,6 +10,7 @@
 mod accounts;
 mod admin;
 mod badges;
+mod browser;
 mod buckets;
 mod classroom;
 mod clients;
@@ -47,5 +48,4 @@ mod simulations;
 mod standards;
 mod transcript;
 mod usage;
-mod web;
 mod whole_project;

@@ -1,4 +1,7 @@
 //! The npm packages in Node and in Chromium, run as app developers run them.
+//!
+//! It takes longest of all, and tests begin in the order of their names: under this one it runs beside
+//! the others.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
