@@ -31,10 +31,12 @@ try {
     description: "The program lyceum: an education platform in one binary, with a sandbox for app developers",
     license: "MIT OR Apache-2.0",
     bin: { lyceum: "bin/lyceum" },
-    // What runs and bundles backends. The packages of this platform alone need no install script.
+    // What runs and bundles backends, and what their routes are made of. The packages of this platform
+    // alone need no install script.
     dependencies: {
       [`@cloudflare/workerd-${WORKERD[`${process.platform}-${process.arch}`]}`]: pinned("hosting", "workerd"),
       [`@esbuild/${process.platform}-${process.arch}`]: pinned("deploy", "esbuild"),
+      hono: pinned("deploy", "hono"),
     },
     // npm refuses to install it where it does not run.
     os: [process.platform],

@@ -1,8 +1,9 @@
 // A newcomer's first minutes: the packed tarballs in an empty folder, a small Vite app, an activity,
 // and where it can be seen; then the same app against a server.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -11,7 +12,7 @@ import { promisify } from "node:util";
 import { Vite } from "../vite/tests/vite.js";
 import { launch } from "./chromium.js";
 import { serve } from "./pages.js";
-import { Server, binary, folder } from "./server.js";
+import { Server, binary, folder, freePort } from "./server.js";
 
 /** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
 const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
@@ -26,12 +27,15 @@ export default { plugins: [lyceum()] };
 <title>Fractions</title>
 <button>Submit</button>
 <output></output>
+<p></p>
 <script type="module" src="/main.js"></script>
 `,
   "main.js": `import { init } from "@lyceum/sdk";
 
 const { learning, scores } = await init();
 learning.start({ activityId: "fractions-1", activityName: "Fractions", subject: "Math", grade: 3 });
+const hello = await fetch("/api/hello");
+document.querySelector("p").textContent = (await hello.json().catch(() => ({}))).says ?? "";
 document.querySelector("button").addEventListener("click", async () => {
   const ended = await learning.endActivity({ correctQuestions: 10, totalQuestions: 10, xpEarned: 12 });
   await scores.submit(10);
@@ -39,9 +43,11 @@ document.querySelector("button").addEventListener("click", async () => {
   document.querySelector("output").textContent = JSON.stringify(seen);
 });
 `,
+  "server/api/hello.js": `export const GET = (c) => c.json({ says: "Hello from the backend" });
+`,
 };
 
-/** An empty folder in which a newcomer has typed two commands and written three files. */
+/** An empty folder in which a newcomer has typed two commands and written a few files. */
 async function newcomer(t) {
   const root = folder(t);
   const packed = folder(t);
@@ -52,11 +58,15 @@ async function newcomer(t) {
     name: "fractions",
     type: "module",
     devDependencies: { vite: `file:${path("../node_modules/vite")}` },
-    // So are the runtime and the bundler that the program brings.
-    overrides: Object.fromEntries([...brought("hosting", "@cloudflare"), ...brought("deploy", "@esbuild")]),
+    // So is what the program brings for backends.
+    overrides: {
+      ...Object.fromEntries([...brought("hosting", "@cloudflare"), ...brought("deploy", "@esbuild")]),
+      hono: `file:${path("../../tests/deploy/node_modules/hono")}`,
+    },
   };
   writeFileSync(join(root, "package.json"), JSON.stringify(manifest));
   await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], { cwd: root });
+  mkdirSync(join(root, "server/api"), { recursive: true });
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(root, name), text);
   return root;
 }
@@ -65,6 +75,21 @@ async function newcomer(t) {
 function brought(tests, scope) {
   const installed = path(`../../tests/${tests}/node_modules/${scope}`);
   return readdirSync(installed).map((name) => [`${scope}/${name}`, `file:${join(installed, name)}`]);
+}
+
+/** A folder that holds a route alone is served by a program that was installed elsewhere. */
+async function servesWithoutPackages(t, program) {
+  const elsewhere = folder(t);
+  mkdirSync(join(elsewhere, "server/api"), { recursive: true });
+  writeFileSync(join(elsewhere, "lyceum.config.json"), JSON.stringify({ name: "Alone" }));
+  writeFileSync(join(elsewhere, "server/api/hello.js"), FILES["server/api/hello.js"]);
+  const words = ["dev", "--no-sandbox", "--until-stdin-ends", "--json", "--port", String(await freePort())];
+  const backend = spawn(program, words, { cwd: elsewhere, env: { PATH: process.env.PATH }, stdio: ["pipe", "pipe", "inherit"] });
+  const [told] = await once(backend.stdout, "data");
+  const answer = await fetch(`${JSON.parse(told).url}/api/hello`);
+  assert.deepEqual(await answer.json(), { says: "Hello from the backend" });
+  backend.stdin.end();
+  await once(backend, "exit");
 }
 
 /** Presses the app's button and answers what it shows. */
@@ -99,6 +124,7 @@ test("a newcomer submits an activity and sees it everywhere; the same app works 
   const runtime = JSON.parse(doctor.stdout).find(({ check }) => check === "runtime");
   assert.equal(runtime.state, "ok", "the package brings what runs backends");
   assert.ok(runtime.found.includes(join(root, "node_modules/@cloudflare")), runtime.found);
+  await servesWithoutPackages(t, join(root, "node_modules/.bin/lyceum"));
   const browser = await launch(t);
 
   const since = Date.now();
@@ -106,6 +132,7 @@ test("a newcomer submits an activity and sees it everywhere; the same app works 
   const tab = await browser.newPage({ timezoneId: "UTC" });
   await tab.goto(vite.url);
   const before = (await known(vite.sandbox.replace(/\/api$/, ""), {}, await email(vite.sandbox))).facts?.xpEarned ?? 0;
+  await tab.frameLocator("iframe").locator("p", { hasText: "Hello from the backend" }).waitFor();
   const seen = await submit(tab.frameLocator("iframe"));
   t.diagnostic(`from \`vite\` to XP in the sandbox: ${Date.now() - since} ms`);
   assert.equal(seen.ended.queued, false);

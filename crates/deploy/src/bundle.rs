@@ -45,6 +45,8 @@ pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
     let mut command = Command::new(&program);
     command.args(FLAGS).arg(flag("outfile", &out)).arg(flag("metafile", &meta));
     command.args(["--sourcefile=lyceum-entry.js", "--loader=js"]).current_dir(root);
+    // A project that has no Hono of its own gets the one that came with this program.
+    command.env("NODE_PATH", std::env::join_paths(beside_this_program()).unwrap_or_default());
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = piped.spawn().map_err(|error| {
         let message = format!("'{}' does not run: {error}", program.display());
@@ -71,6 +73,15 @@ pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
     Ok(Output { bytes: fs::read(&out).map_err(failed)?, inputs })
 }
 
+/// Where the packages are that came with this program.
+fn beside_this_program() -> Vec<PathBuf> {
+    std::env::current_exe().map(|program| packages_above(&program)).unwrap_or_default()
+}
+
+fn packages_above(path: &Path) -> Vec<PathBuf> {
+    path.ancestors().map(|folder| folder.join("node_modules")).collect()
+}
+
 /// Reads an input as esbuild named it.
 pub(crate) fn input(root: &Path, path: &str) -> Result<Vec<u8>> {
     let file = root.join(path);
@@ -84,9 +95,7 @@ fn find(root: &Path) -> Result<PathBuf> {
         return Ok(named.into());
     }
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-    let own = std::env::current_exe().ok();
-    let above = root.ancestors().chain(own.iter().flat_map(|program| program.ancestors()));
-    for folder in above.map(|folder| folder.join("node_modules")) {
+    for folder in packages_above(&root).into_iter().chain(beside_this_program()) {
         let packages = fs::read_dir(folder.join("@esbuild")).into_iter().flatten().flatten();
         let native = packages.map(|package| package.path().join("bin/esbuild"));
         let shim = folder.join(".bin/esbuild");
