@@ -1,6 +1,8 @@
 //! E1-E4: events a second, beside raw inserts of the same bytes.
 
+use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -39,31 +41,42 @@ pub(super) fn envelope(events: &str) -> String {
 }
 
 /// What so many events an envelope are posted as.
-pub(super) fn posts(options: &Options, events: u32) -> Target {
+pub(super) fn posts(students: u64, events: u32) -> Target {
     let events = vec![EVENT; events as usize].join(",");
-    Target::Post(INTAKE.into(), envelope(&events), options.students())
+    Target::Post(INTAKE.into(), envelope(&events), students)
 }
 
 /// Events a second of one load.
 fn send(options: &Options, server: &Server, events: u32) -> Result<(f64, Sample)> {
     let clients = if events == 1 { ONE_CLIENTS } else { MANY_CLIENTS };
-    let sample = server.load(posts(options, events), clients, options.time())?;
+    let sample = server.load(posts(options.students(), events), clients, options.time())?;
     Ok((sample.requests_per_second * f64::from(events), sample))
 }
 
-/// Sends events until `until` are stored. Answers how many there are.
-pub(super) fn fill(options: &Options, server: &Server, stored: u64, until: u64) -> Result<u64> {
-    let mut stored = stored;
-    while stored < until {
-        stored += sent(options, send(options, server, MANY)?.0);
+/// Sends events of so many students until the end of the range are stored, and hardly more. Answers how
+/// many there are.
+pub(super) fn fill(
+    options: &Options,
+    server: &Server,
+    range: Range<u64>,
+    students: u64,
+) -> Result<u64> {
+    let mut stored = range.start;
+    let mut time = Duration::from_secs(1);
+    while stored < range.end {
+        let sample = server.load(posts(students, MANY), MANY_CLIENTS, time)?;
+        let rate = sample.requests_per_second * f64::from(MANY);
+        stored += sent(time, rate);
         println!("{stored} events stored");
+        let left = range.end.saturating_sub(stored) / sent(Duration::from_secs(1), rate).max(1);
+        time = Duration::from_secs(left.max(1)).min(options.time());
     }
     Ok(stored)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of events")]
-fn sent(options: &Options, rate: f64) -> u64 {
-    (rate * options.time().as_secs_f64()) as u64
+fn sent(time: Duration, rate: f64) -> u64 {
+    (rate * time.as_secs_f64()) as u64
 }
 
 /// E1, E2, E4 and the memory, on a log of `stored` events; also the rate of E1.
@@ -80,7 +93,7 @@ pub(super) fn rates(
         let by_number = event_insert(folder, EVENT, Key::Sequential, options.time())?.per_second;
         let (many, sample) = send(options, server, MANY)?;
         let (one, _) = send(options, server, 1)?;
-        *stored += sent(options, many) + sent(options, one);
+        *stored += sent(options.time(), many) + sent(options.time(), one);
         detail = format!(
             "ours {many:.0} events/s, {:.1} µs CPU an event, raw {by_uuid:.0} by UUID, {by_number:.0} by number; {one:.0} events/s alone",
             sample.cpu_us / f64::from(MANY)

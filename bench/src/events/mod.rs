@@ -64,6 +64,12 @@ impl Options {
     fn first(&self) -> u64 {
         if self.quick { 10_000 } else { 100_000 }
     }
+
+    /// Students that the first events are of: each has as many as in the full log, so that what grows is
+    /// the log and not the answer.
+    fn first_students(&self) -> u64 {
+        (self.students() * self.first() / self.stored()).max(1)
+    }
 }
 
 /// Measures and reports. Errors: a tool is missing, or any request was not answered 2xx.
@@ -80,11 +86,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Ours { program: options.lyceum.clone(), data: scratch.path().join("ours"), database: None };
     ours.import(&csv(&options.folder, options.students())?)?;
     let server = ours.serve(BOTH_CORES)?;
-    let mut stored = intake::fill(options, &server, 0, options.first())?;
-    let first = analytics::enrollment(options, &server)?;
+    let few = options.first_students();
+    let mut stored = intake::fill(options, &server, 0..options.first(), few)?;
+    let first = analytics::enrollment(options, &server, few)?;
     let (rate, findings) = intake::rates(options, &server, scratch.path(), &mut stored)?;
     report.add(findings);
-    intake::fill(options, &server, stored, options.stored())?;
+    intake::fill(options, &server, stored..options.stored(), options.students())?;
     report.add([intake::late(options, &server, rate)?]);
     report.add(analytics::measure(options, &server, first)?);
     report.add(pace::measure(options, &server, rate / 2.0)?);

@@ -29,7 +29,7 @@ pub(super) fn measure(options: &Options) -> Result<Finding> {
     for round in 0..options.rounds() {
         let table = format!("raw_log_{round}");
         let raw = unnest_insert(&cluster.url(), &table, EVENT, options.time())?.per_second;
-        let sample = server.load(posts(options, MANY), CLIENTS, options.time())?;
+        let sample = server.load(posts(options.students(), MANY), CLIENTS, options.time())?;
         let rate = sample.requests_per_second * f64::from(MANY);
         ratios.push(rate / raw);
         detail = format!("ours {rate:.0} events/s, raw {raw:.0}");
