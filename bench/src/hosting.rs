@@ -177,8 +177,9 @@ impl Bench {
             let request = request.header("Authorization", format!("Bearer {token}"));
             Ok(request.call()?.body_mut().read_to_vec()?)
         };
-        let state: Value = serde_json::from_slice(&get("")?)?;
-        let hash = state["backend"]["modules"][0]["sha256"].as_str().context("a module")?;
+        let served: Value = serde_json::from_slice(&get("")?)?;
+        let module = &served["deployment"]["backend"]["modules"][0];
+        let hash = module["sha256"].as_str().context("a module")?;
         let file = self.scratch.join("worker.js");
         fs::write(&file, get(&format!("/artifacts/{hash}"))?)?;
         Ok(file)

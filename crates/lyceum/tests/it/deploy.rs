@@ -239,7 +239,15 @@ fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
     let port = &sandbox.told["port"];
     assert_eq!(deployed["frontendUrl"], format!("http://word-rivers.localhost:{port}"));
     assert_eq!(place.json("deploy --env local --json")["action"], "nothing");
+    // Of several the project's own is meant, or none.
+    let other = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+    let second = Running::start(&other, "--memory --project-name Second");
+    assert_eq!(place.json("deploy --env local --json")["action"], "nothing");
+    let (code, told) = place.fails("deploy --env local --name Third");
+    assert!(code == 2 && told.contains("several sandboxes run"), "{told}");
+    second.stop();
     sandbox.stop();
+    let place = place.with("LYCEUM_LOCAL_URL", "http://127.0.0.1:1");
     let (code, told) = place.fails("deploy --env local");
     assert!(code == 1 && told.contains("does not answer"), "{told}");
 }
