@@ -123,6 +123,25 @@ async fn a_slow_answer_is_given_up_and_the_backend_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_backend_that_answers_nobody_any_more_is_started_again() {
+    let spin = Duration::from_secs(1);
+    let limits = EngineSettings { patience: Duration::from_millis(300), spin, ..settings() };
+    let host = Host::new(limits);
+    let code = r#"let hangs = false; export default { async fetch(request) {
+        hangs ||= new URL(request.url).pathname === "/hang";
+        if (hangs) await scheduler.wait(1e8);
+        return new Response("fine");
+    } };"#;
+    host.engine.install(host.worker("trouble", code)).unwrap();
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
+    let process = host.engine.process_id("trouble").unwrap();
+    let problem = host.get("trouble", "/hang").await.unwrap_err();
+    assert!(problem.message.contains("did not answer within 300 ms"), "{problem}");
+    until(|| !runs(process)).await;
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
     let host = neighbours(quick()).await;
     let broken = host.worker("trouble", "throw new Error('no such luck'); export default {}");
