@@ -177,8 +177,8 @@ impl Bench {
             let request = request.header("Authorization", format!("Bearer {token}"));
             Ok(request.call()?.body_mut().read_to_vec()?)
         };
-        let served: Value = serde_json::from_slice(&get("")?)?;
-        let module = &served["deployment"]["backend"]["modules"][0];
+        let project: Value = serde_json::from_slice(&get("")?)?;
+        let module = &project["deployment"]["backend"]["modules"][0];
         let hash = module["sha256"].as_str().context("a module")?;
         let file = self.scratch.join("worker.js");
         fs::write(&file, get(&format!("/artifacts/{hash}"))?)?;
@@ -286,12 +286,13 @@ const config :Workerd.Config = (
         let [client, serving] = client.wait_for_peaks(Some(&server.process))?;
         let seconds = begun.elapsed().as_secs_f64();
         let told: Value = serde_json::from_slice(&fs::read(&report)?)?;
+        let size = f64::from(u32::try_from(bytes.len())?);
         let sent = told["uploadedBytes"].as_f64().context("a deploy says what it sent")?;
         let detail = format!("{mebibytes} MiB that cannot be compressed, in {seconds:.1} s");
         Ok([
             Finding::new("H4.client", client, detail.as_str()),
             Finding::new("H4.server", serving, detail.as_str()),
-            Finding::new("H4.resume", sent / bytes.len() as f64, detail),
+            Finding::new("H4.resume", sent / size, detail),
         ])
     }
 
