@@ -222,8 +222,8 @@ async fn trouble_is_not_felt_next_door() {
         EngineSettings { heap_bytes: 64 * 1024 * 1024, spin: Duration::from_secs(2), ..settings() };
     let host = neighbours(limits).await;
     let quiet = slowest_hundredth(&host).await;
-    for path in ["/spin", "/heap", "/slow", "/throw", "a start that fails"] {
-        if path == "a start that fails" {
+    for path in ["/spin", "/heap", "/slow", "/throw", "/broken"] {
+        if path == "/broken" {
             let broken = "throw new Error('no such luck'); export default {}";
             host.engine.install(host.worker("trouble", broken)).unwrap();
         }
