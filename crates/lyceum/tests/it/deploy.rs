@@ -201,6 +201,19 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     place.ok("deploy");
+    let flags = "-c . -n Word-Rivers -d Water -e x -b dist --env staging";
+    let plan = place.json(&format!("deploy {flags} --dry-run --json"));
+    let of = |field: &str, old: Value, new: &str| json!({ "field": field, "old": old, "new": new });
+    let changed = json!([
+        of("name", json!("Word Rivers"), "Word-Rivers"),
+        of("description", Value::Null, "Water"),
+        of("emoji", json!("🌊"), "x"),
+    ]);
+    assert_eq!((&plan["metadata"], &plan["frontend"]), (&changed, &Value::Null));
+    for flag in ["-v", "--debug"] {
+        let told = place.run(&format!("deploy {flag}")).2;
+        assert!(told.contains("GET /api/projects/word-rivers/state 200"), "{flag}: {told}");
+    }
     rename(&served, "Renamed");
     let (code, told) = place.fails("deploy --strict");
     assert_eq!(code, 5);
