@@ -307,3 +307,18 @@ async fn a_request_that_arrives_slowly_is_waited_for_and_one_beyond_its_length_r
     let refused = host.engine.call("reader", longer).await.unwrap_err();
     assert_eq!(refused.kind, ProblemKind::TooLarge, "{refused}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_still_arrives_when_it_is_answered_holds_up_no_other() {
+    let host = Host::new(settings());
+    let code = "export default { fetch: () => new Response('early') };";
+    host.engine.install(host.worker("early", code)).unwrap();
+    assert_eq!(host.get("early", "/").await.unwrap().1, "early");
+    let slowly = Slowly { pieces: 20, next: Box::pin(sleep(Duration::ZERO)) };
+    let request = Request::put("/").header("host", "early.localhost").body(slowly).unwrap();
+    let answer = host.engine.call("early", request).await.unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "early");
+    let called = Instant::now();
+    assert_eq!(host.get("early", "/").await.unwrap().1, "early");
+    assert!(called.elapsed() < Duration::from_secs(3), "{:?}", called.elapsed());
+}
