@@ -25,6 +25,8 @@ const ROUTE: &str = "export const GET = (c) => c.json({ hello: \"world\" });\n";
 const CLIENTS: u32 = 32;
 /// How long a load runs.
 const LOAD: Duration = Duration::from_secs(5);
+/// How long an upload may take to arrive.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How long a run is.
 #[derive(clap::Args, Debug)]
@@ -175,8 +177,9 @@ impl Bench {
             let request = request.header("Authorization", format!("Bearer {token}"));
             Ok(request.call()?.body_mut().read_to_vec()?)
         };
-        let state: Value = serde_json::from_slice(&get("")?)?;
-        let hash = state["backend"]["modules"][0]["sha256"].as_str().context("a module")?;
+        let project: Value = serde_json::from_slice(&get("")?)?;
+        let module = &project["deployment"]["backend"]["modules"][0];
+        let hash = module["sha256"].as_str().context("a module")?;
         let file = self.scratch.join("worker.js");
         fs::write(&file, get(&format!("/artifacts/{hash}"))?)?;
         Ok(file)
@@ -263,25 +266,48 @@ const config :Workerd.Config = (
         ])
     }
 
-    /// A frontend that no memory should hold.
-    fn large(&self, mebibytes: usize) -> Result<[Finding; 2]> {
+    /// A frontend that no memory should hold, whose upload breaks off halfway and goes on.
+    fn large(&self, mebibytes: usize) -> Result<[Finding; 3]> {
         let mut random = fastrand::Rng::with_seed(7);
         let bytes: Vec<u8> =
             std::iter::repeat_with(|| random.u8(..)).take(mebibytes << 20).collect();
-        fs::write(self.project.join("dist/large.bin"), bytes)?;
+        fs::write(self.project.join("dist/large.bin"), &bytes)?;
         let server = self.serve()?;
         let begun = Instant::now();
-        let client = Process::start(BOTH_CORES, &self.ours.program, |command| {
-            command.args(["deploy", "--yes", "--quiet", "--no-backend"]);
-            self.prepare(command, &server);
-        })?;
-        let peak = client.wait_for_peak()?;
+        let mut client = self.large_deploy(&server, Stdio::null())?;
+        let uploads = self.ours.data.join("hosting/uploads");
+        while size_of(&uploads) < bytes.len() as u64 / 2 {
+            ensure!(begun.elapsed() < PATIENCE, "nothing arrives in '{}'", uploads.display());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        client.kill()?;
+        let report = self.scratch.join("deployed.json");
+        let client = self.large_deploy(&server, fs::File::create(&report)?.into())?;
+        let [client, serving] = client.wait_for_peaks(Some(&server.process))?;
         let seconds = begun.elapsed().as_secs_f64();
+        let told: Value = serde_json::from_slice(&fs::read(&report)?)?;
+        let size = f64::from(u32::try_from(bytes.len())?);
+        let sent = told["uploadedBytes"].as_f64().context("a deploy says what it sent")?;
         let detail = format!("{mebibytes} MiB that cannot be compressed, in {seconds:.1} s");
-        let after = server.process.anonymous_mib()?;
         Ok([
-            Finding::new("H4.client", peak, detail.as_str()),
-            Finding::new("H4.server", after, detail),
+            Finding::new("H4.client", client, detail.as_str()),
+            Finding::new("H4.server", serving, detail.as_str()),
+            Finding::new("H4.resume", sent / size, detail),
         ])
     }
+
+    /// Deploys the frontend alone.
+    fn large_deploy(&self, server: &Server, answer: Stdio) -> Result<Process> {
+        Process::start(BOTH_CORES, &self.ours.program, |command| {
+            command.args(["deploy", "--yes", "--quiet", "--json", "--no-backend"]);
+            command.stdout(answer);
+            self.prepare(command, server);
+        })
+    }
+}
+
+/// Bytes of the files of a folder.
+fn size_of(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
 }

@@ -74,16 +74,24 @@ impl Process {
 
     /// Waits until the process ends, reading its anonymous memory every 5 ms; answers the peak in
     /// MiB. Errors: the process failed.
-    pub(crate) fn wait_for_peak(mut self) -> Result<f64> {
-        let mut peak: f64 = 0.0;
+    pub(crate) fn wait_for_peak(self) -> Result<f64> {
+        Ok(self.wait_for_peaks(None)?[0])
+    }
+
+    /// The same, with the peak of another process meanwhile.
+    pub(crate) fn wait_for_peaks(mut self, other: Option<&Self>) -> Result<[f64; 2]> {
+        let mut peaks: [f64; 2] = [0.0; 2];
         loop {
             if let Some(status) = self.child.try_wait()? {
                 if status.success() {
-                    return Ok(peak);
+                    return Ok(peaks);
                 }
                 bail!("the command ended with {status}");
             }
-            peak = peak.max(self.anonymous_mib().unwrap_or(0.0));
+            for (peak, process) in peaks.iter_mut().zip([Some(&self), other]) {
+                let now = process.and_then(|process| process.anonymous_mib().ok());
+                *peak = peak.max(now.unwrap_or(0.0));
+            }
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lyceum_assessment::repository::{self as content, Head};
 use lyceum_assessment::{Kind, Reference, structure};
+use lyceum_core::text::hex;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
@@ -59,7 +60,7 @@ impl Bank {
         };
         let rows: Vec<Row> = heads.into_iter().map(row).collect();
         let body = serde_json::to_string(&rows).map_err(Problem::internal)?;
-        let id = hex(&Sha256::digest(body.as_bytes()));
+        let id = hex(Sha256::digest(body.as_bytes()));
         repository::put(tx, &id, &body)?;
         Ok(Self::of_rows(id, rows))
     }
@@ -73,14 +74,6 @@ impl Bank {
     pub(crate) fn place(&self, identifier: &str) -> Option<usize> {
         self.questions.questions.iter().position(|question| question.id == identifier)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// A question with what the metadata of its item say: `difficulty`, `humanApproved`, `irt: {a, b, c}`,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use ureq::http::Method;
 
@@ -13,9 +13,6 @@ use crate::call::{Answered, Caller, Credentials, reason};
 
 /// A record.
 pub type Object = Map<String, Value>;
-
-/// What is not escaped in a segment of a path (RFC 3986, 2.3).
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A server, called as one client. Cheap to clone.
 #[derive(Clone)]
@@ -134,13 +131,12 @@ impl Client {
     ///
     /// Errors: `Unavailable`; `NotFound` for an unknown student.
     pub async fn xp(&self, student: &str, from: &str, to: &str, zone: &str) -> Result<Vec<Day>> {
-        let query = |text: &str| utf8_percent_encode(text, SEGMENT).to_string();
         let path = format!(
             "/edubridge/analytics/activity?studentId={}&startDate={}&endDate={}&timezone={}",
-            query(student),
-            query(from),
-            query(to),
-            query(zone)
+            segment(student),
+            segment(from),
+            segment(to),
+            segment(zone)
         );
         let body = accepted(self.call(Method::GET, &path, None).await?)?;
         let mut days: BTreeMap<String, f64> = BTreeMap::new();
@@ -167,7 +163,7 @@ impl Client {
 }
 
 fn path(collection: &str, id: &str) -> String {
-    format!("{collection}/{}", utf8_percent_encode(id, SEGMENT))
+    format!("{collection}/{}", segment(id))
 }
 
 /// The body of an answer that says yes.

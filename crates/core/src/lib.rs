@@ -8,6 +8,7 @@ pub mod filter;
 pub mod limits;
 pub mod problem;
 pub mod random;
+pub mod text;
 pub mod time;
 
 pub use dialect::Dialect;

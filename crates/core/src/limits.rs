@@ -437,6 +437,8 @@ pub const BACKEND_BACKOFF_MS: u64 = 500;
 pub const BACKEND_BACKOFF_MAX_MS: u64 = 30_000;
 /// Seconds after which a backend that runs has left its crashes behind.
 pub const BACKEND_STABLE_S: u64 = 60;
+/// Milliseconds that a kept connection to a backend has to take a request; then another one is used.
+pub const BACKEND_CONNECTION_READY_MS: u64 = 100;
 /// Connections to the process of a backend that are kept for the next requests.
 pub const BACKEND_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
 /// Lines of the log of a backend that are kept.

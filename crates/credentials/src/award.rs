@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use lyceum_core::text::hex;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::fields;
@@ -112,7 +113,7 @@ impl Request {
         let valid_from = self.valid_from.as_ref().map(|from| from.at.to_string());
         let parts =
             [issuer, &self.achievement, &self.user, &awarded, &valid_from.unwrap_or_default()];
-        Some(secret::hex(&Sha256::digest(parts.join("\n").as_bytes())))
+        Some(hex(Sha256::digest(parts.join("\n").as_bytes())))
     }
 }
 

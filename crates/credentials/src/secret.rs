@@ -1,5 +1,6 @@
 //! Random bytes of the operating system, for keys, salts and ids that nobody can guess.
 
+use lyceum_core::text::hex;
 use rand::TryRng;
 use rand::rngs::SysRng;
 
@@ -11,14 +12,5 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
 
 /// An id of 128 random bits in 32 hexadecimal digits.
 pub(crate) fn random_id() -> String {
-    hex(&random::<16>())
-}
-
-/// The bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(random::<16>())
 }

@@ -4,18 +4,19 @@ use std::fmt::Write;
 use std::path::Path;
 
 use lyceum_core::Result;
+use lyceum_core::limits::PREFLIGHT_MAX_AGE_S;
+use lyceum_core::text::hex;
 use lyceum_project::{Backend, Module, Uses};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::bundle::{bundle, input};
-use crate::hex;
 use crate::routes::Route;
 
 /// How the runtime behaves where nobody says otherwise.
 pub const COMPATIBILITY_DATE: &str = "2026-04-01";
 /// Changes with what is generated, so that backends are deployed anew then.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 const MAIN: &str = "worker.js";
 
 /// A bundled backend.
@@ -78,26 +79,44 @@ fn entry(root: &Path, routes: &[Route], uses: Uses) -> String {
         let _ = writeln!(imports, "import * as route{number} from {};", text(&from));
         let _ = writeln!(table, "  [{}, route{number}],", text(path));
     }
-    let sdk = match has_sdk(root) {
+    let sdk = match is_installed(root, "@lyceum/sdk") {
         true => "import { backend as sdk } from \"@lyceum/sdk/server\";",
         false => "const sdk = () => undefined;",
     };
     let learns = uses.lms;
     format!(
         "import {{ Hono }} from \"hono\";\n{sdk}\n{imports}\nconst learns = {learns};\n\
-         const routes = [\n{table}];\n{SERVE}"
+         const preflightSeconds = {PREFLIGHT_MAX_AGE_S};\nconst routes = [\n{table}];\n{SERVE}"
     )
 }
 
-fn has_sdk(root: &Path) -> bool {
+/// Whether a package is installed for the project of a folder.
+pub fn is_installed(root: &Path, package: &str) -> bool {
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-    root.ancestors().any(|folder| folder.join("node_modules/@lyceum/sdk/package.json").is_file())
+    let manifest = Path::new("node_modules").join(package).join("package.json");
+    root.ancestors().any(|folder| folder.join(&manifest).is_file())
 }
 
 const SERVE: &str = r#"const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const served = (module) => methods.filter((method) => typeof module[method] === "function");
 const problem = (code, message) => ({ error: { code, message, details: [] } });
 const app = new Hono();
+// Games run on pages of any origin. Who calls is told by a token, which no page sends for another, and
+// never by cookies. A route that says itself who may read its answers is heeded.
+app.use(async (c, next) => {
+  if (c.req.method === "OPTIONS" && c.req.header("access-control-request-method")) {
+    return c.body(null, 204, {
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Allow-Methods": methods.join(", "),
+      "Access-Control-Allow-Headers": c.req.header("access-control-request-headers") ?? "",
+      "Access-Control-Max-Age": String(preflightSeconds),
+    });
+  }
+  await next();
+  if (!c.req.header("origin") || c.res.status === 101 || c.res.headers.has("access-control-allow-origin")) return;
+  c.header("Access-Control-Allow-Origin", "*");
+  c.header("Access-Control-Expose-Headers", "*");
+});
 app.use(async (c, next) => {
   const told = c.req.header("lyceum-user");
   const user = told ? JSON.parse(decodeURIComponent(told)) : null;

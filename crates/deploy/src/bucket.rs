@@ -6,12 +6,12 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use lyceum_core::limits::UPLOAD_PIECE_MAX_BYTES;
+use lyceum_core::text::{hex, segment};
 use lyceum_core::{Problem, ProblemKind, Result};
 use md5::{Digest, Md5};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use crate::{Server, hex, unreadable};
+use crate::{Server, unreadable};
 
 /// Bytes of a part; what has more arrives in parts.
 const PART_BYTES: u64 = UPLOAD_PIECE_MAX_BYTES as u64;
@@ -30,9 +30,9 @@ impl<'s> Objects<'s> {
 
     /// A page of objects, groups up to the delimiter, and where it goes on.
     pub fn list(&self, prefix: &str, cursor: Option<&str>, limit: Option<u32>) -> Result<Value> {
-        let mut path = format!("{}?prefix={}", self.base, escape(prefix));
+        let mut path = format!("{}?prefix={}", self.base, segment(prefix));
         if let Some(cursor) = cursor {
-            let _ = write!(path, "&cursor={}", escape(cursor));
+            let _ = write!(path, "&cursor={}", segment(cursor));
         }
         if let Some(limit) = limit {
             let _ = write!(path, "&limit={limit}");
@@ -42,7 +42,7 @@ impl<'s> Objects<'s> {
 
     /// What is known of an object; none: there is none.
     pub fn metadata(&self, key: &str) -> Result<Option<Value>> {
-        match self.server.get(&format!("{}/metadata?key={}", self.base, escape(key))) {
+        match self.server.get(&format!("{}/metadata?key={}", self.base, segment(key))) {
             Ok(found) => Ok(Some(found)),
             Err(problem) if problem.kind == ProblemKind::NotFound => {
                 // No bucket at all is another thing.
@@ -63,7 +63,7 @@ impl<'s> Objects<'s> {
         let etag = found["etag"].as_str().unwrap_or_default();
         // The object's own tag: what changed meanwhile is begun anew.
         let begun = PathBuf::from(format!("{}.{etag}.part", to.display()));
-        let path = format!("{}/object?key={}", self.base, escape(key));
+        let path = format!("{}/object?key={}", self.base, segment(key));
         self.server.fetch_on(&path, &begun, found["size"].as_u64().unwrap_or_default())?;
         let size = fs::metadata(&begun).map_err(|error| unreadable(&begun, &error))?.len();
         fs::rename(&begun, to).map_err(|error| unreadable(to, &error))?;
@@ -82,11 +82,11 @@ impl<'s> Objects<'s> {
         let failed = |error: std::io::Error| unreadable(file, &error);
         let mut opened = File::open(file).map_err(failed)?;
         let size = opened.metadata().map_err(failed)?.len();
-        let key_of = format!("key={}", escape(key));
+        let key_of = format!("key={}", segment(key));
         if size <= PART_BYTES {
             let mut bytes = Vec::new();
             opened.read_to_end(&mut bytes).map_err(failed)?;
-            let path = format!("{}/object?{key_of}&contentType={}", self.base, escape(media));
+            let path = format!("{}/object?{key_of}&contentType={}", self.base, segment(media));
             self.server.put_bytes(&path, &bytes)?;
             progress(size);
             return Ok(size);
@@ -144,8 +144,4 @@ pub fn is_same(file: &Path, etag: &str) -> Result<bool> {
 /// The media type that a name tells.
 pub fn media_of(name: &str) -> String {
     mime_guess::from_path(name).first_or_octet_stream().to_string()
-}
-
-fn escape(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }

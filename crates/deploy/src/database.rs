@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use lyceum_core::text::hex;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::schema::{self, Consent, Schema, migrations_in};
@@ -11,7 +12,7 @@ use lyceum_project::{Config, SchemaWish, Strategy, literal};
 use sha2::{Digest, Sha256};
 
 use crate::bundle::bundle;
-use crate::{hex, unreadable};
+use crate::unreadable;
 
 const TYPED_SCHEMAS: [&str; 2] = ["schema.ts", "schema.js"];
 const DRIZZLE_CONFIGS: [&str; 4] =

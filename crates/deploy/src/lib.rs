@@ -13,11 +13,11 @@ mod routes;
 mod seed;
 mod server;
 
-pub use backend::{Bundle, COMPATIBILITY_DATE};
+pub use backend::{Bundle, COMPATIBILITY_DATE, is_installed};
 pub use bucket::{Objects, is_same, media_of};
 pub use database::Sources;
 pub use frontend::Zip;
-pub use local::{Choice, ENV, Local, Options, ROUTES, secrets_in};
+pub use local::{Choice, ENV, Local, Options, secrets_in};
 pub use routes::{Route, routes_in};
 pub use seed::{SEEDS, Seed};
 pub use server::{Credentials, Sent, Server};
@@ -26,17 +26,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use lyceum_core::text::hex;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::Artifact;
 use sha2::{Digest, Sha256};
-
-fn hex(bytes: impl AsRef<[u8]>) -> String {
-    use std::fmt::Write;
-    bytes.as_ref().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
 
 /// SHA-256 and size of a file, in bounded memory.
 fn digest_of(path: &Path) -> Result<(String, u64)> {

@@ -124,7 +124,10 @@ impl Local {
         };
         let integrations = config.map(|config| config.integrations.clone()).unwrap_or_default();
         let uses = Uses::from(&integrations);
-        let routes = integrations.custom_routes.as_deref().unwrap_or(ROUTES);
+        let routes = match &integrations.routes {
+            Some(folder) => routes_in(&root.join(folder))?,
+            None => Vec::new(),
+        };
         let schema = match uses.database {
             true => Sources::of(root, config).wish(options.renames.clone())?,
             false => None,
@@ -135,7 +138,7 @@ impl Local {
             slug,
             frontend: Zip::of(build)?,
             uses,
-            routes: routes_in(&root.join(routes))?,
+            routes,
             secrets: secrets_in(&root.join(ENV))?,
             required: config.map(|c| c.required_secrets.clone()).unwrap_or_default(),
             schema,
@@ -196,8 +199,6 @@ impl Local {
     }
 }
 
-/// The routes of a backend, where the config names no other folder.
-pub const ROUTES: &str = "server/api";
 /// The file of secrets.
 pub const ENV: &str = ".env";
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::{Action, Artifact, Plan, SchemaWish, State, plan};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use ureq::http::{Request, Response};
 use ureq::{Agent, Body, SendBody};
@@ -85,7 +85,7 @@ impl Server {
 
     /// What the server has of a project.
     pub fn state(&self, slug: &str) -> Result<State> {
-        let state = self.get(&format!("/api/projects/{}/state", escape(slug)))?;
+        let state = self.get(&format!("/api/projects/{}/state", segment(slug)))?;
         serde_json::from_value(state).map_err(|_| self.no_lyceum())
     }
 
@@ -103,7 +103,7 @@ impl Server {
     ///
     /// Errors: `Conflict` where the project was changed since the plan was made.
     pub fn apply(&self, plan: &Plan, secrets: &BTreeMap<String, String>) -> Result<State> {
-        let path = format!("/api/projects/{}/deployments", escape(&plan.slug));
+        let path = format!("/api/projects/{}/deployments", segment(&plan.slug));
         let applied = self.post(&path, &json!({ "plan": plan, "secrets": secrets }));
         let applied = match applied {
             Err(problem) if problem.kind == ProblemKind::Unavailable => {
@@ -194,7 +194,7 @@ impl Server {
 
     /// Fetches a file that a version of a project is made of.
     pub fn download(&self, slug: &str, artifact: &Artifact, to: &Path) -> Result<()> {
-        let path = format!("/api/projects/{}/artifacts/{}", escape(slug), artifact.sha256);
+        let path = format!("/api/projects/{}/artifacts/{}", segment(slug), artifact.sha256);
         self.fetch(&path, to)?;
         let (sha256, _) = crate::digest_of(to)?;
         if sha256 == artifact.sha256 {
@@ -344,8 +344,4 @@ impl Server {
         }
         work()
     }
-}
-
-fn escape(segment: &str) -> String {
-    utf8_percent_encode(segment, NON_ALPHANUMERIC).to_string().replace("%2D", "-")
 }

@@ -7,6 +7,7 @@
 mod front;
 mod platform;
 mod source;
+mod types;
 mod watched;
 
 use std::net::SocketAddr;
@@ -50,6 +51,8 @@ pub enum Told {
         routes: Vec<(String, Vec<String>)>,
         /// From the moment that a change was seen.
         took: Duration,
+        /// Of that, until the code was bundled; then it was started and asked.
+        bundled: Duration,
         /// Something was served before.
         again: bool,
     },
@@ -135,9 +138,10 @@ impl Dev {
         loop {
             let begun = Instant::now();
             match self.renew(address, &mut watched).await {
-                Ok(routes) => {
+                Ok((routes, bundled)) => {
                     *self.fault() = None;
-                    (self.tell)(Told::Serves { routes, took: begun.elapsed(), again });
+                    let took = begun.elapsed();
+                    (self.tell)(Told::Serves { routes, took, bundled, again });
                     again = true;
                 }
                 Err(problem) => {
@@ -155,15 +159,17 @@ impl Dev {
         }
     }
 
-    /// Bundles, starts, swaps. Answers the paths with their methods.
+    /// Bundles, starts, swaps. Answers the paths with their methods, and how long bundling took.
     async fn renew(
         &self,
         address: SocketAddr,
         watched: &mut Watched,
-    ) -> Result<Vec<(String, Vec<String>)>> {
+    ) -> Result<(Vec<(String, Vec<String>)>, Duration)> {
+        let begun = Instant::now();
         let path = self.settings.path.clone();
         let read = tokio::task::spawn_blocking(move || source::read(&path)).await;
         let source = read.map_err(Problem::internal)??;
+        let bundled = begun.elapsed();
         watched.also(source.inputs);
         let mut worker = source.worker;
         let base = match &self.platform {
@@ -175,7 +181,7 @@ impl Dev {
         worker.slug.clone_from(&self.slug);
         let running = self.engine.start(worker).await?;
         self.engine.swap(&self.slug, running);
-        self.routes().await
+        Ok((self.routes().await?, bundled))
     }
 
     /// The index that the backend itself has.

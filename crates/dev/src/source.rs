@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, Result};
-use lyceum_deploy::{Bundle, COMPATIBILITY_DATE, ROUTES, routes_in, secrets_in};
+use lyceum_deploy::{Bundle, COMPATIBILITY_DATE, routes_in, secrets_in};
 use lyceum_hosting::engine::Worker;
 use lyceum_project::{Uses, slug_of};
+
+use crate::types;
 
 /// Where a project keeps the data of this machine.
 const DATA: &str = ".lyceum";
@@ -23,8 +25,7 @@ pub(crate) struct Source {
 
 /// The folder of the project whose config file or folder this is.
 pub(crate) fn root(path: &Path) -> PathBuf {
-    let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = lyceum_project::folder_of(path);
     std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
@@ -60,13 +61,16 @@ pub(crate) fn read(path: &Path) -> Result<Source> {
     let integrations = lyceum_project::find(path)?.map(|config| config.integrations);
     let integrations = integrations.unwrap_or_default();
     let uses = Uses::from(&integrations);
-    let folder = root.join(integrations.custom_routes.as_deref().unwrap_or(ROUTES));
-    let routes = routes_in(&folder)?;
-    let bundle = Bundle::of(&root, &routes, uses, COMPATIBILITY_DATE)?;
+    let routes = match &integrations.routes {
+        Some(folder) => routes_in(&root.join(folder))?,
+        None => Vec::new(),
+    };
     let mut secrets = BTreeMap::new();
     for file in ENVS {
         secrets.extend(secrets_in(&root.join(file))?.unwrap_or_default());
     }
+    types::write(&root, &routes, uses, secrets.keys());
+    let bundle = Bundle::of(&root, &routes, uses, COMPATIBILITY_DATE)?;
     let file = |is_used: bool, name: &str| is_used.then(|| data.join(name));
     let worker = Worker {
         version: "dev".to_owned(),

@@ -5,13 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use lyceum_deploy::ROUTES;
+use lyceum_project::ROUTES;
 use tokio::time::sleep;
 
 use crate::source::{ENVS, root};
 
 /// How often files are looked at: a few dozen, which takes some microseconds each.
 const LOOK: Duration = Duration::from_millis(25);
+/// For how long nothing changes before what was saved is taken for whole.
+const SETTLED: Duration = Duration::from_millis(10);
 
 /// When a file was written, and its bytes.
 type Stamp = (SystemTime, u64);
@@ -54,7 +56,7 @@ impl Watched {
                 continue;
             }
             loop {
-                sleep(LOOK).await;
+                sleep(SETTLED).await;
                 let after = self.look(&folder);
                 if after == now {
                     self.seen = now;
@@ -68,7 +70,7 @@ impl Watched {
     /// The folder around the routes, where helpers stand.
     fn folder(&self) -> PathBuf {
         let config = lyceum_project::find(&self.root).ok().flatten();
-        let routes = config.and_then(|config| config.integrations.custom_routes);
+        let routes = config.and_then(|config| config.integrations.routes);
         let routes = PathBuf::from(routes.as_deref().unwrap_or(ROUTES));
         routes.components().next().map_or_else(|| self.root.clone(), |part| self.root.join(part))
     }

@@ -9,13 +9,14 @@ use lyceum_core::config::S3;
 use lyceum_core::limits::{
     BUCKET_MAX_BYTES, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
 };
+use lyceum_core::text::hex;
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::bindings::r2::{Fault, Field, List, Object, Published, hex};
+use crate::bindings::r2::{Fault, Field, List, Object, Published};
 use crate::bindings::{Bucket as Index, Stores};
 use crate::pieces::BlobsInTurn;
 
@@ -126,7 +127,7 @@ impl Bucket {
         check_key(key)?;
         let (http, custom) = about.fields()?;
         let (writer, md5) = self.written(reader)?;
-        let checksums = Map::from_iter([("0".to_owned(), hex(&md5).into())]);
+        let checksums = Map::from_iter([("0".to_owned(), hex(md5).into())]);
         let object = self.0.put(key, writer, checksums, http, custom, None).map_err(told)?;
         Ok(object.into())
     }
@@ -179,7 +180,7 @@ impl Bucket {
         check_key(key)?;
         let (http, custom) = about.fields()?;
         if let Some((id, parts)) = self.0.unfinished(key, &http, &custom).map_err(told)? {
-            let parts = parts.into_iter().map(|(part, md5)| Part { part, etag: hex(&md5) });
+            let parts = parts.into_iter().map(|(part, md5)| Part { part, etag: hex(md5) });
             return Ok(Upload { id, parts: parts.collect() });
         }
         let id = self.0.begin_upload(key, &http, &custom).map_err(told)?;

@@ -79,7 +79,7 @@ pub fn active(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Deployment>> {
 
 /// The number of the version that is served: cheap enough to be asked for at every request.
 pub fn active_version(tx: &mut Tx<'_>, slug: &str) -> Result<Option<i64>> {
-    Ok(repository::projects::find(tx, slug)?.map(|project| project.version))
+    repository::projects::active_version(tx, slug)
 }
 
 /// The files of a frontend, by the SHA-256 of its zip; none where it was never unpacked here.

@@ -1,5 +1,5 @@
-//! Which server a command is for, and who asks: the profiles that `lyceum login` writes, or the variables
-//! `LYCEUM_URL` and `LYCEUM_API_KEY` in their place.
+//! Which server a command is for, and who asks: the sandbox that runs here, the profiles that `lyceum login`
+//! writes, or the variables `LYCEUM_URL` and `LYCEUM_API_KEY` in their place.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use lyceum_core::config;
-use lyceum_sandbox::registry;
+use lyceum_deploy::Credentials;
+use lyceum_sandbox::registry::{self, Entry as Sandbox};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Code, Failure, Result};
-use crate::remote::Remote;
 
 /// Where a sandbox is that nobody listed.
-const LOCAL_URL: &str = "http://localhost:4321";
+const LOCAL_URL: &str = "http://127.0.0.1:4321";
 /// The bearer for a sandbox: any will do.
-const LOCAL_TOKEN: &str = "lyceum-cli";
+pub(crate) const LOCAL_TOKEN: &str = "mock-dev-token";
 
 /// Which of the worlds a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
@@ -59,53 +59,95 @@ pub(crate) struct AccountArgs {
     pub(crate) profile: String,
 }
 
-/// A server, and what to call it with.
+/// A server, and who asks it.
 #[derive(Clone)]
 pub(crate) struct Connection {
     /// Its address, without a slash at the end.
     pub(crate) url: String,
     /// What it must be, or it refuses.
     pub(crate) env: Env,
-    /// The bearer; none: nobody is signed in.
-    pub(crate) token: Option<String>,
+    pub(crate) credentials: Credentials,
 }
 
 impl AccountArgs {
-    /// The server and the bearer. Errors: nobody is signed in for this environment.
+    /// The server and who asks it. Errors: those of [`Env::connection`].
     pub(crate) fn connection(&self) -> Result<Connection> {
-        let env = self.env;
-        if let Some(url) = url_in_place() {
-            let token = set("LYCEUM_API_KEY");
-            if token.is_none() && env != Env::Local {
-                let message = "LYCEUM_URL is set and LYCEUM_API_KEY is not";
-                return Err(Failure::new(Code::NotAllowed, message)
-                    .hint("`lyceum admin key create NAME` makes a key on the server"));
-            }
-            return Ok(Connection { url, env, token: token.or_else(|| local_token(env)) });
-        }
-        if env == Env::Local {
-            let listed = registry::running().into_iter().next();
-            let url = listed.map_or_else(|| LOCAL_URL.to_owned(), |sandbox| origin(&sandbox.url));
-            return Ok(Connection { url, env, token: local_token(env) });
-        }
-        let profiles = Profiles::read()?;
-        let entry = profiles.find(&self.profile, env).ok_or_else(|| {
-            let profile = match self.profile.as_str() {
-                "default" => String::new(),
-                other => format!(" --profile {other}"),
-            };
-            let message = format!("you are not signed in to {}", env.name());
-            Failure::new(Code::NotAllowed, message).hint(format!(
-                "run `lyceum login --env {}{profile}`, or set LYCEUM_URL and LYCEUM_API_KEY",
-                env.name()
-            ))
-        })?;
-        Ok(Connection { url: entry.url.clone(), env, token: Some(entry.token.clone()) })
+        self.env.connection(&self.profile, None)
     }
+}
 
-    /// The server, ready to be called.
-    pub(crate) fn connect(&self) -> Result<Remote> {
-        Ok(Remote::of(&self.connection()?))
+impl Env {
+    /// The server of the environment, for the project of that slug: the running sandbox; else the one that
+    /// `LYCEUM_STAGING_URL` and its like name, for any environment `LYCEUM_URL`, with a key or a client beside
+    /// it; else the one of the profile, as `lyceum login` wrote it down.
+    ///
+    /// Errors: nobody is signed in; several sandboxes run.
+    pub(crate) fn connection(self, profile: &str, slug: Option<&str>) -> Result<Connection> {
+        let variable = |name: &str| {
+            let own = set(&format!("LYCEUM_{}_{name}", self.name().to_uppercase()));
+            // A job that deploys to a server may use a sandbox, too.
+            own.or_else(|| set(&format!("LYCEUM_{name}")).filter(|_| self != Self::Local))
+        };
+        let of = |url: &str, credentials| {
+            let url = url.trim_end_matches('/').to_owned();
+            Connection { url, env: self, credentials }
+        };
+        if let Some(url) = variable("URL") {
+            let asks = (variable("API_KEY"), variable("CLIENT_ID"), variable("CLIENT_SECRET"));
+            return match asks {
+                (Some(key), ..) => Ok(of(&url, Credentials::Key(key))),
+                (None, Some(id), Some(secret)) => Ok(of(&url, Credentials::Client(id, secret))),
+                _ if self == Self::Local => Ok(of(&url, Credentials::Key(LOCAL_TOKEN.into()))),
+                _ => Err(Failure::new(Code::NotAllowed, format!("nothing says who asks {url}"))
+                    .hint(
+                        "set LYCEUM_API_KEY to a key that `lyceum admin key create NAME` makes on \
+                         the server, or LYCEUM_CLIENT_ID and LYCEUM_CLIENT_SECRET",
+                    )),
+            };
+        }
+        if self == Self::Local {
+            let (url, _) = sandbox(slug)?;
+            return Ok(of(&url, Credentials::Key(LOCAL_TOKEN.into())));
+        }
+        match Profiles::read()?.find(profile, self) {
+            Some(entry) => Ok(of(&entry.url, Credentials::Key(entry.token.clone()))),
+            None => {
+                let named = match profile {
+                    "default" => String::new(),
+                    other => format!(" --profile {other}"),
+                };
+                let message = format!("you are not signed in to {}", self.name());
+                Err(Failure::new(Code::NotAllowed, message).hint(format!(
+                    "run `lyceum login --env {}{named}`, or set LYCEUM_URL and LYCEUM_API_KEY",
+                    self.name()
+                )))
+            }
+        }
+    }
+}
+
+/// The profile where a command has no option for it.
+pub(crate) fn usual_profile() -> String {
+    set("LYCEUM_PROFILE").unwrap_or_else(|| "default".to_owned())
+}
+
+/// The running sandbox of the project, else the only one that runs, else where one usually is: its address,
+/// and what it is where it listed itself.
+///
+/// Errors: several run, and none is the project's.
+pub(crate) fn sandbox(slug: Option<&str>) -> Result<(String, Option<Sandbox>)> {
+    let mut running = registry::running();
+    let own = running.iter().position(|entry| Some(entry.slug.as_str()) == slug);
+    let meant = own.or((running.len() == 1).then_some(0)).map(|place| running.swap_remove(place));
+    match meant {
+        Some(entry) => Ok((format!("http://127.0.0.1:{}", entry.port), Some(entry))),
+        None if running.is_empty() => Ok((LOCAL_URL.to_owned(), None)),
+        None => {
+            let all = running.iter().map(|entry| format!("{} ({})", entry.url, entry.slug));
+            let all = all.collect::<Vec<_>>().join(", ");
+            Err(Failure::new(Code::Usage, format!("several sandboxes run: {all}"))
+                .hint("name one in LYCEUM_LOCAL_URL"))
+        }
     }
 }
 
@@ -116,15 +158,6 @@ pub(crate) fn url_in_place() -> Option<String> {
 
 fn set(name: &str) -> Option<String> {
     config::variable(name).filter(|value| !value.is_empty())
-}
-
-fn local_token(env: Env) -> Option<String> {
-    (env == Env::Local).then(|| LOCAL_TOKEN.to_owned())
-}
-
-/// The address without the path of the platform's API.
-fn origin(url: &str) -> String {
-    url.trim_end_matches('/').trim_end_matches("/api").to_owned()
 }
 
 /// An account on a server.

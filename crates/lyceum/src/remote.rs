@@ -5,6 +5,7 @@ use std::io::Read;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use clap::Args;
+use lyceum_deploy::Credentials;
 use serde_json::Value;
 use ureq::http::Response;
 use ureq::{Agent, RequestBuilder};
@@ -28,7 +29,7 @@ pub(crate) struct RemoteArgs {
 }
 
 /// Who asks.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct SignIn {
     /// Id of the client to sign in as; `lyceum client create` makes one
     #[arg(long, value_name = "ID", env = "LYCEUM_CLIENT_ID", help_heading = "Server")]
@@ -73,7 +74,8 @@ impl SignIn {
     pub(crate) fn to(&self, server: &str, token: Option<&str>) -> Result<Remote> {
         let base = server.trim_end_matches('/').to_owned();
         let token = token.map(str::to_owned);
-        let mut remote = Remote { agent: agent(), base, token, env: None };
+        let agent = Agent::config_builder().http_status_as_error(false).build().into();
+        let mut remote = Remote { agent, base, token, env: None };
         let Some(id) = &self.client_id else { return Ok(remote) };
         let secret = self.client_secret.as_deref().unwrap_or_default();
         let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
@@ -89,15 +91,19 @@ impl SignIn {
     }
 }
 
-fn agent() -> Agent {
-    Agent::config_builder().http_status_as_error(false).build().into()
-}
-
 impl Remote {
-    /// A server that somebody signed in to.
-    pub(crate) fn of(connection: &Connection) -> Self {
-        let Connection { url, env, token } = connection.clone();
-        Self { agent: agent(), base: url, token, env: Some(env.name()) }
+    /// The server of a connection, signed in to.
+    pub(crate) fn of(connection: &Connection) -> Result<Self> {
+        let Connection { url, env, credentials } = connection.clone();
+        let (who, token) = match credentials {
+            Credentials::None => (SignIn::default(), None),
+            Credentials::Key(key) => (SignIn::default(), Some(key)),
+            Credentials::Client(id, secret) => {
+                (SignIn { client_id: Some(id), client_secret: Some(secret) }, None)
+            }
+        };
+        let remote = who.to(&url, token.as_deref())?;
+        Ok(Self { env: Some(env.name()), ..remote })
     }
 
     /// Reads JSON.

@@ -43,11 +43,14 @@ pub struct Config {
     pub expressions: Vec<(String, (usize, usize))>,
 }
 
+/// The folder of a backend's routes, where the config names no other.
+pub const ROUTES: &str = "server/api";
+
 /// What a project uses.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Integrations {
-    /// The folder of the backend's routes.
-    pub custom_routes: Option<String>,
+    /// The folder of the backend's routes; none: the config says that there are none.
+    pub routes: Option<String>,
     /// The database.
     pub database: Option<Database>,
     /// Whether there is a key-value store.
@@ -56,6 +59,13 @@ pub struct Integrations {
     pub bucket: bool,
     /// Learning: courses, XP, events.
     pub lms: Option<Lms>,
+}
+
+impl Default for Integrations {
+    fn default() -> Self {
+        let routes = Some(ROUTES.to_owned());
+        Self { routes, database: None, kv: false, bucket: false, lms: None }
+    }
 }
 
 /// The project's database.
@@ -137,6 +147,12 @@ pub fn find(path: &Path) -> Result<Option<Config>> {
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     Config::read(&file).map(Some)
+}
+
+/// The project's folder, never empty: the one that the config file at the path is in, or the path itself.
+pub fn folder_of(path: &Path) -> &Path {
+    let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 /// A slug made from a name: small letters and digits, single dashes between; letters without their
@@ -229,10 +245,7 @@ impl Reader<'_> {
 
     fn integrations(&mut self, at: &Literal) -> Integrations {
         let path = "integrations.";
-        let custom_routes = self.switched(at, path, "customRoutes").map(|routes| {
-            let directory = self.text(routes, "integrations.customRoutes.", "directory");
-            directory.unwrap_or_else(|| "server/api".to_owned())
-        });
+        let routes = self.routes(at, path);
         let database = self.switched(at, path, "database").map(|database| {
             let inside = "integrations.database.";
             let strategy = self.strategy(database, inside);
@@ -243,7 +256,21 @@ impl Reader<'_> {
         let name = if at.member("lms").is_some() { "lms" } else { "timeback" };
         let lms = self.switched(at, path, name);
         let lms = lms.map(|lms| self.lms(lms, &format!("integrations.{name}.")));
-        Integrations { custom_routes, database, kv, bucket, lms }
+        Integrations { routes, database, kv, bucket, lms }
+    }
+
+    /// Routes are looked for also where the config says nothing of them.
+    fn routes(&mut self, at: &Literal, path: &str) -> Option<String> {
+        if at
+            .member("customRoutes")
+            .is_some_and(|routes| matches!(routes.value, Value::Bool(false)))
+        {
+            return None;
+        }
+        let routes = self.switched(at, path, "customRoutes");
+        let directory =
+            routes.and_then(|routes| self.text(routes, "integrations.customRoutes.", "directory"));
+        Some(directory.unwrap_or_else(|| ROUTES.to_owned()))
     }
 
     /// The names below `secrets` of every integration that is on.

@@ -14,7 +14,8 @@ pub mod secrets;
 mod state;
 
 pub use config::{
-    Config, Course, Database, FILES, Integrations, Lms, Organization, Strategy, find, slug_of,
+    Config, Course, Database, FILES, Integrations, Lms, Organization, ROUTES, Strategy, find,
+    folder_of, slug_of,
 };
 pub use database::{DatabaseChange, DatabaseState, DatabaseWish, SchemaWish, change};
 pub use plan::{Action, Change, FieldChange, Plan, SecretChanges, Step, plan};

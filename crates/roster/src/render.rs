@@ -2,17 +2,14 @@
 
 use std::fmt::Write as _;
 
+use lyceum_core::text::segment;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::canonical::OVERLAPPING;
 use crate::kind::{Field, Kind, Presence, Type};
 use crate::kinds;
 use crate::record::{COMMON, members};
-
-/// What RFC 3986 calls unreserved stands in a path segment as it is.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// How records are to be shown.
 #[derive(Clone, Debug)]
@@ -87,7 +84,7 @@ impl View<'_> {
             return out.push_str(quoted_id);
         }
         let id: String = serde_json::from_str(&format!("\"{quoted_id}\"")).unwrap_or_default();
-        let _ = write!(out, "{}", utf8_percent_encode(&id, SEGMENT));
+        let _ = write!(out, "{}", segment(&id));
     }
 
     fn render_fields(

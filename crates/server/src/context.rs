@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
@@ -48,6 +49,17 @@ impl Context {
     /// The query's pairs, decoded, in the order sent.
     pub fn query(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
         form_urlencoded::parse(self.uri.query().unwrap_or_default().as_bytes())
+    }
+
+    /// The first value that the query has of a parameter, decoded.
+    pub fn asked(&self, name: &str) -> Option<String> {
+        self.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// The same, read. Errors: `Invalid` with the rule that it breaks.
+    pub fn asked_as<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>> {
+        let read = self.asked(name).map(|text| text.parse()).transpose();
+        read.map_err(|_| Problem::invalid(name, rule))
     }
 
     /// A header's text; none when it is missing or not text.

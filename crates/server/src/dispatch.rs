@@ -117,7 +117,7 @@ impl Dispatch {
         let asked = Asked::of(&parts);
         let address = proxy::caller(peer, &parts.headers, &self.app.config.server.trusted_proxies);
         let place = hosted::PLACE;
-        let response = hosted::answer(&self.app, project, parts, body, address).await;
+        let response = hosted::answer(&self.app, project, (parts, body), address, &id).await;
         self.tell(response, place, asked, (&id, None, address), started).await
     }
 

@@ -17,7 +17,7 @@ use lyceum_store::jobs::Job;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use crate::routes::credentials::apart;
+use crate::apart::apart;
 use crate::state::App;
 
 /// What this server knows of imports: how far the one is that it works on.

@@ -6,6 +6,7 @@
 
 mod aliases;
 pub mod answer;
+mod apart;
 pub mod auth;
 mod body;
 mod compression;
@@ -23,6 +24,7 @@ mod listen;
 pub mod metrics;
 mod multipart;
 pub mod openapi;
+mod paging;
 mod proxy;
 pub mod render;
 pub mod request_id;

@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 import type { Plugin, ResolvedConfig, ViteDevServer } from "vite";
@@ -13,6 +14,8 @@ export type { LearningRole, Mode, Options, PlatformRole } from "./options.js";
 
 /** What of the page's host is the backend's. */
 const PROXIED = "^/api(?:[/?]|$)";
+
+const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /** Where the plugin keeps what it makes. */
 const FOLDER = ".lyceum";
@@ -124,7 +127,7 @@ function printBlock(server: ViteDevServer, development: Development): void {
       ["Mode:", mode],
     ];
     server.config.logger.info(
-      `\n  LYCEUM\n${lines.map(([name, value]) => `  ➜  ${name.padEnd(9)} ${value}`).join("\n")}`,
+      `\n  LYCEUM ${version}\n${lines.map(([name, value]) => `  ➜  ${name.padEnd(9)} ${value}`).join("\n")}`,
     );
   };
 }

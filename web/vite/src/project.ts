@@ -17,7 +17,7 @@ export interface Project {
 const SLUG_MAX_CHARACTERS = 50;
 
 /** The names of a project's config file. */
-export const CONFIG_FILES = ["lyceum.config.js", "lyceum.config.mjs", "lyceum.config.json"];
+export const CONFIG_FILES = ["lyceum.config.js", "lyceum.config.json"];
 
 /** Name and slug of a project: those of its config file, else of `package.json`, else of the folder. */
 export async function readProject(root: string): Promise<Project> {
@@ -25,7 +25,8 @@ export async function readProject(root: string): Promise<Project> {
   if (other) throw new Error(`there are two config files, '${config}' and '${other}'; keep one`);
   const manifest = join(root, "package.json");
   const said = config ? await read(config) : {};
-  const folder = join(root, said.integrations?.customRoutes?.directory ?? ROUTES);
+  const routes = said.integrations?.customRoutes;
+  const folder = join(root, (typeof routes === "object" && routes?.directory) || ROUTES);
   const told = [
     said.name,
     existsSync(manifest) && (await read(manifest)).name,
@@ -35,7 +36,7 @@ export async function readProject(root: string): Promise<Project> {
   return {
     name,
     slug: slugOf(name),
-    ...(existsSync(folder) && { routes: folder }),
+    ...(routes !== false && existsSync(folder) && { routes: folder }),
     ...(config && { config, changedMs: statSync(config).mtimeMs }),
   };
 }
@@ -46,7 +47,7 @@ export const ROUTES = "server/api";
 /** What of a config or manifest is read here. */
 interface Said {
   name?: unknown;
-  integrations?: { customRoutes?: { directory?: string } };
+  integrations?: { customRoutes?: boolean | null | { directory?: string } };
 }
 
 async function read(file: string): Promise<Said> {
@@ -58,9 +59,14 @@ async function read(file: string): Promise<Said> {
   return module.default ?? {};
 }
 
-/** The name in addresses, as the server makes it: small letters and digits, single dashes between. */
+/**
+ * The name in addresses, as the server makes it: small letters without their accents and digits, single
+ * dashes between.
+ */
 export function slugOf(name: string): string {
   const dashed = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-/, "");

@@ -70,15 +70,19 @@ test("the project's name is its config's, else its package's", async (t) => {
   assert.deepEqual(await readProject(root), { name: "my-game", slug: "my-game" });
   put("lyceum.config.js", "export default { name: `Fractions ${1 + 1}` }");
   assert.equal((await readProject(root)).slug, "fractions-2");
-  put("lyceum.config.json", '{"name": "Kleiner & feiner!"}');
+  put("server/api/hello.js", "export const GET = (c) => c.json(1);");
+  assert.equal((await readProject(root)).routes, join(root, "server/api"));
+  put("lyceum.config.json", '{"name": "Kleiner & feiner!", "integrations": {"customRoutes": false}}');
   await assert.rejects(readProject(root), /two config files/);
   rmSync(join(root, "lyceum.config.js"));
-  const { name, slug, config } = await readProject(root);
+  const { name, slug, config, routes } = await readProject(root);
   assert.deepEqual([name, slug, config], ["Kleiner & feiner!", "kleiner-feiner", join(root, "lyceum.config.json")]);
+  assert.equal(routes, undefined, "the config says that there are none");
 });
 
 test("slugs are labels of a host's name", () => {
-  assert.equal(slugOf("  Élan -- vital  "), "lan-vital");
-  assert.equal(slugOf(`${"a".repeat(49)} b`), "a".repeat(49));
+  // The server makes the same of them.
+  const shared = JSON.parse(readFileSync(new URL("../../../tests/slugs.json", import.meta.url), "utf8"));
+  for (const [name, slug] of Object.entries(shared)) assert.equal(slugOf(name), slug);
   assert.throws(() => slugOf("数学"), /use letters or digits/);
 });

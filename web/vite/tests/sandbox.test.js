@@ -46,7 +46,7 @@ test("a sandbox runs beside Vite with the project as a game, and ends with it", 
   const vite = await Vite.start(t, root);
   assert.match(
     vite.said,
-    /LYCEUM\s+➜  Project: +my-game\s+➜  Sandbox: +http:\/\/localhost:43\d\d\/api\s+➜  Learning: mock\s+➜  Mode: +platform/,
+    /LYCEUM 0\.\d+\.\d+\s+➜  Project: +my-game\s+➜  Sandbox: +http:\/\/localhost:43\d\d\/api\s+➜  Learning: mock\s+➜  Mode: +platform/,
   );
   const told = await injected(vite);
   assert.equal(told.baseUrl, vite.sandbox);

@@ -2,6 +2,8 @@
 
 /// Lines of a backend's log that are answered where nobody asks for another number.
 pub const BACKEND_LOG_PAGE_ENTRIES: usize = 100;
+/// Versions of projects that a server remembers.
+pub const DEPLOYMENT_CACHE_ENTRIES: usize = 256;
 /// Former database files of a project that are kept.
 pub const RESTORE_POINTS_MAX_COUNT: usize = 10;
 /// Milliseconds that a backend has for what it began before its database changes; then it is ended.

@@ -15,6 +15,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use ureq::Body;
+use ureq::http::{Request, Response};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -76,11 +78,29 @@ impl Project {
         fs::remove_file(self.folder.path().join(name)).unwrap();
     }
 
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
+    /// The answer to a request without a body.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Response<Body> {
+        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+        let uri = format!("http://{}{path}", self.address);
+        let mut request = Request::builder().method(method).uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        config.new_agent().run(request.body(()).unwrap()).unwrap()
+    }
+
     /// The answer to `GET path`: its status and its JSON.
     pub(crate) fn get(&self, path: &str) -> (u16, Value) {
-        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
-        let request = config.new_agent().get(format!("http://{}{path}", self.address));
-        let mut answer = request.call().unwrap();
+        let mut answer = self.send("GET", path, &[]);
         let text = answer.body_mut().read_to_string().unwrap();
         (answer.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }

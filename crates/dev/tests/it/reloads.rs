@@ -1,6 +1,6 @@
 //! Routes, their data, and changes of them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lyceum_dev::Told;
 use serde_json::json;
@@ -39,6 +39,10 @@ fn files() -> Vec<(&'static str, &'static str)> {
             "server/api/users/[id].ts",
             "export const GET = (c) => c.json({ id: c.req.param('id') });\n",
         ),
+        (
+            "server/api/users/own.ts",
+            "export const GET = (c) => c.json(1, 200, { 'Access-Control-Allow-Origin': 'https://one.example' });\n",
+        ),
         ("server/api/users/me.ts", "export const GET = (c) => c.json({ id: 'mine' });\n"),
         (
             "server/api/files/[...path].ts",
@@ -61,7 +65,7 @@ fn routes_are_served_with_the_data_of_this_machine_and_again_with_every_save() {
         _ => None,
     });
     let methods = |path: &str| routes.iter().find(|(one, _)| one == path).unwrap().1.join(",");
-    assert_eq!((methods("/api/all"), routes.len()), ("GET,POST".to_owned(), 4));
+    assert_eq!((methods("/api/all"), routes.len()), ("GET,POST".to_owned(), 5));
     let path = project.hears(|told| match told {
         Told::Answered { path, status, .. } if status == "200 OK" => Some(path),
         _ => None,
@@ -71,36 +75,51 @@ fn routes_are_served_with_the_data_of_this_machine_and_again_with_every_save() {
     assert_eq!(project.get("/api/users/me").1, json!({ "id": "mine" }), "words before parameters");
     assert_eq!(project.get("/api/files/a/b.png").1, json!({ "path": "a/b.png" }));
     assert_eq!(project.get("/health").1["status"], "ok");
-    assert_eq!(project.get("/api").1["routes"].as_array().unwrap().len(), 4);
+    assert_eq!(project.get("/api").1["routes"].as_array().unwrap().len(), 5);
     assert_eq!(project.get("/api/none").0, 404);
     assert_eq!(project.get("/nothing").1["error"]["code"], "NOT_FOUND");
 
-    // A save is served: a route, a helper outside of their folder, a new file, a file that goes.
-    let mut times = Vec::new();
-    for turn in 0..5 {
-        let greet = format!("export const greet = (name: string) => `Bye ${{name}} {turn}`;\n");
-        project.write("server/greet.ts", &greet);
-        let mut wanted = expected.clone();
-        wanted["says"] = format!("Bye you {turn}").into();
-        times.push(project.until("/api/all", &(200, wanted)));
-    }
-    times.sort();
-    println!(
-        "from a save to its answer: {} ms, at most {} ms",
-        times[2].as_millis(),
-        times[4].as_millis()
+    // Pages of any origin may ask; who calls is told by a token.
+    let page = [("Origin", "https://games.example")];
+    let asked = project.send("GET", "/api/users/me", &page);
+    assert_eq!(asked.headers()["access-control-allow-origin"], "*");
+    let preflight = [
+        page[0],
+        ("Access-Control-Request-Method", "POST"),
+        ("Access-Control-Request-Headers", "authorization,content-type"),
+    ];
+    let allowed = project.send("OPTIONS", "/api/all", &preflight);
+    assert_eq!(allowed.status(), 204);
+    assert_eq!(allowed.headers()["access-control-allow-headers"], "authorization,content-type");
+    assert!(allowed.headers()["access-control-allow-methods"].to_str().unwrap().contains("POST"));
+    let own = project.send("GET", "/api/users/own", &page);
+    assert_eq!(own.headers()["access-control-allow-origin"], "https://one.example");
+    assert!(
+        project.send("GET", "/api/all", &[]).headers().get("access-control-allow-origin").is_none()
     );
-    // 500 ms on a machine that does nothing else.
-    assert!(times[2] < Duration::from_secs(5), "{times:?}");
+
+    // Editors know what routes find.
+    let types = project.read("lyceum-env.d.ts");
+    for line in ["DB: any;", "SELF: LyceumService;", "secrets: { \"API_KEY\": string };"] {
+        assert!(types.contains(line), "{line}: {types}");
+    }
+    assert!(!types.contains("two"), "values are nobody's business: {types}");
+
+    // A save is served: a helper outside of the folder of routes, a new file, a file that goes.
+    project.write("server/greet.ts", "export const greet = (name: string) => `Bye ${name}`;\n");
+    let mut wanted = expected.clone();
+    wanted["says"] = "Bye you".into();
+    project.until("/api/all", &(200, wanted));
     project.write("server/api/new.js", "export const GET = (c) => c.json({ new: true });\n");
     project.until("/api/new", &(200, json!({ "new": true })));
     project.remove("server/api/new.js");
     let gone = json!({ "error": { "code": "NOT_FOUND", "message": "there is no route /api/new; GET /api lists all", "details": [] } });
     project.until("/api/new", &(404, gone));
-    project.write(".env.local", "API_KEY=three\n");
+    project.write(".env.local", "API_KEY=three\nOTHER=x\n");
     let mut wanted = expected.clone();
-    (wanted["says"], wanted["secret"]) = ("Bye you 4".into(), "three".into());
+    (wanted["says"], wanted["secret"]) = ("Bye you".into(), "three".into());
     project.until("/api/all", &(200, wanted.clone()));
+    assert!(project.read("lyceum-env.d.ts").contains("\"API_KEY\": string; \"OTHER\": string"));
 
     // What does not start is told; what did serves on.
     project.write("server/greet.ts", "export const greet = ;\n");
@@ -139,4 +158,39 @@ fn what_never_started_says_why_to_whoever_asks() {
     assert!(answer["error"]["message"].as_str().unwrap().contains("nowhere"), "{answer}");
     project.write("server/api/a.ts", "export const GET = (c) => c.json(1);\n");
     project.until("/api/a", &(200, json!(1)));
+}
+
+/// By figures only where the machine has nothing else to do.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
+fn a_save_is_served_within_half_a_second() {
+    let route = |turn: usize| format!("export const GET = (c) => c.json({turn});\n");
+    let project = Project::of(&[("server/api/turn.ts", &route(0))]);
+    project.until("/api/turn", &(200, json!(0)));
+    let mut times = Vec::new();
+    for turn in 1..=9 {
+        let since = Instant::now();
+        project.write("server/api/turn.ts", &route(turn));
+        project.until("/api/turn", &(200, json!(turn)));
+        let served = since.elapsed();
+        let (took, bundled) = project.hears(|told| match told {
+            Told::Serves { took, bundled, again: true, .. } => Some((took, bundled)),
+            _ => None,
+        });
+        times.push((served, took, bundled));
+    }
+    times.sort();
+    let (median, took, bundled) = times[times.len() / 2];
+    println!(
+        "from a save to its answer {} ms: {} ms until it was seen, {} ms bundling, {} ms starting; at \
+         most {} ms",
+        median.as_millis(),
+        median.saturating_sub(took).as_millis(),
+        bundled.as_millis(),
+        took.saturating_sub(bundled).as_millis(),
+        times[times.len() - 1].0.as_millis()
+    );
+    let is_quiet = std::env::var("LYCEUM_TEST_SIZE").is_ok_and(|size| size == "full");
+    let most = if is_quiet { Duration::from_millis(500) } else { Duration::from_secs(5) };
+    assert!(median <= most, "{times:?}");
 }

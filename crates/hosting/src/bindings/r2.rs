@@ -21,7 +21,6 @@ use lyceum_core::limits::{
 use serde_json::{Value as Json, json};
 
 pub(crate) use ask::{Condition, Field, List, Object, Published};
-pub(crate) use digests::hex;
 pub(crate) use fault::Fault;
 
 use super::answer::Answer;

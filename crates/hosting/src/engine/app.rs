@@ -63,10 +63,8 @@ impl App {
     pub(super) async fn probe(&self) -> Result<()> {
         let process = start(&self.shared, &self.worker, &self.logs).await?;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&process));
-        let request = Request::builder().uri("/health").header("host", "localhost");
-        let request = request.body(Empty::<Bytes>::new()).expect("nothing to go wrong");
         let answered = match process.begin() {
-            Some(flight) => self.send(flight, boxed(request), false).await.map(drop),
+            Some(flight) => self.send(flight, health(), false).await.map(drop),
             None => Err(unavailable(&self.worker.slug)),
         };
         answered.map_err(|problem| {
@@ -162,10 +160,13 @@ impl App {
                 )),
                 Err(fault) => Err(self.broken(&process, fault).await),
             },
-            () = progress.silence(patience) => Err(Problem::new(
-                ProblemKind::Unavailable,
-                format!("the backend of '{}' did not answer within {} ms", self.worker.slug, patience.as_millis()),
-            )),
+            () = progress.silence(patience) => {
+                tokio::spawn(question(process, self.shared.settings.spin));
+                Err(Problem::new(
+                    ProblemKind::Unavailable,
+                    format!("the backend of '{}' did not answer within {} ms", self.worker.slug, patience.as_millis()),
+                ))
+            }
             end = process.ended() => Err(self.ended(end)),
         }
     }
@@ -194,6 +195,7 @@ impl App {
                 format!("took more than {} bytes of memory and was ended", settings.memory_bytes)
             }
             End::Heap => format!("filled its heap of {} bytes and ended", settings.heap_bytes),
+            End::Silent => "answered nobody any more and was ended".to_owned(),
             End::Crashed => "crashed before it answered".to_owned(),
         };
         let message = format!(
@@ -204,6 +206,22 @@ impl App {
         let mut problem = Problem::new(ProblemKind::Unavailable, message);
         problem.retry_after_s = Some(1);
         problem
+    }
+}
+
+/// What every backend answers at once, whatever its routes wait for.
+fn health() -> Request<Body> {
+    let request = Request::builder().uri("/health").header("host", "localhost");
+    boxed(request.body(Empty::<Bytes>::new()).expect("nothing to go wrong"))
+}
+
+/// Asks a process that left somebody without an answer, and ends it where it answers this neither: a
+/// runtime may hang although its thread does not run.
+async fn question(process: Arc<Process>, patience: Duration) {
+    if let Some(_asking) = process.begin_question()
+        && timeout(patience, process.front.send(health(), ())).await.is_err()
+    {
+        process.kill(End::Silent);
     }
 }
 

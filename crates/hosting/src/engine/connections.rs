@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -14,8 +15,9 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use lyceum_core::limits::BACKEND_IDLE_CONNECTIONS_MAX_COUNT;
+use lyceum_core::limits::{BACKEND_CONNECTION_READY_MS, BACKEND_IDLE_CONNECTIONS_MAX_COUNT};
 use tokio::net::UnixStream;
+use tokio::time::timeout;
 
 /// What can go wrong while a body is read.
 pub type BoxError = Box<dyn Error + Send + Sync>;
@@ -56,9 +58,9 @@ impl Connections {
     ) -> Result<Response<Body>, BoxError> {
         loop {
             let (mut sender, is_new) = match self.kept() {
-                Some(mut sender) => match sender.ready().await {
-                    Ok(()) => (sender, false),
-                    Err(_) => continue,
+                Some(mut sender) => match is_ready(&mut sender).await {
+                    true => (sender, false),
+                    false => continue,
                 },
                 None => (self.connect().await?, true),
             };
@@ -88,6 +90,13 @@ impl Connections {
         tokio::spawn(connection);
         Ok(sender)
     }
+}
+
+/// Whether a kept connection takes a request now. One that is still sending what was asked on it before is
+/// not waited for: whoever sends that may take long.
+async fn is_ready(sender: &mut SendRequest<Body>) -> bool {
+    let patience = Duration::from_millis(BACKEND_CONNECTION_READY_MS);
+    sender.is_ready() || timeout(patience, sender.ready()).await.is_ok_and(|ready| ready.is_ok())
 }
 
 /// A connection that an answer arrives on.

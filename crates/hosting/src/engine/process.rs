@@ -21,6 +21,8 @@ pub(super) struct Process {
     pub(super) drain: Duration,
     pub(super) begun: Instant,
     usage: Mutex<Usage>,
+    /// Held by who asks whether it answers at all.
+    question: tokio::sync::Mutex<()>,
     end: watch::Sender<Option<End>>,
 }
 
@@ -43,6 +45,8 @@ pub(super) enum End {
     Memory,
     /// JavaScript's heap was full.
     Heap,
+    /// It answered nothing, although its thread was not busy.
+    Silent,
     /// It ended by itself.
     Crashed,
 }
@@ -75,6 +79,7 @@ impl Process {
             drain,
             begun: now,
             usage: Mutex::new(Usage { open: 0, last: now, is_closing: false }),
+            question: tokio::sync::Mutex::default(),
             end: watch::Sender::new(None),
         });
         let (tell, ended) = oneshot::channel();
@@ -133,6 +138,11 @@ impl Process {
         }
         usage.open += 1;
         Some(Flight(Arc::clone(self)))
+    }
+
+    /// One asks at a time; none: somebody does already.
+    pub(super) fn begin_question(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        self.question.try_lock().ok()
     }
 
     /// Lets no request begin any more if none has for so long.

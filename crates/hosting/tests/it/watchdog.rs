@@ -123,6 +123,25 @@ async fn a_slow_answer_is_given_up_and_the_backend_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_backend_that_answers_nobody_any_more_is_started_again() {
+    let spin = Duration::from_secs(1);
+    let limits = EngineSettings { patience: Duration::from_millis(300), spin, ..settings() };
+    let host = Host::new(limits);
+    let code = r#"let hangs = false; export default { async fetch(request) {
+        hangs ||= new URL(request.url).pathname === "/hang";
+        if (hangs) await scheduler.wait(1e8);
+        return new Response("fine");
+    } };"#;
+    host.engine.install(host.worker("trouble", code)).unwrap();
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
+    let process = host.engine.process_id("trouble").unwrap();
+    let problem = host.get("trouble", "/hang").await.unwrap_err();
+    assert!(problem.message.contains("did not answer within 300 ms"), "{problem}");
+    until(|| !runs(process)).await;
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
     let host = neighbours(quick()).await;
     let broken = host.worker("trouble", "throw new Error('no such luck'); export default {}");
@@ -203,7 +222,11 @@ async fn trouble_is_not_felt_next_door() {
         EngineSettings { heap_bytes: 64 * 1024 * 1024, spin: Duration::from_secs(2), ..settings() };
     let host = neighbours(limits).await;
     let quiet = slowest_hundredth(&host).await;
-    for path in ["/spin", "/heap", "/slow", "/throw"] {
+    for path in ["/spin", "/heap", "/slow", "/throw", "/broken"] {
+        if path == "/broken" {
+            let broken = "throw new Error('no such luck'); export default {}";
+            host.engine.install(host.worker("trouble", broken)).unwrap();
+        }
         let trouble = async {
             loop {
                 let _ = host.get("trouble", path).await;
@@ -283,4 +306,19 @@ async fn a_request_that_arrives_slowly_is_waited_for_and_one_beyond_its_length_r
     let longer = request().body(Limited::new(slowly(), 8)).unwrap();
     let refused = host.engine.call("reader", longer).await.unwrap_err();
     assert_eq!(refused.kind, ProblemKind::TooLarge, "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_still_arrives_when_it_is_answered_holds_up_no_other() {
+    let host = Host::new(settings());
+    let code = "export default { fetch: () => new Response('early') };";
+    host.engine.install(host.worker("early", code)).unwrap();
+    assert_eq!(host.get("early", "/").await.unwrap().1, "early");
+    let slowly = Slowly { pieces: 20, next: Box::pin(sleep(Duration::ZERO)) };
+    let request = Request::put("/").header("host", "early.localhost").body(slowly).unwrap();
+    let answer = host.engine.call("early", request).await.unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "early");
+    let called = Instant::now();
+    assert_eq!(host.get("early", "/").await.unwrap().1, "early");
+    assert!(called.elapsed() < Duration::from_secs(3), "{:?}", called.elapsed());
 }

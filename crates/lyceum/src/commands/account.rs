@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use lyceum_access::device::CLIENT_ID;
 use lyceum_core::limits;
+use lyceum_deploy::Credentials;
 use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
@@ -62,7 +63,8 @@ impl Login {
         }
         let mut profiles = Profiles::read()?;
         let url = self.url(&profiles)?;
-        let remote = Remote::of(&Connection { url: url.clone(), env: *env, token: None });
+        let at = |credentials| Connection { url: url.clone(), env: *env, credentials };
+        let remote = Remote::of(&at(Credentials::None))?;
         check_environment(&remote, *env)?;
         let asked =
             remote.post_form("/oauth2/device_authorization", &[("client_id", CLIENT_ID)])?;
@@ -76,8 +78,7 @@ impl Login {
             || json!({ "link": link, "code": code, "expiresIn": asked.body["expires_in"] }),
         );
         let token = wait_for_token(&remote, &asked.body)?;
-        let remote =
-            Remote::of(&Connection { url: url.clone(), env: *env, token: Some(token.clone()) });
+        let remote = Remote::of(&at(Credentials::Key(token.clone())))?;
         let me = remote.get("/api/auth/me")?;
         if me.status != 200 {
             return Err(remote.refusal(&me));
@@ -161,8 +162,9 @@ impl Logout {
             let message = format!("you are not signed in to {}", env.name());
             return Err(Failure::new(Code::NotAllowed, message));
         };
-        let connection = Connection { url: entry.url, env: *env, token: Some(entry.token) };
-        let ended = Remote::of(&connection).post("/api/auth/sign-out", "");
+        let credentials = Credentials::Key(entry.token);
+        let connection = Connection { url: entry.url, env: *env, credentials };
+        let ended = Remote::of(&connection)?.post("/api/auth/sign-out", "");
         profiles.write()?;
         // A session that is over already is what was wanted.
         if !ended.is_ok_and(|answer| matches!(answer.status, 204 | 401)) {
@@ -175,7 +177,7 @@ impl Logout {
 
 impl Me {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let remote = self.account.connect()?;
+        let remote = Remote::of(&self.account.connection()?)?;
         let Answer { status, body } = remote.get("/api/auth/me")?;
         if status != 200 {
             return Err(remote.refusal(&Answer { status, body }));

@@ -111,9 +111,10 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
     let printer = printer.clone();
     let shown = Mutex::new(Vec::new());
     Arc::new(move |told| match told {
-        Told::Serves { routes, took, again } => {
+        Told::Serves { routes, took, bundled, again } => {
             let what = if again { "reloaded" } else { "ready" };
             printer.done(&format!("{what} in {} ms", took.as_millis()));
+            printer.step(&format!("of which {} ms bundled it", bundled.as_millis()));
             let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
             if *shown != routes {
                 for (path, methods) in &routes {

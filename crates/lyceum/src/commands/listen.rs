@@ -6,6 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
+use lyceum_core::text::segment;
 use serde_json::Value;
 
 use crate::failure::Result;
@@ -60,14 +61,10 @@ impl Listen {
     }
 
     fn path(&self) -> String {
-        let encoded = |text: &str| {
-            percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
-                .to_string()
-        };
         let mut path = format!("/events/stream?follow={}", !self.no_follow);
         for (name, value) in [("sensor", &self.sensor), ("actorEmail", &self.actor_email)] {
             if let Some(value) = value {
-                let _ = write!(path, "&{name}={}", encoded(value));
+                let _ = write!(path, "&{name}={}", segment(value));
             }
         }
         path

@@ -3,19 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use lyceum_core::text::segment;
 use lyceum_project::{Config, slug_of};
-use lyceum_sandbox::registry::{self, Entry};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
+use crate::profile;
 use crate::remote::{Answer, Remote, SignIn};
-
-/// Where a sandbox is unless the list of those that run says otherwise.
-const SANDBOX: &str = "http://localhost:4321";
-/// Any text is the demo user to a sandbox.
-const TOKEN: &str = "mock-dev-token";
 
 #[derive(Subcommand)]
 pub(crate) enum Lms {
@@ -89,7 +84,11 @@ impl Target {
         let named = self.game.clone().or(slug);
         let (url, listed) = match &self.url {
             Some(url) => (url.clone(), None),
-            None => sandbox(named.as_deref())?,
+            None => {
+                let (url, entry) = profile::sandbox(named.as_deref())
+                    .map_err(|failure| failure.hint("name one with --url"))?;
+                (url, entry.map(|entry| entry.game_id))
+            }
         };
         let Some(game) = named.or(listed) else {
             return Err(Failure::new(
@@ -98,31 +97,13 @@ impl Target {
             )
             .hint("name one with --game, or the config with --config-path"));
         };
-        Ok(Place { remote: self.who.to(&url, Some(TOKEN))?, game, config })
-    }
-}
-
-/// The running sandbox of the project, else the only one; its address and its game.
-fn sandbox(slug: Option<&str>) -> Result<(String, Option<String>)> {
-    let running = registry::running();
-    let own = running.iter().find(|entry| Some(entry.slug.as_str()) == slug);
-    match (own, running.as_slice()) {
-        (Some(Entry { url, game_id, .. }), _) | (None, [Entry { url, game_id, .. }]) => {
-            Ok((url.clone(), Some(game_id.clone())))
-        }
-        (None, []) => Ok((SANDBOX.to_owned(), None)),
-        (None, several) => {
-            let all = several.iter().map(|entry| format!("{} ({})", entry.url, entry.slug));
-            let all = all.collect::<Vec<_>>().join(", ");
-            Err(Failure::new(Code::Usage, format!("several sandboxes run: {all}"))
-                .hint("name one with --url"))
-        }
+        Ok(Place { remote: self.who.to(&url, Some(profile::LOCAL_TOKEN))?, game, config })
     }
 }
 
 impl Place {
     fn path(&self, what: &str) -> String {
-        format!("/api/lms/{what}/{}", utf8_percent_encode(&self.game, NON_ALPHANUMERIC))
+        format!("/api/lms/{what}/{}", segment(&self.game))
     }
 
     fn get(&self, what: &str) -> Result<Value> {

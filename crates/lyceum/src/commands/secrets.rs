@@ -28,9 +28,9 @@ pub(crate) enum Secrets {
 pub(crate) struct Push {
     #[command(flatten)]
     of: Of,
-    /// The file
-    #[arg(long, value_name = "PATH", default_value = lyceum_deploy::ENV)]
-    file: PathBuf,
+    /// The file [default: .env beside the config]
+    #[arg(long, value_name = "PATH")]
+    file: Option<PathBuf>,
     /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -66,8 +66,10 @@ impl List {
 
 impl Push {
     fn run(self, printer: &Printer) -> Result {
-        let Some(known) = lyceum_deploy::secrets_in(&self.file)? else {
-            let message = format!("there is no file '{}'", self.file.display());
+        let beside = || lyceum_project::folder_of(&self.of.config).join(lyceum_deploy::ENV);
+        let file = self.file.clone().unwrap_or_else(beside);
+        let Some(known) = lyceum_deploy::secrets_in(&file)? else {
+            let message = format!("there is no file '{}'", file.display());
             return Err(Failure::new(Code::NotFound, message).hint("name another with --file"));
         };
         let (server, state) = self.of.open(printer)?;

@@ -47,9 +47,14 @@ fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
     place.ok("deploy --yes");
     client.put("/_projects/word-rivers/api/files").json(&json!({})).expect(200);
     fs::create_dir_all(place.path().join("assets/levels")).unwrap();
-    for (name, text) in
-        [("a.txt", "one"), ("levels/1.json", "{}"), ("levels/2.json", "[]"), (".hidden", "x")]
-    {
+    for (name, text) in [
+        ("a.txt", "one"),
+        ("levels/1.json", "{}"),
+        ("levels/2.json", "[]"),
+        (".hidden", "x"),
+        ("levels/draft.psd", "x"),
+        (".gitignore", "*.psd\n!a.txt\n"),
+    ] {
         place.write(&format!("assets/{name}"), text);
     }
     // Two targets, one behaviour.

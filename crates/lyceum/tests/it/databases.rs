@@ -41,8 +41,14 @@ fn a_schema_is_pushed_step_by_step_and_losses_need_a_word() {
     place.ok("db reset --force");
     place.write("db/schema.sql", "");
     place.ok("db push --accept-data-loss");
-    place.ok("db restore copy.db");
+    let (code, told) = place.fails("db restore nowhere.db");
+    assert!(code == 4 && told.contains("`lyceum db points`"), "{told}");
+    let (_, _, told) = place.run("db restore copy.db");
     assert!(place.ok("db diff").starts_with(r#"DROP TABLE "scores";"#));
+    // What was replaced can be had back.
+    let point = told.split('`').nth(1).unwrap().strip_prefix("lyceum ").unwrap();
+    place.ok(point);
+    assert_eq!(place.run("db diff").2, "the database is as the project says\n");
 }
 
 #[test]

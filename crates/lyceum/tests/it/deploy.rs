@@ -119,6 +119,16 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     let dated = place.json("deploy --compatibility-date 2026-03-01 --json");
     assert_eq!(dated["version"], 4);
     assert_eq!(place.json("deploy --json")["action"], "nothing", "the date is kept");
+    // Without routes the backend that is there stays, unless somebody says otherwise.
+    let config = config_of(&place);
+    let none = config.replace("buildPath", "integrations: { customRoutes: false },\n  buildPath");
+    place.write("lyceum.config.js", &none);
+    let (code, answer, told) = place.run("deploy");
+    assert!(code == 0 && answer == "✦ Nothing to do\n", "{told}");
+    assert!(told.contains("the backend that is deployed stays"), "{told}");
+    let plan = place.json("deploy --backend --dry-run --json");
+    assert_eq!(plan["backend"]["new"]["routes"], json!([]));
+    place.write("lyceum.config.js", &config);
     for clash in ["--backend --no-backend", "--force-backend --no-backend", "--env moon"] {
         assert_eq!(place.fails(&format!("deploy {clash}")).0, 2, "{clash}");
     }
@@ -159,6 +169,13 @@ fn secrets_converge_and_are_shown_nowhere(store: Store) {
     place.write(".env", "DATABASE_URL=hunter4\n");
     assert_eq!(run("secrets push --debug").0, 0);
     assert_eq!(run("secrets list").1, "DATABASE_URL\n");
+    fs::create_dir(place.path().join("other")).unwrap();
+    place.write("other/lyceum.config.json", r#"{ "name": "Word Rivers" }"#);
+    place.write("other/.env", "OTHER=hunter6\n");
+    assert_eq!(run("secrets push -c other").0, 0);
+    assert_eq!(run("secrets list").1, "OTHER\n", "the file beside the config");
+    assert_eq!(run("secrets push --file .env").0, 0);
+    assert_eq!(run("secrets list").1, "DATABASE_URL\n");
     fs::remove_file(place.path().join(".env")).unwrap();
     assert!(run("deploy").1.contains("Nothing to do"), "without the file they stay");
     assert_eq!(run("secrets push").0, 4);
@@ -184,6 +201,19 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     place.ok("deploy");
+    let flags = "-c . -n Word-Rivers -d Water -e x -b dist --env staging";
+    let plan = place.json(&format!("deploy {flags} --dry-run --json"));
+    let of = |field: &str, old: Value, new: &str| json!({ "field": field, "old": old, "new": new });
+    let changed = json!([
+        of("name", json!("Word Rivers"), "Word-Rivers"),
+        of("description", Value::Null, "Water"),
+        of("emoji", json!("🌊"), "x"),
+    ]);
+    assert_eq!((&plan["metadata"], &plan["frontend"]), (&changed, &Value::Null));
+    for flag in ["-v", "--debug"] {
+        let told = place.run(&format!("deploy {flag}")).2;
+        assert!(told.contains("GET /api/projects/word-rivers/state 200"), "{flag}: {told}");
+    }
     rename(&served, "Renamed");
     let (code, told) = place.fails("deploy --strict");
     assert_eq!(code, 5);
@@ -222,7 +252,15 @@ fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
     let port = &sandbox.told["port"];
     assert_eq!(deployed["frontendUrl"], format!("http://word-rivers.localhost:{port}"));
     assert_eq!(place.json("deploy --env local --json")["action"], "nothing");
+    // Of several the project's own is meant, or none.
+    let other = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+    let second = Running::start(&other, "--memory --project-name Second");
+    assert_eq!(place.json("deploy --env local --json")["action"], "nothing");
+    let (code, told) = place.fails("deploy --env local --name Third");
+    assert!(code == 2 && told.contains("several sandboxes run"), "{told}");
+    second.stop();
     sandbox.stop();
+    let place = place.with("LYCEUM_LOCAL_URL", "http://127.0.0.1:1");
     let (code, told) = place.fails("deploy --env local");
     assert!(code == 1 && told.contains("does not answer"), "{told}");
 }
@@ -352,7 +390,7 @@ fn each_question_is_answered_by_keyboard() {
     let place = place_at(&served);
     let deploy = |line: &str| Typing::start(&place, &format!("deploy {line}"));
     let (code, screen) = deploy("").answer("Create Word Rivers on staging? (Y/n)", "n").end();
-    assert_eq!(code, 130, "{screen}");
+    assert!(code == 130 && screen.contains("cancelled; nothing was changed"), "{screen}");
     client(&served).get("/api/projects/word-rivers").expect(404);
     let (code, screen) = deploy("").answer("Create Word Rivers on staging?", "").end();
     assert!(code == 0 && screen.contains("✔ word-rivers 1 is served"), "{screen}");
@@ -426,6 +464,24 @@ fn what_staging_serves_is_promoted_without_building() {
     assert_ne!(deployed["frontendUrl"], promoted["frontendUrl"]);
     assert_eq!(place.ok("secrets list --env production"), "", "secrets never travel");
     assert_eq!(place.json("deployments promote --yes --json")["action"], "nothing");
+}
+
+#[test]
+fn what_a_project_fails_at_is_in_the_log_under_the_request_s_id() {
+    let mut served = staging(Store::Sqlite);
+    place_at(&served).ok("deploy --yes");
+    served.kill();
+    remove(&served.file("data/hosting"), "blobs");
+    let served = served.again();
+    let client = client(&served);
+    let asked = client.get("/_projects/word-rivers/api/hello");
+    let asked = asked.header("x-request-id", "find-me").header("origin", "https://games.example");
+    let failed = asked.expect(500);
+    assert_eq!(failed.header("x-request-id"), "find-me");
+    assert_eq!(failed.header("access-control-allow-origin"), "https://games.example");
+    let told = served.log();
+    let line = told.lines().find(|line| line.contains("find-me") && line.contains("is gone"));
+    assert!(line.is_some_and(|line| line.contains("word-rivers")), "{told}");
 }
 
 fn remove(folder: &Path, name: &str) {

@@ -211,9 +211,8 @@ fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
     drop(sandbox);
 
     // In another role the same user learns nothing; a course that is named is read from there.
-    let flags = format!(
-        "{flags} --memory --config-path other --tracking-role teacher --tracking-course-id rivers-math-4"
-    );
+    let flags = format!("{flags} --memory --config-path other --tracking-role teacher");
+    let place = place.with("SANDBOX_TRACKING_COURSE_ID", "rivers-math-4");
     std::fs::create_dir(place.path().join("other")).unwrap();
     let sandbox = Running::start(&place, &flags);
     assert_eq!(sandbox.get("/api/users/me")["lms"]["role"], "teacher");

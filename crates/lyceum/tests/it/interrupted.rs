@@ -1,7 +1,7 @@
 //! Deploys that break off: what was served is served on, whole, and the command can be repeated.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -63,6 +63,10 @@ fn whole(served: &Served, rows: u32) -> u32 {
     version
 }
 
+fn is_full() -> bool {
+    crate::served::variable("LYCEUM_TEST_SIZE").as_deref() == Some("full")
+}
+
 /// Repeats the command. What a client that is gone had asked for may be done just then.
 fn again(place: &Place) {
     if place.run("deploy --yes").0 != 0 {
@@ -82,7 +86,8 @@ fn a_server_or_client_that_is_killed_at_any_moment_leaves_one_whole_version() {
     place.ok("deploy --yes");
     let length = u64::try_from(since.elapsed().as_millis()).unwrap();
     current += 1;
-    for turn in 0..6 {
+    let turns = if is_full() { 40 } else { 6 };
+    for turn in 0..turns {
         version(&place, current + 1);
         let mut deploy = place.command("deploy --yes");
         let mut deploy = deploy.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -162,21 +167,27 @@ impl Drop for Disk<'_> {
     }
 }
 
+/// Leaves no room on a disk; answers what takes it.
+fn fill(folder: &Path) -> PathBuf {
+    let filler = folder.join("filler");
+    let mut size = 16 * 1024 * 1024;
+    while fs::write(&filler, vec![1; size]).is_err() {
+        size -= 4096;
+    }
+    filler
+}
+
 #[test]
-fn a_full_disk_refuses_a_deploy_and_serves_on() {
+fn a_full_disk_refuses_a_change_of_the_schema_and_serves_on() {
     let served = staging(Store::Sqlite);
-    // The files of all projects on a disk that a schema change fills.
+    // The databases of all projects on a disk that a copy of one fills.
     let folder = served.file("data/hosting/projects");
     let Some(_disk) = Disk::on(&folder, "1m") else {
         println!("left out: nobody may mount a disk here");
         return;
     };
     let place = project(&served);
-    let filler = folder.join("filler");
-    let mut size = 1024 * 1024;
-    while fs::write(&filler, vec![1; size]).is_err() {
-        size -= 4096;
-    }
+    let filler = fill(&folder);
     version(&place, 2);
     let (code, told) = place.fails("deploy --yes");
     assert_eq!(code, 1, "{told}");
@@ -186,4 +197,28 @@ fn a_full_disk_refuses_a_deploy_and_serves_on() {
     assert_eq!(whole(&served, 1), 2);
     let names: Vec<_> = fs::read_dir(folder.join("word-rivers")).unwrap().flatten().collect();
     assert!(names.len() <= 8, "{names:?}");
+}
+
+#[test]
+fn a_full_disk_refuses_files_and_serves_on() {
+    let mut served = staging(Store::Sqlite);
+    served.kill();
+    let folder = served.file("data/hosting");
+    let Some(_disk) = Disk::on(&folder, "8m") else {
+        println!("left out: nobody may mount a disk here");
+        return;
+    };
+    let served = served.again();
+    let place = project(&served);
+    let filler = fill(&folder);
+    let mut random = Stream::seeded(1);
+    let large: Vec<u8> = (0..1 << 20).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
+    fs::write(place.path().join("dist/large.bin"), large).unwrap();
+    version(&place, 2);
+    let (code, told) = place.fails("deploy --yes");
+    assert_eq!(code, 1, "{told}");
+    assert_eq!(whole(&served, 1), 1);
+    fs::remove_file(&filler).unwrap();
+    place.ok("deploy --yes");
+    assert_eq!(whole(&served, 1), 2);
 }

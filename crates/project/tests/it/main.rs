@@ -6,6 +6,8 @@ mod plans;
 mod schema;
 mod schema_pairs;
 
+use std::collections::BTreeMap;
+
 use lyceum_core::ProblemKind;
 use lyceum_project::literal::{self, Value};
 use lyceum_project::{Config, Strategy, find, slug_of};
@@ -58,7 +60,7 @@ fn a_module_is_read_and_not_run() {
     assert_eq!(config.platform, None);
     assert_eq!(config.expressions, [("platform".to_owned(), (13, 13))]);
     let integrations = &config.integrations;
-    assert_eq!(integrations.custom_routes.as_deref(), Some("server/api"));
+    assert_eq!(integrations.routes.as_deref(), Some("server/api"));
     let database = integrations.database.as_ref().unwrap();
     assert_eq!(database.strategy, Some(Strategy::Migrate));
     assert!(integrations.kv && !integrations.bucket);
@@ -159,16 +161,29 @@ fn expressions_end_where_they_end() {
 }
 
 #[test]
-fn slugs_follow_from_names() {
-    for (name, slug) in [
-        ("My Game!", "my-game"),
-        ("  A -- b ", "a-b"),
-        ("Größe", "gro-e"),
-        ("Été à Nîmes", "ete-a-nimes"),
-        ("!!", ""),
-    ] {
-        assert_eq!(slug_of(name), slug);
+fn routes_are_looked_for_unless_the_config_says_that_there_are_none() {
+    let routes = |said: &str| {
+        let text = format!(r#"{{ "name": "Rivers", "integrations": {{ {said} }} }}"#);
+        config("lyceum.config.json", &text).unwrap().integrations.routes
+    };
+    for said in ["", r#""kv": true"#, r#""customRoutes": true"#, r#""customRoutes": {}"#] {
+        assert_eq!(routes(said).as_deref(), Some("server/api"), "{said}");
     }
+    let named = r#""customRoutes": { "directory": "backend/routes" }"#;
+    assert_eq!(routes(named).as_deref(), Some("backend/routes"));
+    assert_eq!(routes(r#""customRoutes": false"#), None);
+}
+
+#[test]
+fn slugs_follow_from_names() {
+    // The Vite plugin makes the same of them.
+    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/slugs.json");
+    let shared = std::fs::read_to_string(shared).unwrap();
+    let shared: BTreeMap<String, String> = serde_json::from_str(&shared).unwrap();
+    for (name, slug) in shared {
+        assert_eq!(slug_of(&name), slug);
+    }
+    assert_eq!(slug_of("!!"), "");
 }
 
 #[test]

@@ -17,6 +17,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
+use crate::apart::apart;
 use crate::state::App;
 
 /// The provider, and what was read of it lately.
@@ -227,9 +228,4 @@ fn read(url: &str, called: Called) -> Result<(u16, Value)> {
 fn unreachable(reason: String) -> Problem {
     let message = "the sign-in service cannot be asked now; try again in a minute";
     Problem::new(ProblemKind::Unavailable, message).because(reason)
-}
-
-/// Runs what waits for the network beside the threads that answer requests.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
 }

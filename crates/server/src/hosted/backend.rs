@@ -22,7 +22,8 @@ use lyceum_hosting::{databases, deployments, projects, secrets};
 use lyceum_project::{Backend, Plan, Step, Uses};
 
 use super::{Address, X_FORWARDED_FOR, platform};
-use crate::routes::credentials::apart;
+use crate::apart::apart;
+use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::state::App;
 
 /// Sends the request to the version's process, which is started if it must be.
@@ -31,7 +32,7 @@ pub(super) async fn answer<B>(
     (deployment, key): (&Deployment, &str),
     address: &Address,
     mut request: Request<B>,
-    caller: IpAddr,
+    from: (IpAddr, &RequestId),
 ) -> Result<Response<Body>>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
@@ -52,7 +53,7 @@ where
     if let Some(user) = user {
         request.headers_mut().insert(USER_HEADER, user.header());
     }
-    let request = forwarded(app, address, request, caller)?;
+    let request = forwarded(app, address, request, from)?;
     let mut response = engine.call(key, request).await?.map(Body::new);
     if address.is_by_path {
         for name in OF_THE_HOST {
@@ -143,20 +144,19 @@ pub(crate) fn engine(app: &App) -> Result<Arc<Engine>> {
 async fn install(app: &App, engine: &Engine, (kept, key): (&Deployment, &str)) -> Result<()> {
     let _installing = app.hosted.installing.lock().await;
     let slug = kept.slug.as_str();
-    let deployment = match key == slug {
-        true => super::deployment(app, slug).await?,
-        false => kept.clone(),
-    };
+    // Another one may be served by now.
+    let served = if key == slug { Some(super::served(app, slug).await?) } else { None };
+    let deployment = served.as_deref().unwrap_or(kept);
     if engine.version(key) == Some(deployment.version.to_string()) {
         return Ok(());
     }
-    put(app, engine, (&deployment, key)).await
+    put(app, engine, (deployment, key)).await
 }
 
 /// As [`install`], also where the version is the same: its files are others.
 pub(super) async fn reinstall(app: &App, engine: &Engine, slug: &str) -> Result<()> {
     let _installing = app.hosted.installing.lock().await;
-    let deployment = super::deployment(app, slug).await?;
+    let deployment = super::served(app, slug).await?;
     put(app, engine, (&deployment, slug)).await
 }
 
@@ -220,12 +220,13 @@ fn modules(blobs: &Blobs, backend: &Backend) -> Result<Vec<(String, Vec<u8>)>> {
     read.collect()
 }
 
-/// The request as the process sees it: the path within the project, who called and how.
+/// The request as the process sees it: the path within the project, who called and how, and by which id
+/// the server's log knows it.
 fn forwarded<B>(
     app: &App,
     address: &Address,
     request: Request<B>,
-    caller: IpAddr,
+    (caller, id): (IpAddr, &RequestId),
 ) -> Result<Request<impl HttpBody<Data = Bytes, Error = BoxError> + Send + 'static>>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
@@ -258,6 +259,7 @@ where
     if let Ok(scheme) = HeaderValue::from_str(scheme) {
         parts.headers.insert(SCHEME_HEADER, scheme);
     }
+    parts.headers.insert(X_REQUEST_ID, id.header());
     if let Ok(caller) = HeaderValue::from_str(&caller.to_string()) {
         parts.headers.insert(X_FORWARDED_FOR, caller);
     }

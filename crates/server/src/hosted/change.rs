@@ -11,7 +11,7 @@ use lyceum_project::{Plan, State, schema};
 use lyceum_store::Tx;
 
 use super::backend::{engine, rehearse, reinstall};
-use crate::routes::credentials::apart;
+use crate::apart::apart;
 use crate::state::App;
 
 /// A database file that is to be served; removed again where it is not.

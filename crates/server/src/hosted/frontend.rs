@@ -13,8 +13,8 @@ use percent_encoding::percent_decode_str;
 use super::caching;
 use super::range::{self, Range};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::etag;
-use crate::routes::credentials::apart;
 use crate::state::App;
 
 /// A file that answers a request: what is sent, and what it is.

@@ -26,9 +26,11 @@ use lyceum_hosting::engine::{BoxError, Engine, LogLine};
 use quick_cache::sync::Cache;
 
 use crate::answer::Answer;
+use crate::apart::apart;
+use crate::cors;
 use crate::dispatch::Dispatch;
 use crate::render::Rendering;
-use crate::routes::credentials::apart;
+use crate::request_id::RequestId;
 use crate::state::App;
 use crate::table::Place;
 
@@ -46,6 +48,8 @@ pub(crate) struct Hosted {
     installing: tokio::sync::Mutex<()>,
     /// The files of frontends, by the SHA-256 of their zips.
     manifests: Cache<String, Arc<Manifest>>,
+    /// Versions by slug and number: what they are never changes.
+    versions: Cache<(String, i64), Arc<Deployment>>,
     /// Where backends reach the server's own API; it owns the state that this is part of.
     dispatch: OnceLock<Weak<Dispatch>>,
 }
@@ -53,9 +57,10 @@ pub(crate) struct Hosted {
 impl Default for Hosted {
     fn default() -> Self {
         let manifests = Cache::new(limits::FRONTEND_CACHE_ENTRIES);
+        let versions = Cache::new(limits::DEPLOYMENT_CACHE_ENTRIES);
         let (engine, installing) = (Mutex::default(), tokio::sync::Mutex::default());
         let dispatch = OnceLock::new();
-        Self { engine, installing, manifests, dispatch }
+        Self { engine, installing, manifests, versions, dispatch }
     }
 }
 
@@ -91,9 +96,9 @@ pub(crate) const PLACE: Place<'static> =
 pub(crate) async fn answer<B>(
     app: &App,
     address: Address,
-    parts: Parts,
-    body: B,
+    (parts, body): (Parts, B),
     caller: IpAddr,
+    id: &RequestId,
 ) -> Response<Body>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
@@ -101,13 +106,19 @@ where
 {
     let is_by_path = address.is_by_path;
     let slug = address.slug.clone();
-    let answered = respond(app, address, parts, body, caller).await;
+    let origin = parts.headers.get(header::ORIGIN).cloned();
+    let answered = respond(app, address, (parts, body), caller, id).await;
     let mut response = answered.unwrap_or_else(|problem| {
         if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) {
             let cause = problem.cause.as_ref().map(tracing::field::display);
-            tracing::error!(slug, cause, "{}", problem.message);
+            tracing::error!(request_id = %id, slug, cause, "{}", problem.message);
         }
-        Rendering::Game.answer(&problem, Dialect::Platform).into()
+        let mut answer = Rendering::Game.answer(&problem, Dialect::Platform);
+        // Pages that may read what the backend answers are told why it does not.
+        if let Some(origin) = origin {
+            cors::expose(&mut answer.headers, &origin, None, true);
+        }
+        answer.into()
     });
     if is_by_path {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, SANDBOXED);
@@ -118,9 +129,9 @@ where
 async fn respond<B>(
     app: &App,
     mut address: Address,
-    parts: Parts,
-    body: B,
+    (parts, body): (Parts, B),
     caller: IpAddr,
+    id: &RequestId,
 ) -> Result<Response<Body>>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
@@ -137,30 +148,42 @@ where
             let key = format!("{}@{}", deployment.slug, deployment.version);
             (deployment, key)
         }
-        None => (deployment(app, &address.slug).await?, address.slug.clone()),
+        None => (served(app, &address.slug).await?, address.slug.clone()),
     };
     let path = address.path.as_str();
     if path == "/api" || path.starts_with("/api/") {
-        return backend::answer(
-            app,
-            (&deployment, key.as_str()),
-            &address,
-            Request::from_parts(parts, body),
-            caller,
-        )
-        .await;
+        let request = Request::from_parts(parts, body);
+        let version = (&*deployment, key.as_str());
+        return backend::answer(app, version, &address, request, (caller, id)).await;
     }
     frontend::answer(app, &deployment, path, &parts).await.map(Answer::into)
 }
 
 /// A version that is kept and not the one that is served.
-async fn kept(app: &App, slug: &str, version: i64) -> Result<Option<Deployment>> {
-    let slug = slug.to_owned();
-    let found = app.db.read(move |tx| match deployments::active_version(tx, &slug)? {
-        Some(active) if active != version => deployments::find(tx, &slug, version).map(Some),
+async fn kept(app: &App, slug: &str, version: i64) -> Result<Option<Arc<Deployment>>> {
+    match active_version(app, slug).await? {
+        Some(active) if active != version => find(app, slug, version).await.map(Some),
         _ => Ok(None),
-    });
-    found.await
+    }
+}
+
+/// The number of the version that is served. It is asked for at every request: another server of the same
+/// database may have served another one since.
+async fn active_version(app: &App, slug: &str) -> Result<Option<i64>> {
+    let slug = slug.to_owned();
+    app.db.read(move |tx| deployments::active_version(tx, &slug)).await
+}
+
+async fn find(app: &App, slug: &str, version: i64) -> Result<Arc<Deployment>> {
+    let key = (slug.to_owned(), version);
+    if let Some(known) = app.hosted.versions.get(&key) {
+        return Ok(known);
+    }
+    let slug = slug.to_owned();
+    let found = app.db.read(move |tx| deployments::find(tx, &slug, version)).await?;
+    let found = Arc::new(found);
+    app.hosted.versions.insert(key, Arc::clone(&found));
+    Ok(found)
 }
 
 /// Removes files that no kept version needs, again and again.
@@ -178,13 +201,15 @@ pub(crate) async fn keep_swept(app: App) {
 }
 
 /// The version that is served.
-async fn deployment(app: &App, slug: &str) -> Result<Deployment> {
-    let sought = slug.to_owned();
-    let found = app.db.read(move |tx| deployments::active(tx, &sought)).await?;
-    found.ok_or_else(|| {
-        let message = format!("no project '{slug}' is deployed here; `lyceum deploy` makes one");
-        Problem::new(ProblemKind::NotFound, message)
-    })
+async fn served(app: &App, slug: &str) -> Result<Arc<Deployment>> {
+    match active_version(app, slug).await? {
+        Some(version) => find(app, slug, version).await,
+        None => {
+            let message =
+                format!("no project '{slug}' is deployed here; `lyceum deploy` makes one");
+            Err(Problem::new(ProblemKind::NotFound, message))
+        }
+    }
 }
 
 /// The header that tells a project who called.

@@ -168,12 +168,10 @@ async fn explorer(context: Context) -> Result<Answer> {
 
 async fn search(context: Context) -> Result<Answer> {
     let library = context.app.docs.library();
-    let asked =
-        |name: &str| context.query().find(|(known, _)| known == name).map(|(_, value)| value);
-    let query = asked("q").unwrap_or_default();
+    let query = context.asked("q").unwrap_or_default();
     let query: String = query.trim().chars().take(limits::SEARCH_MAX_BYTES).collect();
     let found = library.search(&query);
-    Ok(page(match asked("part").is_some() {
+    Ok(page(match context.asked("part").is_some() {
         true => html(&Snippet { query: &query, found })?,
         false => html(&Search { library, query: &query, found })?,
     }))

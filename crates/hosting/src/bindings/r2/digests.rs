@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use lyceum_core::text::hex;
 use md5::{Digest, Md5};
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512};
 use serde_json::{Map, Value as Json};
@@ -28,7 +29,7 @@ impl Digests {
             Some(text) => {
                 let bytes = BASE64_STANDARD.decode(text);
                 let bytes = bytes.map_err(|_| Fault::BadRequest("md5 is no base64".into()))?;
-                Some(hex(&bytes))
+                Some(hex(bytes))
             }
         };
         let others = [
@@ -56,12 +57,12 @@ impl Digests {
 
     /// The checksums by their numbers. Errors: one that is not what the caller gave.
     pub(super) fn checked(self) -> Result<Map<String, Json>, Fault> {
-        let md5 = hex(&self.md5.finalize());
+        let md5 = hex(self.md5.finalize());
         check("MD5", self.given_md5.as_ref().unwrap_or(&md5), &md5)?;
         let mut checksums = Map::new();
         checksums.insert("0".into(), md5.into());
         for (number, name, given, context) in self.others {
-            let found = hex(context.finish().as_ref());
+            let found = hex(context.finish());
             check(name, &given, &found)?;
             checksums.insert(number.into(), found.into());
         }
@@ -74,12 +75,4 @@ fn check(name: &'static str, given: &str, found: &str) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::BadDigest { name, given: given.into(), found: found.into() })
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

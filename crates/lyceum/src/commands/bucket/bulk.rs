@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
 use clap::Args;
+use ignore::WalkBuilder;
 use lyceum_deploy::{is_same, media_of};
 use serde_json::json;
 
@@ -20,7 +21,7 @@ const AT_ONCE: usize = 8;
 
 #[derive(Args)]
 pub(crate) struct Bulk {
-    /// The folder; its own name is not part of the keys, and hidden files are left out
+    /// The folder; its own name is not part of the keys. Hidden files and those of `.gitignore` are left out
     folder: PathBuf,
     /// What all keys begin with
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -45,8 +46,7 @@ struct Job {
 impl Bulk {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let target = Target::open(&self.place, printer)?;
-        let mut files = BTreeMap::new();
-        collect(&self.folder, &self.prefix, &mut files)?;
+        let files = collect(&self.folder, &self.prefix)?;
         let there = target.all(&self.prefix)?;
         let mut jobs = Vec::new();
         for (key, file) in &files {
@@ -123,29 +123,33 @@ fn send(target: &Target, jobs: &[Job], bytes: u64, printer: &Printer) -> Result<
     }
 }
 
-/// The files of a folder by their keys.
-fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, PathBuf>) -> Result {
-    let unreadable = |error: std::io::Error| {
+/// The files of a folder by their keys. Hidden files are left out, and what `.gitignore` files there and
+/// in the folders above name.
+fn collect(folder: &Path, prefix: &str) -> Result<BTreeMap<String, PathBuf>> {
+    let unreadable = |error: ignore::Error| {
         Failure::new(Code::NotFound, format!("'{}' cannot be read: {error}", folder.display()))
     };
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
-            Failure::failed(format!("the name of '{}' is not UTF-8; rename it", path.display()))
-        })?;
-        if name.starts_with('.') {
+    if !folder.is_dir() {
+        let message = format!("there is no folder '{}'", folder.display());
+        return Err(Failure::new(Code::NotFound, message));
+    }
+    let mut walk = WalkBuilder::new(folder);
+    walk.ignore(false).git_global(false).git_exclude(false).require_git(false);
+    let mut files = BTreeMap::new();
+    for entry in walk.build() {
+        let entry = entry.map_err(unreadable)?;
+        let (path, kind) = (entry.path(), entry.file_type());
+        if kind.is_some_and(|kind| kind.is_dir()) {
             continue;
         }
-        let key = format!("{prefix}{name}");
-        let kind = path.symlink_metadata().map_err(unreadable)?.file_type();
-        if kind.is_dir() {
-            collect(&path, &format!("{key}/"), files)?;
-        } else if kind.is_file() {
-            files.insert(key, path);
-        } else {
+        if !kind.is_some_and(|kind| kind.is_file()) {
             let message = format!("'{}' is a symbolic link or no plain file", path.display());
             return Err(Failure::failed(message).hint("put the file itself there"));
         }
+        let within = path.strip_prefix(folder).unwrap_or(path).to_str().ok_or_else(|| {
+            Failure::failed(format!("the name of '{}' is not UTF-8; rename it", path.display()))
+        })?;
+        files.insert(format!("{prefix}{within}"), path.to_owned());
     }
-    Ok(())
+    Ok(files)
 }

@@ -10,10 +10,10 @@ use clap::{Args, Subcommand};
 use lyceum_deploy::media_of;
 use serde_json::{Value, json};
 
-use super::deploy::target::Environment;
 use super::deploy::{prompt, show};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
+use crate::profile::Env;
 use target::Target;
 
 /// Files that a project's backend keeps in its bucket
@@ -43,8 +43,8 @@ pub(crate) struct Place {
     #[arg(long)]
     remote: bool,
     /// On which server
-    #[arg(long, value_enum, default_value_t = Environment::Staging, requires = "remote")]
-    env: Environment,
+    #[arg(long, value_enum, default_value_t = Env::Staging, requires = "remote")]
+    env: Env,
 }
 
 #[derive(Args)]

@@ -30,12 +30,10 @@ impl Target {
         let config = lyceum_project::find(&place.config)?;
         if place.remote {
             let slug = Local::slug_of(config.as_ref(), &Options::default())?;
-            let server = place.env.server(&slug, false, printer)?;
-            place.env.check(&server, &server.state(&slug)?)?;
+            let (server, _) = place.env.open(&slug, false, printer)?;
             return Ok(Self::There { server, slug, env: place.env.name() });
         }
-        let root = config.as_ref().and_then(|config| config.file.parent());
-        let folder = root.unwrap_or(&place.config).join(FOLDER);
+        let folder = lyceum_project::folder_of(&place.config).join(FOLDER);
         Ok(Self::Here(Bucket::open(&folder, Arc::new(SystemClock))?))
     }
 

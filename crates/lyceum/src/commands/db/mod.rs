@@ -13,9 +13,9 @@ use lyceum_project::schema::{self, Consent, Outcome, Rename};
 use lyceum_project::{SchemaWish, Strategy};
 use serde_json::json;
 
-use super::deploy::target::Environment;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
+use crate::profile::Env;
 use project::Project;
 use remote::Remote;
 
@@ -42,8 +42,15 @@ pub(crate) enum Db {
 #[derive(Args, Clone)]
 struct Place {
     /// The project's config file, or the folder that it is in
-    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
-    config_path: PathBuf,
+    #[arg(
+        short,
+        long,
+        alias = "config-path",
+        value_name = "PATH",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    config: PathBuf,
     /// The database [default: .lyceum/app.db in the project]
     #[arg(long, value_name = "FILE", conflicts_with = "remote")]
     file: Option<PathBuf>,
@@ -51,8 +58,8 @@ struct Place {
     #[arg(long)]
     remote: bool,
     /// On which server
-    #[arg(long, value_enum, default_value_t = Environment::Staging, requires = "remote")]
-    env: Environment,
+    #[arg(long, value_enum, default_value_t = Env::Staging, requires = "remote")]
+    env: Env,
 }
 
 #[derive(Args)]
@@ -145,13 +152,13 @@ impl Db {
 
 impl Place {
     fn project(&self) -> Result<Project> {
-        Project::at(&self.config_path, self.file.as_deref())
+        Project::at(&self.config, self.file.as_deref())
     }
 
     /// The deployed project, where that is meant.
     fn remote(&self, printer: &Printer) -> Result<Option<Remote>> {
         match self.remote {
-            true => Remote::open(&self.config_path, self.env, printer).map(Some),
+            true => Remote::open(&self.config, self.env, printer).map(Some),
             false => Ok(None),
         }
     }
@@ -285,8 +292,7 @@ impl Reset {
             return Err(Failure::new(Code::Conflict, message).hint("say so with --force"));
         }
         if project.file.exists() {
-            let point = project.restore_point();
-            schema::backup(&project.file, &point)?;
+            project.keep(printer)?;
             for suffix in ["", "-wal", "-shm"] {
                 let file = PathBuf::from(format!("{}{suffix}", project.file.display()));
                 if file.exists() {
@@ -295,8 +301,6 @@ impl Reset {
                     })?;
                 }
             }
-            printer
-                .note(&format!("`lyceum db restore {}` brings back how it was", point.display()));
         }
         if project.sources.strategy() == Strategy::Migrate {
             return migrate(&project, Consent::MayLose, printer);
@@ -347,7 +351,14 @@ impl Restore {
             return remote.restore(&self.from, printer);
         }
         let project = self.place.project()?;
+        if !self.from.is_file() {
+            let message = format!("there is no file '{}'", self.from.display());
+            return Err(Failure::new(Code::NotFound, message)
+                .hint("`lyceum db points` lists what the database can be put back to"));
+        }
+        schema::check(&self.from)?;
         project.make_folder()?;
+        project.keep(printer)?;
         schema::restore(&self.from, &project.file)?;
         printer.done(&format!("restored from '{}'", self.from.display()));
         Ok(())

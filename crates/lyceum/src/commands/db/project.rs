@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_deploy::Sources;
-use lyceum_project::schema::Schema;
+use lyceum_project::schema::{self, Schema};
 
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
@@ -23,12 +23,7 @@ pub(super) struct Project {
 impl Project {
     pub(super) fn at(path: &Path, file: Option<&Path>) -> Result<Self> {
         let config = lyceum_project::find(path)?;
-        let folder = config.as_ref().and_then(|config| config.file.parent());
-        let root = match folder {
-            Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-            Some(folder) => folder,
-            None => path,
-        };
+        let root = lyceum_project::folder_of(path);
         let file = file.map_or_else(|| root.join(FILE), Path::to_owned);
         Ok(Self { sources: Sources::of(root, config.as_ref()), file })
     }
@@ -37,6 +32,17 @@ impl Project {
     pub(super) fn restore_point(&self) -> PathBuf {
         let name = SystemClock.now().to_string().replace([':', '.'], "-");
         self.sources.root.join(RESTORE_POINTS).join(format!("{name}.db"))
+    }
+
+    /// Copies the database, where there is one, before another takes its place; tells the way back.
+    pub(super) fn keep(&self, printer: &Printer) -> Result {
+        if !self.file.exists() {
+            return Ok(());
+        }
+        let point = self.restore_point();
+        schema::backup(&self.file, &point)?;
+        printer.note(&format!("`lyceum db restore {}` brings back how it was", point.display()));
+        Ok(())
     }
 
     /// The copies that changes left, newest first.

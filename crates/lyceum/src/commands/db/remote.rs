@@ -10,10 +10,10 @@ use lyceum_project::schema;
 use lyceum_project::{Action, DatabaseWish, Desired, Plan, SchemaWish, State, Strategy, plan};
 use serde_json::{Value, json};
 
-use crate::commands::deploy::target::Environment;
 use crate::commands::deploy::{consent, problems, prompt, refuse, send, show, told};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
+use crate::profile::Env;
 
 /// A deployed project.
 pub(super) struct Remote {
@@ -23,12 +23,10 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    pub(super) fn open(path: &Path, env: Environment, printer: &Printer) -> Result<Self> {
+    pub(super) fn open(path: &Path, env: Env, printer: &Printer) -> Result<Self> {
         let config = lyceum_project::find(path)?;
         let slug = Local::slug_of(config.as_ref(), &Options::default())?;
-        let server = env.server(&slug, false, printer)?;
-        let state = server.state(&slug)?;
-        env.check(&server, &state)?;
+        let (server, state) = env.open(&slug, false, printer)?;
         if state.revision == 0 || !state.uses.database {
             let message = match state.revision {
                 0 => format!("'{slug}' is not deployed to {}", env.name()),
@@ -36,9 +34,8 @@ impl Remote {
             };
             return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
         }
-        let root = config.as_ref().and_then(|config| config.file.parent()).unwrap_or(path);
-        let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
-        Ok(Self { server, state, sources: Sources::of(root, config.as_ref()) })
+        let sources = Sources::of(lyceum_project::folder_of(path), config.as_ref());
+        Ok(Self { server, state, sources })
     }
 
     fn wish(&self, strategy: Strategy, renames: &[String]) -> Result<SchemaWish> {

@@ -68,12 +68,7 @@ impl SeedDb {
             return remote.put(&whole, printer);
         }
         project.make_folder()?;
-        let point = project.restore_point();
-        if project.file.exists() {
-            schema::backup(&project.file, &point)?;
-            printer
-                .note(&format!("`lyceum db restore {}` brings back how it was", point.display()));
-        }
+        project.keep(printer)?;
         schema::restore(&draft, &project.file)?;
         printer.answer(String::new, || json!({ "file": project.file }));
         printer.done("the database is filled");

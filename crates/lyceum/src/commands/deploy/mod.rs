@@ -3,7 +3,7 @@
 mod drift;
 pub(crate) mod prompt;
 pub(crate) mod show;
-pub(crate) mod target;
+mod target;
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
-use target::Environment;
+use crate::profile::Env;
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
@@ -37,8 +37,8 @@ pub(crate) struct Deploy {
     #[arg(short, long, value_name = "PATH")]
     build: Option<PathBuf>,
     /// Where to
-    #[arg(long, value_enum, default_value_t = Environment::Staging)]
-    env: Environment,
+    #[arg(long, value_enum, default_value_t = Env::Staging)]
+    env: Env,
     /// Deploy a backend although the project shows neither routes nor integrations
     #[arg(long, conflicts_with = "no_backend")]
     backend: bool,
@@ -76,15 +76,19 @@ impl Deploy {
         let config = lyceum_project::find(&self.config)?;
         let options = self.options();
         let slug = Local::slug_of(config.as_ref(), &options)?;
-        let server = self.env.server(&slug, self.debug, printer)?;
-        let state = server.state(&slug)?;
-        self.env.check(&server, &state)?;
-        let root = config.as_ref().map_or(self.config.as_path(), |config| folder_of(&config.file));
+        let (server, state) = self.env.open(&slug, self.debug, printer)?;
+        let root = lyceum_project::folder_of(&self.config);
         let build = self.build_path(root, config.as_ref(), &slug)?;
         let mut local = Local::read(root, config.as_ref(), &options, &build)?;
         refuse_missing(&local, &state)?;
         self.settle(&mut local, config.as_ref(), &state, printer)?;
         let bundle = local.bundle(&state)?;
+        if bundle.is_none() && state.backend.is_some() && !self.no_backend {
+            printer.warn(
+                "the project has neither routes nor integrations any more; the backend that is \
+                 deployed stays, unless --backend puts one without routes in its place",
+            );
+        }
         let mut plan = lyceum_project::plan(&state, &local.desired(&state, bundle.as_ref())?)?;
         let problems = problems(&server, &plan)?;
         if self.dry_run {
@@ -186,11 +190,6 @@ impl Deploy {
         let usual = [packed.as_str(), "dist"].into_iter().find(|path| root.join(path).exists());
         prompt::ask("Path of the build's zip or folder", usual).map(|path| root.join(path))
     }
-}
-
-/// The folder of a file, never empty.
-fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn name_of(config: Option<&Config>) -> String {

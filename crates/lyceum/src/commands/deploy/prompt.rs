@@ -40,5 +40,5 @@ pub(crate) fn confirm(question: &str, usual: bool) -> Result<bool> {
 
 /// Nothing was done, because somebody said so.
 pub(crate) fn cancelled() -> Failure {
-    Failure::new(Code::Interrupted, "cancelled; nothing was deployed")
+    Failure::new(Code::Interrupted, "cancelled; nothing was changed")
 }

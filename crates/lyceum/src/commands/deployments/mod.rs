@@ -11,10 +11,10 @@ use lyceum_project::schema::Schema;
 use lyceum_project::{Action, Artifact, Backend, DatabaseWish, Desired, SchemaWish, State, Uses};
 use serde_json::{Value, json};
 
-use super::deploy::target::Environment;
 use super::deploy::{consent, prompt, send, show, told};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
+use crate::profile::Env;
 
 /// Versions of a deployed project
 #[derive(Subcommand)]
@@ -38,8 +38,8 @@ pub(crate) struct Of {
     #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     pub(crate) config: PathBuf,
     /// On which server
-    #[arg(long, value_enum, default_value_t = Environment::Staging)]
-    pub(crate) env: Environment,
+    #[arg(long, value_enum, default_value_t = Env::Staging)]
+    pub(crate) env: Env,
     /// Print every request
     #[arg(long)]
     pub(crate) debug: bool,
@@ -115,10 +115,7 @@ pub(crate) fn slug_of(slug: Option<&String>, config: &std::path::Path) -> Result
 impl Of {
     pub(crate) fn open(&self, printer: &Printer) -> Result<(Server, State)> {
         let slug = slug_of(self.slug.as_ref(), &self.config)?;
-        let server = self.env.server(&slug, self.debug, printer)?;
-        let state = server.state(&slug)?;
-        self.env.check(&server, &state)?;
-        Ok((server, state))
+        self.env.open(&slug, self.debug, printer)
     }
 
     fn list(&self, printer: &Printer) -> Result {
@@ -236,12 +233,8 @@ impl Rollback {
 impl Promote {
     fn run(self, printer: &Printer) -> Result {
         let slug = slug_of(self.slug.as_ref(), &self.config)?;
-        let staging = Environment::Staging.server(&slug, self.debug, printer)?;
-        let from = staging.state(&slug)?;
-        Environment::Staging.check(&staging, &from)?;
-        let production = Environment::Production.server(&slug, self.debug, printer)?;
-        let state = production.state(&slug)?;
-        Environment::Production.check(&production, &state)?;
+        let (staging, from) = Env::Staging.open(&slug, self.debug, printer)?;
+        let (production, state) = Env::Production.open(&slug, self.debug, printer)?;
         let Some(served) = self.version.or(from.version) else {
             let message = format!("'{slug}' is not deployed to staging");
             return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));

@@ -26,13 +26,12 @@ use crate::commands::serve::runtime;
 use crate::failure::{Code, Failure, Result};
 use crate::logs;
 use crate::printer::Printer;
+use crate::profile::LOCAL_TOKEN;
 use crate::reference;
 use crate::settings::flag;
 
 /// Where the database is unless somebody says otherwise.
 const DATABASE: &str = ".lyceum/sandbox.db";
-/// A mock token to show; any other will do.
-const TOKEN: &str = "mock-dev-token";
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
@@ -353,7 +352,7 @@ fn greet(printer: &Printer, entry: &Entry, link: &str) {
     let console = format!("{url}/console/enter?link={link}");
     let told: Value = json!({
         "url": url, "api": format!("{url}/api"), "port": entry.port, "pid": entry.pid,
-        "learning": entry.learning, "token": TOKEN, "gameId": entry.game_id,
+        "learning": entry.learning, "token": LOCAL_TOKEN, "gameId": entry.game_id,
         "project": { "name": project, "slug": slug }, "database": database, "console": console,
     });
     printer.answer(String::new, || told);
@@ -361,11 +360,11 @@ fn greet(printer: &Printer, entry: &Entry, link: &str) {
     printer.done(&format!("Lyceum sandbox {version} on {url}/api"));
     for (name, value) in [
         ("Project", format!("{project} ({slug})")),
-        ("Token", format!("any, such as {TOKEN}")),
+        ("Token", format!("any, such as {LOCAL_TOKEN}")),
         ("Learning", learning.to_owned()),
         ("Console", format!("{console} (signs in, once)")),
         ("Database", kept),
-        ("Try", format!("curl -H 'Authorization: Bearer {TOKEN}' {url}/api/users/me")),
+        ("Try", format!("curl -H 'Authorization: Bearer {LOCAL_TOKEN}' {url}/api/users/me")),
     ] {
         printer.note(&format!("  {name:9} {value}"));
     }

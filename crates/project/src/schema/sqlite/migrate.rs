@@ -1,10 +1,10 @@
 //! Committed migration files, as drizzle-kit writes them: a journal, a file a step, and what was
 //! applied is never applied otherwise.
 
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use lyceum_core::text::hex;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use ring::digest::{SHA256, digest};
@@ -34,11 +34,7 @@ pub struct MigrationFile {
 impl MigrationFile {
     /// The SHA-256 of its text, in hexadecimal.
     pub fn sha256(&self) -> String {
-        let mut text = String::with_capacity(64);
-        for byte in digest(&SHA256, self.sql.as_bytes()).as_ref() {
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        hex(digest(&SHA256, self.sql.as_bytes()))
     }
 
     /// Its statements, one or several a text. Those that switch foreign keys do nothing within the

@@ -1,5 +1,7 @@
 //! Working through a lesson: questions, answers, attempts, how far it is.
 
+use std::num::NonZero;
+
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
 use lyceum_adaptive::answer::Given;
@@ -12,6 +14,7 @@ use serde_json::json;
 
 use super::schema;
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{Place, Route, get, post, put};
 
@@ -105,12 +108,6 @@ fn at_desk<T>(
     }
 }
 
-/// Making questions what learners see is work of its own; it is done apart from the threads that
-/// serve requests.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
-}
-
 fn asked(context: &Context) -> Result<Asked> {
     Asked::read(&super::query(context))
 }
@@ -120,13 +117,9 @@ fn sent(context: &Context) -> Result<Asked> {
 }
 
 fn attempt_asked(context: &Context) -> Result<Option<u32>> {
-    let Some((_, number)) = context.query().find(|(name, _)| name == "attempt") else {
-        return Ok(None);
-    };
-    match number.parse() {
-        Ok(number @ 1..) => Ok(Some(number)),
-        _ => Err(Problem::invalid("attempt", "must be a whole number from 1")),
-    }
+    let number: Option<NonZero<u32>> =
+        context.asked_as("attempt", "must be a whole number from 1")?;
+    Ok(number.map(NonZero::get))
 }
 
 async fn next(context: Context) -> Result<Answer> {

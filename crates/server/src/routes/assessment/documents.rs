@@ -10,8 +10,9 @@ use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-use super::{apart, list, schema, structure};
+use super::{list, schema, structure};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
 use crate::route::{Access, Place, Route, delete, get, post, put};

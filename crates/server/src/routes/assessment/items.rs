@@ -2,11 +2,12 @@
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead, QtiWrite};
 use lyceum_assessment::{Kind, candidate, parse, repository, respond};
-use lyceum_core::{Problem, Result};
+use lyceum_core::Result;
 use serde_json::json;
 
-use super::{apart, documents, schema};
+use super::{documents, schema};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{Place, Route, get, post};
 
@@ -44,12 +45,7 @@ async fn responded(context: Context) -> Result<Answer> {
 }
 
 async fn shown(context: Context) -> Result<Answer> {
-    let seed = match context.query().find(|(name, _)| name == "seed") {
-        None => 0,
-        Some((_, seed)) => {
-            seed.parse().map_err(|_| Problem::invalid("seed", "must be a whole number from 0"))?
-        }
-    };
+    let seed = context.asked_as("seed", "must be a whole number from 0")?.unwrap_or(0);
     let id = context.param("identifier").to_owned();
     let stored = context.app.db.read(move |tx| repository::found(tx, Kind::Item, &id)).await?;
     let xml = stored.xml;

@@ -14,7 +14,6 @@ mod validate;
 pub(crate) use schema::components;
 
 use lyceum_assessment::Kind;
-use lyceum_core::{Problem, Result};
 
 use crate::render::Rendering;
 use crate::route::{Area, Route};
@@ -39,9 +38,4 @@ pub(super) fn areas() -> Vec<Area> {
 
 fn area(name: &'static str, base: &'static str, says: &'static str, routes: Vec<Route>) -> Area {
     Area { name, base, rendering: Rendering::Qti, says, routes }
-}
-
-/// Work on documents may take long; it is done apart from the threads that serve requests.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
 }

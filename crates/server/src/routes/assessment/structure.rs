@@ -8,8 +8,9 @@ use lyceum_core::{ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde_json::Value;
 
-use super::{apart, documents, list, schema, test_schema};
+use super::{documents, list, schema, test_schema};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
 use crate::route::{Route, delete, get, post, put};

@@ -6,8 +6,9 @@ use lyceum_assessment::validate::Wanted;
 use lyceum_core::{Result, limits};
 use serde_json::json;
 
-use super::{apart, schema};
+use super::schema;
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{Route, post};
 

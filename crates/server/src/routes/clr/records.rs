@@ -14,11 +14,11 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::credentials::{
-    MEDIA, PAGED, apart, as_jwt, by_forms, check_own, credential, credentials, is_jws,
-    is_rsa_wanted, list_of, list_parameters, own_issuer, paged, query, signer, since, slice, text,
-    wants_jws,
+    MEDIA, PAGED, as_jwt, by_forms, check_own, credential, credentials, is_jws, is_rsa_wanted,
+    list_of, list_parameters, own_issuer, paged, signer, since, slice, text, wants_jws,
 };
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
 use crate::route::{Access, Place, Route, get, post, put};
@@ -154,7 +154,7 @@ async fn found(context: &Context) -> Result<Record> {
 
 async fn read(context: Context) -> Result<Answer> {
     let record = found(&context).await?;
-    if query(&context, "as").as_deref() == Some("given") {
+    if context.asked("as").as_deref() == Some("given") {
         return Ok(match record.of.form {
             Form::Json => Answer::json(record.of.given),
             Form::Jws => text(record.of.given),

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::visitor::query;
 use super::{Form, POLICY, SNIFF, Visitor, action, listed, on_to, page};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::imports::keep;
 use crate::multipart::{self, Part};
 use crate::route::Route;
-use crate::routes::credentials::apart;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![

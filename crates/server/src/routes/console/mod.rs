@@ -173,8 +173,7 @@ async fn enter(context: Context) -> Result<Answer> {
         let message = "only a sandbox is entered by a link; sign in at /sign-in";
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
-    let link = context.query().find(|(name, _)| name == "link");
-    let link = link.map(|(_, link)| link.into_owned()).unwrap_or_default();
+    let link = context.asked("link").unwrap_or_default();
     let now = context.app.clock.now();
     let person = context.app.db.write(move |tx| person::enter(tx, now, &link)).await?;
     let session = sign_in::begin(&context, &person).await?;

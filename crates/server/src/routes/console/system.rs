@@ -10,9 +10,9 @@ use super::events::at;
 use super::visitor::query;
 use super::{Form, Visitor, action, listed, on_to, page, shown};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::route::Route;
-use crate::routes::credentials::apart;
 
 pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::SYSTEM;

@@ -13,8 +13,9 @@ use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::{apart, schema, signer};
+use super::{schema, signer};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
 use crate::route::{Place, Route, get, post};

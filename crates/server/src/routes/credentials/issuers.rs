@@ -11,8 +11,8 @@ use lyceum_credentials::issuer::{Issuer, SERVER, Signer};
 use lyceum_credentials::{did, key, keys, status};
 use serde_json::{Value, json};
 
-use super::apart;
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{Access, Route, get};
 use crate::state::App;

@@ -75,7 +75,7 @@ pub(in crate::routes) fn list_parameters(route: Route) -> Route {
 
 /// The instant of `since`. Errors: `BadSelection`.
 pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::time::Timestamp>> {
-    let Some(since) = super::query(context, "since") else { return Ok(None) };
+    let Some(since) = context.asked("since") else { return Ok(None) };
     // A plus sign in a query that was not escaped arrives as a space.
     since.replace(' ', "+").parse().map(Some).map_err(|_| {
         let message = "the parameter 'since' is an instant such as 2026-01-15T08:00:00Z";

@@ -17,7 +17,9 @@ use lyceum_credentials::{jwt, keys};
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
+use crate::paging;
 use crate::render::Rendering;
 use crate::route::Area;
 use crate::state::App;
@@ -69,13 +71,6 @@ pub(crate) async fn start(app: &App) -> Result<()> {
     app.db.write(move |tx| issuer::start(tx, now, &master, &base_url)).await
 }
 
-/// Work that takes longer than a worker should be kept from its requests.
-pub(crate) async fn apart<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
-}
-
 /// The signer that the caller issues as.
 pub(super) async fn signer(context: &Context) -> Result<Signer> {
     let client = client(context);
@@ -97,16 +92,12 @@ pub(super) fn is_jws(context: &Context) -> bool {
 
 /// Whether the caller wants a compact JWS: `?format=jwt`, or `Accept: text/plain`.
 pub(super) fn wants_jws(context: &Context) -> bool {
-    match query(context, "format").as_deref() {
+    match context.asked("format").as_deref() {
         Some(format) => matches!(format, "jwt" | "jws"),
         None => context
             .header(header::ACCEPT)
             .is_some_and(|accept| accept.contains("text/plain") && !accept.contains("json")),
     }
-}
-
-pub(super) fn query(context: &Context, name: &str) -> Option<String> {
-    context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
 }
 
 /// A text as it is.
@@ -116,7 +107,7 @@ pub(super) fn text(text: String) -> Answer {
 
 /// Whether the caller wants a JWT of `?alg=RS256`, and not of `EdDSA`. Errors: another one.
 pub(super) fn is_rsa_wanted(context: &Context) -> Result<bool> {
-    match query(context, "alg").as_deref() {
+    match context.asked("alg").as_deref() {
         None | Some("EdDSA") => Ok(false),
         Some("RS256") => Ok(true),
         Some(other) => Err(Problem::new(
@@ -170,7 +161,7 @@ pub(super) struct Slice {
 
 /// `limit` and `offset` of a list. Errors: `BadSelection` for what is no number.
 pub(super) fn slice(context: &Context) -> Result<Slice> {
-    let number = |name: &str, usual: u64, least: u64| match query(context, name) {
+    let number = |name: &str, usual: u64, least: u64| match context.asked(name) {
         None => Ok(usual),
         Some(text) => text.parse().ok().filter(|n| *n >= least).ok_or_else(|| {
             let message = format!("the parameter '{name}' is a whole number from {least}");
@@ -185,24 +176,7 @@ pub(super) fn slice(context: &Context) -> Result<Slice> {
 /// such (Open Badges 3.0, getCredentials).
 pub(super) fn paged(answer: Answer, context: &Context, slice: &Slice, total: u64) -> Answer {
     let Slice { limit, offset } = *slice;
-    let mut others = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in context.query().filter(|(name, _)| name != "limit" && name != "offset") {
-        others.append_pair(&name, &value);
-    }
-    others.append_pair("limit", &limit.to_string());
-    let base = format!("{}{}?{}", context.base_url(), context.uri.path(), others.finish());
-    let mut places = Vec::new();
-    let next = offset.saturating_add(limit);
-    if next < total {
-        places.push(("next", next));
-    }
-    if offset > 0 {
-        places.push(("prev", offset.saturating_sub(limit)));
-    }
-    places.extend([("first", 0), ("last", total.saturating_sub(1) / limit * limit)]);
-    let links: Vec<String> = places
-        .into_iter()
-        .map(|(rel, offset)| format!("<{base}&offset={offset}>; rel=\"{rel}\""))
-        .collect();
-    answer.header(TOTAL, total).header(header::LINK, links.join(", "))
+    let count = limit.min(total.saturating_sub(offset));
+    let links = paging::links(context, limit, offset, count, total);
+    answer.header(TOTAL, total).header(header::LINK, links)
 }

@@ -13,8 +13,9 @@ use lyceum_credentials::issued::{self, Form, Issued};
 use lyceum_credentials::{badge_image, baking};
 use serde_json::{Value, json};
 
-use super::{apart, kept, verify};
+use super::{kept, verify};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{Access, Route, get};
 

@@ -9,8 +9,9 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::verify::{self, Check, Outcome, Report};
 use serde_json::{Value, json};
 
-use super::{apart, issuers, schema};
+use super::{issuers, schema};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::multipart;
 use crate::route::{Route, post};

@@ -144,9 +144,9 @@ fn instant(name: &str, text: &str) -> Result<Timestamp> {
 }
 
 fn number(context: &Context, name: &str, default: u64) -> Result<u64> {
-    match context.query().find(|(key, _)| key == name) {
+    match context.asked(name) {
         None => Ok(default),
-        Some((_, text)) => text.parse().map_err(|_| bad(name, "is a whole number")),
+        Some(text) => text.parse().map_err(|_| bad(name, "is a whole number")),
     }
 }
 

@@ -13,7 +13,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use super::lms::learning;
-use super::play::{Play, of_game, of_player, once, parameter, read, scan, write};
+use super::play::{Play, of_game, of_player, once, read, scan, write};
 use super::{lms_schema as schema, told};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -99,11 +99,11 @@ async fn spent(context: Context) -> Result<Answer> {
 }
 
 pub(super) fn zone(context: &Context) -> Result<Zone> {
-    parameter(context, "timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
+    context.asked("timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
 }
 
 async fn today(context: Context) -> Result<Answer> {
-    let (zone, date) = (zone(&context)?, parameter(&context, "date"));
+    let (zone, date) = (zone(&context)?, context.asked("date"));
     read(context, move |tx, play| xp::of_day(tx, play.now, play.user()?, &zone, date.as_deref()))
         .await
 }
@@ -122,7 +122,7 @@ async fn total(context: Context) -> Result<Answer> {
 
 async fn history(context: Context) -> Result<Answer> {
     let zone = zone(&context)?;
-    let (start, end) = (parameter(&context, "startDate"), parameter(&context, "endDate"));
+    let (start, end) = (context.asked("startDate"), context.asked("endDate"));
     scan(context, move |tx, play| {
         let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
         Ok(json!({ "history": xp::of_days(tx, play.user()?, &zone, days)? }))

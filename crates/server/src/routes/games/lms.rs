@@ -11,7 +11,7 @@ use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::play::{parameter, read, write};
+use super::play::{read, write};
 use super::{elsewhere, lms_schema as schema};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -106,7 +106,7 @@ fn off() -> Answer {
 
 /// Whether a setup is to change nothing. Errors: `Invalid` for what is neither true nor false.
 pub(super) fn is_dry(context: &Context) -> Result<bool> {
-    match parameter(context, "dryRun").as_deref() {
+    match context.asked("dryRun").as_deref() {
         None | Some("false") => Ok(false),
         Some("true" | "") => Ok(true),
         Some(_) => Err(Problem::invalid("dryRun", "must be true or false")),

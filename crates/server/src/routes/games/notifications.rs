@@ -6,7 +6,7 @@ use lyceum_core::{Problem, Result, limits};
 use lyceum_games::notifications;
 use serde_json::json;
 
-use super::play::{of_player, once, paged, parameter, read, write};
+use super::play::{of_player, once, paged, read, write};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let unread = match parameter(&context, "unread").as_deref() {
+    let unread = match context.asked("unread").as_deref() {
         None | Some("false") => false,
         Some("true") => true,
         Some(_) => return Err(Problem::invalid("unread", "must be true or false")),

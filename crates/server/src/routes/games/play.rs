@@ -33,7 +33,7 @@ pub(super) struct Play {
 impl Play {
     pub(super) fn of(context: Context) -> Result<Self> {
         let now = context.app.clock.now();
-        let asked = parameter(&context, "userId");
+        let asked = context.asked("userId");
         let grant = context.grant.as_ref();
         if let Some(game) = grant.and_then(|grant| grant.game_of_backend()) {
             let game = Some(game.to_owned());
@@ -91,7 +91,7 @@ impl Play {
         let in_path = parameters(&self.context.route.path).any(|name| name == "gameId");
         let named = match in_path {
             true => Some(self.context.param("gameId").to_owned()),
-            false => parameter(&self.context, "gameId"),
+            false => self.context.asked("gameId"),
         };
         let named = in_body.map(str::to_owned).or(named);
         let Some(named) = named.as_deref().or(self.game.as_deref()) else {
@@ -112,7 +112,7 @@ impl Play {
 
     /// The game that the query names, if it names one.
     pub(super) fn asked_game(&self, tx: &mut Tx<'_>) -> Result<Option<Game>> {
-        match parameter(&self.context, "gameId") {
+        match self.context.asked("gameId") {
             Some(_) => self.game(tx).map(Some),
             None => Ok(None),
         }
@@ -141,11 +141,6 @@ impl Play {
             None => Ok(()),
         }
     }
-}
-
-/// A value of the query.
-pub(super) fn parameter(context: &Context, name: &str) -> Option<String> {
-    context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
 }
 
 pub(super) fn forbidden(message: &str) -> Problem {

@@ -5,7 +5,7 @@ use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Result, limits};
 use lyceum_games::scores::{self, NewScore, Timeframe};
 
-use super::play::{forbidden, of_game, once, paged, parameter, read, write};
+use super::play::{forbidden, of_game, once, paged, read, write};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -70,7 +70,7 @@ async fn of_user(context: Context) -> Result<Answer> {
 }
 
 async fn leaderboard(context: Context) -> Result<Answer> {
-    let timeframe = match parameter(&context, "timeframe") {
+    let timeframe = match context.asked("timeframe") {
         Some(name) => Timeframe::of(&name)?,
         None => Timeframe::AllTime,
     };

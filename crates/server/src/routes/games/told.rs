@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::elsewhere::{email, only_the_student, taught};
 use super::learning::zone;
-use super::play::{Play, parameter, text_of};
+use super::play::{Play, text_of};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::learning::Elsewhere;
@@ -157,13 +157,13 @@ async fn xp_of(other: &Elsewhere, days: Days, zone: &str) -> Result<Vec<DayXp>> 
 
 /// The zone of a request, and its name.
 fn named_zone(context: &Context) -> Result<(Zone, String)> {
-    let name = parameter(context, "timezone").unwrap_or_else(|| "UTC".to_owned());
+    let name = context.asked("timezone").unwrap_or_else(|| "UTC".to_owned());
     Ok((zone(context)?, name))
 }
 
 pub(super) async fn today(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
     let (zone, name) = named_zone(&context)?;
-    let date = parameter(&context, "date");
+    let date = context.asked("date");
     let play = Play::of(context)?;
     only_the_student(&play, &other, None)?;
     let day = Days::one(play.now, &zone, date.as_deref())?;
@@ -199,7 +199,7 @@ pub(super) async fn total(context: Context, other: Arc<Elsewhere>) -> Result<Ans
 
 pub(super) async fn history(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
     let (zone, name) = named_zone(&context)?;
-    let (start, end) = (parameter(&context, "startDate"), parameter(&context, "endDate"));
+    let (start, end) = (context.asked("startDate"), context.asked("endDate"));
     let play = Play::of(context)?;
     only_the_student(&play, &other, None)?;
     let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;

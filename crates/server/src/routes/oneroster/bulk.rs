@@ -44,14 +44,7 @@ pub(super) fn bulk(collection: Collection) -> Route {
 }
 
 async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
-    let atomic = match context.query().find(|(name, _)| name == "atomic") {
-        None => true,
-        Some((_, value)) => match value.as_ref() {
-            "true" => true,
-            "false" => false,
-            _ => return Err(Problem::invalid("atomic", "must be 'true' or 'false'")),
-        },
-    };
+    let atomic = context.asked_as("atomic", "must be 'true' or 'false'")?.unwrap_or(true);
     let rules = write::rules(&context, collection);
     let lines = lines(&context, collection)?;
     let outcomes =

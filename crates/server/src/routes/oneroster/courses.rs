@@ -69,13 +69,10 @@ fn course_schema() -> Value {
 
 async fn read_syllabus(context: Context) -> Result<Answer> {
     let course = context.param("courseId").to_owned();
-    let status = match context.query().find(|(name, _)| name == "status") {
-        None => Status::Active,
-        Some((_, word)) => match word.as_ref() {
-            "active" | "" => Status::Active,
-            "tobedeleted" => Status::ToBeDeleted,
-            _ => return Err(Problem::invalid("status", "must be 'active' or 'tobedeleted'")),
-        },
+    let status = match context.asked("status").as_deref() {
+        None | Some("active" | "") => Status::Active,
+        Some("tobedeleted") => Status::ToBeDeleted,
+        Some(_) => return Err(Problem::invalid("status", "must be 'active' or 'tobedeleted'")),
     };
     let text = rendered(&context, course, status).await?;
     Ok(Answer::json(format!("{{\"syllabus\":{text}}}")))

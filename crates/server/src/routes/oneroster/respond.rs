@@ -10,6 +10,7 @@ use lyceum_roster::repository::{Listed, Stored};
 
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::paging;
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
@@ -65,41 +66,12 @@ fn many_keys(context: &Context, collection: Collection) -> impl Iterator<Item = 
 
 /// RFC 8288 links to the other pages, as absolute addresses.
 fn links(context: &Context, page: &Page, listed: &Listed) -> String {
-    let base = address(context, page);
-    let mut links = String::with_capacity(4 * (base.len() + 48));
-    let mut link = |rel: &str, place: std::fmt::Arguments<'_>| {
-        let comma = if links.is_empty() { "" } else { ", " };
-        let _ = write!(links, "{comma}<{base}&{place}>; rel=\"{rel}\"");
-    };
-    if page.by_cursor {
-        if let Some(next) = &listed.next {
-            link("next", format_args!("cursor={next}"));
-        }
-        link("first", format_args!("cursor="));
-        return links;
+    if !page.by_cursor {
+        return paging::links(context, page.limit, page.offset, listed.count, listed.total);
     }
-    let last = listed.total.saturating_sub(1) / page.limit * page.limit;
-    if page.offset + listed.count < listed.total {
-        link("next", format_args!("offset={}", page.offset + page.limit));
-    }
-    if page.offset > 0 {
-        link("prev", format_args!("offset={}", page.offset.saturating_sub(page.limit)));
-    }
-    link("first", format_args!("offset=0"));
-    link("last", format_args!("offset={last}"));
-    links
-}
-
-/// The request's address without a place in the list; a query is there.
-fn address(context: &Context, page: &Page) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    for (key, value) in context.query() {
-        if !matches!(key.as_ref(), "offset" | "cursor" | "limit") {
-            query.append_pair(&key, &value);
-        }
-    }
-    query.append_pair("limit", &page.limit.to_string());
-    format!("{}{}?{}", context.base_url(), context.uri.path(), query.finish())
+    let base = paging::address(context, page.limit);
+    let next = listed.next.as_ref().map(|next| format!("<{base}&cursor={next}>; rel=\"next\", "));
+    format!("{}<{base}&cursor=>; rel=\"first\"", next.unwrap_or_default())
 }
 
 /// A record under its wrapper key: `{"course": {…}}`.

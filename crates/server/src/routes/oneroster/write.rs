@@ -254,14 +254,7 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
 }
 
 async fn deleted(context: Context, collection: Collection) -> Result<Answer> {
-    let cascade = match context.query().find(|(name, _)| name == "cascade") {
-        None => false,
-        Some((_, value)) => match value.as_ref() {
-            "true" => true,
-            "false" => false,
-            _ => return Err(Problem::invalid("cascade", "must be 'true' or 'false'")),
-        },
-    };
+    let cascade = context.asked_as("cascade", "must be 'true' or 'false'")?.unwrap_or(false);
     let id = context.param("sourcedId").to_owned();
     let now = context.app.clock.now();
     context.app.db.write(move |tx| roster::delete(tx, collection, &id, now, cascade)).await?;

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::members;
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{Route, get};
-use crate::routes::credentials::apart;
 
 const BYTES: &str = "application/octet-stream";
 

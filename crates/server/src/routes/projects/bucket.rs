@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{members, schema};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::Place::{Header, Query};
@@ -19,7 +20,6 @@ use crate::route::{Route, get, post, put};
 use crate::routes::adaptive::shape::{
     any_object, list, object, or_null, some_text, text, whole, whole_object,
 };
-use crate::routes::credentials::apart;
 
 const BYTES: &[&str] = &["application/octet-stream"];
 
@@ -117,12 +117,8 @@ async fn bucket(context: &Context) -> Result<Bucket> {
     apart(move || engine.bucket(&folder)).await
 }
 
-fn asked(context: &Context, name: &str) -> Option<String> {
-    context.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
-}
-
 fn key(context: &Context) -> Result<String> {
-    asked(context, "key").ok_or_else(|| Problem::invalid("key", "is required"))
+    context.asked("key").ok_or_else(|| Problem::invalid("key", "is required"))
 }
 
 fn missing(key: &str) -> Problem {
@@ -130,12 +126,11 @@ fn missing(key: &str) -> Problem {
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let limit = asked(&context, "limit").map(|text| text.parse()).transpose();
     let listing = Listing {
-        prefix: asked(&context, "prefix").unwrap_or_default(),
-        delimiter: asked(&context, "delimiter"),
-        cursor: asked(&context, "cursor"),
-        limit: limit.map_err(|_| Problem::invalid("limit", "must be from 1 to 1000"))?,
+        prefix: context.asked("prefix").unwrap_or_default(),
+        delimiter: context.asked("delimiter"),
+        cursor: context.asked("cursor"),
+        limit: context.asked_as("limit", "must be from 1 to 1000")?,
     };
     let bucket = bucket(&context).await?;
     Ok(Answer::of(&apart(move || bucket.list(&listing)).await?))
@@ -180,7 +175,7 @@ async fn read(context: Context) -> Result<Answer> {
 
 async fn written(context: Context) -> Result<Answer> {
     let (bucket, key) = (bucket(&context).await?, key(&context)?);
-    let about = About { content_type: asked(&context, "contentType"), ..About::default() };
+    let about = About { content_type: context.asked("contentType"), ..About::default() };
     let body = context.body;
     Ok(Answer::of(&apart(move || bucket.put(&key, &about, &body[..])).await?))
 }

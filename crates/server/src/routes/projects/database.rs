@@ -19,11 +19,11 @@ use serde_json::json;
 
 use super::{client, members, place, schema};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::{Route, get, post};
 use crate::routes::adaptive::shape::{list, object, text, whole, words};
-use crate::routes::credentials::apart;
 
 const SQLITE: &str = "application/vnd.sqlite3";
 

@@ -27,19 +27,12 @@ pub(super) fn route() -> Route {
 
 async fn logs(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
-    let number = |name: &str| -> Result<Option<i64>> {
-        let text = context.query().find(|(known, _)| known == name).map(|(_, text)| text);
-        let number = text.map(|text| text.parse()).transpose();
-        number.map_err(|_| Problem::invalid(name, "must be a whole number"))
-    };
-    let after = number("after")?;
-    let limit = number("limit")?.map_or(Some(limits::BACKEND_LOG_PAGE_ENTRIES), |limit| {
-        usize::try_from(limit).ok().filter(|n| (1..=limits::BACKEND_LOG_MAX_ENTRIES).contains(n))
-    });
-    let Some(limit) = limit else {
-        let message = format!("must be from 1 to {}", limits::BACKEND_LOG_MAX_ENTRIES);
-        return Err(Problem::invalid("limit", message));
-    };
+    let after: Option<i64> = context.asked_as("after", "must be a whole number")?;
+    let rule = format!("must be from 1 to {}", limits::BACKEND_LOG_MAX_ENTRIES);
+    let limit = context.asked_as("limit", &rule)?.unwrap_or(limits::BACKEND_LOG_PAGE_ENTRIES);
+    if !(1..=limits::BACKEND_LOG_MAX_ENTRIES).contains(&limit) {
+        return Err(Problem::invalid("limit", rule));
+    }
     let sought = slug.clone();
     context.app.db.read(move |tx| projects::find(tx, &sought)).await?;
     let mut lines = context.app.hosted.logs(&slug);

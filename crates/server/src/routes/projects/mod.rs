@@ -23,6 +23,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::auth::Grant;
 use crate::context::Context;
 use crate::hosted;
@@ -30,7 +31,6 @@ use crate::render::Rendering;
 use crate::route::Place::Query;
 use crate::route::{Area, Pending, get, post};
 use crate::routes::adaptive::shape::{list, object, whole};
-use crate::routes::credentials::apart;
 use crate::state::App;
 
 pub(super) fn areas() -> [Area; 2] {
@@ -172,9 +172,7 @@ async fn version(context: Context) -> Result<Answer> {
 
 async fn changes(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
-    let before = context.query().find(|(name, _)| name == "before").map(|(_, text)| text.parse());
-    let before = before.transpose();
-    let before = before.map_err(|_| Problem::invalid("before", "must be a whole number"))?;
+    let before = context.asked_as("before", "must be a whole number")?;
     let read = move |tx: &mut Tx<'_>| {
         projects::find(tx, &slug)?;
         audit::list(tx, &slug, before)

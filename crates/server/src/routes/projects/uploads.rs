@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::{client, schema};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{Area, Header, Place, get, post, put};
 use crate::routes::adaptive::shape::text;
 use crate::routes::adaptive::shape::whole_object;
-use crate::routes::credentials::apart;
 
 const BYTES: &[&str] = &["application/octet-stream"];
 const OFFSET: HeaderName = HeaderName::from_static("upload-offset");

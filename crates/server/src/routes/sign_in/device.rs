@@ -36,8 +36,7 @@ enum Step<'a> {
 }
 
 pub(super) async fn show(context: Context) -> Result<Answer> {
-    let typed = context.query().find(|(name, _)| name == "user_code");
-    let typed = typed.map(|(_, code)| code.trim().to_owned()).unwrap_or_default();
+    let typed = context.asked("user_code").map(|code| code.trim().to_owned()).unwrap_or_default();
     let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
     if typed.is_empty() {
         return page(&context, &person, Step::Type, None, StatusCode::OK);

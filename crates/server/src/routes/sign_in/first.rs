@@ -24,7 +24,7 @@ struct First<'a> {
 }
 
 pub(super) async fn show(context: Context) -> Result<Answer> {
-    let link = context.query().find(|(name, _)| name == "link").map(|(_, link)| link.into_owned());
+    let link = context.asked("link");
     page(&context, &link.unwrap_or_default(), ("", ""), None).await
 }
 

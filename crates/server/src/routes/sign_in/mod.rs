@@ -118,7 +118,7 @@ struct SignIn<'a> {
 }
 
 async fn show(context: Context) -> Result<Answer> {
-    let next = context.query().find(|(name, _)| name == "next").map(|(_, next)| next.into_owned());
+    let next = context.asked("next");
     let next = local(next.as_deref().unwrap_or_default());
     let signed_in = people::open_page(&context.app, &context.headers).await?;
     let name = signed_in.as_ref().and_then(|grant| grant.holder()).map(lyceum_access::Holder::name);

@@ -17,7 +17,7 @@ use crate::context::Context;
 /// Sends the browser to the provider. The cookie holds what the answer is compared with, and where to go on.
 pub(super) async fn begin(context: Context) -> Result<Answer> {
     let oidc = configured(&context)?;
-    let next = context.query().find(|(name, _)| name == "next").map(|(_, next)| next.into_owned());
+    let next = context.asked("next");
     let attempt = Attempt::begin();
     let going = context.app.providers.authorization(&context.app, oidc, &attempt).await;
     let address = match going {
@@ -55,10 +55,7 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
 
 async fn person(context: &Context, attempt: &Attempt) -> Result<Person> {
     let oidc = configured(context)?;
-    let sent = |wanted: &str| {
-        let found = context.query().find(|(name, _)| name == wanted);
-        found.map(|(_, value)| value.into_owned()).unwrap_or_default()
-    };
+    let sent = |wanted: &str| context.asked(wanted).unwrap_or_default();
     if attempt.secret().is_empty() || !attempt.is_state(&sent("state")) {
         let message = "this sign-in was not begun in this browser, or took too long; begin again";
         return Err(Problem::new(ProblemKind::Forbidden, message));

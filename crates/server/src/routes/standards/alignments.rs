@@ -10,9 +10,10 @@ use lyceum_standards::{Query, class, identifier, repository};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::{read, schema};
+use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::paging;
 use crate::route::{Place, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -108,7 +109,7 @@ async fn listed(context: Context) -> Result<Answer> {
         repository::alignments(tx, kind.as_deref(), item.as_deref(), limit, offset)
     };
     let (found, total) = context.app.db.read(read).await?;
-    let links = read::links(&context, limit, offset, found.len() as u64, total);
+    let links = paging::links(&context, limit, offset, found.len() as u64, total);
     Ok(Answer::of(&json!({ "alignments": found }))
         .header(HeaderName::from_static("x-total-count"), total)
         .header(header::LINK, links))

@@ -8,7 +8,7 @@ mod write;
 pub(crate) use schema::components;
 
 use axum::http::header;
-use lyceum_core::{Dialect, Problem, Result};
+use lyceum_core::Dialect;
 use lyceum_standards::Shape;
 use lyceum_standards::repository::Reader;
 use serde_json::json;
@@ -73,11 +73,6 @@ fn single(shape: Shape, name: &str, record: &str) -> Answer {
     };
     // Caches must tell readers apart by what they may see.
     Answer::json(body).header(header::VARY, "Authorization, Accept")
-}
-
-/// Work on packages may take long; it is done apart from the threads that serve requests.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
 }
 
 /// The service as OpenAPI, by itself and under the file's name of the conformance guide.

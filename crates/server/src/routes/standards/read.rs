@@ -13,6 +13,7 @@ use lyceum_store::Tx;
 use super::{reader, schema, single};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::paging;
 use crate::render::Case;
 use crate::route::{Access, Header, Route, get};
 
@@ -160,7 +161,7 @@ async fn listed(context: Context, version: Case, class: &'static Class) -> Resul
     let listed = if query.is_cheap() { db.read(work).await } else { db.scan(deadline, work).await };
     let listed = listed.map_err(too_slow)?;
     let (records, total) = (listed.records, listed.total);
-    let links = links(&context, query.limit, query.offset, listed.count, total);
+    let links = paging::links(&context, query.limit, query.offset, listed.count, total);
     Ok(Answer::json(format!("{{\"{}\":{records}}}", class.list))
         .header(HeaderName::from_static("x-total-count"), total)
         .header(header::LINK, links)
@@ -174,26 +175,4 @@ fn too_slow(problem: Problem) -> Problem {
     }
     let message = "this list takes too long; narrow it by 'framework' or 'search'";
     Problem::new(ProblemKind::BadFilter, message)
-}
-
-/// RFC 8288 links to the other pages, as absolute addresses.
-pub(super) fn links(context: &Context, limit: u64, offset: u64, count: u64, total: u64) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in context.query() {
-        if !matches!(name.as_ref(), "limit" | "offset") {
-            query.append_pair(&name, &value);
-        }
-    }
-    query.append_pair("limit", &limit.to_string());
-    let base = format!("{}{}?{}", context.base_url(), context.uri.path(), query.finish());
-    let mut links = Vec::new();
-    if offset + count < total {
-        links.push(("next", offset + limit));
-    }
-    if offset > 0 {
-        links.push(("prev", offset.saturating_sub(limit)));
-    }
-    links.extend([("first", 0), ("last", total.saturating_sub(1) / limit * limit)]);
-    let link = |(rel, offset)| format!("<{base}&offset={offset}>; rel=\"{rel}\"");
-    links.into_iter().map(link).collect::<Vec<_>>().join(", ")
 }

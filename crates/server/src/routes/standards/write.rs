@@ -10,8 +10,9 @@ use lyceum_standards::{Package, Sent, identifier, read_single};
 use lyceum_store::Tx;
 use serde_json::json;
 
-use super::{apart, base, reader, schema, single};
+use super::{base, reader, schema, single};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::render::Case;
 use crate::route::{Route, delete, post, put};

@@ -3,12 +3,13 @@
 use lyceum_blob::Writer;
 use lyceum_core::Problem;
 use lyceum_core::limits::{R2_OBJECT_MAX_BYTES, R2_PART_MIN_BYTES, R2_UPLOAD_KEPT_S};
+use lyceum_core::text::hex;
 use md5::{Digest as _, Md5};
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::{Map, Value as Json};
 
 use super::{Bucket, json, random, store};
-use crate::bindings::r2::{Fault, Field, Object, Published, hex};
+use crate::bindings::r2::{Fault, Field, Object, Published};
 
 /// A part that was uploaded.
 struct Part {
@@ -99,7 +100,7 @@ impl Bucket {
             index.prepare_cached(add)?.execute(params![upload, number, digest.0, size, md5])?;
             self.within_quota(index, gone, digest.0)
         })?;
-        Ok(hex(&md5))
+        Ok(hex(md5))
     }
 
     /// Makes the named parts, by their numbers, the object under the key. No byte is copied.
@@ -132,7 +133,7 @@ impl Bucket {
                 key: key.to_owned(),
                 version: random(),
                 size,
-                etag: format!("{}-{}", hex(&md5.finalize()), parts.len()),
+                etag: format!("{}-{}", hex(md5.finalize()), parts.len()),
                 uploaded,
                 checksums: Map::new(),
                 http: serde_json::from_str(&http).unwrap_or_default(),
@@ -185,7 +186,7 @@ fn chosen(
             Ok(Part { sha256: row.get(0)?, size, md5: row.get(2)? })
         });
         match part.optional()? {
-            Some(part) if hex(&part.md5) == *etag => parts.push((*number, part)),
+            Some(part) if hex(part.md5) == *etag => parts.push((*number, part)),
             _ => return Ok(Err(Fault::NoSuchPart)),
         }
     }
