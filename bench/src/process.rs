@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// Microseconds of one tick of `/proc/PID/stat` (`USER_HZ` is 100 on every Linux).
 const TICK_US: f64 = 10_000.0;
@@ -109,6 +109,15 @@ impl Drop for Process {
         // An error means that it ended by itself.
         let _ = self.kill();
     }
+}
+
+/// Keeps this process, and the threads that it starts from now on, on `cores`.
+pub(crate) fn pin(cores: Cores) -> Result<()> {
+    let own = std::process::id().to_string();
+    let mut command = Command::new("taskset");
+    command.args(["-c", "-p", cores, &own]).stdout(Stdio::null());
+    ensure!(command.status()?.success(), "taskset could not keep this process on core {cores}");
+    Ok(())
 }
 
 /// Asks `path` until it answers 200; answers the time since `begun`.

@@ -1,5 +1,6 @@
 //! `lyceum-bench adaptive`: what the right next question costs, in the engine and over HTTP.
 
+mod client;
 mod engine;
 mod http;
 

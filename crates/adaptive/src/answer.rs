@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
 use crate::bank::Bank;
-use crate::engine::{self, Log, Reason, stream};
+use crate::engine::{self, Answer, Choice, Reason, stream};
 use crate::input::Input;
 use crate::lesson::Lesson;
 use crate::logs::Read;
 use crate::question::{Draft, Wanted, drafts};
 use crate::repository::{attempts as repository, log};
-use crate::{LessonType, credit, gradebook, question};
+use crate::{LessonType, Policy, credit, gradebook, question};
 
 /// A question that is asked.
 #[derive(Clone, Debug)]
@@ -83,11 +83,32 @@ pub struct Told {
     answered: Answered,
     /// The assessment results of question and attempt as JSON, where answers are scored at once.
     results: Option<[String; 2]>,
+    /// What the next question was chosen by, for [`crate::Memory::keep`] once the answer is durable.
+    pub log: Option<Read>,
 }
 
-/// The question that the student is asked: the one that was served and not answered, so that whoever
-/// asks twice gets the same, else the one that the engine chooses, which is served with that. A first
-/// attempt begins.
+/// The question that was served to the student and not answered; none where one has to be chosen, as
+/// [`next`] does. It reads only, and whoever asks twice gets the same.
+///
+/// Errors: as [`next`].
+pub fn served(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<Option<Asked>> {
+    let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
+    let Some((attempt, Some(open))) = repository::sitting(tx, student, &lesson.id)? else {
+        return Ok(None);
+    };
+    by_steps(attempt.lesson_type)?;
+    attempt.running()?;
+    let bank = bank_of(tx, desk, &attempt)?;
+    asked(tx, desk, &attempt, &bank, open.question).map(Some)
+}
+
+/// The question that the student is asked: the one that was served and not answered, else the one that
+/// the engine chooses, which is served with that. A first attempt begins.
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions;
 /// `Conflict` when the attempt is complete.
@@ -97,17 +118,32 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     by_steps(attempt.lesson_type)?;
     attempt.running()?;
     let bank = bank_of(tx, desk, &attempt)?;
-    let (place, log) = match open {
-        Some(open) => (open.question, None),
-        None => {
-            let log = desk.memory.logs.get(tx, &attempt, &bank)?;
-            (serve(tx, desk, &attempt, &bank, &log.log)?, Some(log))
-        }
+    if let Some(open) = open {
+        return asked(tx, desk, &attempt, &bank, open.question);
+    }
+    let log = desk.memory.logs.get(tx, &attempt, &bank)?;
+    let Some(choice) = choose(&attempt.policy(tx)?, &attempt, &bank, &log) else {
+        let message = format!("the test of the lesson '{}' has no questions", attempt.lesson);
+        return Err(Problem::invalid("lesson", message));
     };
-    let seed = variant_seed(&attempt, attempt.answered);
+    let place = choice.question;
+    serve(tx, desk, &attempt, &bank, choice)?;
+    let asked = asked(tx, desk, &attempt, &bank, place)?;
+    Ok(Asked { log: Some(log), ..asked })
+}
+
+/// The question at that place of the bank, which is the one that is asked.
+fn asked(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    attempt: &Attempt,
+    bank: &Bank,
+    place: u32,
+) -> Result<Asked> {
+    let seed = variant_seed(attempt, attempt.answered);
     let wanted = [Wanted { place: place as usize, seed, answered: None, is_told: false }];
-    let question = drafts(tx, desk, &attempt, &bank, &wanted)?.remove(0);
-    Ok(Asked { score: attempt.score, question, log })
+    let question = drafts(tx, desk, attempt, bank, &wanted)?.remove(0);
+    Ok(Asked { score: attempt.score, question, log: None })
 }
 
 fn sitting(
@@ -134,20 +170,20 @@ fn by_steps(lesson_type: LessonType) -> Result<()> {
     }
 }
 
-/// Chooses a question and notes that it was served; its place in the bank.
+/// What the engine chooses behind the answers of a log.
+fn choose(policy: &Policy, attempt: &Attempt, bank: &Bank, log: &Read) -> Option<Choice> {
+    let mut lots = stream(attempt.seed, log.log.answers.len());
+    engine::next(policy, &bank.questions, &log.log, &mut lots)
+}
+
+/// Notes that the question was served behind the answers of the attempt.
 fn serve(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     attempt: &Attempt,
     bank: &Bank,
-    log: &Log,
-) -> Result<u32> {
-    let policy = attempt.policy(tx)?;
-    let mut lots = stream(attempt.seed, log.answers.len());
-    let Some(choice) = engine::next(&policy, &bank.questions, log, &mut lots) else {
-        let message = format!("the test of the lesson '{}' has no questions", attempt.lesson);
-        return Err(Problem::invalid("lesson", message));
-    };
+    choice: Choice,
+) -> Result<()> {
     let entry = Entry {
         number: attempt.answered,
         question: choice.question,
@@ -156,8 +192,24 @@ fn serve(
         reason: choice.reason,
         answered: None,
     };
-    log::append(tx, attempt, &entry)?;
-    Ok(choice.question)
+    log::append(tx, attempt, &entry)
+}
+
+/// Serves the next question with the answer to the last one, so that asking for it writes nothing. One
+/// that was asked in this attempt before is served when it is asked for: until then an answer that is
+/// sent again cannot be taken for an answer to it.
+fn serve_ahead(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    policy: &Policy,
+    (attempt, bank): (&Attempt, &Bank),
+    log: &Read,
+) -> Result<()> {
+    let was_asked = |question| log.log.answers.iter().any(|answer| answer.question == question);
+    match choose(policy, attempt, bank, log) {
+        Some(choice) if !was_asked(choice.question) => serve(tx, desk, attempt, bank, choice),
+        _ => Ok(()),
+    }
 }
 
 /// The seed of a question's variant: by its number in the log where questions come one by one, by its
@@ -236,7 +288,7 @@ fn stepped(
             && let Some(answered) = entry.answered.filter(|former| is_same(former, body))
         {
             let results = Some(gradebook::read_step(tx, &attempt, question)?);
-            return Ok(Told { attempt, question: entry.item, answered, results });
+            return Ok(Told { attempt, question: entry.item, answered, results, log: None });
         }
         attempt.running()?;
         return Err(not_asked(question, open.as_ref()));
@@ -248,6 +300,12 @@ fn stepped(
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
     let before = attempt.score as u8;
     answered.points = engine::score_after(&policy, before, answered.correct);
+    let answer = Answer {
+        question: u32::try_from(place).map_err(Problem::internal)?,
+        correct: answered.correct,
+        score: answered.score,
+    };
+    let log = desk.memory.logs.get(tx, &attempt, bank)?.and(answer);
     attempt.answered += 1;
     attempt.total += 1;
     attempt.correct += u32::from(answered.correct);
@@ -256,11 +314,13 @@ fn stepped(
     if answered.points == 100 {
         let counts = (attempt.score, attempt.correct, attempt.total);
         credit::complete(tx, desk, lesson, &mut attempt, counts)?;
+    } else {
+        serve_ahead(tx, desk, &policy, (&attempt, bank), &log)?;
     }
     repository::update(tx, &attempt)?;
     let asked = (question.as_str(), bank.items[place].title.as_str());
-    let results = gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?;
-    Ok(Told { attempt, question: question.clone(), answered, results: Some(results) })
+    let results = Some(gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?);
+    Ok(Told { attempt, question: question.clone(), answered, results, log: Some(log) })
 }
 
 fn not_asked(question: &str, open: Option<&Open>) -> Problem {
@@ -321,7 +381,7 @@ fn scored(
 
 /// What is answered to an answer that was taken.
 pub fn reply(told: Told) -> Result<Reply> {
-    let Told { attempt, question, answered, results } = told;
+    let Told { attempt, question, answered, results, .. } = told;
     let Some(results) = results else {
         return Ok(Reply::Taken(Taken {
             lesson_type: attempt.lesson_type,
@@ -366,7 +426,7 @@ fn whole(
     let item = bank.questions.questions[place].id.clone();
     let former = log::last_of(tx, &attempt, &item)?.and_then(|last| last.answered);
     if let Some(answered) = former.filter(|former| is_same(former, body)) {
-        return Ok(Told { attempt, question: item, answered, results: None });
+        return Ok(Told { attempt, question: item, answered, results: None, log: None });
     }
     if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;
@@ -389,5 +449,5 @@ fn whole(
     repository::update(tx, &attempt)?;
     log::append(tx, &attempt, &entry)?;
     log::answer(tx, &attempt, entry.number, &answered)?;
-    Ok(Told { attempt, question: entry.item, answered, results: None })
+    Ok(Told { attempt, question: entry.item, answered, results: None, log: None })
 }

@@ -110,7 +110,7 @@ pub struct Entry {
     pub question: u32,
     /// The identifier of the item.
     pub item: String,
-    /// When it was served.
+    /// When it was served: with the answer before it, or when it was asked for.
     pub served: Timestamp,
     /// Why it was this one.
     pub reason: Reason,

@@ -88,7 +88,9 @@ pub(crate) fn write_step(
     let (parent, item) = (lesson_item(&lesson.id), question_item(&lesson.id, question));
     let of_attempt = of_attempt(desk, lesson, attempt, &parent, &[])?;
     let of_answer = of_answer(desk, attempt, question, answered, &item)?;
-    ensure_items(tx, desk, lesson, &parent, &[(item, question, title)])?;
+    if !repository::are_in_use(tx, &ASSESSMENT_LINE_ITEM, [&parent, &item])? {
+        ensure_items(tx, desk, lesson, &parent, &[(item, question, title)])?;
+    }
     if !repository::overwrite(tx, &of_attempt)? {
         repository::put_all(tx, &ASSESSMENT_RESULT, std::slice::from_ref(&of_attempt))?;
     }

@@ -54,8 +54,8 @@ fn grades(metadata: &Object) -> Vec<String> {
     list.filter_map(lesson::grade).collect()
 }
 
-/// The lessons of one sort, in every course, in the order of their making. Reads through all component
-/// resources.
+/// The lessons of one sort that is looked for in all courses, in the order of their making: test-outs,
+/// placement tests, unit tests.
 pub(crate) fn of_type(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Listed>> {
     let placed = repository::placed_with_word(tx, lesson_type.name())?;
     let listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;

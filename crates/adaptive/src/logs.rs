@@ -23,6 +23,14 @@ pub struct Read {
     pub(crate) log: Arc<Log>,
 }
 
+impl Read {
+    /// With one answer more.
+    pub(crate) fn and(mut self, answer: Answer) -> Self {
+        Arc::make_mut(&mut self.log).answers.push(answer);
+        self
+    }
+}
+
 impl Default for Logs {
     fn default() -> Self {
         Self(Recent::new(limits::LESSON_LOG_CACHE_BYTES, 1024))
@@ -35,14 +43,15 @@ impl Logs {
         let key = (attempt.id, attempt.round);
         let answered = usize::try_from(attempt.answered).unwrap_or(usize::MAX);
         let log = match self.0.get(&key) {
-            Some(known) if known.answers.len() <= answered => {
+            Some(known) if known.answers.len() == answered => known,
+            Some(known) if known.answers.len() < answered => {
                 let mut log = Log::clone(&known);
                 log.answers.extend(log::answers(tx, attempt, known.answers.len())?);
-                log
+                Arc::new(log)
             }
-            _ => attempt.log(tx, bank)?,
+            _ => Arc::new(attempt.log(tx, bank)?),
         };
-        Ok(Read { key, log: Arc::new(log) })
+        Ok(Read { key, log })
     }
 
     pub(crate) fn keep(&self, read: Read) {

@@ -133,6 +133,17 @@ impl Tx<'_> {
         result
     }
 
+    /// Inserts one row and answers the number that the store gave it, which the `ROWID` column of that
+    /// name holds; none where the statement's own `ON CONFLICT DO NOTHING` left the row out.
+    pub fn insert(&mut self, sql: &str, column: &str, params: &[Value<'_>]) -> Result<Option<i64>> {
+        if let Session::Sqlite(connection) = self.session {
+            let result = sqlite::insert(connection, sql, params);
+            self.failed |= result.is_err();
+            return result;
+        }
+        self.query_one(&format!("{sql} RETURNING {column}"), params, |row| row.int(0))
+    }
+
     /// Inserts rows in bulk: `values` holds them row after row, `columns.len()` values each.
     /// `conflict` is the text behind the values, such as `ON CONFLICT DO NOTHING`, or empty.
     /// Answers the number of rows inserted or changed.

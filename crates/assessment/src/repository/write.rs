@@ -28,11 +28,12 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> 
         created_at: now.clone(),
         updated_at: now,
     };
-    let seq = tx.query_one(
+    let seq = tx.insert(
         "INSERT INTO qti_document (kind, identifier, version, type, qti_version, created_at, \
          updated_at, title, metadata, words, json, xml) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-         ON CONFLICT (kind, identifier) DO NOTHING RETURNING seq",
+         ON CONFLICT (kind, identifier) DO NOTHING",
+        "seq",
         &[
             kind.name().into(),
             identifier.into(),
@@ -47,7 +48,6 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> 
             (&stored.json).into(),
             (&stored.xml).into(),
         ],
-        |row| row.int(0),
     )?;
     let Some(seq) = seq else { return Err(taken(kind, identifier)) };
     tx.tally(kind.collection(), seq, 1);

@@ -21,9 +21,10 @@ fn read(row: &Row<'_>) -> Result<Score> {
 /// Answers the score's number.
 pub(crate) fn insert(tx: &mut Tx<'_>, score: &Score) -> Result<i64> {
     let metadata = text_of(&score.metadata);
-    let seq = tx.query_one(
+    let seq = tx.insert(
         "INSERT INTO game_scores (id, game_id, user_id, score, metadata, at_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6) RETURNING seq",
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        "seq",
         &[
             (&score.id).into(),
             (&score.game_id).into(),
@@ -32,7 +33,6 @@ pub(crate) fn insert(tx: &mut Tx<'_>, score: &Score) -> Result<i64> {
             (&metadata).into(),
             ms(score.achieved_at),
         ],
-        |row| row.int(0),
     )?;
     seq.ok_or_else(|| Problem::internal("a score got no number"))
 }

@@ -35,7 +35,8 @@ pub use put::{
 };
 pub(crate) use read::is_empty;
 pub use read::{
-    Stored, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
+    Stored, are_in_use, each, find, find_in, first_user_with_email, in_use, learning, mentioning,
+    page,
 };
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};

@@ -1,6 +1,7 @@
 //! Writes records: body, columns, links and counters together.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
@@ -8,6 +9,7 @@ use lyceum_store::{Tx, Value, dialect};
 use super::read::{Stored, find};
 use super::references;
 use crate::kind::Kind;
+use crate::kinds;
 use crate::record::{Link, Record, Status};
 use crate::rules;
 
@@ -80,20 +82,59 @@ fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
     Ok(Some(Put { outcome: Outcome::Created, stored }))
 }
 
+/// The statements that are the same for every record of a kind. Most writes are of one record, where
+/// making the text anew is work that can be seen.
+struct Statements {
+    insert: String,
+    overwrite: String,
+}
+
+static STATEMENTS: LazyLock<HashMap<&str, Statements>> =
+    LazyLock::new(|| kinds::ALL.iter().map(|kind| (kind.one, Statements::of(kind))).collect());
+
+impl Statements {
+    fn of(kind: &Kind) -> Self {
+        let columns = insert_columns(kind);
+        let marks: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+        let insert = format!(
+            "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT (sourced_id) DO NOTHING",
+            kind.table,
+            columns.join(", "),
+            marks.join(", ")
+        );
+        let (indexed, others): (Vec<_>, Vec<_>) =
+            kind.columns().partition(|(field, _)| field.is_indexed());
+        let mut overwrite = format!(
+            "UPDATE {} SET version = version + 1, date_last_modified = $1, body = $2, extra = $3",
+            kind.table
+        );
+        let mut places = 4..;
+        let mut say = |words: &str, place: Option<i32>| {
+            overwrite += words;
+            overwrite += &place.expect("there is no last number").to_string();
+        };
+        for (_, column) in others {
+            say(&format!(", {column} = $"), places.next());
+        }
+        say(" WHERE status = 'active' AND sourced_id = $", places.next());
+        for (_, column) in indexed {
+            say(&format!(" AND {column} IS NOT DISTINCT FROM $"), places.next());
+        }
+        Self { insert, overwrite }
+    }
+
+    fn known(kind: &Kind) -> &'static Self {
+        STATEMENTS.get(kind.one).expect("every kind is declared in the list of all")
+    }
+}
+
 /// Creates a record whose references are known to exist and whose kind has no rules, and answers its
 /// number; none where there is one with its id, deleted or not.
 pub fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
-    let columns = insert_columns(record.kind);
-    let marks: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
-    let sql = format!(
-        "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT (sourced_id) DO NOTHING RETURNING seq",
-        record.kind.table,
-        columns.join(", "),
-        marks.join(", ")
-    );
-    let mut values = Vec::with_capacity(columns.len());
+    let mut values = Vec::with_capacity(record.columns.len() + 6);
     add_values(record, 1, &mut values);
-    let Some(seq) = tx.query_one(&sql, &values, |row| row.int(0))? else { return Ok(None) };
+    let insert = &Statements::known(record.kind).insert;
+    let Some(seq) = tx.insert(insert, "seq", &values)? else { return Ok(None) };
     insert_links(tx, &[(seq, &record.links)])?;
     tally(tx, record, seq, 1);
     Ok(Some(seq))
@@ -108,26 +149,15 @@ pub fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
         rules::stand_alone(kind) && record.status == Status::Active,
         "what is written blindly has nothing beside its row"
     );
+    let fields = kind.fields.iter().filter(|field| field.has_column());
     let (indexed, others): (Vec<_>, Vec<_>) =
-        kind.columns().zip(&record.columns).partition(|((field, _), _)| field.is_indexed());
-    let mut sql = format!("UPDATE {} SET version = version + 1", kind.table);
-    let mut values = Vec::with_capacity(indexed.len() + others.len() + 4);
-    let mut say = |words: &str, value| {
-        values.push(value);
-        sql.push_str(words);
-        sql.push_str(&values.len().to_string());
-    };
-    say(", date_last_modified = $", record.stamp().into());
-    say(", body = $", (&record.body).into());
-    say(", extra = $", record.extra.as_ref().into());
-    for ((_, column), value) in &others {
-        say(&format!(", {column} = $"), value.as_ref().into());
-    }
-    say(" WHERE status = 'active' AND sourced_id = $", (&record.sourced_id).into());
-    for ((_, column), value) in &indexed {
-        say(&format!(" AND {column} IS NOT DISTINCT FROM $"), value.as_ref().into());
-    }
-    Ok(tx.execute(&sql, &values)? == 1)
+        fields.zip(&record.columns).partition(|(field, _)| field.is_indexed());
+    let mut values: Vec<Value<'_>> =
+        vec![record.stamp().into(), (&record.body).into(), record.extra.as_ref().into()];
+    values.extend(others.iter().map(|(_, value)| Value::from(value.as_ref())));
+    values.push((&record.sourced_id).into());
+    values.extend(indexed.iter().map(|(_, value)| Value::from(value.as_ref())));
+    Ok(tx.execute(&Statements::known(kind).overwrite, &values)? == 1)
 }
 
 fn insert_columns(kind: &Kind) -> Vec<String> {

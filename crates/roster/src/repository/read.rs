@@ -110,6 +110,19 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<Stri
     Ok(found)
 }
 
+/// Whether two records of the kind are in use both.
+pub fn are_in_use(tx: &mut Tx<'_>, kind: &Kind, [one, other]: [&str; 2]) -> Result<bool> {
+    let is = |id: &str| {
+        format!(
+            "EXISTS (SELECT 1 FROM {} WHERE sourced_id = {id} AND status = 'active')",
+            kind.table
+        )
+    };
+    let sql = format!("SELECT {} AND {}", is("$1"), is("$2"));
+    let found = tx.query_one(&sql, &[one.into(), other.into()], |row| row.int(0))?;
+    Ok(found == Some(1))
+}
+
 /// A user's active enrollments as a student in classes of the course.
 pub fn learning(tx: &mut Tx<'_>, user: &str, course: &str) -> Result<Vec<Stored>> {
     let sql = format!(

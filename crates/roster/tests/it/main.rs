@@ -25,5 +25,6 @@ mod lists;
 mod naive;
 mod records;
 mod schema;
+mod sought;
 mod users;
 mod writes;

@@ -182,6 +182,47 @@ fn eleven_right_answers_complete_a_lesson_and_are_credited_once() {
     });
 }
 
+/// What the log of the attempt that amy is at says: item and answer.
+fn logged(client: &TestClient, lesson: &str) -> Vec<(String, Value)> {
+    let log = get(client, &format!("/adaptive/getAttemptLog?student=amy&lesson={lesson}"));
+    let entry = |entry: &Value| {
+        let answer = entry["answered"]["responses"]["RESPONSE"].clone();
+        (entry["item"].as_str().unwrap().to_owned(), answer)
+    };
+    log["log"].as_array().unwrap().iter().map(entry).collect()
+}
+
+#[test]
+fn an_answer_serves_the_next_question_unless_it_was_asked_before() {
+    both(|server| {
+        let client = server.client();
+        course(&client);
+        for name in ["q1", "q2"] {
+            question(&client, name, "easy");
+        }
+        lesson(&client, "steps", "powerpath-100", &["q1", "q2"], 10.0);
+        let asked = |client: &TestClient| next(client, "steps")["question"]["id"].clone();
+        let first = asked(&client).as_str().unwrap().to_owned();
+        let second = if first == "q1" { "q2" } else { "q1" };
+        let told = answer(&client, "steps", &first, "B", 200);
+        let served = [(first.clone(), json!("B")), (second.to_owned(), json!(null))];
+        assert_eq!(logged(&client, "steps"), served);
+        server.restart();
+        let client = server.client();
+        assert_eq!(asked(&client), second);
+        assert_eq!(logged(&client, "steps"), served, "asking for it writes nothing");
+        assert_eq!(answer(&client, "steps", &first, "B", 200), told, "sent again it counts once");
+        // Now the student has been asked both: what comes next is served when it is asked for.
+        let told = answer(&client, "steps", second, "B", 200);
+        assert_eq!(answer(&client, "steps", second, "B", 200), told);
+        assert_eq!(logged(&client, "steps").len(), 2);
+        let third = asked(&client).as_str().unwrap().to_owned();
+        assert_eq!(logged(&client, "steps")[2], (third.clone(), json!(null)));
+        let told = answer(&client, "steps", &third, "B", 200);
+        assert_eq!(told["totalQuestions"], 3);
+    });
+}
+
 #[test]
 fn wrong_answers_step_down_and_a_second_attempt_earns_less() {
     both(|server| {

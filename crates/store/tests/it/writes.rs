@@ -207,6 +207,24 @@ fn a_lock_held_elsewhere_is_waited_for_and_then_told() {
 }
 
 #[test]
+fn an_inserted_row_has_a_number_and_one_that_was_left_out_has_none() {
+    on_both(|db| {
+        let numbers = wait(db.write(|tx| {
+            let sql = "INSERT INTO things (id, number) VALUES ($1, 1) ON CONFLICT (id) DO NOTHING";
+            let mut add = |id: &str| tx.insert(sql, "seq", &[id.into()]);
+            Ok([add("a")?, add("a")?, add("b")?, add("a")?])
+        }));
+        let number = |id: &'static str| {
+            let sql = "SELECT seq FROM things WHERE id = $1";
+            let read = move |tx: &mut Tx<'_>| tx.query_one(sql, &[id.into()], |row| row.int(0));
+            wait(db.read(read)).unwrap()
+        };
+        assert_eq!(numbers.unwrap(), [number("a"), None, number("b"), None]);
+        assert!(number("a").is_some());
+    });
+}
+
+#[test]
 fn a_long_write_gives_its_log_back() {
     with_target(|target| {
         let Target::Sqlite(file) = target else { return };

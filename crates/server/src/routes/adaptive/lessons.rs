@@ -6,10 +6,12 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
 use lyceum_adaptive::answer::Given;
 use lyceum_adaptive::attempt::{self, Asked, Desk};
+use lyceum_adaptive::question::Question;
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{answer, finalize, progress};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
+use serde::Serialize;
 use serde_json::json;
 
 use super::schema;
@@ -122,10 +124,26 @@ fn attempt_asked(context: &Context) -> Result<Option<u32>> {
     Ok(number.map(NonZero::get))
 }
 
+/// The question that is asked, and the score of the attempt.
+#[derive(Serialize)]
+struct Next {
+    score: f64,
+    question: Question,
+}
+
 async fn next(context: Context) -> Result<Answer> {
     let Asked { student, lesson } = asked(&context)?;
-    let work = write(&context, move |tx, desk| answer::next(tx, desk, &student, &lesson));
-    let answer::Asked { score, question, log } = work.await?;
+    let (s, l) = (student.clone(), lesson.clone());
+    let served = read(&context, move |tx, desk| answer::served(tx, desk, &s, &l)).await?;
+    let asked = match served {
+        Some(asked) => asked,
+        None => {
+            let work =
+                move |tx: &mut Tx<'_>, desk: &Desk<'_>| answer::next(tx, desk, &student, &lesson);
+            write(&context, work).await?
+        }
+    };
+    let answer::Asked { score, question, log } = asked;
     let app = context.app.clone();
     if let Some(log) = log {
         app.lessons.keep(log);
@@ -134,12 +152,15 @@ async fn next(context: Context) -> Result<Answer> {
         true => question.shown(&app.lessons)?,
         false => apart(move || question.shown(&app.lessons)).await?,
     };
-    Ok(Answer::of(&json!({ "score": score, "question": question })))
+    Ok(Answer::of(&Next { score, question }))
 }
 
 async fn answered(context: Context) -> Result<Answer> {
     let given = Given::read(super::object(&context)?)?;
-    let told = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
+    let mut told = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
+    if let Some(log) = told.log.take() {
+        context.app.lessons.keep(log);
+    }
     Ok(Answer::of(&answer::reply(told)?))
 }
 
