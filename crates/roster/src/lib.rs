@@ -43,4 +43,9 @@ use lyceum_store::Migration;
 pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, name: "roster", sql: include_str!("../migrations/V3__roster.sql") },
     Migration { version: 37, name: "imports", sql: include_str!("../migrations/V37__imports.sql") },
+    Migration {
+        version: 50,
+        name: "progress_of_imports",
+        sql: include_str!("../migrations/V50__progress_of_imports.sql"),
+    },
 ];
