@@ -13,6 +13,9 @@ test("the console", { skip }, async (t) => {
   const kit = await Console.start(t);
   for (const name of screens.sort()) {
     const { default: screen } = await import(`./console/${name}`);
-    await t.test(name.replace(".js", ""), (t) => screen(t, kit));
+    await t.test(name.replace(".js", ""), async (t) => {
+      await screen(t, kit);
+      await kit.looked();
+    });
   }
 });

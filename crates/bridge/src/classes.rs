@@ -4,10 +4,10 @@ use lyceum_core::Result;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ORG};
 use lyceum_roster::record::{Object, members};
-use lyceum_roster::repository::{self, Members};
+use lyceum_roster::repository::{self, Member, Members};
 use lyceum_store::Tx;
 
-use crate::analytics::{self, Report, Who};
+use crate::analytics::{self, Report};
 use crate::zone::{Range, Zone};
 
 /// A class.
@@ -92,14 +92,15 @@ pub struct Work {
     pub report: Report,
 }
 
-/// What each student of a class did in a range, by their names.
+/// What each student of a class did in a range, by their names. A fixed number of statements, however many
+/// students there are.
 pub fn work(tx: &mut Tx<'_>, class: &str, range: Range, zone: &Zone) -> Result<Vec<Work>> {
     let students = repository::in_class(tx, class, "student")?;
-    let work = students.into_iter().map(|(id, given, family)| {
-        let name = format!("{given} {family}");
-        let name = if name.trim().is_empty() { id.clone() } else { name.trim().to_owned() };
-        let report = analytics::activity(tx, Who::Id(&id), range, zone)?;
-        Ok(Work { id, name, report })
+    let users: Vec<(&str, &str)> = students.iter().map(|one| (&*one.id, &*one.email)).collect();
+    let reports = analytics::activities(tx, &users, range, zone)?;
+    let work = students.into_iter().zip(reports).map(|(Member { id, name, .. }, report)| {
+        let name = if name.is_empty() { id.clone() } else { name };
+        Work { id, name, report }
     });
-    work.collect()
+    Ok(work.collect())
 }

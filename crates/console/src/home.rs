@@ -35,6 +35,15 @@ pub struct Figure {
     pub href: Option<&'static str>,
 }
 
+/// The state of backups.
+#[derive(Debug)]
+pub struct Backups {
+    /// The last one, and how old it is.
+    pub last: Figure,
+    /// Whether a button makes one; where it does not, a command does.
+    pub has_button: bool,
+}
+
 /// The page.
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -51,6 +60,8 @@ pub struct Home {
     pub flow: Vec<Figure>,
     /// Events by minute.
     pub minutes: Svg,
+    /// Backups, for those who make them.
+    pub backups: Option<Backups>,
     /// The project and the student of a sandbox, each with its name and its page.
     pub sandbox: Vec<(&'static str, String, String)>,
 }

@@ -37,6 +37,9 @@ pub struct Imports {
     pub list: List,
 }
 
+/// What the numbers of a [`File`] count.
+pub(crate) const NUMBERS: [&str; 6] = ["Rows", "New", "Changed", "Unchanged", "Deleted", "Refused"];
+
 /// What became, or will become, of a file's rows.
 pub struct File {
     /// Its name.
@@ -67,7 +70,7 @@ pub struct Import {
     pub state: &'static str,
     /// Whether it is being worked on.
     pub is_running: bool,
-    /// How far it is, where this server works on it.
+    /// How far it is.
     pub progress: Option<Progress>,
     /// Who sent it and when.
     pub about: String,

@@ -20,6 +20,7 @@ mod list;
 mod parts;
 pub mod plot;
 pub mod projects;
+mod query;
 pub mod student;
 pub mod students;
 pub mod system;
@@ -30,8 +31,9 @@ use askama::Template;
 use lyceum_core::{Problem, Result};
 
 pub use frame::{Frame, SCREENS, Screen, screens};
-pub use list::{Cell, Choice, Column, Export, Label, List, Query, Row};
+pub use list::{Button, Cell, Choice, Column, Label, List, Row};
 pub use parts::{Facts, Tab, Tabs};
+pub use query::{Export, Query};
 
 /// A view as HTML. Errors: `Internal`, for a template that fails.
 pub fn html(view: &impl Template) -> Result<String> {

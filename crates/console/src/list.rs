@@ -1,99 +1,15 @@
-//! Lists: what is asked of one (filter, sort, page, export), and how it is shown.
+//! Lists: columns, rows, and how they are shown.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::fmt;
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use form_urlencoded::Serializer;
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_core::{Problem, Result};
 use serde_json::{Map, Value};
 
-/// What a list's address asks: `?filter=ada&sort=-xp&page=2&export=csv`, and the screen's own
-/// parameters, which links inside the list keep.
-#[derive(Clone, Debug, Default)]
-pub struct Query {
-    path: String,
-    /// Words that shown rows hold.
-    pub filter: String,
-    /// The key of the column that orders the rows; a leading `-` turns the order round.
-    pub sort: String,
-    /// The page, from 1.
-    pub page: usize,
-    /// The whole list as a file.
-    pub export: Option<Export>,
-    own: Vec<(String, String)>,
-}
-
-/// A file that a list is given as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Export {
-    /// Comma-separated values with a heading (RFC 4180).
-    Csv,
-    /// An array of objects, by the columns' keys.
-    Json,
-}
-
-impl Query {
-    /// What the address of a path with these pairs asks. What is no number or no form is passed over.
-    pub fn of<'q>(path: &str, pairs: impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)>) -> Self {
-        let mut query = Self { path: path.to_owned(), page: 1, ..Self::default() };
-        for (name, value) in pairs {
-            match &*name {
-                "filter" => value.trim().clone_into(&mut query.filter),
-                "sort" => query.sort = value.into_owned(),
-                "page" => query.page = value.parse().unwrap_or(1).max(1),
-                "export" if value == "csv" => query.export = Some(Export::Csv),
-                "export" if value == "json" => query.export = Some(Export::Json),
-                "export" => {}
-                _ => query.own.push((name.into_owned(), value.into_owned())),
-            }
-        }
-        query
-    }
-
-    /// A parameter of the screen's own; empty where it was not sent.
-    pub fn own(&self, name: &str) -> &str {
-        let found = self.own.iter().find(|(known, _)| known == name);
-        found.map_or("", |(_, value)| value.as_str())
-    }
-
-    /// How many rows stand on the pages before this one.
-    pub fn skipped(&self) -> usize {
-        (self.page - 1).saturating_mul(CONSOLE_PAGE_ROWS_COUNT)
-    }
-
-    /// The key of the column that orders the rows, and whether from the last to the first.
-    pub fn order(&self) -> (&str, bool) {
-        match self.sort.strip_prefix('-') {
-            Some(key) => (key, true),
-            None => (&self.sort, false),
-        }
-    }
-
-    /// This address with other values; an empty one is left out.
-    pub fn link(&self, changes: &[(&str, &str)]) -> String {
-        let page = self.page.to_string();
-        let page = if self.page == 1 { "" } else { &page };
-        let own = self.own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let known = [("filter", self.filter.as_str()), ("sort", &self.sort), ("page", page)];
-        let mut pairs: Vec<(&str, &str)> = own.chain(known).collect();
-        for (name, value) in changes {
-            match pairs.iter_mut().find(|(known, _)| known == name) {
-                Some(pair) => pair.1 = value,
-                None => pairs.push((name, value)),
-            }
-        }
-        pairs.retain(|(_, value)| !value.is_empty());
-        if pairs.is_empty() {
-            return self.path.clone();
-        }
-        let query = Serializer::new(String::new()).extend_pairs(pairs).finish();
-        format!("{}?{query}", self.path)
-    }
-}
+use crate::words::folded;
+use crate::{Export, Query};
 
 /// A column of a list.
 #[derive(Clone, Copy, Debug)]
@@ -104,17 +20,30 @@ pub struct Column {
     pub label: &'static str,
     /// Whether it holds numbers, which stand at the right.
     pub is_number: bool,
+    /// Whether rows can be ordered by it.
+    pub sorts: bool,
 }
 
 impl Column {
     /// A column of words.
     pub const fn text(key: &'static str, label: &'static str) -> Self {
-        Self { key, label, is_number: false }
+        Self { key, label, is_number: false, sorts: true }
     }
 
     /// A column of numbers.
     pub const fn number(key: &'static str, label: &'static str) -> Self {
-        Self { key, label, is_number: true }
+        Self { key, label, is_number: true, sorts: true }
+    }
+
+    /// A column of buttons, which no export has.
+    pub const fn buttons(label: &'static str) -> Self {
+        Self { key: "", label, is_number: false, sorts: false }
+    }
+
+    /// The same, by which nothing is ordered.
+    #[must_use]
+    pub const fn fixed(self) -> Self {
+        Self { sorts: false, ..self }
     }
 }
 
@@ -131,6 +60,21 @@ pub struct Cell {
     pub tone: &'static str,
     /// Labels with what is to be said of each, in place of what is shown.
     pub labels: Vec<Label>,
+    /// What can be done with the row, in place of what is shown.
+    pub button: Option<Button>,
+}
+
+/// A form of one button.
+#[derive(Clone, Debug)]
+pub struct Button {
+    /// Where it is sent.
+    pub path: String,
+    /// The names and values that are sent, the form's token among them.
+    pub fields: Vec<(&'static str, String)>,
+    /// What stands on it.
+    pub says: String,
+    /// `bad` for what cannot be undone; none: plain.
+    pub tone: &'static str,
 }
 
 /// A coloured label, and a few words behind it.
@@ -171,6 +115,11 @@ impl Cell {
         let words: Vec<String> =
             labels.iter().map(|label| format!("{}: {}", label.name, label.says)).collect();
         Self { labels, ..Self::text(words.join("; ")) }
+    }
+
+    /// A button; exports hold nothing of it.
+    pub fn button(button: Button) -> Self {
+        Self { button: Some(button), ..Self::default() }
     }
 
     /// The same, leading to a page.
@@ -224,6 +173,8 @@ pub struct List {
     columns: &'static [Column],
     query: Query,
     choices: Vec<Choice>,
+    has_days: bool,
+    searches: &'static str,
     /// Those of the page; every one where the list is exported.
     rows: Vec<Row>,
     total: usize,
@@ -240,12 +191,14 @@ impl List {
         query: Query,
         mut rows: Vec<Row>,
     ) -> Self {
-        let words: Vec<String> = query.filter.split_whitespace().map(str::to_lowercase).collect();
-        let holds =
-            |row: &Row, word: &str| row.iter().any(|cell| cell.shown.to_lowercase().contains(word));
-        rows.retain(|row| words.iter().all(|word| holds(row, word)));
+        if !query.filter.is_empty() {
+            rows.retain(|row| {
+                let shown: Vec<&str> = row.iter().map(|cell| cell.shown.as_str()).collect();
+                query.finds(&shown)
+            });
+        }
         let (key, is_reversed) = query.order();
-        if let Some(at) = columns.iter().position(|column| column.key == key) {
+        if let Some(at) = columns.iter().position(|column| column.key == key && column.sorts) {
             rows.sort_by(|a, b| compare(&a[at].value, &b[at].value, is_reversed));
         }
         let total = rows.len();
@@ -264,7 +217,8 @@ impl List {
         total: usize,
     ) -> Self {
         let empty = "There is nothing here yet.";
-        Self { caption, empty, columns, query, choices: Vec::new(), rows, total }
+        let (choices, searches) = (Vec::new(), "Search");
+        Self { caption, empty, columns, query, choices, has_days: false, searches, rows, total }
     }
 
     /// The same list, with what it says when there is nothing to list at all.
@@ -278,6 +232,20 @@ impl List {
     #[must_use]
     pub fn choice(mut self, choice: Choice) -> Self {
         self.choices.push(choice);
+        self
+    }
+
+    /// The same list, with a first and a last day to choose above it, in `from` and `to`.
+    #[must_use]
+    pub fn days(mut self) -> Self {
+        self.has_days = true;
+        self
+    }
+
+    /// The same list, with what its search field takes.
+    #[must_use]
+    pub fn searches(mut self, says: &'static str) -> Self {
+        self.searches = says;
         self
     }
 
@@ -301,22 +269,27 @@ impl List {
 
     fn csv(&self) -> Result<Vec<u8>> {
         let mut file = csv::Writer::from_writer(Vec::new());
-        let keys = self.columns.iter().map(|column| column.key);
+        let keys = self.columns.iter().map(|column| column.key).filter(|key| !key.is_empty());
         file.write_record(keys).map_err(Problem::internal)?;
         for row in &self.rows {
-            file.write_record(row.iter().map(|cell| plain(&cell.value)))
-                .map_err(Problem::internal)?;
+            let values = self.named(row).map(|(_, value)| plain(value));
+            file.write_record(values).map_err(Problem::internal)?;
         }
         file.into_inner().map_err(Problem::internal)
     }
 
     fn json(&self) -> Vec<u8> {
         let object = |row: &Row| {
-            let pairs = self.columns.iter().zip(row);
-            pairs.map(|(column, cell)| (column.key.to_owned(), cell.value.clone())).collect()
+            self.named(row).map(|(key, value)| (key.to_owned(), value.clone())).collect()
         };
         let rows: Vec<Map<String, Value>> = self.rows.iter().map(object).collect();
         serde_json::to_vec(&rows).expect("objects have string keys")
+    }
+
+    /// The values of a row that exports hold, by the columns' keys.
+    fn named<'r>(&self, row: &'r Row) -> impl Iterator<Item = (&'static str, &'r Value)> {
+        let cells = self.columns.iter().zip(row).filter(|(column, _)| !column.key.is_empty());
+        cells.map(|(column, cell)| (column.key, &cell.value))
     }
 
     fn pages(&self) -> usize {
@@ -355,16 +328,21 @@ impl List {
     }
 
     fn is_searched(&self) -> bool {
-        let is_chosen = |choice: &Choice| !self.query.own(choice.name).is_empty();
-        !self.query.filter.is_empty() || self.choices.iter().any(is_chosen)
+        let is_chosen = |(name, value): &(String, String)| self.is_field(name) && !value.is_empty();
+        !self.query.filter.is_empty() || self.query.own.iter().any(is_chosen)
+    }
+
+    /// Whether a parameter is one of the fields above the list.
+    fn is_field(&self, name: &str) -> bool {
+        self.choices.iter().any(|choice| choice.name == name)
+            || self.has_days && ["from", "to"].contains(&name)
     }
 
     /// The parameters that the search form keeps, in hidden fields.
     fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
-        let is_chosen = |name: &str| self.choices.iter().any(|choice| choice.name == name);
         let own = self.query.own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let sort = (!self.query.sort.is_empty()).then_some(("sort", self.query.sort.as_str()));
-        own.filter(move |(name, _)| !is_chosen(name)).chain(sort)
+        own.filter(|(name, _)| !self.is_field(name)).chain(sort)
     }
 }
 
@@ -378,7 +356,7 @@ fn compare(a: &Value, b: &Value, is_reversed: bool) -> Ordering {
             let (a, b) = (a.as_f64().unwrap_or_default(), b.as_f64().unwrap_or_default());
             a.total_cmp(&b)
         }
-        _ => plain(a).to_lowercase().cmp(&plain(b).to_lowercase()),
+        _ => folded(&plain(a)).cmp(&folded(&plain(b))),
     };
     if is_reversed { order.reverse() } else { order }
 }
@@ -392,14 +370,5 @@ fn plain(value: &Value) -> String {
         }
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-impl fmt::Display for Export {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Csv => "csv",
-            Self::Json => "json",
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{Cell, Facts, Frame, List, Tab, Tabs};
+use crate::{Facts, Frame, List, Tab, Tabs};
 
 /// The tabs of a project.
 pub fn tabs(here: &'static str, slug: &str) -> Tabs {
@@ -11,6 +11,8 @@ pub fn tabs(here: &'static str, slug: &str) -> Tabs {
         here,
         vec![
             Tab::new("Versions", at("")),
+            Tab::new("Logs", at("/logs")),
+            Tab::new("Bucket", at("/bucket")),
             Tab::new("Secrets", at("/secrets")),
             Tab::new("Changes", at("/changes")),
         ],
@@ -27,20 +29,6 @@ pub struct Projects {
     pub list: List,
 }
 
-/// A version that could be served.
-pub struct Version {
-    /// Its number.
-    pub number: i64,
-    /// Whether it is the one that is served.
-    pub is_served: bool,
-    /// When it was made.
-    pub made: Cell,
-    /// Who made it.
-    pub by: String,
-    /// What it is made of.
-    pub parts: String,
-}
-
 /// A project with its versions.
 #[derive(Template)]
 #[template(path = "project.html")]
@@ -53,12 +41,87 @@ pub struct Project {
     pub facts: Facts,
     /// Its name in addresses.
     pub slug: String,
-    /// What a rollback starts from.
-    pub revision: i64,
-    /// Those that are kept, newest first.
-    pub versions: Vec<Version>,
-    /// The command that brings what is served here to the other environment.
-    pub promote: String,
+    /// The versions that are kept.
+    pub versions: List,
+    /// How many of them there are.
+    pub kept: usize,
+    /// Where the version that is served here can be promoted to, by a button.
+    pub promotes_to: Option<String>,
+}
+
+/// What a backend printed and answered.
+#[derive(Template)]
+#[template(path = "project_logs.html")]
+pub struct Logs {
+    /// The frame.
+    pub frame: Frame,
+    /// The project's pages.
+    pub tabs: Tabs,
+    /// The lines, newest first.
+    pub list: List,
+    /// The address of those that come, and the number of the last one that is here; none where the list
+    /// shows something else than the newest.
+    pub tail: Option<(String, i64)>,
+}
+
+/// What a bucket has below a prefix.
+#[derive(Template)]
+#[template(path = "project_bucket.html")]
+pub struct Bucket {
+    /// The frame.
+    pub frame: Frame,
+    /// The project's pages.
+    pub tabs: Tabs,
+    /// The bucket's page.
+    pub path: String,
+    /// What all keys here begin with.
+    pub prefix: String,
+    /// The parts of the prefix, each with its page.
+    pub folders: Vec<(String, String)>,
+    /// How many are shown, where there are more.
+    pub most: Option<usize>,
+    /// Folders and objects.
+    pub list: List,
+}
+
+/// An object of a bucket.
+#[derive(Template)]
+#[template(path = "project_object.html")]
+pub struct Object {
+    /// The frame.
+    pub frame: Frame,
+    /// The bucket's page, of the object's folder.
+    pub back: String,
+    /// The object's key.
+    pub key: String,
+    /// What is known of it.
+    pub facts: Facts,
+    /// Where its bytes are.
+    pub download: String,
+    /// Where the form goes that deletes it.
+    pub delete: String,
+}
+
+/// What promoting a version would change on the other server.
+#[derive(Template)]
+#[template(path = "project_promote.html")]
+pub struct Promote {
+    /// The frame.
+    pub frame: Frame,
+    /// The project's name in addresses.
+    pub slug: String,
+    /// The version.
+    pub version: i64,
+    /// The other server.
+    pub to: String,
+    /// What would change; empty: nothing.
+    pub changes: String,
+    /// What its database would lose.
+    pub losses: Vec<String>,
+    /// The revision there that the plan starts from.
+    pub base: i64,
+    /// Where it is served, once it is done.
+    pub done: Option<String>,
 }
 
 /// What differs between two versions.

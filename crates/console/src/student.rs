@@ -68,6 +68,8 @@ pub struct Student {
     pub rings: Vec<Ring>,
     /// Days that are looked at, and whether they are chosen, each with its address.
     pub ranges: Vec<(u32, bool, String)>,
+    /// Whether anything was done in the days that are shown.
+    pub has_work: bool,
     /// XP by day.
     pub xp: Svg,
     /// Minutes at work by day.

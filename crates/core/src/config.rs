@@ -118,6 +118,9 @@ pub struct Verify {
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
 pub struct Hosting {
     pub domain: String,
+    pub promote_to: String,
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub promote_key: Option<Secret>,
 }
 
 /// The first administrator, where settings make it; both or none.

@@ -9,15 +9,18 @@ mod bundle;
 mod database;
 mod frontend;
 mod local;
+mod promote;
 mod routes;
 mod seed;
 mod server;
+pub mod told;
 
 pub use backend::{Bundle, COMPATIBILITY_DATE, is_installed};
 pub use bucket::{Objects, is_same, media_of};
 pub use database::Sources;
 pub use frontend::Zip;
 pub use local::{Choice, ENV, Local, Options, secrets_in};
+pub use promote::promoted;
 pub use routes::{Route, routes_in};
 pub use seed::{SEEDS, Seed};
 pub use server::{Credentials, Sent, Server};

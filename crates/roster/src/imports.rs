@@ -5,6 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use lyceum_store::jobs::{self, Job};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::repository::imports as repository;
@@ -79,6 +80,19 @@ pub struct Import {
     pub rejects: Option<String>,
     /// Why it failed.
     pub error: String,
+    /// How far it was when the server that works on it told so last.
+    pub progress: Option<Progress>,
+}
+
+/// How far a check or an import is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The file that is read, without `.csv`.
+    pub file: String,
+    /// Rows that were read, over all files.
+    pub rows: u64,
+    /// Of a hundred.
+    pub percent: u64,
 }
 
 /// A file on its way in.
@@ -152,9 +166,19 @@ pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<(Job, Import)>> {
     Ok(Some((job, import)))
 }
 
-/// Keeps the lease of a job. `false`: somebody else has it by now.
-pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &Job) -> Result<bool> {
-    jobs::renew(tx, now, job, limits::IMPORT_LEASE_S)
+/// Keeps the lease of a job and tells how far it is, for whichever server is asked. `false`: somebody else
+/// has it by now.
+pub fn renew(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    job: &Job,
+    progress: Option<&Progress>,
+) -> Result<bool> {
+    let is_ours = jobs::renew(tx, now, job, limits::IMPORT_LEASE_S)?;
+    if let Some(progress) = progress.filter(|_| is_ours) {
+        repository::tell(tx, job.payload.parse().map_err(Problem::internal)?, progress)?;
+    }
+    Ok(is_ours)
 }
 
 /// Notes what came of a check or an import. One with faults of which nothing was kept waits for its

@@ -44,6 +44,11 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, name: "roster", sql: include_str!("../migrations/V3__roster.sql") },
     Migration { version: 37, name: "imports", sql: include_str!("../migrations/V37__imports.sql") },
     Migration {
+        version: 50,
+        name: "progress_of_imports",
+        sql: include_str!("../migrations/V50__progress_of_imports.sql"),
+    },
+    Migration {
         version: 56,
         name: "sought_lessons",
         sql: include_str!("../migrations/V56__sought_lessons.sql"),

@@ -10,10 +10,10 @@ use std::time::Duration;
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_roster::csv::{self, Options, Progress, Report};
-use lyceum_roster::imports::{self, Import, Outcome, State};
-use lyceum_store::Db;
+use lyceum_roster::csv::{self, Options, Report};
+use lyceum_roster::imports::{self, Import, Outcome, Progress, State};
 use lyceum_store::jobs::Job;
+use lyceum_store::{Db, Tx};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -35,7 +35,7 @@ impl Imports {
 
     /// How far an import is; none where this server does not work on it.
     pub(crate) fn progress(&self, id: i64) -> Option<Progress> {
-        self.known().get(&id).copied()
+        self.known().get(&id).cloned()
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Progress>> {
@@ -73,7 +73,7 @@ async fn next(app: &App) -> Result<bool> {
     }
     let claimed = app.db.write(move |tx| imports::claim(tx, now)).await?;
     let Some((job, import)) = claimed else { return Ok(false) };
-    let keeping = tokio::spawn(keep_lease(app.clone(), job.clone()));
+    let keeping = tokio::spawn(keep_lease(app.clone(), job.clone(), import.id));
     let done = read(app, &import).await;
     keeping.abort();
     app.imports.known().remove(&import.id);
@@ -108,13 +108,15 @@ async fn next(app: &App) -> Result<bool> {
     Ok(true)
 }
 
-/// Tells other servers, again and again, that this one works on the job.
-async fn keep_lease(app: App, job: Job) {
-    let pause = Duration::from_secs(limits::IMPORT_LEASE_S.unsigned_abs() / 3);
+/// Tells other servers, again and again, that this one works on the job and how far it is. On SQLite
+/// that waits for what an import writes, and no other server asks.
+async fn keep_lease(app: App, job: Job, id: i64) {
+    let pause = Duration::from_millis(limits::IMPORT_TELL_MS);
     loop {
         tokio::time::sleep(pause).await;
-        let (now, job) = (app.clock.now(), job.clone());
-        let kept = app.db.write(move |tx| imports::renew(tx, now, &job)).await;
+        let (now, job, progress) = (app.clock.now(), job.clone(), app.imports.progress(id));
+        let renew = move |tx: &mut Tx<'_>| imports::renew(tx, now, &job, progress.as_ref());
+        let kept = app.db.write(renew).await;
         if kept.is_ok_and(|kept| !kept) {
             return;
         }
@@ -125,7 +127,10 @@ async fn keep_lease(app: App, job: Job) {
 async fn read(app: &App, import: &Import) -> Result<(Report, Option<Digest>)> {
     let (app, import, now) = (app.clone(), import.clone(), app.clock.now());
     apart(move || {
-        let told = |progress: Progress| {
+        let told = |progress: csv::Progress| {
+            let percent = progress.bytes.saturating_mul(100) / progress.total_bytes.max(1);
+            let file = progress.file.to_owned();
+            let progress = Progress { file, rows: progress.rows, percent };
             app.imports.known().insert(import.id, progress);
         };
         run(&app.db, &app.blobs, &import, now, told)
@@ -138,7 +143,7 @@ fn run(
     blobs: &Blobs,
     import: &Import,
     now: Timestamp,
-    mut told: impl FnMut(Progress),
+    mut told: impl FnMut(csv::Progress),
 ) -> Result<(Report, Option<Digest>)> {
     let folder = TempDir::new().map_err(Problem::internal)?;
     let (path, refused) = (folder.path().join("import.zip"), folder.path().join("refused.csv"));

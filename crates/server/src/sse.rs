@@ -14,6 +14,9 @@ use crate::answer::Answer;
 /// The media type.
 pub(crate) const MEDIA: &str = "text/event-stream";
 
+/// The id of what a reader saw last.
+pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
 /// An answer of the pieces that a task sends; it ends when the task does.
 pub(crate) fn answer(pieces: Receiver<Bytes>) -> Answer {
     Answer::typed(HeaderValue::from_static(MEDIA), Body::new(Chunks(pieces)))

@@ -194,6 +194,18 @@ pub fn is_one_of(dialect: Dialect, expression: &str, placeholder: &str) -> Strin
     }
 }
 
+/// Whether an expression is one of the whole numbers of a JSON array that a placeholder holds, as
+/// [`is_one_of`].
+pub fn is_one_of_numbers(dialect: Dialect, expression: &str, placeholder: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => is_one_of(dialect, expression, placeholder),
+        Dialect::Postgres => format!(
+            "{expression} = ANY(ARRAY(\
+             SELECT json_array_elements_text(CAST({placeholder} AS TEXT)::json)::bigint))"
+        ),
+    }
+}
+
 /// Whether an expression is one of the numbers that a query finds. On PostgreSQL they are an array, as
 /// in [`is_one_of`].
 pub fn is_among(dialect: Dialect, expression: &str, query: &str) -> String {

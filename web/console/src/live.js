@@ -4,11 +4,12 @@ const ROWS_MAX = 200;
 const cells = {
   events: (event) => {
     const who = event.actor?.email ?? event.actor?.id ?? event.actor ?? "";
-    const app = event.edApp?.name ?? event.edApp?.id ?? event.edApp ?? event.sensor ?? "";
+    const named = event.edApp ?? event.object?.app;
+    const app = named?.name ?? named?.id ?? named ?? event.sensor ?? "";
     const id = encodeURIComponent(event.externalId);
     return [{ text: time(event.eventTime), href: `/console/events/one?id=${id}` }, event.type, event.action, who, app];
   },
-  logs: (line) => [time(line.at), line.stream, line.text],
+  logs: (line) => [time(line.at), { text: line.stream, tone: { error: "bad", engine: "warn" }[line.stream] }, line.text],
 };
 
 const time = (text) => {
@@ -19,19 +20,27 @@ const time = (text) => {
 for (const section of document.querySelectorAll("[data-stream]")) {
   const part = (name) => section.querySelector(`[data-${name}]`);
   const [pause, state, seen, body] = [part("pause"), part("state"), part("seen"), section.querySelector("tbody")];
+  const headings = [...section.querySelectorAll("thead th")].map((heading) => heading.textContent.trim());
   let source;
   let count = 0;
+  // A stream that can go on where it stopped is told where.
+  let { after } = section.dataset;
 
   const show = (word, tone) => {
     state.textContent = word;
     state.className = `pill ${tone}`;
   };
-  const add = ({ data }) => {
+  const add = ({ data, lastEventId }) => {
+    // A list of nothing has no table yet.
+    if (!body) return location.reload();
+    if (after) after = lastEventId;
     const row = document.createElement("tr");
-    for (const value of cells[section.dataset.kind](JSON.parse(data))) {
-      const { text, href } = typeof value === "object" && value ? value : { text: value ?? "" };
+    for (const [at, value] of cells[section.dataset.kind](JSON.parse(data)).entries()) {
+      const { text, href, tone } = typeof value === "object" && value ? value : { text: value ?? "" };
       const cell = row.insertCell();
-      const inside = href ? cell.appendChild(Object.assign(document.createElement("a"), { href })) : cell;
+      cell.dataset.label = headings[at];
+      const inside = href ? Object.assign(document.createElement("a"), { href }) : tone ? Object.assign(document.createElement("span"), { className: `pill ${tone}` }) : cell;
+      if (inside !== cell) cell.append(inside);
       inside.textContent = String(text);
     }
     body.prepend(row);
@@ -41,13 +50,15 @@ for (const section of document.querySelectorAll("[data-stream]")) {
   };
   const begin = () => {
     show("connecting", "");
-    source = new EventSource(section.dataset.stream);
+    const { stream } = section.dataset;
+    source = new EventSource(after ? `${stream}${stream.includes("?") ? "&" : "?"}after=${after}` : stream);
     source.addEventListener("open", () => show("live", "good"));
     source.addEventListener("error", () => show("waiting for the server", "warn"));
     source.addEventListener("message", add);
     pause.textContent = "Pause";
   };
   pause.hidden = false;
+  state.hidden = false;
   pause.addEventListener("click", () => {
     if (source.readyState !== EventSource.CLOSED) {
       source.close();

@@ -2,8 +2,9 @@
 const part = document.querySelector("[data-refresh]");
 
 async function look() {
-  const answer = await fetch(location.href);
-  if (!answer.ok) return;
+  // A server that is away for a while comes back.
+  const answer = await fetch(location.href).catch(() => undefined);
+  if (!answer?.ok) return later();
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const next = page.querySelector("[data-refresh]");
   part.replaceChildren(...next.childNodes);

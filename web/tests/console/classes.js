@@ -16,6 +16,13 @@ export default async function classes(t, kit) {
   const { sourcedId: id, title } = all.find(({ course }) => course.sourcedId === COURSE);
   const { users } = await kit.api(`${ROSTERING}/classes/${id}/students?limit=3000`);
   assert.equal(list.find((row) => row.title === title && row.course === "Fractions").students, users.length);
+  for (const row of list.slice(0, 3)) {
+    const [known] = all.filter(({ title, classCode }) => title === row.title && (classCode ?? "") === row.code);
+    for (const [key, path] of [["students", "students"], ["teachers", "teachers"]]) {
+      const { totalCount } = await kit.api(`${ROSTERING}/classes/${known.sourcedId}/${path}?limit=1`);
+      assert.equal(row[key], totalCount, `${key} of ${row.title}`);
+    }
+  }
   const math = await kit.exported("/console/classes?subject=Math", "guide");
   assert.ok(math.length > 0 && math.length < list.length);
 

@@ -2,13 +2,15 @@
 // told with its reason and replayed.
 import assert from "node:assert/strict";
 
-import { numberOf, tabTo } from "./kit.js";
+import { OFFSET, ZONE, numberOf, tabTo } from "./kit.js";
 
+/** Rows of the log that an export has at most. */
+const EXPORT_MAX_ROWS = 100_000;
 const CONTEXT = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 
 const event = (id, more) => ({
   "@context": CONTEXT,
-  id: `urn:uuid:00000000-0000-4000-8000-${String(id).padStart(12, "0")}`,
+  id: `urn:uuid:00000000-0000-4000-8000-${String(900_000 + id).padStart(12, "0")}`,
   type: "SessionEvent",
   action: "LoggedIn",
   actor: { id: "https://school.test/users/robin", type: "Person", name: "Robin" },
@@ -24,6 +26,61 @@ async function send(kit, ...data) {
   return fetch(`${kit.server.base}/ims/caliper/v1p2/events`, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
+/** The log by app and by day, in the order of each: as the API has it. */
+async function chosen(kit, page) {
+  const counted = async (filter) => (await kit.api(`/caliper/events?limit=1&${new URLSearchParams(filter)}`)).pagination.total;
+  const rows = (count) => Math.min(count, EXPORT_MAX_ROWS);
+  const apps = await page.locator("select[name=app] option").evaluateAll((options) => options.slice(1).map(({ value, textContent }) => [value, textContent]));
+  assert.deepEqual(apps.map(([, name]) => name), ["Abacus", "Fractions"]);
+  for (const [sensor, name] of apps) {
+    const found = await kit.exported(`/console/events?app=${encodeURIComponent(sensor)}`);
+    assert.equal(found.length, rows(await counted({ sensor })), name);
+    assert.deepEqual([...new Set(found.map(({ app }) => app))], [name]);
+  }
+  await page.selectOption("select[name=app]", apps[1][0]);
+  await page.waitForURL("**app=https*");
+  assert.match(await page.textContent(".pages"), /1–2 of 2/);
+
+  // Two days, chosen by keyboard.
+  const day = (back) => new Intl.DateTimeFormat("en-CA", { timeZone: ZONE }).format(new Date(Date.now() - back * 24 * 60 * 60 * 1000));
+  await page.goto("/console/events");
+  await page.fill("input[name=from]", day(3));
+  await page.fill("input[name=to]", day(2));
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**from=*");
+  const within = await counted({ startDate: `${day(3)}T00:00:00.000${OFFSET}`, endDate: `${day(2)}T23:59:59.999${OFFSET}` });
+  assert.ok(within > 0);
+  assert.equal(numberOf((await page.textContent(".pages span")).split("of")[1]), within);
+  assert.equal((await kit.exported(page.url())).length, rows(within));
+
+  // By time and by number, both ways; a page goes on where the one before ended.
+  const total = await counted({});
+  for (const key of ["time", "number"]) {
+    const of = (row) => (key === "time" ? Date.parse(row.time) : row.number);
+    const all = await kit.exported(`/console/events?sort=${key}`);
+    assert.equal(all.length, rows(total));
+    assert.ok(all.every((row, at) => at === 0 || (of(row) - of(all[at - 1]) || row.number - all[at - 1].number) > 0), key);
+    const shown = async (sort) => {
+      const numbers = [];
+      for (const at of [1, 2]) {
+        await page.goto(`/console/events?sort=${sort}&page=${at}`);
+        numbers.push(...(await page.locator("tbody td:last-child").allTextContents()).map(Number));
+      }
+      return numbers;
+    };
+    const numbers = all.map(({ number }) => number);
+    assert.deepEqual(await shown(key), numbers.slice(0, 100), key);
+    // An export of everything has the other end, too.
+    const last = await shown(`-${key}`);
+    assert.deepEqual(last, total === all.length ? numbers.toReversed().slice(0, 100) : last, `-${key}`);
+  }
+  for (const [sort, first] of [["app", "Abacus"], ["-app", "Fractions"]]) {
+    await page.goto(`/console/events?sort=${sort}`);
+    assert.equal(await page.textContent("tbody tr:first-child td:nth-child(5)"), first, sort);
+  }
+  assert.equal((await page.request.get("/console/events?from=yesterday")).status(), 422);
+}
+
 export default async function events(t, kit) {
   assert.equal((await send(kit, event(1), event(2))).status, 200);
   const refused = await send(kit, event(3, { type: "NoSuchEvent" }));
@@ -35,9 +92,12 @@ export default async function events(t, kit) {
   assert.match(await page.textContent("tbody tr:first-child"), /SessionEvent.*LoggedIn.*Fractions/s);
   const file = await (await page.request.get("/console/events?filter=https://school.test/users/robin&export=json")).json();
   assert.deepEqual(file.map(({ type, app }) => [type, app]), [["SessionEvent", "Fractions"], ["SessionEvent", "Fractions"]]);
+  await chosen(kit, page);
+
   // The number opens the event.
+  await kit.open("/console/events");
   await page.click("tbody tr:first-child td:last-child a");
-  assert.match(await page.textContent("pre"), /"urn:uuid:00000000-0000-4000-8000-000000000002"/);
+  assert.match(await page.textContent("pre"), /"urn:uuid:00000000-0000-4000-8000-000000900002"/);
   await kit.look("event", new URL(page.url()).pathname + new URL(page.url()).search);
 
   // Live, as a developer, by keyboard.
@@ -59,6 +119,11 @@ export default async function events(t, kit) {
 
   const waiting = await kit.look("events-refused", "/console/events/refused");
   assert.match(await waiting.textContent("tbody tr:first-child"), /waits/);
+  const refusals = await kit.exported("/console/events/refused");
+  assert.equal(numberOf(await waiting.textContent(".tabs .pill")), refusals.filter(({ replayed }) => replayed === "waits").length);
+  assert.equal((await kit.exported("/console/events/refused?to=2020-01-01")).length, 0);
+  const { client } = refusals[0];
+  assert.equal((await kit.exported(`/console/events/refused?client=${client}`)).length, refusals.length);
   await waiting.click("tbody tr:first-child a");
   const shown = new URL(waiting.url()).pathname;
   assert.match(await waiting.textContent("main"), /NoSuchEvent/);

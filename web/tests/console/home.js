@@ -1,7 +1,7 @@
 // Home: what to do first, what is here, how data flows.
 import assert from "node:assert/strict";
 
-import { numberOf } from "./kit.js";
+import { numberOf, tabTo } from "./kit.js";
 
 export default async function home(t, kit) {
   const page = await kit.look("home", "/console");
@@ -9,8 +9,13 @@ export default async function home(t, kit) {
   const { events } = await kit.counts();
   const first = async (name) => numberOf((await figure(name).textContent()).trim().split("\n")[0].replace(/ (?=[a-z]).*/, ""));
   assert.equal(await first("Events"), events);
-  const { users } = await kit.api("/ims/oneroster/rostering/v1p2/students?limit=3000");
-  assert.equal(await first("Students"), users.length);
+  for (const [name, path] of [["Students", "students"], ["Courses", "courses"], ["Enrollments", "enrollments"]]) {
+    const { totalCount } = await kit.api(`/ims/oneroster/rostering/v1p2/${path}?limit=1`);
+    assert.equal(await first(name), totalCount, name);
+  }
+  // Every number leads to what is behind it.
+  for (const link of await page.locator(".figure dd").all()) assert.equal(await link.locator("a").count(), 1, await link.textContent());
+  assert.equal((await page.request.get("/console/events/refused")).status(), 200);
 
   // The list vanishes when all of it is done; here it is, since a guide and an app are in.
   assert.equal(await page.locator(".steps").count(), 0);
@@ -25,4 +30,20 @@ export default async function home(t, kit) {
   await page.waitForURL("**/console/unknown");
   assert.match(await page.textContent("table"), /stranger@example\.org/);
   await kit.look("unknown-students", "/console/unknown");
+  const unknown = await kit.exported("/console/unknown");
+  assert.equal(unknown.length, before + 1);
+
+  // Whoever administers sees how old the last backup is, and makes one by keyboard; nobody else sees it.
+  await page.goto("/console");
+  const backups = page.locator(".backups");
+  if ((await kit.exported("/console/system/backups")).length === 0) assert.match(await backups.textContent(), /none\s*make one/);
+  assert.match(await backups.textContent(), /lyceum admin backup FILE/);
+  await tabTo(page, ".backups button");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/system/backups");
+  await page.goto("/console");
+  assert.match(await backups.textContent(), /\d+\ss ago\s*fresh/);
+  await backups.locator("a").click();
+  await page.waitForURL("**/system/backups");
+  assert.equal(await (await kit.open("/console", "guide")).locator(".backups").count(), 0);
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,6 +15,17 @@ const PASSWORD = "correct horse";
 const ROLES = ["administrator", "guide", "developer"];
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
+/** Each page is looked at so; axe-core reads it in both themes, once wide and once narrow. */
+const LOOKS = [
+  { viewport: WIDE, colorScheme: "light", isRead: true },
+  { viewport: WIDE, colorScheme: "dark", isRead: false },
+  { viewport: NARROW, colorScheme: "light", isRead: false },
+  { viewport: NARROW, colorScheme: "dark", isRead: true },
+];
+/** Pages that are looked at at a time, while the tests go on. */
+const LOOKS_AT_ONCE = 2;
+/** Screenshots end there: what follows on longer pages looks the same. */
+const SCREENSHOT_MAX_PX = 4000;
 /** Build output: what the screens look like. */
 const SCREENSHOTS = process.env.LYCEUM_TEST_SCREENSHOTS ?? fileURLToPath(new URL("../../../target/screenshots/", import.meta.url));
 /** Students of the demo network: as many as are promised where time does not count. */
@@ -23,8 +34,25 @@ export const STUDENTS = process.env.LYCEUM_TEST_SIZE === "full" ? 2000 : 120;
 const offset = 12 - new Date().getUTCHours();
 export const ZONE = offset === 0 ? "UTC" : `Etc/GMT${offset > 0 ? "-" : "+"}${Math.abs(offset)}`;
 
+/** Makes an account of that role on the server and signs in with it. */
+export async function signIn(page, server, role) {
+  const person = ["admin", "user", "create", `${role}@example.org`, "--name", `Robin ${role}`, "--role", role];
+  await page.goto(server.lyceum(...person).trim().replace(/^http:\/\/[^/]+/, server.base));
+  await page.fill("#password", PASSWORD);
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => !url.pathname.startsWith("/welcome"));
+  await page.context().addCookies([{ name: "lyceum-zone", value: ZONE, url: server.base }]);
+}
+
+/** What the zone's clocks are ahead of UTC, as ISO 8601 writes it. */
+export const OFFSET = `${offset < 0 ? "-" : "+"}${String(Math.abs(offset)).padStart(2, "0")}:00`;
+
 /** A server with a demo network, and a browser with a page for each role. */
 export class Console {
+  /** Looks that go on: each resolves with what is wrong, if anything is. */
+  #looks = [];
+  #running = new Set();
+
   static async start(t) {
     const kit = new Console();
     const file = join(folder(t), "network.zip");
@@ -35,15 +63,8 @@ export class Console {
     kit.pages = {};
     mkdirSync(SCREENSHOTS, { recursive: true });
     for (const role of ROLES) {
-      const person = ["admin", "user", "create", `${role}@example.org`, "--name", `Robin ${role}`, "--role", role];
-      const link = kit.server.lyceum(...person).trim().replace(/^http:\/\/[^/]+/, kit.server.base);
       kit.pages[role] = await kit.newPage(t);
-      const { page } = kit.pages[role];
-      await page.goto(link);
-      await page.fill("#password", PASSWORD);
-      await page.keyboard.press("Enter");
-      await page.waitForURL((url) => !url.pathname.startsWith("/welcome"));
-      await page.context().addCookies([{ name: "lyceum-zone", value: ZONE, url: kit.server.base }]);
+      await signIn(kit.pages[role].page, kit.server, role);
     }
     return kit;
   }
@@ -59,7 +80,7 @@ export class Console {
     page.on("pageerror", (error) => faults.push(String(error)));
     page.on("request", (request) => {
       const url = request.url();
-      if (!url.startsWith(this.server.base) && !url.startsWith("data:")) faults.push(`request to ${url}`);
+      if (!url.startsWith(options.baseURL ?? this.server.base) && !url.startsWith("data:")) faults.push(`request to ${url}`);
     });
     return { page, faults };
   }
@@ -73,35 +94,38 @@ export class Console {
     return page;
   }
 
-  /** Opens a page and looks at it: nothing goes wrong, nothing is cut off, axe-core finds no serious fault,
-   * on small and large screens, light and dark; each is kept as a screenshot. Answers the page. */
+  /** Opens a page and looks at it, in a tab of its own while the test goes on: nothing goes wrong, nothing is cut off,
+   * axe-core finds no serious fault, on small and large screens, light and dark; each is kept as a screenshot.
+   * {@link looked} tells what was seen. Answers the page. */
   async look(name, path, role = "administrator") {
-    const page = await this.open(path, role);
-    await page.evaluate(axe);
-    for (const viewport of [WIDE, NARROW]) {
-      await page.setViewportSize(viewport);
-      for (const colorScheme of ["light", "dark"]) {
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        await this.isTidy(page);
-        await page.screenshot({ path: join(SCREENSHOTS, `${name}-${viewport.width}-${colorScheme}.png`), fullPage: true });
-      }
-    }
-    await page.setViewportSize(WIDE);
-    await page.emulateMedia({ colorScheme: "light" });
-    assert.deepEqual(this.pages[role].faults, [], path);
-    return page;
+    await this.lookAt(name, path, this.pages[role]);
+    return this.pages[role].page;
   }
 
-  /** What is shown fits the screen and can be read by everybody. */
-  async isTidy(page) {
-    const seen = await page.evaluate(async () => {
-      const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      const told = ({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`;
-      const root = document.documentElement;
-      return { faults: serious.map(told), wide: root.scrollWidth - root.clientWidth, headings: document.querySelectorAll("h1").length };
-    });
-    assert.deepEqual(seen, { faults: [], wide: 0, headings: 1 }, page.url());
+  /** Does the same with another browser's page. */
+  async lookAt(name, path, { page, faults }) {
+    faults.length = 0;
+    await page.goto(path);
+    assert.deepEqual(faults, [], path);
+    while (this.#running.size >= LOOKS_AT_ONCE) await Promise.race(this.#running);
+    // A window of its own: tabs of one window share its size.
+    const storageState = await page.context().storageState();
+    const context = await this.browser.newContext({ storageState, viewport: WIDE, timezoneId: ZONE });
+    const tab = await context.newPage();
+    await tab.goto(page.url());
+    const look = inspect(tab, name).then(
+      () => undefined,
+      (fault) => fault,
+    );
+    this.#looks.push(look);
+    const running = look.then(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Waits for the looks that go on, and fails where one saw something wrong. */
+  async looked() {
+    const faults = (await Promise.all(this.#looks.splice(0))).filter((fault) => fault);
+    if (faults.length > 0) throw faults.length === 1 ? faults[0] : new AggregateError(faults, faults.map(({ message }) => message).join("\n"));
   }
 
   /** What the API answers a client that may do everything. */
@@ -147,6 +171,40 @@ export class Console {
     }
     return sums;
   }
+}
+
+/** Looks at an open page in all ways, and closes it. */
+async function inspect(page, name) {
+  try {
+    const browser = await page.context().newCDPSession(page);
+    await page.evaluate(axe);
+    for (const { viewport, colorScheme, isRead } of LOOKS) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await isTidy(page, isRead);
+      const { cssContentSize } = await browser.send("Page.getLayoutMetrics");
+      const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(cssContentSize.height, SCREENSHOT_MAX_PX), scale: 1 };
+      const { data } = await browser.send("Page.captureScreenshot", { clip, captureBeyondViewport: true, optimizeForSpeed: true });
+      await writeFile(join(SCREENSHOTS, `${name}-${viewport.width}-${colorScheme}.png`), Buffer.from(data, "base64"));
+    }
+  } finally {
+    await page.context().close();
+  }
+}
+
+/** What is shown fits the screen and can be read by everybody. */
+async function isTidy(page, isRead) {
+  const seen = await page.evaluate(async (isRead) => {
+    const { violations } = isRead ? await window.axe.run(document, { resultTypes: ["violations"] }) : { violations: [] };
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    const told = ({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`;
+    const root = document.documentElement;
+    // Tables fit; a heat map of many days is scrolled.
+    const tables = [...document.querySelectorAll(".scroll:has(table:not(.heat))")].filter((part) => part.scrollWidth > part.clientWidth);
+    const cut = tables.map((part) => `${part.getAttribute("aria-label")} is ${part.scrollWidth - part.clientWidth} px too wide`);
+    return { cut, faults: serious.map(told), wide: root.scrollWidth - root.clientWidth, headings: document.querySelectorAll("h1").length };
+  }, isRead);
+  assert.deepEqual(seen, { cut: [], faults: [], wide: 0, headings: 1 }, `${page.url()}, ${page.viewportSize().width} px wide`);
 }
 
 /** Presses Tab until the element has the focus. */

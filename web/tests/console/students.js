@@ -36,7 +36,32 @@ export default async function students(t, kit) {
   assert.equal(csv.trim().split("\n").length, STUDENTS + 1);
   assert.equal(csv.split("\n")[0], "name,grade,school,xp,goal,accuracy,minutes,seen");
 
+  // The numbers of a row are the API's for today.
+  for (const { sourcedId, givenName, familyName } of kit.students.slice(0, 4)) {
+    const { facts } = await kit.activity(sourcedId, date(0), date(0));
+    const sums = { xp: 0, minutes: 0, questions: 0, right: 0 };
+    for (const { activityMetrics, timeSpentMetrics } of Object.values(facts[date(0)] ?? {})) {
+      sums.xp += activityMetrics.xpEarned;
+      sums.questions += activityMetrics.totalQuestions;
+      sums.right += activityMetrics.correctQuestions;
+      sums.minutes += timeSpentMetrics.activeSeconds / 60;
+    }
+    const found = list.filter(({ name, xp }) => name === `${givenName} ${familyName}` && xp === sums.xp);
+    assert.ok(found.length > 0, `${givenName} ${familyName} with ${sums.xp} XP`);
+    assert.ok(found.some(({ minutes }) => Math.abs(minutes - sums.minutes) < 0.001), `${sums.minutes} minutes`);
+    const share = sums.questions ? (sums.right * 100) / sums.questions : null;
+    assert.ok(found.some(({ accuracy }) => accuracy === share), `${share} %`);
+  }
+
   await student(kit, wanted);
+}
+
+/** Seconds as the console writes them. */
+function span(seconds) {
+  if (seconds < 60) return `${seconds}\u00a0s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}\u00a0min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}\u00a0h\u00a0${String(Math.floor((seconds % 3600) / 60)).padStart(2, "0")}\u00a0min`;
+  return `${Math.floor(seconds / 86_400)}\u00a0days`;
 }
 
 async function student(kit, { sourcedId: id, givenName, familyName }) {
@@ -65,6 +90,18 @@ async function student(kit, { sourcedId: id, givenName, familyName }) {
     assert.equal(numberOf(await cells.nth(1).textContent()), sums.questions);
     assert.equal(numberOf(await cells.nth(2).textContent()), sums.correct);
     assert.equal(await cells.nth(3).textContent(), `${Math.round((sums.correct * 100) / sums.questions)} %`);
+    const times = { active: 0, waste: 0, units: 0 };
+    for (const { activityMetrics, timeSpentMetrics } of Object.values((await kit.activity(id, date(days - 1), date(0))).facts).flatMap((day) => Object.values(day))) {
+      times.active += timeSpentMetrics.activeSeconds;
+      times.waste += timeSpentMetrics.wasteSeconds;
+      times.units += activityMetrics.masteredUnits;
+    }
+    assert.equal(numberOf(await cells.nth(4).textContent()), times.units);
+    assert.equal(await cells.nth(5).textContent(), span(times.active));
+    assert.equal(await cells.nth(6).textContent(), span(times.waste));
+    const active = await page.locator("section:has(#time-heading) .bar title").allTextContents();
+    const minutes = active.reduce((sum, text) => sum + numberOf(text.split(": ")[1]), 0);
+    assert.ok(Math.abs(minutes - times.active / 60) < 0.05 * days, `${minutes} of ${times.active / 60}`);
     const bars = await page.locator("section:has(#xp-heading) .bar title").allTextContents();
     assert.equal(bars.length, days);
     const shown = bars.reduce((sum, text) => sum + numberOf(text.split(": ")[1]), 0);
@@ -83,7 +120,7 @@ async function student(kit, { sourcedId: id, givenName, familyName }) {
   await page.locator(".list tbody td:nth-child(4) a").first().click();
   await page.waitForURL("**/event?number=*");
   assert.match(await page.textContent("pre"), new RegExp(`"subject": "${subject}"`));
-  await kit.look("event", page.url(), "guide");
+  await kit.look("student-event", page.url(), "guide");
 
   // Every answer, and why it was asked: the log of the API.
   const { log } = await kit.api(`/powerpath/getAttemptLog?student=${id}&lesson=${LESSON}`);

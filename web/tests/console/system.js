@@ -17,12 +17,36 @@ export default async function system(t, kit) {
   const log = await kit.look("system-audit", "/console/system/audit");
   assert.equal(numberOf((await log.textContent(".pages span")).split("of")[1]), changes);
   assert.match(await log.textContent("tbody tr:first-child"), /backup.make/);
+
+  // The log by who, what and day, in the order of each column.
+  const all = await kit.exported("/console/system/audit");
+  assert.equal(all.length, changes);
+  await log.selectOption("select[name=what]", "backup.make");
+  await log.waitForURL("**what=backup.make*");
+  const made = all.filter(({ what }) => what === "backup.make").length;
+  assert.equal(await log.locator("tbody tr").count(), made);
+  const who = encodeURIComponent("administrator@example.org");
+  assert.equal((await kit.exported(`/console/system/audit?who=${who}`)).length, all.filter((entry) => entry.who === "administrator@example.org").length);
+  assert.equal((await kit.exported("/console/system/audit?to=2020-01-01")).length, 0);
+  for (const key of ["who", "what", "subject"]) {
+    const sorted = (await kit.exported(`/console/system/audit?sort=${key}`)).map((entry) => entry[key].toLowerCase());
+    assert.deepEqual(sorted, [...sorted].sort(), key);
+  }
+  const numbers = (await kit.exported("/console/system/audit?sort=number")).map(({ number }) => number);
+  assert.deepEqual(numbers, [...numbers].sort((one, two) => one - two));
+  await log.goto("/console/system/audit");
   await log.click("tbody tr:first-child a");
   await kit.look("system-change", new URL(log.url()).pathname);
-  await kit.look("system-jobs", "/console/system/jobs");
+  const jobs = await kit.look("system-jobs", "/console/system/jobs");
+  for (const state of ["waiting", "failed"]) {
+    const link = `.facts a[href='/console/system/jobs?state=${state}']`;
+    const counted = await kit.open("/console/system").then((page) => page.textContent(link));
+    assert.equal((await kit.exported(`/console/system/jobs?state=${state}`)).length, numberOf(counted), state);
+  }
+  await jobs.goto("/console/system/jobs");
   const settings = await kit.look("system-settings", "/console/system/settings");
   const rows = await settings.request.get("/console/system/settings?export=json");
-  const all = Object.fromEntries((await rows.json()).map(({ name, value }) => [name, value]));
-  assert.equal(all["server.env"], '"production"');
-  assert.equal(all["keys.master"], '""');
+  const values = Object.fromEntries((await rows.json()).map(({ name, value }) => [name, value]));
+  assert.equal(values["server.env"], '"production"');
+  assert.equal(values["keys.master"], '""');
 }

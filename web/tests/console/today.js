@@ -25,6 +25,11 @@ export default async function today(t, kit) {
   assert.ok((await rows.count()) > 0, "somebody needs help");
   const list = await kit.exported("/console/today", "guide");
   assert.equal(await rows.count(), Math.min(list.length, 50));
+  // How many there are, and the numbers of each row: as the API has them.
+  const lead = (await page.locator(".lead a").allTextContents()).map((text) => Number.parseInt(text, 10));
+  const { totalCount } = await kit.api("/ims/oneroster/rostering/v1p2/students?limit=1");
+  const behind = (await kit.exported("/console/today?rule=behind", "guide")).length;
+  assert.deepEqual(lead, [list.length, totalCount, ...(behind > 0 ? [behind] : [])]);
   const words = list.map(({ reasons }) => reasons).join(" ");
   for (const reason of ["Many mistakes", "Time wasted", "Stopped"]) assert.match(words, new RegExp(reason));
 
@@ -38,6 +43,11 @@ export default async function today(t, kit) {
   const student = rows.first().locator("td:first-child a");
   const id = decodeURIComponent((await student.getAttribute("href")).split("/").pop());
   const sums = await kit.sums(id, day, day);
+  const shares = rows.first().locator("td:nth-child(5)");
+  assert.equal(await shares.textContent(), sums.questions ? `${Math.round((sums.correct * 100) / sums.questions)} %` : "–");
+  const enrolled = await kit.api(`/bridge/enrollments/user/${id}`);
+  const goals = JSON.stringify(enrolled).includes('"dailyXp":30') ? ["30"] : [];
+  assert.deepEqual((await rows.first().locator("td:nth-child(4) a").allTextContents()), goals);
   const xp = rows.first().locator("td:nth-child(3) a");
   assert.equal(numberOf(await xp.textContent()), sums.xp);
   await xp.click();

@@ -60,6 +60,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-blob",
             "lyceum-client",
             "lyceum-console",
+            "lyceum-deploy",
             "lyceum-credentials",
             "lyceum-games",
             "lyceum-adaptive",

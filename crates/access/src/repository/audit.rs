@@ -2,23 +2,79 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::dialect::contains;
+use lyceum_store::{Dialect, Row, Tx, Value};
 
 use crate::audit::{Change, Entry};
 
-/// Which changes a list shows; an empty one shows all.
+/// Which changes a list shows; an empty one shows all, the newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// A part of who, what, or what it was done to; letters A-Z are alike in both cases.
     pub text: String,
-    /// Oldest first.
-    pub oldest_first: bool,
+    /// Who did it; empty: anybody.
+    pub who: String,
+    /// What was done; empty: anything.
+    pub what: String,
+    /// The first instant.
+    pub from: Option<Timestamp>,
+    /// The instant behind the last.
+    pub to: Option<Timestamp>,
+    /// What the list is ordered by; those alike by their time.
+    pub by: By,
+    /// From the first to the last; by time: the oldest first.
+    pub is_ascending: bool,
+}
+
+/// What changes are ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// When it was done.
+    #[default]
+    Time,
+    /// Who did it.
+    Who,
+    /// What was done.
+    What,
+    /// What it was done to.
+    Subject,
+}
+
+impl Filter {
+    /// The conditions, and what `$1` to `$5` are in them.
+    fn conditions(&self, dialect: Dialect) -> (String, [Value<'_>; 5]) {
+        let bound = |at: Option<Timestamp>, open: i64| at.map_or(open, Timestamp::milliseconds);
+        let text = contains(dialect, "who || ' ' || what || ' ' || subject", "$1");
+        let sql = format!(
+            "($1 = '' OR {text}) AND ($2 = '' OR who = $2) AND ($3 = '' OR what = $3) \
+             AND at_ms >= $4 AND at_ms < $5"
+        );
+        let values = [
+            Value::from(&self.text),
+            Value::from(&self.who),
+            Value::from(&self.what),
+            bound(self.from, i64::MIN).into(),
+            bound(self.to, i64::MAX).into(),
+        ];
+        (sql, values)
+    }
+
+    fn order(&self) -> String {
+        let direction = if self.is_ascending { "ASC" } else { "DESC" };
+        let by = match self.by {
+            By::Time => return format!("seq {direction}"),
+            By::Who => "who",
+            By::What => "what",
+            By::Subject => "subject",
+        };
+        format!("lower({by}) {direction}, seq DESC")
+    }
 }
 
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The changes, newest first unless the filter says otherwise.
+    /// The changes, as the filter orders them.
     pub entries: Vec<Entry>,
     /// How many there are on all pages.
     pub total: i64,
@@ -46,23 +102,36 @@ pub(crate) fn insert(
 
 /// A page of changes.
 pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Page> {
-    let literal =
-        filter.text.to_lowercase().replace('!', "!!").replace('%', "!%").replace('_', "!_");
-    let pattern = format!("%{literal}%");
-    let condition = "lower(who || ' ' || what || ' ' || subject) LIKE $1 ESCAPE '!'";
-    let count = format!("SELECT COUNT(*) FROM audit_log WHERE {condition}");
-    let total = tx.query_one(&count, &[Value::from(&pattern)], |row| row.int(0))?.unwrap_or(0);
-    let order = if filter.oldest_first { "ASC" } else { "DESC" };
+    let filter = Filter { text: filter.text.to_ascii_lowercase(), ..filter.clone() };
+    let (conditions, values) = filter.conditions(tx.dialect());
+    let count = format!("SELECT COUNT(*) FROM audit_log WHERE {conditions}");
+    let total = tx.query_one(&count, &values, |row| row.int(0))?.unwrap_or(0);
     let sql = format!(
-        "SELECT seq, at_ms, who, what, subject, details FROM audit_log WHERE {condition} \
-         ORDER BY seq {order} LIMIT $2 OFFSET $3"
+        "SELECT seq, at_ms, who, what, subject, details FROM audit_log WHERE {conditions} \
+         ORDER BY {} LIMIT $6 OFFSET $7",
+        filter.order()
     );
+    let [text, who, what, from, to] = values;
     let mut entries = Vec::new();
-    tx.query(&sql, &[Value::from(&pattern), limit.into(), offset.into()], |row| {
+    tx.query(&sql, &[text, who, what, from, to, limit.into(), offset.into()], |row| {
         entries.push(entry(row)?);
         Ok(true)
     })?;
     Ok(Page { entries, total })
+}
+
+/// Everybody who changed something, and everything that was done, each in order.
+pub fn names(tx: &mut Tx<'_>) -> Result<(Vec<String>, Vec<String>)> {
+    let mut distinct = |column: &str| {
+        let sql = format!("SELECT DISTINCT {column} FROM audit_log ORDER BY {column}");
+        let mut found = Vec::new();
+        tx.query(&sql, &[], |row| {
+            found.push(row.text(0)?.to_owned());
+            Ok(true)
+        })?;
+        Ok(found)
+    };
+    Ok((distinct("who")?, distinct("what")?))
 }
 
 /// One change.

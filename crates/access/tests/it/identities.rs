@@ -1,6 +1,6 @@
 //! Identities at an OpenID provider, the log of changes, keys and their makers.
 
-use lyceum_access::audit::{self, Change, Filter};
+use lyceum_access::audit::{self, By, Change, Filter};
 use lyceum_access::identity::{self, Rule};
 use lyceum_access::oidc::Claims;
 use lyceum_access::{NewApiKey, NewClient, NewPerson, Role, api_key, client, first, person};
@@ -74,7 +74,8 @@ fn the_log_is_searched_and_paged() {
             write(db, |tx| change.note(tx, morning(), &json!({ "n": number })));
         }
         let list = |text: &str, oldest_first: bool, limit: i64, offset: i64| {
-            let filter = Filter { text: text.into(), oldest_first };
+            let filter =
+                Filter { text: text.into(), is_ascending: oldest_first, ..Filter::default() };
             let page = db.read_blocking(|tx| audit::list(tx, &filter, limit, offset)).unwrap();
             let subjects = page.entries.iter().map(|entry| entry.subject.clone());
             (subjects.collect::<Vec<_>>(), page.total)
@@ -83,10 +84,33 @@ fn the_log_is_searched_and_paged() {
         assert_eq!(list("CREATE", true, 1, 0), (vec!["100%_0".into()], 5));
         assert_eq!(list("%_4", false, 9, 0), (vec!["100%_4".into()], 1));
         assert_eq!(list("_%", false, 9, 0).1, 0, "no pattern but text");
+
+        // By who, what and day; in the order of any column.
+        let later = morning().plus_seconds(24 * 3600);
+        let change = Change { who: "bob@example.org", what: "badge.issue", subject: "7" };
+        write(db, |tx| change.note(tx, later, &json!(null)));
+        let fits = |filter: Filter| {
+            let page = db.read_blocking(|tx| audit::list(tx, &filter, 1, 0)).unwrap();
+            (page.entries[0].subject.clone(), page.total)
+        };
+        let all = Filter::default;
+        assert_eq!(fits(Filter { who: "bob@example.org".into(), ..all() }), ("7".into(), 1));
+        assert_eq!(fits(Filter { what: "client.create".into(), ..all() }), ("100%_4".into(), 5));
+        assert_eq!(fits(Filter { from: Some(later), ..all() }), ("7".into(), 1));
+        assert_eq!(fits(Filter { to: Some(later), ..all() }), ("100%_4".into(), 5));
+        assert_eq!(fits(Filter { by: By::Who, ..all() }), ("7".into(), 6));
+        let ascending = |by| fits(Filter { by, is_ascending: true, ..all() }).0;
+        assert_eq!((ascending(By::Who), ascending(By::What)), ("100%_4".into(), "7".into()));
+        assert_eq!(ascending(By::Subject), "100%_0");
+        let (who, what) = db.read_blocking(audit::names).unwrap();
+        assert_eq!(who, ["Ada@example.org", "bob@example.org"]);
+        assert_eq!(what, ["badge.issue", "client.create"]);
+        let change = Change { who: "eve@example.org", what: "last", subject: "8" };
+        write(db, |tx| change.note(tx, later, &json!({ "n": 4 })));
         let id =
             db.read_blocking(|tx| audit::list(tx, &Filter::default(), 1, 0)).unwrap().entries[0].id;
         let entry = db.read_blocking(|tx| audit::find(tx, id)).unwrap().unwrap();
-        assert_eq!((entry.at, &entry.details), (morning(), &json!({ "n": 4 })));
+        assert_eq!((entry.at, &entry.details), (later, &json!({ "n": 4 })));
         assert_eq!(db.read_blocking(|tx| audit::find(tx, id + 1)).unwrap(), None);
     });
 }

@@ -7,6 +7,8 @@ mod report;
 mod student;
 mod weekly;
 
+use std::collections::HashMap;
+
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{self, BUCKET_MS, Context, Pieces, REACH_MS, Sums};
@@ -29,11 +31,31 @@ pub fn activity(tx: &mut Tx<'_>, who: Who<'_>, range: Range, zone: &Zone) -> Res
     let user = student::find(tx, who)?;
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
-    entries(tx, &actors, range, |at, context, sums| {
+    entries(tx, &actors, range, |_, at, context, sums| {
         let day = report.day_of(at);
         report.add(day, context, sums);
     })?;
     Ok(report)
+}
+
+/// What [`activity`] says of each of these users, given by sourcedId and e-mail address. A fixed number of
+/// statements, however many users there are.
+pub(crate) fn activities(
+    tx: &mut Tx<'_>,
+    users: &[(&str, &str)],
+    range: Range,
+    zone: &Zone,
+) -> Result<Vec<Report>> {
+    let owners = student::owners(tx, users)?;
+    let actors: Vec<i64> = owners.iter().map(|(actor, _)| *actor).collect();
+    let places: HashMap<i64, usize> = owners.into_iter().collect();
+    let mut reports: Vec<Report> = users.iter().map(|_| Report::new(zone)).collect();
+    entries(tx, &actors, range, |actor, at, context, sums| {
+        let report = &mut reports[places[&actor]];
+        let day = report.day_of(at);
+        report.add(day, context, sums);
+    })?;
+    Ok(reports)
 }
 
 /// The numbers of the actors in the log that are a student. Errors: `NotFound`.
@@ -92,7 +114,7 @@ pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Resul
     let course = enrolled.course_of(id).unwrap_or_default().to_owned();
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
-    entries(tx, &actors, range, |at, context, sums| {
+    entries(tx, &actors, range, |_, at, context, sums| {
         let day = report.day_of(at);
         let home = enrolled.home(context, day).map(|place| place.course.as_str());
         if home == Some(course.as_str()) {
@@ -102,24 +124,24 @@ pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Resul
     Ok(report)
 }
 
-/// Hands what the actors did in the range to `each`, in pieces that lie within one bucket: the first
-/// instant of the piece, the context, the sums. Whole buckets come from the facts; what lies in a
+/// Hands what the actors did in the range to `each`, in pieces that lie within one bucket: the actor, the
+/// first instant of the piece, the context, the sums. Whole buckets come from the facts; what lies in a
 /// bucket that a bound cuts comes from the events themselves.
 fn entries(
     tx: &mut Tx<'_>,
     actors: &[i64],
     range: Range,
-    mut each: impl FnMut(Timestamp, &Context, &Sums),
+    mut each: impl FnMut(i64, Timestamp, &Context, &Sums),
 ) -> Result<()> {
     let (from, to) = (range.from.milliseconds(), range.to.milliseconds());
     let first = -(-from).div_euclid(BUCKET_MS) * BUCKET_MS;
     let last = to.div_euclid(BUCKET_MS) * BUCKET_MS;
+    if first < last {
+        facts::read(tx, actors, first..last, |actor, at, context, sums| {
+            each(actor, Timestamp::from_milliseconds(at), context, sums);
+        })?;
+    }
     for &actor in actors {
-        if first < last {
-            facts::read(tx, actor, first..last, |at, context, sums| {
-                each(Timestamp::from_milliseconds(at), context, sums);
-            })?;
-        }
         for (from, to) in [(from, first.min(to)), (last.max(first), to)] {
             if from < to {
                 let cut = Range {
@@ -128,7 +150,7 @@ fn entries(
                 };
                 events_near(tx, actor, cut, |logged, pieces| {
                     if let Some(sums) = pieces.within(from..to) {
-                        each(cut.from, &logged.event.context(), &sums);
+                        each(actor, cut.from, &logged.event.context(), &sums);
                     }
                     Ok(())
                 })?;

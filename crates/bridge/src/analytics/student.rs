@@ -1,5 +1,7 @@
 //! Who is asked about, and which actors of the log they are.
 
+use std::collections::HashMap;
+
 use lyceum_core::{Problem, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
@@ -30,20 +32,35 @@ pub(super) fn find(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Object> {
     }
 }
 
-/// The numbers of the actors that are the student: those that the student's sourcedId names, and
-/// those with the student's e-mail address whose id names nobody else who is known. An address that
-/// several users share stands for the first of them that was created.
+/// The numbers of the actors that are the student, as [`owners`] says.
 pub(crate) fn actors(tx: &mut Tx<'_>, user: &Object) -> Result<Vec<i64>> {
-    let id = fields::text(user, "sourcedId");
-    let email = fields::text(user, "email");
-    let mut named = lyceum_events::actors_called(tx, id, email)?;
-    if named.iter().any(|actor| actor.person != id) {
-        let first = repository::first_user_with_email(tx, email)?;
-        let first = first.map(|first| fields::of(&first)).transpose()?;
-        let is_theirs = first.is_some_and(|first| fields::text(&first, "sourcedId") == id);
-        let persons: Vec<&str> = named.iter().map(|actor| actor.person.as_str()).collect();
-        let known = repository::present(tx, &USER, &persons)?;
-        named.retain(|actor| actor.person == id || is_theirs && !known.contains_key(&actor.person));
+    let user = (fields::text(user, "sourcedId"), fields::text(user, "email"));
+    Ok(owners(tx, &[user])?.into_iter().map(|(actor, _)| actor).collect())
+}
+
+/// The actors that are the users, given by sourcedId and e-mail address: each actor's number with its
+/// user's place. Those that a user's sourcedId names are the user's, and those with the user's address
+/// whose id names nobody else who is known; an address that several users share stands for the first of
+/// them that was created. A fixed number of statements, however many users there are.
+pub(crate) fn owners(tx: &mut Tx<'_>, users: &[(&str, &str)]) -> Result<Vec<(i64, usize)>> {
+    let (ids, emails): (Vec<&str>, Vec<&str>) = users.iter().copied().unzip();
+    let called = lyceum_events::actors_called(tx, &ids, &emails)?;
+    let places: HashMap<&str, usize> = ids.iter().copied().zip(0..).collect();
+    let others: Vec<_> = called.iter().filter(|a| !places.contains_key(&*a.person)).collect();
+    let (mut known, mut firsts) = (HashMap::new(), HashMap::new());
+    if !others.is_empty() {
+        let persons: Vec<&str> = others.iter().map(|actor| actor.person.as_str()).collect();
+        known = repository::present(tx, &USER, &persons)?;
+        let emails: Vec<&str> = others.iter().map(|actor| actor.email.as_str()).collect();
+        firsts = repository::users_with_emails(tx, &emails)?;
     }
-    Ok(named.into_iter().map(|actor| actor.number).collect())
+    let owner = |actor: &lyceum_events::Actor| {
+        let by_email = || {
+            let first = firsts.get(&actor.email).filter(|_| !known.contains_key(&actor.person))?;
+            places.get(first.as_str())
+        };
+        let place = places.get(actor.person.as_str()).or_else(by_email)?;
+        Some((actor.number, *place))
+    };
+    Ok(called.iter().filter_map(owner).collect())
 }

@@ -1,6 +1,7 @@
 //! Whose an event is, and which enrollment it belongs to.
 
 use lyceum_bridge::analytics::{Who, activity, enrollment};
+use lyceum_bridge::classes;
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::ProblemKind;
 use lyceum_events::facts::Measure;
@@ -132,4 +133,74 @@ fn a_report_has_every_number_that_clients_require() {
         );
         assert_eq!(xp(db, "zoe"), 0, "without an address nobody else's events are theirs");
     });
+}
+
+#[test]
+fn a_class_is_read_as_its_students_are_one_by_one() {
+    both(|db| {
+        school(db);
+        let students = [
+            ("ann", "shared@example.org"),
+            ("bob", "shared@example.org"),
+            ("cleo", "Cleo@Example.org"),
+            ("dan", ""),
+        ];
+        course(db, "c", &["Math"]);
+        for (id, email) in students {
+            if email.is_empty() {
+                nameless(db, id);
+            } else {
+                student(db, id, email);
+            }
+            enroll(db, &format!("e-{id}"), id, "c", None);
+        }
+        student(db, "eve", "eve@example.org");
+        let said = |number, actor: &str| Said::activity(number, actor, AT);
+        let reading = Said { subject: "Reading".into(), ..said(5, "cleo") };
+        let events = [
+            said(1, "bob").with_email("shared@example.org"),
+            said(2, "nobody").with_email("SHARED@example.org"),
+            said(3, "eve").with_email("cleo@example.org"),
+            said(4, "stranger").with_email("cleo@example.org"),
+            reading,
+            said(6, "dan"),
+            said(7, "eve"),
+        ];
+        send(db, &events.map(|one| one.sent(SENT)));
+        let class = lyceum_roster::repository::Members { students: 4, teachers: 0 };
+        let all = db.read_blocking(classes::all).unwrap();
+        let own = all.iter().find(|one| one.course == "c").unwrap();
+        assert_eq!(own.members, class);
+        // A zone whose days begin within a quarter hour of UTC: bounds that cut what was summed.
+        for zone in [Zone::UTC, Zone::named("Africa/Monrovia").unwrap()] {
+            for range in [
+                Range::all(),
+                Range::inclusive(&zone, Some("1970-01-01"), Some("2026-03-10")).unwrap(),
+            ] {
+                let work = db.read_blocking(|tx| classes::work(tx, &own.id, range, &zone)).unwrap();
+                assert_eq!(work.len(), 4);
+                for one in &work {
+                    let alone = active(db, &one.id, range, &zone);
+                    let shown = |report| serde_json::to_value(report).unwrap();
+                    assert_eq!(shown(&one.report), shown(&alone), "{}", one.id);
+                }
+                let sums = work
+                    .iter()
+                    .map(|one| (one.id.as_str(), total(&one.report, Measure::Xp) / 1000));
+                let sums: std::collections::BTreeMap<_, _> = sums.collect();
+                assert_eq!(sums, [("ann", 10), ("bob", 10), ("cleo", 20), ("dan", 10)].into());
+            }
+        }
+    });
+}
+
+/// A student without an address.
+fn nameless(db: &Db, id: &str) {
+    let roles =
+        serde_json::json!([{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}]);
+    let user = serde_json::json!({
+        "sourcedId": id, "enabledUser": true, "givenName": "", "familyName": "", "username": id,
+        "roles": roles,
+    });
+    create(db, "users", user);
 }

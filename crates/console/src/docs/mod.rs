@@ -24,7 +24,7 @@ const PLACED: [(&str, &str); 9] = [
     ("Guides", "guides/teachers.md"),
     ("Guides", "guides/app-developers.md"),
     ("Guides", "guides/integrators.md"),
-    ("Guides", "sandbox.md"),
+    ("Guides", "guides/sandbox.md"),
     ("Guides", "verifying-credentials.md"),
     ("Reference", "http-status-codes.md"),
     ("Reference", "limits.md"),

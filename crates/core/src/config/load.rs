@@ -13,9 +13,10 @@ use super::Config;
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown.
-const SECRET: [&str; 6] = [
+const SECRET: [&str; 7] = [
     "store.database",
     "keys.master",
+    "hosting.promote_key",
     "admin.password",
     "oidc.client_secret",
     "s3.access_key",

@@ -10,6 +10,12 @@ pub const EVENT_FLOW_MAX_RECORDS: i64 = 20_000;
 pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;
 /// Rows of a list of the console that one export holds at most, where the list has no end.
 pub const CONSOLE_EXPORT_MAX_ROWS: usize = 100_000;
+/// Milliseconds that one export of a list without an end may read.
+pub const CONSOLE_EXPORT_MAX_MS: u64 = 20_000;
+/// Apps that the log of events can be filtered by at most, those that appeared last.
+pub const CONSOLE_APPS_COUNT: i64 = 100;
+/// Files and folders of a bucket that the console reads of one folder; it may be some hundreds more.
+pub const CONSOLE_BUCKET_MAX_ROWS: usize = 5000;
 /// Jobs and backups that the console lists at most, the newest.
 pub const CONSOLE_JOBS_COUNT: i64 = 1000;
 /// Components, lessons and materials that the page of one course shows at most; its files have all.
@@ -22,5 +28,7 @@ pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
 pub const IMPORTS_LISTED_MAX_COUNT: i64 = 1000;
 /// Seconds after which another server goes on with an import that its own gave no sign of.
 pub const IMPORT_LEASE_S: i64 = 15;
+/// Milliseconds after which a server tells the others again how far an import is.
+pub const IMPORT_TELL_MS: u64 = 1000;
 /// Milliseconds between two looks for imports that somebody else added.
 pub const IMPORT_POLL_MS: u64 = 2000;

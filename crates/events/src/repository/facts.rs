@@ -1,11 +1,11 @@
 //! The rows of facts: the only SQL about them.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use lyceum_core::limits::FACT_LOCATE_CHUNK_COUNT;
 use lyceum_core::{Problem, Result};
+use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::{Row, Tx, Value};
 
 use crate::facts::{BUCKET_MS, Context, Facts, Sums};
@@ -189,43 +189,56 @@ fn bounds(instants: &Range<i64>) -> [Value<'static>; 2] {
     [(instants.start / BUCKET_MS).into(), (instants.end / BUCKET_MS).into()]
 }
 
-/// Hands the facts of an actor in whole buckets of the instants to `each`: the first instant of the
-/// bucket, the context, the sums of all events. In the order of their time.
+/// Hands the facts of actors in whole buckets of the instants to `each`: the actor, the first instant of
+/// the bucket, the context, the sums of all events. By actor, in the order of their time. Two statements,
+/// however many actors there are.
 pub fn read(
     tx: &mut Tx<'_>,
-    actor: i64,
+    actors: &[i64],
     instants: Range<i64>,
-    mut each: impl FnMut(i64, &Context, &Sums),
+    mut each: impl FnMut(i64, i64, &Context, &Sums),
 ) -> Result<()> {
-    let sql = "SELECT bucket, context, events, xp, total_questions, correct_questions, \
-               mastered_units, active, inactive, waste, unknown, anti_pattern FROM event_facts \
-               WHERE actor = $1 AND bucket >= $2 AND bucket < $3 AND context <> 0";
-    let bounds = [instants.start / BUCKET_MS, instants.end / BUCKET_MS];
-    let mut found: BTreeMap<(i64, i64), Sums> = BTreeMap::new();
-    tx.query(sql, &[actor.into(), bounds[0].into(), bounds[1].into()], |row| {
-        found.entry((row.int(0)?, row.int(1)?)).or_default().add(&sums(row, 2)?, 1);
+    let sql = format!(
+        "SELECT actor, bucket, context, events, xp, total_questions, correct_questions, \
+         mastered_units, active, inactive, waste, unknown, anti_pattern FROM event_facts \
+         WHERE {} AND bucket >= $2 AND bucket < $3 AND context <> 0",
+        is_one_of_numbers(tx.dialect(), "actor", "$1")
+    );
+    let [from, to] = bounds(&instants);
+    let mut found: BTreeMap<[i64; 3], Sums> = BTreeMap::new();
+    tx.query(&sql, &[json(actors)?.as_str().into(), from, to], |row| {
+        let key = [row.int(0)?, row.int(1)?, row.int(2)?];
+        found.entry(key).or_default().add(&sums(row, 3)?, 1);
         Ok(true)
     })?;
     // What was taken away from shared sums stands beside them.
     found.retain(|_, sums| sums.events != 0);
-    let mut contexts = BTreeMap::new();
-    for ((bucket, number), sums) in found {
-        let context = match contexts.entry(number) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(context(tx, number)?),
-        };
-        each(bucket * BUCKET_MS, context, &sums);
+    let contexts = contexts(tx, found.keys().map(|key| key[2]).collect())?;
+    for ([actor, bucket, number], sums) in found {
+        let context = contexts.get(&number);
+        let context = context.ok_or_else(|| Problem::internal("a fact has no context"))?;
+        each(actor, bucket * BUCKET_MS, context, &sums);
     }
     Ok(())
 }
 
-fn context(tx: &mut Tx<'_>, number: i64) -> Result<Context> {
-    let sql = "SELECT course, subject, app FROM event_contexts WHERE id = $1";
-    let found = tx.query_one(sql, &[number.into()], |row| {
+fn contexts(tx: &mut Tx<'_>, numbers: BTreeSet<i64>) -> Result<HashMap<i64, Context>> {
+    let sql = format!(
+        "SELECT id, course, subject, app FROM event_contexts WHERE {}",
+        is_one_of_numbers(tx.dialect(), "id", "$1")
+    );
+    let mut found = HashMap::new();
+    tx.query(&sql, &[json(&Vec::from_iter(numbers))?.as_str().into()], |row| {
         let text = |column| row.text(column).map(str::to_owned);
-        Ok(Context { course: text(0)?, subject: text(1)?, app: text(2)? })
+        let context = Context { course: text(1)?, subject: text(2)?, app: text(3)? };
+        found.insert(row.int(0)?, context);
+        Ok(true)
     })?;
-    found.ok_or_else(|| Problem::internal("a fact has no context"))
+    Ok(found)
+}
+
+fn json(numbers: &[i64]) -> Result<String> {
+    serde_json::to_string(numbers).map_err(Problem::internal)
 }
 
 fn sums(row: &Row<'_>, first: usize) -> Result<Sums> {

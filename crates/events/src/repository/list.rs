@@ -26,10 +26,44 @@ pub struct Filter {
     pub end: Option<Timestamp>,
 }
 
+/// What events are ordered by; those alike stand in the order of arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// When they arrived.
+    #[default]
+    Arrival,
+    /// When they happened.
+    Time,
+    /// The sensor that sent them.
+    Sensor,
+}
+
+/// How a list is ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// By what.
+    pub by: By,
+    /// From the last to the first.
+    pub is_reversed: bool,
+}
+
+impl Order {
+    fn sql(self) -> String {
+        // The index knows days.
+        let by = match self.by {
+            By::Arrival => String::new(),
+            By::Time => format!("l.event_ms / {DAY_MS}, l.event_ms, "),
+            By::Sensor => "s.sensor, s.client, ".to_owned(),
+        };
+        let columns = by + "l.seq";
+        if self.is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns }
+    }
+}
+
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The events, in the order of arrival.
+    /// The events, as they are ordered.
     pub events: Vec<Logged>,
     /// How many there are on all pages.
     pub total: i64,
@@ -109,8 +143,14 @@ fn values(wanted: &[Wanted]) -> Vec<Value<'_>> {
         .collect()
 }
 
-/// Lists a page of events in the order of their arrival, which is a stable one.
-pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Page> {
+/// Lists a page of events in a stable order.
+pub fn list(
+    tx: &mut Tx<'_>,
+    filter: &Filter,
+    order: Order,
+    limit: i64,
+    offset: i64,
+) -> Result<Page> {
     let (mut conditions, mut wanted) = filter.conditions(tx.dialect());
     let everything = *filter == Filter::default();
     let total = if everything {
@@ -119,9 +159,15 @@ pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result
         let sql = format!("SELECT COUNT(*) FROM {FROM} WHERE {conditions}");
         tx.query_one(&sql, &values(&wanted), |row| row.int(0))?.unwrap_or(0)
     };
-    let mut skip = offset;
-    if everything {
-        let Some((seq, rest)) = tx.tally_seek(COLLECTION, offset)? else {
+    let (mut skip, mut limit, mut read) = (offset, limit, order);
+    if everything && order.by == By::Arrival {
+        // A page from the end is one from the beginning, turned round.
+        if order.is_reversed {
+            limit = limit.min(total - offset).max(0);
+            skip = (total - offset - limit).max(0);
+            read.is_reversed = false;
+        }
+        let Some((seq, rest)) = tx.tally_seek(COLLECTION, skip)? else {
             return Ok(Page { events: Vec::new(), total });
         };
         wanted.push(Wanted::Number(seq));
@@ -130,8 +176,9 @@ pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result
     }
     let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
     let sql = format!(
-        "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} ORDER BY l.seq \
-         LIMIT ${limit_at} OFFSET ${skip_at}"
+        "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} ORDER BY {} \
+         LIMIT ${limit_at} OFFSET ${skip_at}",
+        read.sql()
     );
     wanted.extend([Wanted::Number(limit), Wanted::Number(skip)]);
     let mut events = Vec::new();
@@ -139,7 +186,29 @@ pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result
         events.push(logged(row)?);
         Ok(true)
     })?;
+    if read != order {
+        events.reverse();
+    }
     Ok(Page { events, total })
+}
+
+/// The newest event of each of the sensors that sent something, `most` of them at most, by sensor.
+pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
+    let newest = "SELECT (SELECT n.seq FROM event_log n WHERE n.source = t.id \
+                  AND n.superseded_by IS NULL ORDER BY n.seq DESC LIMIT 1) \
+                  FROM event_sources t ORDER BY t.id DESC LIMIT $1";
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM} WHERE {} ORDER BY s.sensor, l.seq DESC",
+        is_among(tx.dialect(), "l.seq", newest)
+    );
+    let mut events: Vec<Logged> = Vec::new();
+    tx.query(&sql, &[most.into()], |row| {
+        events.push(logged(row)?);
+        Ok(true)
+    })?;
+    // A sensor may have sent as several clients.
+    events.dedup_by(|one, before| one.event.sensor == before.event.sensor);
+    Ok(events)
 }
 
 /// The version of an event that counts, by the event's id.

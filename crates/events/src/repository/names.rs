@@ -103,18 +103,28 @@ pub struct Actor {
     pub number: i64,
     /// The sourcedId in its IRI, or the IRI itself where none is in it.
     pub person: String,
+    /// Its e-mail address, letters A-Z in lower case; empty where there is none.
+    pub email: String,
 }
 
-/// The actors whose IRI names the person, and those with the e-mail address, letters A-Z alike in
-/// both cases; an empty address is nobody's.
-pub fn actors_called(tx: &mut Tx<'_>, person: &str, email: &str) -> Result<Vec<Actor>> {
-    let sql = "SELECT id, person FROM event_actors WHERE person = $1 UNION \
-               SELECT id, person FROM event_actors WHERE lower(email) = $2 AND email <> '' \
-               ORDER BY id";
-    let email = email.to_ascii_lowercase();
+/// The actors whose IRI names one of the persons, and those with one of the e-mail addresses, letters A-Z
+/// alike in both cases; an empty address is nobody's. One statement, however many are asked for.
+pub fn actors_called(tx: &mut Tx<'_>, persons: &[&str], emails: &[&str]) -> Result<Vec<Actor>> {
+    let sql = format!(
+        "SELECT id, person, lower(email) FROM event_actors WHERE {} UNION \
+         SELECT id, person, lower(email) FROM event_actors WHERE {} ORDER BY id",
+        is_one_of(tx.dialect(), "person", "$1"),
+        is_one_of(tx.dialect(), "lower(email)", "$2")
+    );
+    let emails = emails.iter().filter(|email| !email.is_empty());
+    let emails: Vec<String> = emails.map(|email| email.to_ascii_lowercase()).collect();
+    let list = |texts: &[&str]| serde_json::to_string(texts).map_err(Problem::internal);
+    let persons = list(persons)?;
+    let emails = list(&emails.iter().map(String::as_str).collect::<Vec<_>>())?;
     let mut found = Vec::new();
-    tx.query(sql, &[person.into(), email.as_str().into()], |row| {
-        found.push(Actor { number: row.int(0)?, person: row.text(1)?.to_owned() });
+    tx.query(&sql, &[persons.as_str().into(), emails.as_str().into()], |row| {
+        let text = |column| row.text(column).map(str::to_owned);
+        found.push(Actor { number: row.int(0)?, person: text(1)?, email: text(2)? });
         Ok(true)
     })?;
     Ok(found)

@@ -7,6 +7,7 @@
 )]
 
 mod following;
+mod listing;
 mod log;
 mod official;
 mod refusals;

@@ -2,8 +2,9 @@
 //! says that it does.
 //!
 //! A fenced block `sh` is run; with `server` behind it, it is started and the next block waits until it
-//! answers. A block of another kind right behind one is its output: the texts between the dots of each
-//! line stand in it in this order. The port 4321 is one that is free.
+//! answers, at the port 4321 or the one that stands behind `server`; what the guide started at that port
+//! before ends. A block of another kind right behind one is its output: the texts between the dots of each
+//! line stand in it in this order. The ports of guides are ones that are free.
 
 use std::fmt::Write;
 use std::fs;
@@ -19,6 +20,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::served::{binary, root, wait};
 
 const GUIDE_MAX: Duration = Duration::from_mins(2);
+
+/// The ports that guides name.
+const PORTS: [&str; 3] = ["4321", "4322", "4323"];
 
 struct Block<'g> {
     line: usize,
@@ -51,6 +55,11 @@ fn app_developers() {
 #[test]
 fn integrators() {
     run("integrators");
+}
+
+#[test]
+fn sandbox() {
+    run("sandbox");
 }
 
 #[test]
@@ -116,10 +125,10 @@ fn run(guide: &str) {
     let text = read(guide);
     let blocks = blocks(&text);
     let place = tempfile::tempdir().unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port().to_string();
-    drop(listener);
-    fs::write(place.path().join("script"), script(&blocks, &port)).unwrap();
+    let listeners = PORTS.map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+    let ports = listeners.each_ref().map(|one| one.local_addr().unwrap().port().to_string());
+    drop(listeners);
+    fs::write(place.path().join("script"), script(&blocks, &ports)).unwrap();
     prepare(place.path());
 
     let at = |name: &str| place.path().join(name);
@@ -134,7 +143,7 @@ fn run(guide: &str) {
         .env("PATH", std::env::join_paths(paths).unwrap())
         .env("HOME", place.path())
         .env("XDG_RUNTIME_DIR", place.path())
-        .env("LYCEUM_SERVER__LISTEN", format!("127.0.0.1:{port}"))
+        .env("LYCEUM_SERVER__LISTEN", format!("127.0.0.1:{}", ports[0]))
         .stdin(Stdio::null())
         .stdout(told.try_clone().unwrap())
         .stderr(told)
@@ -162,24 +171,36 @@ fn run(guide: &str) {
 }
 
 /// The blocks as one script; each writes what it says into a file of its own.
-fn script(blocks: &[Block<'_>], port: &str) -> String {
+fn script(blocks: &[Block<'_>], ports: &[String]) -> String {
     let mut script = String::from("set -euo pipefail\n");
     for block in blocks.iter().filter(|block| block.info.starts_with("sh")) {
-        let (line, text) = (block.line, block.text.replace("4321", port));
-        let out = format!("\"$HOME/out-{line}\" 2>&1");
-        let _ = writeln!(script, "echo \"line {line}\"");
-        if block.info == "sh server" {
-            let _ = writeln!(script, "( {text} ) >{out} &\nserver=$!");
+        let text = with_ports(&block.text, ports);
+        let out = format!("\"$HOME/out-{}\" 2>&1", block.line);
+        let _ = writeln!(script, "echo \"line {}\"", block.line);
+        if let Some(named) = block.info.strip_prefix("sh server") {
+            let at = PORTS.iter().position(|port| *port == named.trim()).unwrap_or(0);
+            let (port, text) = (&ports[at], text.replace("lyceum s", "exec lyceum s"));
             let _ = writeln!(
                 script,
-                "until curl --silent --output /dev/null http://127.0.0.1:{port}/ready; do \
-                 kill -0 $server; sleep 0.02; done"
+                "if [ -n \"${{server{at}:-}}\" ]; then kill $server{at}; wait $server{at} || true; fi\n\
+                 ( {text} ) >{out} &\nserver{at}=$!\n\
+                 until curl --silent --output /dev/null http://127.0.0.1:{port}/ready; do \
+                 kill -0 $server{at}; sleep 0.02; done"
             );
         } else {
             let _ = writeln!(script, "{{\n{text}}} >{out}");
         }
     }
     script
+}
+
+/// The text with ports that are free; one of them may hold the digits of a port of the guides.
+fn with_ports(text: &str, ports: &[String]) -> String {
+    let mark = |at: usize| format!("\u{1}{at}\u{1}");
+    let marked = PORTS.iter().enumerate();
+    let marked = marked.fold(text.to_owned(), |text, (at, port)| text.replace(port, &mark(at)));
+    let ports = ports.iter().enumerate();
+    ports.fold(marked, |text, (at, port)| text.replace(&mark(at), port))
 }
 
 /// A folder to work in, the program on the path, what a project's packages would bring.

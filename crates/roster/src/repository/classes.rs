@@ -32,19 +32,28 @@ pub fn class_sizes(tx: &mut Tx<'_>) -> Result<HashMap<String, Members>> {
     Ok(sizes)
 }
 
-/// Active users with an active enrollment of that role in a class: sourcedId, first and last name, by
-/// their names.
-pub fn in_class(tx: &mut Tx<'_>, class: &str, role: &str) -> Result<Vec<(String, String, String)>> {
-    let sql = "SELECT DISTINCT u.sourced_id, u.given_name, u.family_name FROM enrollments e \
-               JOIN users u ON u.sourced_id = e.user_id WHERE e.class_id = $1 AND e.role = $2 \
-               AND e.status = 'active' AND u.status = 'active' \
-               ORDER BY u.family_name, u.given_name, u.sourced_id";
+/// Somebody who is in a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The sourcedId.
+    pub id: String,
+    /// First and last name; empty where there is neither.
+    pub name: String,
+    /// The e-mail address; empty where there is none.
+    pub email: String,
+}
+
+/// Active users with an active enrollment of that role in a class, by their names.
+pub fn in_class(tx: &mut Tx<'_>, class: &str, role: &str) -> Result<Vec<Member>> {
+    let sql = "SELECT DISTINCT u.sourced_id, u.given_name, u.family_name, u.email \
+               FROM enrollments e JOIN users u ON u.sourced_id = e.user_id \
+               WHERE e.class_id = $1 AND e.role = $2 AND e.status = 'active' \
+               AND u.status = 'active' ORDER BY u.family_name, u.given_name, u.sourced_id";
     let mut found = Vec::new();
     tx.query(sql, &[class.into(), role.into()], |row| {
-        let name = |column| {
-            Ok::<_, lyceum_core::Problem>(row.opt_text(column)?.unwrap_or_default().to_owned())
-        };
-        found.push((row.text(0)?.to_owned(), name(1)?, name(2)?));
+        let text = |column| row.opt_text(column).map(|text| text.unwrap_or_default().to_owned());
+        let name = format!("{} {}", text(1)?, text(2)?).trim().to_owned();
+        found.push(Member { id: text(0)?, name, email: text(3)? });
         Ok(true)
     })?;
     Ok(found)

@@ -4,10 +4,10 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
-use crate::imports::{Import, New, Outcome, State};
+use crate::imports::{Import, New, Outcome, Progress, State};
 
 const COLUMNS: &str =
-    "id, name, bytes, file, who, begun, ended, state, keep_going, report, rejects, error";
+    "id, name, bytes, file, who, begun, ended, state, keep_going, report, rejects, error, progress";
 
 fn read(row: &Row<'_>) -> Result<Import> {
     let text = |column| row.text(column).map(str::to_owned);
@@ -27,6 +27,9 @@ fn read(row: &Row<'_>) -> Result<Import> {
             .transpose()?,
         rejects: opt(10)?,
         error: opt(11)?.unwrap_or_default(),
+        progress: opt(12)?
+            .map(|text| serde_json::from_str(&text).map_err(Problem::internal))
+            .transpose()?,
     })
 }
 
@@ -76,6 +79,13 @@ pub(crate) fn turn(
     Ok(tx.execute(sql, &values)? == 1)
 }
 
+/// Notes how far it is.
+pub(crate) fn tell(tx: &mut Tx<'_>, id: i64, progress: &Progress) -> Result<()> {
+    let progress = serde_json::to_string(progress).map_err(Problem::internal)?;
+    let sql = "UPDATE imports SET progress = $1 WHERE id = $2";
+    tx.execute(sql, &[progress.as_str().into(), id.into()]).map(drop)
+}
+
 /// Notes what came of it.
 pub(crate) fn end(
     tx: &mut Tx<'_>,
@@ -86,7 +96,7 @@ pub(crate) fn end(
 ) -> Result<()> {
     let (now, report) = (now.to_string(), outcome.report.map(ToString::to_string));
     let sql = "UPDATE imports SET state = $1, ended = $2, report = COALESCE($3, report), \
-               rejects = COALESCE($4, rejects), error = $5 WHERE id = $6";
+               rejects = COALESCE($4, rejects), error = $5, progress = NULL WHERE id = $6";
     let values: [Value<'_>; 6] = [
         to.name().into(),
         now.as_str().into(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lyceum_access::Role;
 use lyceum_core::time::ManualClock;
+use lyceum_roster::imports::{self, New, Progress};
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -53,6 +54,30 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         server.anonymous().get("/console/assets/docs.css").expect(404);
         // A link lets nobody in but in a sandbox.
         assert_eq!(page(server, &guide, "/console/enter?link=x").status, 404);
+    });
+}
+
+#[test]
+fn the_progress_of_an_import_is_shown_by_every_server() {
+    both(|server| {
+        let administrator = visitor(server, Role::Administrator);
+        let now = server.setup().clock.now();
+        // Another server of the database has taken it, and tells how far it is.
+        let id = server.db().write_blocking(|tx| {
+            let new = New { name: "été.zip", bytes: 10, file: "0", who: "robin@example.org" };
+            let id = imports::add(tx, now, &new)?;
+            let (job, _) = imports::claim(tx, now)?.expect("it was added in this transaction");
+            let progress = Progress { file: "users".to_owned(), rows: 4711, percent: 42 };
+            assert!(imports::renew(tx, now, &job, Some(&progress))?);
+            Ok(id)
+        });
+        let path = format!("/console/imports/{}", id.unwrap());
+        let shown = page(server, &administrator, &path).text();
+        assert!(
+            shown.contains("users.csv, 4711 rows read") && shown.contains("value=\"42\""),
+            "{shown}"
+        );
+        assert!(shown.contains("<h1>été.zip</h1>"), "{shown}");
     });
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use lyceum_deploy::{Local, Options, Server};
 use lyceum_project::schema::Schema;
-use lyceum_project::{Action, Artifact, Backend, DatabaseWish, Desired, SchemaWish, State, Uses};
+use lyceum_project::{Action, Artifact, State};
 use serde_json::{Value, json};
 
 use super::deploy::{consent, prompt, send, show, told};
@@ -240,7 +240,7 @@ impl Promote {
             return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
         };
         let version = staging.get(&format!("/api/projects/{slug}/deployments/{served}"))?;
-        let mut desired = desired(&version, &from, &state)?;
+        let mut desired = lyceum_deploy::promoted(&version, &from, &state)?;
         if let Some(wish) = &mut desired.database {
             wish.accept_data_loss = self.accept_data_loss;
         }
@@ -269,28 +269,6 @@ impl Promote {
         told(&applied, printer, || show::outcome(&plan, &applied, uploaded));
         Ok(())
     }
-}
-
-/// What production shall have: the version's code and frontend. Secrets and data never travel.
-fn desired(version: &Value, from: &State, to: &State) -> Result<Desired> {
-    let wrong =
-        |error: serde_json::Error| Failure::failed(format!("staging told no version: {error}"));
-    let part = |name: &str| version[name].clone();
-    let frontend: Option<Artifact> = serde_json::from_value(part("frontend")).map_err(wrong)?;
-    let backend: Option<Backend> = serde_json::from_value(part("backend")).map_err(wrong)?;
-    let uses: Uses = serde_json::from_value(part("uses")).map_err(wrong)?;
-    let metadata = from.metadata.clone().unwrap_or_default();
-    let slug = from.slug.clone();
-    let wish: Option<SchemaWish> =
-        serde_json::from_value(version["declared"]["wish"].clone()).map_err(wrong)?;
-    let database = match wish {
-        Some(wish) => {
-            Some(DatabaseWish { schema: wish.for_state(&to.database)?, accept_data_loss: false })
-        }
-        None => None,
-    };
-    let force_backend = false;
-    Ok(Desired { slug, metadata, frontend, backend, force_backend, uses, secrets: None, database })
 }
 
 /// Copies one file by its hash; one that production has is not fetched at all.

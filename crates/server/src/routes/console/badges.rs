@@ -8,7 +8,7 @@ use lyceum_bridge::today;
 use lyceum_console::badges::{
     Badge, Badges, Check, DEFINITIONS, ISSUED, Issue, Learner, RECORDS, Tab, Verified, Verify,
 };
-use lyceum_console::{Cell, Choice, List, Row, screens};
+use lyceum_console::{Cell, Choice, List, Row, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::award::Request;
 use lyceum_credentials::body::Object;
@@ -174,7 +174,10 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
                 .to(format!("/console/badges/issue?achievement={chosen}")),
             Cell::text(achievement),
             Cell::of(count, count.to_string()).to(format!("/console/badges?achievement={chosen}")),
-            Cell::text(&stored.updated),
+            stored.updated.parse().map_or_else(
+                |_| Cell::text(&stored.updated),
+                |updated| super::events::at(&visitor, updated),
+            ),
         ]
     });
     let list = List::new("Badges", DEFINITIONS, query(&context), rows.collect())
@@ -220,7 +223,7 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
     let (learner, achievement) =
         (asked.own("learner").trim().to_owned(), asked.own("achievement").to_owned());
     let (wanted, now, zone) =
-        (learner.to_lowercase(), context.app.clock.now(), visitor.zone.clone());
+        (words::folded(&learner), context.app.clock.now(), visitor.zone.clone());
     let (mut found, stored) = context
         .app
         .db
@@ -231,9 +234,10 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
                 let fits = |day: &today::StudentDay| {
                     let learner = &day.learner;
                     let texts = [&learner_name(learner), &learner.email, &learner.id];
-                    texts.iter().any(|text| text.to_lowercase().contains(&wanted))
+                    texts.iter().any(|text| words::folded(text).contains(&wanted))
                 };
-                let is_named = found.iter().position(|day| day.learner.id.to_lowercase() == wanted);
+                let is_named =
+                    found.iter().position(|day| words::folded(&day.learner.id) == wanted);
                 match is_named {
                     Some(at) => found = vec![found.swap_remove(at)],
                     None => found.retain(fits),

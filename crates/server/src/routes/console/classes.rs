@@ -66,7 +66,7 @@ fn row(class: &Class) -> Row {
         Cell::text(&class.course_title).to(super::courses::link(&class.course)),
         Cell::text(&class.school),
         Cell::of(class.members.students, class.members.students.to_string()).to(link(&class.id)),
-        Cell::of(class.members.teachers, class.members.teachers.to_string()),
+        Cell::of(class.members.teachers, class.members.teachers.to_string()).to(link(&class.id)),
     ]
 }
 
@@ -257,7 +257,7 @@ impl Asked<'_> {
             to(xp(questions)),
             to(accuracy(sums)),
             to(xp(units)),
-            Cell::of(days, days.to_string()),
+            to(Cell::of(days, days.to_string())),
         ]
     }
 }

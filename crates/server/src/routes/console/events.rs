@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use lyceum_access::audit::Change;
-use lyceum_console::{Cell, Column, Facts, List, Query, Row, events as view, screens};
+use lyceum_console::{
+    Cell, Choice, Column, Facts, List, Query, Row, events as view, screens, words,
+};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::repository::{self, Filter, Logged, Refusal};
+use lyceum_events::repository::{self, By, Filter, Logged, Order, Refusal};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::visitor::query;
-use super::{Form, Visitor, action, listed, on_to, page, shown};
+use super::visitor::{days, query};
+use super::{Form, Visitor, action, deadline, listed, on_to, page, shown};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -19,9 +21,9 @@ use crate::routes::events::stream;
 
 const LOG: &[Column] = &[
     Column::text("time", "Time"),
-    Column::text("type", "Type"),
-    Column::text("action", "Action"),
-    Column::text("who", "Who"),
+    Column::text("type", "Type").fixed(),
+    Column::text("action", "Action").fixed(),
+    Column::text("who", "Who").fixed(),
     Column::text("app", "App"),
     Column::number("number", "Number"),
 ];
@@ -48,41 +50,65 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let filter = filter(&query.filter, context.base_url());
-    let oldest_first = query.sort == "number" || query.sort == "time";
-    let rows = match query.export {
-        Some(_) => limits::CONSOLE_EXPORT_MAX_ROWS,
-        None => limits::CONSOLE_PAGE_ROWS_COUNT,
+    let (from, to) = days(&query, &visitor.zone)?;
+    let sensor = Some(query.own("app").to_owned()).filter(|sensor| !sensor.is_empty());
+    // The last instant of the log's filter is within.
+    let end = to.map(|to| Timestamp::from_milliseconds(to.milliseconds() - 1));
+    let filter = Filter { sensor, start: from, end, ..filter(&query.filter, context.base_url()) };
+    let order = match query.order() {
+        ("time", is_reversed) => Order { by: By::Time, is_reversed },
+        ("app", is_reversed) => Order { by: By::Sensor, is_reversed },
+        ("number", is_reversed) => Order { by: By::Arrival, is_reversed },
+        _ => Order { by: By::Arrival, is_reversed: true },
     };
-    let (skip, wanted) = (whole(query.skipped())?, whole(rows)?);
-    let read = move |tx: &mut Tx<'_>| {
-        let total = repository::list(tx, &filter, 1, 0)?.total;
-        // The log is read in the order of arrival: its end backwards.
-        let (offset, wanted) = match oldest_first {
-            true => (skip, wanted),
-            false => ((total - skip - wanted).max(0), wanted.min((total - skip).max(0))),
-        };
-        let mut events = match wanted {
-            0 => Vec::new(),
-            wanted => repository::list(tx, &filter, wanted, offset)?.events,
-        };
-        if !oldest_first {
-            events.reverse();
+    let (rows, skip, deadline) = match query.export {
+        Some(_) => {
+            let longest = Duration::from_millis(limits::CONSOLE_EXPORT_MAX_MS);
+            (limits::CONSOLE_EXPORT_MAX_ROWS, 0, longest)
         }
-        let (waiting, _) = repository::refused_counts(tx)?;
-        Ok((events, total, waiting))
+        None => (limits::CONSOLE_PAGE_ROWS_COUNT, query.skipped(), deadline()),
     };
-    let scan = context.app.db.scan(Duration::from_millis(limits::SCAN_MAX_MS), read);
-    let (events, total, waiting) = scan.await?;
-    let rows = events.iter().map(|event| row(&visitor, event)).collect();
-    let total = usize::try_from(total).unwrap_or_default();
-    let list = List::page("Events", LOG, query, rows, total).or_else(
-        "No event has arrived yet. Apps send them to /ims/caliper/v1p2/events; \
-         `lyceum trigger` sends one to try.",
-    );
+    let (skip, wanted) = (whole(skip)?, whole(rows)?);
+    let read = move |tx: &mut Tx<'_>| {
+        let page = repository::list(tx, &filter, order, wanted, skip)?;
+        let sensors = repository::newest_of_sensors(tx, limits::CONSOLE_APPS_COUNT)?;
+        Ok((page, sensors, repository::refused_counts(tx)?.0))
+    };
+    let (page, sensors, waiting) = context.app.db.scan(deadline, read).await?;
+    let rows = page.events.iter().map(|event| row(&visitor, event)).collect();
+    let total = usize::try_from(page.total).unwrap_or_default();
+    let list = List::page("Events", LOG, query, rows, total)
+        .or_else(
+            "No event has arrived yet. Apps send them to /ims/caliper/v1p2/events; \
+             `lyceum trigger` sends one to try.",
+        )
+        .searches("E-mail, id or IRI")
+        .choice(Choice::of("app", "App", apps(&sensors).into_iter()))
+        .days();
     let tabs = view::tabs("Log", waiting);
     let page = view::Events { frame: visitor.frame("Events"), tabs, list, waiting: 0 };
     listed("events", &page.list, &page)
+}
+
+/// The sensors as the apps that their newest events name: sensor and name. Where two have one name, the
+/// sensor stands beside it.
+fn apps(newest: &[Logged]) -> Vec<(String, String)> {
+    let named = newest.iter().map(|one| {
+        let sensor = &one.event.sensor;
+        (sensor.clone(), app(&one.event.content(), sensor).to_owned())
+    });
+    let mut apps: Vec<(String, String)> = named.collect();
+    apps.sort_by_cached_key(|(_, name)| words::folded(name));
+    let shared: Vec<bool> = apps
+        .iter()
+        .map(|(_, name)| apps.iter().filter(|(_, other)| other == name).count() > 1)
+        .collect();
+    for ((sensor, name), is_shared) in apps.iter_mut().zip(shared) {
+        if is_shared {
+            *name = format!("{name} ({sensor})");
+        }
+    }
+    apps
 }
 
 /// Which events a search means: an e-mail address, the IRI of an actor, or a student's id.
@@ -116,10 +142,12 @@ fn row(visitor: &Visitor, logged: &Logged) -> Row {
     ]
 }
 
-/// The app that an event names: `edApp` by its name or IRI, else the sensor.
+/// The app that an event names: `edApp`, or the app of its activity, by name or IRI; else the sensor.
 fn app<'e>(said: &'e Value, sensor: &'e str) -> &'e str {
-    let app = &said["edApp"];
-    let named = app["name"].as_str().or_else(|| app["id"].as_str()).or_else(|| app.as_str());
+    let apps = [&said["edApp"], &said["object"]["app"]];
+    let named = apps.into_iter().find_map(|app| {
+        app["name"].as_str().or_else(|| app["id"].as_str()).or_else(|| app.as_str())
+    });
     named.unwrap_or(sensor)
 }
 
@@ -188,6 +216,16 @@ async fn refused(context: Context, visitor: Visitor) -> Result<Answer> {
         Ok((waiting, repository::refused(tx, limits::EVENT_REFUSED_KEPT_COUNT)?))
     };
     let (waiting, refused) = context.app.db.read(read).await?;
+    let (client, (from, to)) = (query.own("client").to_owned(), days(&query, &visitor.zone)?);
+    let mut clients: Vec<&str> = refused.iter().map(|refusal| &*refusal.client).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    let is_wanted = |refusal: &&Refusal| {
+        let received: Option<Timestamp> = refusal.received.parse().ok();
+        (client.is_empty() || refusal.client == client)
+            && from.is_none_or(|from| received >= Some(from))
+            && to.is_none_or(|to| received < Some(to))
+    };
     let row = |refusal: &Refusal| {
         let to = format!("/console/events/refused/{}", refusal.id);
         vec![
@@ -201,9 +239,11 @@ async fn refused(context: Context, visitor: Visitor) -> Result<Answer> {
             },
         ]
     };
-    let rows = refused.iter().map(row).collect();
+    let rows = refused.iter().filter(is_wanted).map(row).collect();
     let list = List::new("Refused envelopes", REFUSED, query, rows)
-        .or_else("No envelope was refused in the last 30 days.");
+        .or_else("No envelope was refused in the last 30 days.")
+        .choice(Choice::of("client", "Client", clients.iter().map(|name| (*name, *name))))
+        .days();
     let tabs = view::tabs("Refused", waiting);
     let page = view::Events { frame: visitor.frame("Events"), tabs, list, waiting };
     listed("refused-events", &page.list, &page)

@@ -1,9 +1,9 @@
 //! Home: health, what to do next, data that flows.
 
-use lyceum_access::{Role, api_key, client, person};
+use lyceum_access::{Role, api_key, audit, client, person};
 use lyceum_bridge::repository::unknown;
 use lyceum_console::chart::{self, Bar};
-use lyceum_console::home::{Figure, Home, Step, UNKNOWN, Unknown};
+use lyceum_console::home::{Backups, Figure, Home, Step, UNKNOWN, Unknown};
 use lyceum_console::{Cell, List, screens, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
@@ -14,7 +14,7 @@ use lyceum_roster::kinds::USER;
 use lyceum_store::{Dialect, Tx};
 
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page, shown, students};
+use super::{Visitor, deadline, listed, page, shown, students, system};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -25,6 +25,8 @@ const MINUTES: i64 = 60;
 const RATE_MINUTES: i64 = 5;
 /// Milliseconds from which events are late.
 const LATE_MS: i64 = 60_000;
+/// Seconds from which a backup is old.
+const BACKUP_OLD_S: i64 = 7 * 86_400;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![page("", &screens::HOME, show), page("/unknown", &screens::HOME, unknown_students)]
@@ -38,6 +40,7 @@ struct Known {
     events: i64,
     unknown: i64,
     flow: Flow,
+    backup: Option<audit::Entry>,
     has_app: bool,
     has_guide: bool,
 }
@@ -74,6 +77,8 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         figures: if role == Role::Developer { Vec::new() } else { figures(&known) },
         flow: flowing(&known, now),
         minutes: minutes(&known.flow, now),
+        backups: (role == Role::Administrator)
+            .then(|| backups(&known, now, context.app.db.dialect())),
         steps,
         sandbox,
     })
@@ -90,9 +95,23 @@ fn known(tx: &mut Tx<'_>, now: Timestamp) -> Result<Known> {
         events: tx.tally_total("events")?,
         unknown: unknown::count(tx)?,
         flow: flow(tx, now.plus_seconds(-MINUTES * 60))?,
+        backup: system::last_backup(tx)?,
         has_app: has_client || has_key,
         has_guide: people.iter().any(|one| one.role == Role::Guide && one.disabled.is_none()),
     })
+}
+
+fn backups(known: &Known, now: Timestamp, dialect: Dialect) -> Backups {
+    let age_s =
+        known.backup.as_ref().map(|made| (now.milliseconds() - made.at.milliseconds()) / 1000);
+    let (shown, tone, says) = match age_s {
+        None => ("none".to_owned(), "warn", "make one"),
+        Some(age) if age > BACKUP_OLD_S => (words::span(age) + " ago", "warn", "make another"),
+        Some(age) => (words::span(age) + " ago", "good", "fresh"),
+    };
+    let href = Some("/console/system/backups");
+    let last = Figure { name: "Last backup", shown, says: says.to_owned(), tone, href };
+    Backups { last, has_button: dialect == Dialect::Sqlite }
 }
 
 /// What makes the platform of use; nothing once all of it is done.
@@ -179,14 +198,14 @@ fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
             shown: words::count(*refused),
             says: refused_tone.1,
             tone: refused_tone.0,
-            href: Some(screens::EVENTS.path),
+            href: Some("/console/events/refused"),
         },
         Figure {
             name: "Sent to arrived",
             shown: lag_ms.map_or_else(|| "–".to_owned(), |lag| words::brief(lag.max(0))),
             says: if lag_ms.is_some() { late.1 } else { String::new() },
             tone: if lag_ms.is_some() { late.0 } else { "" },
-            href: None,
+            href: Some("/console/events/live"),
         },
         Figure {
             name: "Unknown students",

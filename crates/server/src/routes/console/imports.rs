@@ -111,10 +111,12 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = number(&context)?;
     let import = context.app.db.read(move |tx| imports::found(tx, id)).await?;
     let is_running = matches!(import.state, State::Checking | State::Importing);
-    let progress = context.app.imports.progress(id).filter(|_| is_running).map(|now| Progress {
-        file: now.file.to_owned(),
+    // This server's own knowledge is newer than what is told to all.
+    let progress = context.app.imports.progress(id).or_else(|| import.progress.clone());
+    let progress = progress.filter(|_| is_running).map(|now| Progress {
+        file: now.file,
         rows: now.rows.to_string(),
-        percent: now.bytes.saturating_mul(100) / now.total_bytes.max(1),
+        percent: now.percent,
     });
     let report = import.report.clone().unwrap_or_default();
     let faults = report["fault_count"].as_u64().unwrap_or_default();

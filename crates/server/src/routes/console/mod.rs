@@ -101,7 +101,6 @@ where
     })
 }
 
-#[allow(dead_code, reason = "the screens that change something come after those that show")]
 /// A change by a form of a page: as [`page`], and only where the form carries the token of this very
 /// session and a page of this server sent it.
 fn action<H, F>(path: &'static str, screen: &'static Screen, handler: H) -> Route

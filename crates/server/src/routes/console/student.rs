@@ -85,6 +85,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         reasons: need.reasons.iter().map(label).collect(),
         rings: subjects.iter().map(|subject| ring(&id, subject, &today)).collect(),
         ranges: ranges.into(),
+        has_work: !report.facts.is_empty(),
         xp: chart::bars(&by_day(Measure::Xp, "XP", 1.0), "XP by day", "XP", goal),
         time: chart::bars(
             &by_day(Measure::Active, "min", 60.0),

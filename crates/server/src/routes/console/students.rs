@@ -36,7 +36,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let day = visitor.zone.day_of(now).to_string();
     let mut wanted: Vec<&StudentDay> = scanned.iter().filter(is_wanted).collect();
-    wanted.sort_by_cached_key(|day| name(&day.learner).to_lowercase());
+    wanted.sort_by_cached_key(|day| words::folded(&name(&day.learner)));
     let rows = wanted.into_iter().map(|student| row(student, now, &day)).collect();
     let list = List::new("Students", COLUMNS, query, rows)
         .or_else("There are no students yet. Import a roster, or create users over the API.")
@@ -60,7 +60,7 @@ fn row(day: &StudentDay, now: Timestamp, today: &str) -> Row {
         Cell::text(&day.learner.grade),
         Cell::text(&day.school),
         to(xp(day.xp())),
-        if day.goal_xp > 0 { Cell::of(day.goal_xp, day.goal_xp.to_string()) } else { Cell::none() },
+        goal(day),
         to(accuracy(&day.sums)),
         to(minutes(day.sums.of(Measure::Active))),
         match day.last {
@@ -85,6 +85,14 @@ pub(super) fn link(id: &str) -> String {
 pub(super) fn behind(id: &str, from: &str, to: &str, subject: &str) -> String {
     let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
     format!("{}/facts?from={from}&to={to}&subject={subject}", link(id))
+}
+
+/// The daily goal, which the student's page has by subject.
+pub(super) fn goal(day: &StudentDay) -> Cell {
+    match day.goal_xp {
+        0 => Cell::none(),
+        goal => Cell::of(goal, goal.to_string()).to(link(&day.learner.id)),
+    }
 }
 
 /// XP, from thousandths.

@@ -1,13 +1,13 @@
 //! System: what the server is, jobs, backups, the log of changes, settings without secrets.
 
-use lyceum_access::audit::{self, Change, Entry};
+use lyceum_access::audit::{self, By, Change, Entry};
 use lyceum_console::{Cell, Choice, Column, Facts, List, screens, system as view};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Dialect, Tx, jobs};
 use serde_json::json;
 
 use super::events::at;
-use super::visitor::query;
+use super::visitor::{days, query};
 use super::{Form, Visitor, action, listed, on_to, page, shown};
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -57,7 +57,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
             Dialect::Sqlite => "SQLite",
             Dialect::Postgres => "PostgreSQL",
         };
-        let last = audit::list(tx, &backups_only(), 1, 0)?.entries.pop();
+        let last = last_backup(tx)?;
         let everything = audit::Filter::default();
         Ok((store, jobs::counts(tx)?, last, audit::list(tx, &everything, 1, 0)?.total))
     };
@@ -136,8 +136,13 @@ fn of_list(
 
 const MADE: &str = "backup.make";
 
+/// The last backup that was made.
+pub(super) fn last_backup(tx: &mut Tx<'_>) -> Result<Option<Entry>> {
+    Ok(audit::list(tx, &backups_only(), 1, 0)?.entries.pop())
+}
+
 fn backups_only() -> audit::Filter {
-    audit::Filter { text: MADE.to_owned(), oldest_first: false }
+    audit::Filter { what: MADE.to_owned(), ..audit::Filter::default() }
 }
 
 async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -182,9 +187,22 @@ async fn back_up(context: Context, visitor: Visitor, _: Form) -> Result<Answer> 
 
 async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
+    let (from, to) = days(&query, &visitor.zone)?;
+    let (by, is_reversed) = match query.order() {
+        ("time" | "number", is_reversed) => (By::Time, is_reversed),
+        ("who", is_reversed) => (By::Who, is_reversed),
+        ("what", is_reversed) => (By::What, is_reversed),
+        ("subject", is_reversed) => (By::Subject, is_reversed),
+        _ => (By::Time, true),
+    };
     let filter = audit::Filter {
         text: query.filter.clone(),
-        oldest_first: matches!(query.sort.as_str(), "time" | "number"),
+        who: query.own("who").to_owned(),
+        what: query.own("what").to_owned(),
+        from,
+        to,
+        by,
+        is_ascending: !is_reversed,
     };
     let (most, skip) = match query.export {
         Some(_) => (limits::CONSOLE_EXPORT_MAX_ROWS, 0),
@@ -192,7 +210,9 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let whole = |number: usize| i64::try_from(number).map_err(Problem::internal);
     let (most, skip) = (whole(most)?, whole(skip)?);
-    let found = context.app.db.read(move |tx| audit::list(tx, &filter, most, skip)).await?;
+    let read =
+        move |tx: &mut Tx<'_>| Ok((audit::list(tx, &filter, most, skip)?, audit::names(tx)?));
+    let (found, (who, what)) = context.app.db.read(read).await?;
     let row = |entry: &Entry| {
         let to = format!("/console/system/audit/{}", entry.id);
         vec![
@@ -206,7 +226,10 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.entries.iter().map(row).collect();
     let total = usize::try_from(found.total).unwrap_or_default();
     let list = List::page("Changes", CHANGES, query, rows, total)
-        .or_else("Nothing was changed in the console or by a command yet.");
+        .or_else("Nothing was changed in the console or by a command yet.")
+        .choice(Choice::of("who", "Who", who.iter().map(|who| (who, who))))
+        .choice(Choice::of("what", "What", what.iter().map(|what| (what, what))))
+        .days();
     let says = "Who changed what, in the console or by a command. Entries are never changed; those of a \
                 project stand on its page, too.";
     of_list("audit", &visitor, "Audit log", says, false, list)

@@ -7,7 +7,7 @@ use lyceum_console::{Cell, Choice, Label, List, Row, screens, words};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 
-use super::students::{accuracy, behind, link, name, xp};
+use super::students::{accuracy, behind, goal, link, name, xp};
 use super::visitor::query;
 use super::{Visitor, deadline, listed, page};
 use crate::answer::Answer;
@@ -64,7 +64,7 @@ fn row(need: &Need, now: Timestamp, today: &str) -> Row {
         Cell::text(name(&day.learner)).to(link(&day.learner.id)),
         Cell::labels(need.reasons.iter().map(label).collect()),
         to(xp(day.xp())),
-        if day.goal_xp > 0 { Cell::of(day.goal_xp, day.goal_xp.to_string()) } else { Cell::none() },
+        goal(day),
         to(accuracy(&day.sums)),
         match day.last {
             Some(last) => Cell::of(last.to_string(), words::ago(last, now)),

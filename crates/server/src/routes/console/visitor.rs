@@ -2,8 +2,9 @@
 
 use axum::http::header;
 use lyceum_access::{Holder, Person};
-use lyceum_bridge::zone::Zone;
+use lyceum_bridge::zone::{Range, Zone};
 use lyceum_console::{Frame, Query, Refused, Screen};
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -75,6 +76,11 @@ impl Visitor {
         }
     }
 
+    /// What every form of a page carries in its field `token`.
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
     /// A problem, told in the frame.
     pub(super) fn refused(&self, problem: &Problem) -> Result<Answer> {
         let status = render::status(problem.kind);
@@ -87,6 +93,15 @@ impl Visitor {
 /// What a list's address asks.
 pub(super) fn query(context: &Context) -> Query {
     Query::of(context.uri.path(), context.query())
+}
+
+/// The first instant of the day `from` and the one behind the day `to` that a list is asked for, as the
+/// visitor's zone has them; open where none is named. Errors: `Invalid`.
+pub(super) fn days(query: &Query, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+    let named = |name| Some(query.own(name)).filter(|day| !day.is_empty());
+    let (from, to) = (named("from"), named("to"));
+    let range = Range::inclusive(zone, from, to)?;
+    Ok((from.map(|_| range.from), to.map(|_| range.to)))
 }
 
 /// The zone that the browser's script has told.

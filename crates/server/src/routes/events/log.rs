@@ -5,7 +5,8 @@ use std::time::Duration;
 use lyceum_access::Scope;
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::repository::{self, Filter};
+use lyceum_events::repository::{self, Filter, Order};
+use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::schema;
@@ -71,9 +72,9 @@ async fn listed(context: Context) -> Result<Answer> {
     let filter = filter(&context)?;
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (page_limit, skip) = (signed(limit)?, signed(offset)?);
-    let scan =
-        context.app.db.scan(deadline, move |tx| repository::list(tx, &filter, page_limit, skip));
-    let page = scan.await.map_err(too_slow)?;
+    let read =
+        move |tx: &mut Tx<'_>| repository::list(tx, &filter, Order::default(), page_limit, skip);
+    let page = context.app.db.scan(deadline, read).await.map_err(too_slow)?;
     let total = u64::try_from(page.total).unwrap_or(0);
     let events: Vec<Value> = page.events.into_iter().map(stored).collect();
     Ok(Answer::of(&json!({

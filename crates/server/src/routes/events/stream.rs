@@ -8,7 +8,6 @@ use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use axum::http::HeaderName;
 use bytes::Bytes;
 use lyceum_access::Scope;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -24,8 +23,6 @@ use crate::auth::{self, people};
 use crate::context::Context;
 use crate::route::{Access, Place, Route, get};
 use crate::sse;
-
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// `GET /events/stream`
 pub(super) fn route() -> Route {
@@ -51,7 +48,7 @@ pub(super) fn route() -> Route {
 pub(crate) async fn streamed(context: Context) -> Result<Answer> {
     let filter = log::filter(&context)?;
     let follows = !context.query().any(|(name, value)| name == "follow" && value == "false");
-    let last_seen = context.header(LAST_EVENT_ID).map(str::trim);
+    let last_seen = context.header(sse::LAST_EVENT_ID).map(str::trim);
     let from = match last_seen {
         Some(text) => text.parse().map_err(|_| {
             let message = format!("'{text}' is no id of an event of this stream");
@@ -113,7 +110,7 @@ async fn feed(
 
 /// Whether the caller may hear more: a client that was revoked, or whose token ended, may not, and a browser
 /// whose session ended neither.
-async fn is_heard(context: &Context) -> bool {
+pub(crate) async fn is_heard(context: &Context) -> bool {
     let (app, headers) = (&context.app, &context.headers);
     match context.route.access {
         Access::Page(_) => matches!(people::open_page(app, headers).await, Ok(Some(_))),

@@ -101,7 +101,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// The project's bucket. Errors: `NotFound` where it has none.
-async fn bucket(context: &Context) -> Result<Bucket> {
+pub(crate) async fn bucket(context: &Context) -> Result<Bucket> {
     let slug = context.param("slug").to_owned();
     let folder = hosted::folder(&context.app, &slug).join("bucket");
     let sought = slug.clone();
@@ -121,7 +121,7 @@ fn key(context: &Context) -> Result<String> {
     context.asked("key").ok_or_else(|| Problem::invalid("key", "is required"))
 }
 
-fn missing(key: &str) -> Problem {
+pub(crate) fn missing(key: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("the bucket has no object '{key}'"))
 }
 
@@ -151,7 +151,11 @@ async fn read(context: Context) -> Result<Answer> {
                 .ok_or_else(|| Problem::invalid("Range", "must be as 'bytes=100-'"))?
         }
     };
-    let (bucket, key) = (bucket(&context).await?, key(&context)?);
+    sent(bucket(&context).await?, key(&context)?, from).await
+}
+
+/// The bytes of an object, from one on.
+pub(crate) async fn sent(bucket: Bucket, key: String, from: u64) -> Result<Answer> {
     let (found, key) = apart(move || Ok((bucket.get(&key)?, key))).await?;
     let (Info { size, etag, .. }, blobs) = found.ok_or_else(|| missing(&key))?;
     if from > size {

@@ -1,7 +1,7 @@
 //! Hosted projects: what is deployed, deploying, going back.
 
 mod artifacts;
-mod bucket;
+pub(crate) mod bucket;
 mod database;
 mod logs;
 mod schema;

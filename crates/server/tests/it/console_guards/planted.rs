@@ -27,6 +27,8 @@ pub(super) struct Planted {
     pub(super) params: BTreeMap<&'static str, String>,
     /// Queries with which a page is looked at too, by its path.
     pub(super) queries: BTreeMap<&'static str, Vec<String>>,
+    /// Pages that are looked at in other tests.
+    pub(super) elsewhere: Vec<String>,
     /// Pages that must show the name.
     pub(super) shown_on: Vec<&'static str>,
 }
@@ -125,6 +127,10 @@ fn projects(server: &TestServer, planted: &mut Planted) {
     }
     planted.params.insert("/projects/{slug}", "rivers".into());
     planted.queries.insert("/projects/{slug}/diff", vec!["from=1&to=2".into(), String::new()]);
+    // What needs a bucket or another server is looked at in a browser (web/tests/console/projects.js).
+    for page in ["bucket/object", "bucket/download", "promote"] {
+        planted.elsewhere.push(format!("/projects/{{slug}}/{page}"));
+    }
     planted.shown_on.push("/projects/{slug}");
 }
 

@@ -1,10 +1,15 @@
-//! Projects: versions and what differs between them, rollback, logs, secrets by name, who changed what.
+//! Projects: versions and what differs between them, rollback, secrets by name, who changed what; logs,
+//! the bucket and promotion in files of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod bucket;
+mod logs;
+mod promote;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lyceum_access::audit::Change;
-use lyceum_access::{Holder, Role};
-use lyceum_console::{Cell, Column, Facts, List, projects as view, screens};
+use lyceum_access::{Holder, Role, api_key, client, person};
+use lyceum_console::{Button, Cell, Column, Facts, List, Row, projects as view, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
 use lyceum_hosting::projects::{self, Project};
@@ -27,6 +32,14 @@ pub(super) fn routes() -> Vec<Route> {
         page("/projects", screen, all),
         page("/projects/{slug}", screen, one),
         action("/projects/{slug}/rollback", screen, roll_back),
+        page("/projects/{slug}/logs", screen, logs::shown),
+        page("/projects/{slug}/logs/stream", screen, logs::streamed),
+        page("/projects/{slug}/bucket", screen, bucket::listed),
+        page("/projects/{slug}/bucket/object", screen, bucket::one),
+        page("/projects/{slug}/bucket/download", screen, bucket::downloaded),
+        action("/projects/{slug}/bucket/delete", screen, bucket::deleted),
+        page("/projects/{slug}/promote", screen, promote::planned),
+        action("/projects/{slug}/promote", screen, promote::done),
         page("/projects/{slug}/diff", screen, diff),
         page("/projects/{slug}/secrets", screen, secrets),
         page("/projects/{slug}/changes", screen, changes),
@@ -39,6 +52,14 @@ const PROJECTS: &[Column] = &[
     Column::text("address", "Address"),
     Column::text("created", "First deployed"),
     Column::text("updated", "Changed"),
+];
+const VERSIONS: &[Column] = &[
+    Column::number("version", "Version"),
+    Column::text("made", "Made"),
+    Column::text("by", "By"),
+    Column::text("parts", "Parts"),
+    Column::text("state", "State"),
+    Column::buttons("What to do"),
 ];
 const SECRETS: &[Column] = &[Column::text("name", "Name")];
 const CHANGES: &[Column] = &[
@@ -61,6 +82,16 @@ fn admit(tx: &mut Tx<'_>, holder: &Holder, slug: &str) -> Result<Project> {
             ),
         )),
     }
+}
+
+/// Who people, keys and clients are, by the ids that logs have of them.
+fn names(tx: &mut Tx<'_>) -> Result<HashMap<String, String>> {
+    let people = person::list(tx)?.into_iter().map(|person| (person.id, person.email));
+    let keys = api_key::list(tx)?.into_iter();
+    let keys = keys.map(|key| (key.id, format!("the key '{}'", key.name)));
+    let clients = client::list(tx)?.into_iter();
+    let clients = clients.map(|client| (client.id, format!("the client '{}'", client.name)));
+    Ok(people.chain(keys).chain(clients).collect())
 }
 
 /// Reads of the project of the path, for who may see it.
@@ -116,7 +147,11 @@ fn parts(version: &Deployment) -> String {
     let frontend = version.frontend.iter().map(|zip| format!("frontend ({})", bytes(zip.size)));
     let backend = version.backend.iter().map(|backend| {
         let size = backend.modules.iter().map(|module| module.size).sum();
-        format!("backend ({} routes, {})", backend.routes.len(), bytes(size))
+        let routes = match backend.routes.len() {
+            1 => "1 route".to_owned(),
+            many => format!("{many} routes"),
+        };
+        format!("backend ({routes}, {})", bytes(size))
     });
     let uses = [
         (version.uses.database, "database"),
@@ -143,16 +178,11 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let place = here.clone();
     let work = move |tx: &mut Tx<'_>, project: Project| {
         let state = projects::state(tx, &master, &project.slug, &place)?;
-        Ok((deployments::list(tx, &project.slug)?, state, project))
+        Ok((deployments::list(tx, &project.slug)?, state, names(tx)?, project))
     };
-    let (slug, (versions, state, project)) = read(&context, &visitor, work).await?;
-    let version = |version: &Deployment| view::Version {
-        number: version.version,
-        is_served: version.version == project.version,
-        made: at(&visitor, version.made_at),
-        by: version.made_by.clone(),
-        parts: parts(version),
-    };
+    let (slug, (versions, state, names, project)) = read(&context, &visitor, work).await?;
+    let rows = versions.iter().map(|one| version(&visitor, &project, &names, one)).collect();
+    let list = List::new("Versions", VERSIONS, query(&context), rows);
     let name = state.metadata.as_ref().map_or(slug.as_str(), |metadata| metadata.name.as_str());
     let within = |page: &str| format!("/console/projects/{slug}{page}");
     let secrets = state.secrets.digests.len();
@@ -169,15 +199,45 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("First deployed", at(&visitor, project.created_at)),
         ("Changed", at(&visitor, project.updated_at)),
     ]);
-    shown(&view::Project {
+    let page = view::Project {
         frame: visitor.frame(name),
         tabs: view::tabs("Versions", &slug),
         facts,
-        revision: project.revision,
-        versions: versions.iter().map(version).collect(),
-        promote: format!("lyceum deployments promote {slug}"),
+        versions: list,
+        kept: versions.len(),
+        promotes_to: promote::target(&context.app).map(|(address, _)| address.to_owned()),
         slug,
-    })
+    };
+    super::listed("versions", &page.versions, &page)
+}
+
+fn version(
+    visitor: &Visitor,
+    project: &Project,
+    names: &HashMap<String, String>,
+    version: &Deployment,
+) -> Row {
+    let (number, slug) = (version.version, &project.slug);
+    let is_served = number == project.version;
+    let button = Button {
+        path: format!("/console/projects/{slug}/rollback"),
+        fields: vec![
+            ("token", visitor.token().to_owned()),
+            ("version", number.to_string()),
+            ("revision", project.revision.to_string()),
+        ],
+        says: format!("Serve version {number}"),
+        tone: "",
+    };
+    vec![
+        Cell::of(number, number.to_string())
+            .to(format!("/console/projects/{slug}/diff?to={number}")),
+        at(visitor, version.made_at),
+        Cell::text(names.get(&version.made_by).unwrap_or(&version.made_by)),
+        Cell::text(parts(version)),
+        if is_served { Cell::text("served").toned("good") } else { Cell::text("kept") },
+        if is_served { Cell::default() } else { Cell::button(button) },
+    ]
 }
 
 async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
@@ -317,14 +377,14 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
             before = Some(last.id);
             all.extend(page);
         }
-        Ok(all)
+        Ok((all, names(tx)?))
     };
-    let (slug, changes) = read(&context, &visitor, work).await?;
+    let (slug, (changes, names)) = read(&context, &visitor, work).await?;
     let row = |entry: &audit::Entry| {
         vec![
             Cell::of(entry.id, entry.id.to_string()),
             at(&visitor, entry.at),
-            Cell::text(&entry.who),
+            Cell::text(names.get(&entry.who).unwrap_or(&entry.who)),
             Cell::text(&entry.what),
             Cell::text(entry.details.to_string()),
         ]

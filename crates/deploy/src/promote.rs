@@ -1,0 +1,34 @@
+//! A version that one server serves, on its way to another.
+
+use lyceum_core::{Problem, Result};
+use lyceum_project::{Artifact, Backend, DatabaseWish, Desired, SchemaWish, State, Uses};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// What the server of `to` shall have: code and frontend of a version, as the API of the server of `from`
+/// tells it. Secrets and data never travel. Errors: `Invalid` where that is no version.
+pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
+    let wish: Option<SchemaWish> = part(&version["declared"]["wish"])?;
+    let database = match wish {
+        Some(wish) => {
+            Some(DatabaseWish { schema: wish.for_state(&to.database)?, accept_data_loss: false })
+        }
+        None => None,
+    };
+    Ok(Desired {
+        slug: from.slug.clone(),
+        metadata: from.metadata.clone().unwrap_or_default(),
+        frontend: part::<Option<Artifact>>(&version["frontend"])?,
+        backend: part::<Option<Backend>>(&version["backend"])?,
+        force_backend: false,
+        uses: part::<Uses>(&version["uses"])?,
+        secrets: None,
+        database,
+    })
+}
+
+fn part<T: DeserializeOwned>(told: &Value) -> Result<T> {
+    serde_json::from_value(told.clone()).map_err(|error| {
+        Problem::invalid("version", format!("is none that a server tells: {error}"))
+    })
+}

@@ -1,0 +1,181 @@
+//! The bucket of a project: its folders and objects, an object with its bytes, deleting.
+
+use axum::http::header;
+use lyceum_access::audit::Change;
+use lyceum_console::{Cell, Column, Facts, List, Row, projects as view};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_hosting::audit;
+use lyceum_hosting::buckets::{Bucket, Info, Listing};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+
+use super::{at, bytes, query, read};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::routes::console::{Form, Visitor, on_to, shown};
+use crate::routes::credentials::apart;
+use crate::routes::projects::bucket as api;
+
+const OBJECTS: &[Column] =
+    &[Column::text("key", "Name"), Column::number("size", "Size"), Column::text("uploaded", "Put")];
+const FOLDER: &str = "/";
+
+/// A page of the bucket, of a prefix or a key.
+fn link(slug: &str, page: &str, name: &str, value: &str) -> String {
+    let value = utf8_percent_encode(value, NON_ALPHANUMERIC);
+    format!("/console/projects/{slug}/bucket{page}?{name}={value}")
+}
+
+/// What a prefix has, and whether there is more of it.
+fn below(bucket: &Bucket, prefix: &str) -> Result<(Vec<String>, Vec<Info>, bool)> {
+    let (mut folders, mut objects, mut cursor) = (Vec::new(), Vec::new(), None);
+    loop {
+        let listing = Listing {
+            prefix: prefix.to_owned(),
+            delimiter: Some(FOLDER.to_owned()),
+            cursor,
+            limit: None,
+        };
+        let page = bucket.list(&listing)?;
+        folders.extend(page.prefixes);
+        objects.extend(page.objects);
+        cursor = page.cursor;
+        let is_full = folders.len() + objects.len() >= limits::CONSOLE_BUCKET_MAX_ROWS;
+        if cursor.is_none() || is_full {
+            return Ok((folders, objects, cursor.is_some()));
+        }
+    }
+}
+
+fn media(info: &Info) -> &str {
+    info.http_metadata.get("contentType").and_then(|media| media.as_str()).unwrap_or_default()
+}
+
+pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
+    let query = query(&context);
+    let prefix = query.own("prefix").to_owned();
+    let (folders, objects, is_cut) = match api::bucket(&context).await {
+        Ok(bucket) => {
+            let prefix = prefix.clone();
+            apart(move || below(&bucket, &prefix)).await?
+        }
+        Err(problem) if problem.kind == ProblemKind::NotFound => Default::default(),
+        Err(problem) => return Err(problem),
+    };
+    let folder = |name: &String| -> Row {
+        let name_shown = name.strip_prefix(&prefix).unwrap_or(name);
+        let cell = Cell::of(name.as_str(), name_shown).to(link(&slug, "", "prefix", name));
+        vec![cell, Cell::missing("folder"), Cell::none()]
+    };
+    let object = |info: &Info| -> Row {
+        let shown = info.key.strip_prefix(&prefix).unwrap_or(&info.key);
+        let shown = if shown.is_empty() { &info.key } else { shown };
+        vec![
+            Cell::of(info.key.as_str(), shown).to(link(&slug, "/object", "key", &info.key)),
+            Cell::of(info.size, bytes(info.size)),
+            at(&visitor, info.uploaded),
+        ]
+    };
+    let rows = folders.iter().map(folder).chain(objects.iter().map(object)).collect();
+    let list = List::new("Files", OBJECTS, query, rows).or_else(
+        "There is no file here. A project that writes `bucket: true` below `integrations` in its \
+         config has a bucket; its backend and `lyceum bucket put` fill it.",
+    );
+    let page = view::Bucket {
+        frame: visitor.frame(format!("Bucket of {slug}")),
+        tabs: view::tabs("Bucket", &slug),
+        path: format!("/console/projects/{slug}/bucket"),
+        folders: folders_of(&slug, &prefix),
+        prefix,
+        most: is_cut.then_some(limits::CONSOLE_BUCKET_MAX_ROWS),
+        list,
+    };
+    super::listed("bucket", &page.list, &page)
+}
+
+/// The folders that a prefix is in, each with its page.
+fn folders_of(slug: &str, prefix: &str) -> Vec<(String, String)> {
+    let ends = prefix.match_indices(FOLDER).map(|(at, _)| at);
+    let mut begin = 0;
+    let folder = |end: usize| {
+        let name = prefix[begin..end].to_owned();
+        begin = end + FOLDER.len();
+        (name, link(slug, "", "prefix", &prefix[..begin]))
+    };
+    ends.map(folder).collect()
+}
+
+fn key(context: &Context) -> Result<String> {
+    let key = query(context).own("key").to_owned();
+    if key.is_empty() { Err(Problem::invalid("key", "is required")) } else { Ok(key) }
+}
+
+pub(super) async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
+    let (bucket, key) = (api::bucket(&context).await?, key(&context)?);
+    let sought = key.clone();
+    let found = apart(move || bucket.head(&sought)).await?;
+    let info = found.ok_or_else(|| api::missing(&key))?;
+    let mut facts = vec![
+        ("Key", Cell::text(&key)),
+        ("Size", Cell::of(info.size, bytes(info.size))),
+        ("Type", Cell::text(media(&info))),
+        ("Put", at(&visitor, info.uploaded)),
+        ("Tag", Cell::text(&info.etag)),
+    ];
+    if !info.custom_metadata.is_empty() {
+        facts.push(("Metadata", Cell::text(json!(info.custom_metadata).to_string())));
+    }
+    let end = key.rfind(FOLDER).map_or(0, |at| at + FOLDER.len());
+    shown(&view::Object {
+        frame: visitor.frame(&key[end..]),
+        back: link(&slug, "", "prefix", &key[..end]),
+        facts: Facts::new(facts),
+        download: link(&slug, "/download", "key", &key),
+        delete: format!("/console/projects/{slug}/bucket/delete"),
+        key,
+    })
+}
+
+pub(super) async fn downloaded(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
+    let (bucket, key) = (api::bucket(&context).await?, key(&context)?);
+    let answer = api::sent(bucket, key.clone(), 0).await?;
+    note(&context, &visitor, &slug, &key, "bucket.download").await?;
+    let name = key.rsplit(FOLDER).next().unwrap_or_default();
+    let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
+    Ok(answer
+        .header(header::CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}"))
+        .header(header::CACHE_CONTROL, "no-store")
+        .header(super::super::SNIFF, "nosniff"))
+}
+
+pub(super) async fn deleted(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
+    let bucket = api::bucket(&context).await?;
+    let key = form.field("key").to_owned();
+    let keys = [key.clone()];
+    apart(move || bucket.delete(&keys)).await?;
+    note(&context, &visitor, &slug, &key, "bucket.delete").await?;
+    let end = key.rfind(FOLDER).map_or(0, |at| at + FOLDER.len());
+    Ok(on_to(&link(&slug, "", "prefix", &key[..end])))
+}
+
+/// Notes who had to do with a file, in both logs: the bucket has an index of its own, so that this cannot
+/// be one transaction with it.
+async fn note(
+    context: &Context,
+    visitor: &Visitor,
+    slug: &str,
+    key: &str,
+    what: &'static str,
+) -> Result<()> {
+    let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
+    let (slug, details) = (slug.to_owned(), json!({ "key": key }));
+    let noted = context.app.db.write(move |tx| {
+        audit::note(tx, now, (&slug, &who), what, &details)?;
+        Change { who: &who, what, subject: &slug }.note(tx, now, &details)
+    });
+    noted.await
+}

@@ -1,0 +1,132 @@
+//! The log of a backend: the lines that this server remembers, and those that come.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use bytes::Bytes;
+use lyceum_access::Holder;
+use lyceum_console::{Cell, Choice, Column, List, Query, projects as view};
+use lyceum_core::{Result, limits};
+use lyceum_hosting::engine::{LogLine, Stream};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::time::{Instant, sleep};
+
+use super::{admit, at, listed, query, read};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::routes::console::Visitor;
+use crate::routes::events::stream::is_heard;
+use crate::sse;
+
+const LINES: &[Column] =
+    &[Column::text("time", "Time"), Column::text("stream", "From"), Column::text("text", "Line")];
+/// Where lines come from, and what is shown of it.
+const STREAMS: [(Stream, &str, &str); 4] = [
+    (Stream::Out, "out", ""),
+    (Stream::Error, "error", "bad"),
+    (Stream::Engine, "engine", "warn"),
+    (Stream::Request, "request", ""),
+];
+
+fn named(stream: Stream) -> (&'static str, &'static str) {
+    let found = STREAMS.iter().find(|(known, ..)| *known == stream);
+    found.map_or(("out", ""), |(_, name, tone)| (*name, *tone))
+}
+
+/// Which lines are asked for.
+struct Wanted {
+    query: Query,
+    stream: String,
+}
+
+impl Wanted {
+    fn of(context: &Context) -> Self {
+        let query = query(context);
+        Self { stream: query.own("stream").to_owned(), query }
+    }
+
+    fn takes(&self, line: &LogLine) -> bool {
+        let (name, _) = named(line.stream);
+        (self.stream.is_empty() || self.stream == name) && self.query.finds(&[name, &line.text])
+    }
+}
+
+pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
+    let wanted = Wanted::of(&context);
+    let mut lines = context.app.hosted.logs(&slug);
+    let newest = lines.last().map_or(0, |line| line.id);
+    lines.retain(|line| wanted.takes(line));
+    let row = |line: &LogLine| {
+        let (name, tone) = named(line.stream);
+        vec![at(&visitor, line.at), Cell::text(name).toned(tone), Cell::text(&line.text)]
+    };
+    let rows = lines.iter().rev().map(row).collect();
+    let query = wanted.query;
+    let is_end = query.page == 1 && query.sort.is_empty();
+    let here = format!("/console/projects/{slug}/logs");
+    let stream = query.link(&[]).replacen(&here, &format!("{here}/stream"), 1);
+    let list = List::new("Log", LINES, query, rows)
+        .or_else(
+            "Nothing was printed or asked since this server runs the project. Lines appear here as \
+             they come.",
+        )
+        .choice(Choice::of("stream", "From", STREAMS.iter().map(|(_, name, _)| (*name, *name))));
+    let page = view::Logs {
+        frame: visitor.frame(format!("Logs of {slug}")),
+        tabs: view::tabs("Logs", &slug),
+        list,
+        tail: is_end.then_some((stream, newest)),
+    };
+    listed("log", &page.list, &page)
+}
+
+pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
+    let seen = context.header(sse::LAST_EVENT_ID).and_then(|text| text.trim().parse().ok());
+    let wanted = Wanted::of(&context);
+    let after = seen.or_else(|| wanted.query.own("after").parse().ok()).unwrap_or_default();
+    let (sender, receiver) = channel(1);
+    tokio::spawn(feed(context, Holder::Person(visitor.person), slug, wanted, after, sender));
+    Ok(sse::answer(receiver))
+}
+
+/// Sends lines as they come, until the reader goes, may see them no longer, or the server stops.
+async fn feed(
+    context: Context,
+    holder: Holder,
+    slug: String,
+    wanted: Wanted,
+    mut after: i64,
+    sender: Sender<Bytes>,
+) {
+    let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
+    let mut checked = Instant::now();
+    let mut text = String::from(": begin\n\n");
+    while !context.app.draining.load(Relaxed) {
+        let mut lines = context.app.hosted.logs(&slug);
+        lines.retain(|line| line.id > after);
+        after = lines.last().map_or(after, |line| line.id);
+        for line in lines.iter().filter(|line| wanted.takes(line)) {
+            let json = serde_json::to_string(line).expect("a line has string keys");
+            let _ = write!(text, "id: {}\ndata: {json}\n\n", line.id);
+        }
+        if checked.elapsed() >= heartbeat {
+            checked = Instant::now();
+            let (holder, slug) = (holder.clone(), slug.clone());
+            let admitted = context.app.db.read(move |tx| admit(tx, &holder, &slug).map(drop));
+            if !is_heard(&context).await || admitted.await.is_err() {
+                return;
+            }
+            text.push_str(": alive\n\n");
+        }
+        if !text.is_empty() && sender.send(std::mem::take(&mut text).into()).await.is_err() {
+            return;
+        }
+        tokio::select! {
+            () = sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)) => {}
+            () = sender.closed() => return,
+        }
+    }
+}

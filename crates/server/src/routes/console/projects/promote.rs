@@ -1,0 +1,145 @@
+//! Promoting: what is served here is served by the production server that the settings name, without being
+//! built anew. The plan that was shown is the one that is applied.
+
+use std::collections::BTreeMap;
+
+use lyceum_access::audit::Change;
+use lyceum_blob::Blobs;
+use lyceum_console::projects as view;
+use lyceum_core::config::Environment;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_deploy::{Credentials, Server, promoted, told};
+use lyceum_hosting::projects::Project;
+use lyceum_hosting::{audit, deployments, projects};
+use lyceum_project::{Action, Plan, State};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use super::{place, query, read};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::routes::console::{Form, Visitor, on_to, shown};
+use crate::routes::credentials::apart;
+use crate::state::App;
+
+/// The server that projects are promoted to, and the key for it; none: the settings name none.
+pub(super) fn target(app: &App) -> Option<(&str, &str)> {
+    let hosting = &app.config.hosting;
+    let is_staging = app.config.server.env == Environment::Staging && app.sandbox.is_none();
+    let key = hosting.promote_key.as_ref().filter(|_| is_staging)?;
+    Some((hosting.promote_to.as_str(), key.reveal())).filter(|(address, _)| !address.is_empty())
+}
+
+/// A promotion that is planned.
+struct Planned {
+    production: Server,
+    state: State,
+    plan: Plan,
+    version: i64,
+}
+
+/// Plans serving the version that is served here.
+async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)> {
+    let master = context.app.gate.keyring().master().clone();
+    let here = place(&context.app, context.param("slug"));
+    let work = move |tx: &mut Tx<'_>, project: Project| {
+        let state = projects::state(tx, &master, &project.slug, &here)?;
+        Ok((state, deployments::find(tx, &project.slug, project.version)?))
+    };
+    let (slug, (from, served)) = read(context, visitor, work).await?;
+    let Some((address, key)) = target(&context.app) else {
+        let message = "this server promotes nowhere: hosting.promote_to and hosting.promote_key of a \
+                       staging server name production; `lyceum deployments promote` needs neither";
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    };
+    let (address, key) = (address.to_owned(), key.to_owned());
+    let (version, sought) = (served.version, slug.clone());
+    let told: Value = serde_json::to_value(&served).map_err(Problem::internal)?;
+    let planned = apart(move || {
+        let production = Server::sign_in(&address, Credentials::Key(key), |_| ())?;
+        let state = production.state(&sought)?;
+        if state.environment != Environment::Production.name() {
+            let message = format!(
+                "{address} is a server of '{}' and not of 'production'; mend hosting.promote_to",
+                state.environment
+            );
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+        let plan = lyceum_project::plan(&state, &promoted(&told, &from, &state)?)?;
+        Ok(Planned { production, state, plan, version })
+    });
+    Ok((slug, planned.await?))
+}
+
+fn losses(plan: &Plan) -> &[String] {
+    plan.database.as_ref().map_or(&[], |change| &change.losses)
+}
+
+pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (slug, Planned { production, state, plan, version }) = plan(&context, &visitor).await?;
+    let changes = match plan.action {
+        Action::Nothing => String::new(),
+        Action::Create => format!("New project\n{}", told::changes(&plan)),
+        Action::Update => told::changes(&plan),
+    };
+    let is_done = query(&context).own("done") == "yes" && changes.is_empty();
+    shown(&view::Promote {
+        frame: visitor.frame(format!("Promote version {version}")),
+        version,
+        to: production.base().to_owned(),
+        changes,
+        losses: losses(&plan).to_vec(),
+        base: plan.base,
+        done: is_done.then_some(state.frontend_url),
+        slug,
+    })
+}
+
+pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let (slug, planned) = plan(&context, &visitor).await?;
+    let is_shown = |name: &str, number: i64| form.field(name) == number.to_string();
+    if !is_shown("base", planned.plan.base) || !is_shown("version", planned.version) {
+        let message = "this project was changed here or there since its plan was shown; look again";
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    if !losses(&planned.plan).is_empty() {
+        let message = format!(
+            "the database of production would lose data; whoever wants that says so with \
+             `lyceum deployments promote {slug} --accept-data-loss`"
+        );
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let back = on_to(&format!("/console/projects/{slug}/promote?done=yes"));
+    // It is done to its end and noted, whether the browser waits for it or not.
+    let (app, who) = (App::clone(&context.app), visitor.person.email.clone());
+    let promoted = tokio::spawn(async move {
+        let (blobs, version) = (app.blobs.clone(), planned.version);
+        let to = planned.production.base().to_owned();
+        let applied = apart(move || apply(&planned, &blobs)).await?;
+        let now = app.clock.now();
+        let details = json!({ "version": version, "to": to, "as": applied.version });
+        let noted = app.db.write(move |tx| {
+            audit::note(tx, now, (&slug, &who), "promote", &details)?;
+            Change { who: &who, what: "project.promote", subject: &slug }.note(tx, now, &details)
+        });
+        noted.await
+    });
+    promoted.await.map_err(Problem::internal)??;
+    Ok(back)
+}
+
+/// Sends what production lacks, and has it served. Blocks.
+fn apply(Planned { production, plan, .. }: &Planned, blobs: &Blobs) -> Result<State> {
+    for artifact in plan.artifacts() {
+        if production.has(&artifact)? {
+            continue;
+        }
+        let Some(blob) = blobs.open(&artifact.sha256.parse()?)? else {
+            let message =
+                format!("the file {} of this version is gone; deploy again", artifact.sha256);
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        };
+        production.upload(&artifact, blob.file, |_| ())?;
+    }
+    production.apply(plan, &BTreeMap::new())
+}
