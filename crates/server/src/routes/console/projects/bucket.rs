@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::{at, bytes, query, read};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::routes::console::{Form, Visitor, on_to, shown};
-use crate::routes::credentials::apart;
 use crate::routes::projects::bucket as api;
 
 const OBJECTS: &[Column] =

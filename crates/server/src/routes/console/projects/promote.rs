@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 
 use super::{place, query, read};
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::routes::console::{Form, Visitor, on_to, shown};
-use crate::routes::credentials::apart;
 use crate::state::App;
 
 /// The server that projects are promoted to, and the key for it; none: the settings name none.
