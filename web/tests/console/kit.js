@@ -148,7 +148,7 @@ export class Console {
   async exported(path, role = "administrator") {
     const url = new URL(path, this.server.base);
     url.searchParams.set("export", "json");
-    return (await this.pages[role].page.request.get(url.href)).json();
+    return (await this.pages[role].page.request.get(url.href, { timeout: 60_000 })).json();
   }
 
   /** What the API says that a student did in these days. */
