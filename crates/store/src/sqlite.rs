@@ -75,9 +75,10 @@ impl File {
             Use::Bulk | Use::Write => SQLITE_WRITE_CACHE_BYTES,
             _ => SQLITE_CACHE_BYTES,
         };
-        // What goes through the whole file once would have all of it resident for no gain.
-        let is_once = matches!(purpose, Use::Scan | Use::Bulk | Use::Checkpoint);
-        let mmap = if is_once { 0 } else { self.options.mmap_bytes };
+        // What goes through the whole file once would have all of it resident for no gain. The writer
+        // has the pages that it needs in its cache; with a mapping SQLite looks each one that is read
+        // up in the log first, a fifth of what an answer to a question costs.
+        let mmap = if purpose == Use::Read { self.options.mmap_bytes } else { 0 };
         let failed = |error: rusqlite::Error| {
             let path = self.path.display();
             problem::sqlite(&error, &format!("opening '{path}'"))
