@@ -44,7 +44,26 @@ pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<U
         None => false,
     };
     let offset = if complete { size } else { blobs.upload_size(&id)?.unwrap_or_default() };
-    Ok(Upload { id, sha256, size, offset, complete })
+    let upload = Upload { id, sha256, size, offset, complete };
+    if complete || offset < size {
+        return Ok(upload);
+    }
+    // Who took the last piece was stopped before the file was whole, or is about to make it so.
+    match finish(blobs, upload.clone()) {
+        Err(problem) if problem.kind == ProblemKind::Invalid => Ok(Upload { offset: 0, ..upload }),
+        finished => finished,
+    }
+}
+
+/// Makes a file whole whose bytes are all here. Errors: `Invalid` where they are others than announced: it
+/// is begun anew then.
+fn finish(blobs: &Blobs, upload: Upload) -> Result<Upload> {
+    match blobs.finish(&upload.id, &upload.sha256) {
+        // Somebody else was faster.
+        Err(problem) if problem.kind == ProblemKind::NotFound && blobs.has(&upload.sha256)? => {}
+        finished => drop(finished?),
+    }
+    Ok(Upload { offset: upload.size, complete: true, ..upload })
 }
 
 /// How far an upload is. Errors: `NotFound` for what is the id of none, or of another client's.
@@ -94,6 +113,5 @@ pub fn append(blobs: &Blobs, upload: Upload, offset: u64, piece: &[u8]) -> Resul
     if offset < upload.size {
         return Ok(Upload { offset, ..upload });
     }
-    blobs.finish(&upload.id, &upload.sha256)?;
-    Ok(Upload { offset, complete: true, ..upload })
+    finish(blobs, upload)
 }

@@ -13,4 +13,5 @@ mod leftovers;
 mod oracle;
 mod quotas;
 mod shares;
+mod uploads;
 mod watchdog;
