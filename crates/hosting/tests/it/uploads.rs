@@ -3,8 +3,8 @@
 use lyceum_blob::{Blobs, Digest};
 use lyceum_hosting::uploads::{Upload, begin};
 
-/// Begins the upload of five bytes, and leaves others there as a server does that is killed before it makes the
-/// file whole. Answers what the next one finds.
+/// Begins an upload, and leaves bytes there as a server does that is killed before it makes the file
+/// whole. Answers what the next one finds, and whether the file is here.
 fn left(announced: [u8; 5], sent: [u8; 5]) -> (Upload, bool) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::on_disk(folder.path()).unwrap();

@@ -177,6 +177,17 @@ fn fill(folder: &Path) -> PathBuf {
     filler
 }
 
+/// The second version is refused while the disk is full, and the first one served; then it is deployed.
+fn refused_until_there_is_room(served: &Served, place: &Place, filler: &Path) {
+    version(place, 2);
+    let (code, told) = place.fails("deploy --yes");
+    assert_eq!(code, 1, "{told}");
+    assert_eq!(whole(served, 1), 1);
+    fs::remove_file(filler).unwrap();
+    place.ok("deploy --yes");
+    assert_eq!(whole(served, 1), 2);
+}
+
 #[test]
 fn a_full_disk_refuses_a_change_of_the_schema_and_serves_on() {
     let served = staging(Store::Sqlite);
@@ -188,13 +199,7 @@ fn a_full_disk_refuses_a_change_of_the_schema_and_serves_on() {
     };
     let place = project(&served);
     let filler = fill(&folder);
-    version(&place, 2);
-    let (code, told) = place.fails("deploy --yes");
-    assert_eq!(code, 1, "{told}");
-    assert_eq!(whole(&served, 1), 1);
-    fs::remove_file(&filler).unwrap();
-    place.ok("deploy --yes");
-    assert_eq!(whole(&served, 1), 2);
+    refused_until_there_is_room(&served, &place, &filler);
     let names: Vec<_> = fs::read_dir(folder.join("word-rivers")).unwrap().flatten().collect();
     assert!(names.len() <= 8, "{names:?}");
 }
@@ -214,11 +219,5 @@ fn a_full_disk_refuses_files_and_serves_on() {
     let mut random = Stream::seeded(1);
     let large: Vec<u8> = (0..1 << 20).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
     fs::write(place.path().join("dist/large.bin"), large).unwrap();
-    version(&place, 2);
-    let (code, told) = place.fails("deploy --yes");
-    assert_eq!(code, 1, "{told}");
-    assert_eq!(whole(&served, 1), 1);
-    fs::remove_file(&filler).unwrap();
-    place.ok("deploy --yes");
-    assert_eq!(whole(&served, 1), 2);
+    refused_until_there_is_room(&served, &place, &filler);
 }

@@ -133,8 +133,8 @@ struct Next {
 
 async fn next(context: Context) -> Result<Answer> {
     let Asked { student, lesson } = asked(&context)?;
-    let (s, l) = (student.clone(), lesson.clone());
-    let served = read(&context, move |tx, desk| answer::served(tx, desk, &s, &l)).await?;
+    let (who, what) = (student.clone(), lesson.clone());
+    let served = read(&context, move |tx, desk| answer::served(tx, desk, &who, &what)).await?;
     let asked = match served {
         Some(asked) => asked,
         None => {
