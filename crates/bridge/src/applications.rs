@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_events::facts;
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -30,9 +31,9 @@ pub struct Metrics {
     /// The application's id.
     pub application_sourced_id: String,
     /// Students who did something in it.
-    pub total_users: i64,
+    pub total_users: usize,
     /// Those of them who did so lately.
-    pub active_users: i64,
+    pub active_users: usize,
     /// `activeDays`: what lately means; `message`, where its events tell nothing.
     pub metadata: Value,
 }
@@ -63,7 +64,7 @@ pub fn metrics(
         Problem::new(ProblemKind::NotFound, format!("Unknown Object: no application '{id}'"))
     })?;
     let lately = now.plus_seconds(-limits::APPLICATION_ACTIVE_DAYS * 86_400);
-    let (total_users, active_users) = repository::app_users(tx, &application.name, lately)?;
+    let (total_users, active_users) = facts::users_of_app(tx, &application.name, lately)?;
     let mut metadata = json!({ "activeDays": limits::APPLICATION_ACTIVE_DAYS });
     if total_users == 0 {
         let message = format!("no event names the app '{}' yet", application.name);

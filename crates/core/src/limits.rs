@@ -233,6 +233,8 @@ pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
+/// Memory for the heads of runs of events, with which ids are told to be new: two bytes an event.
+pub const EVENT_HEADS_MAX_BYTES: usize = 512 * 1024 * 1024;
 /// Faults of one Caliper envelope that are told in full; the rest is counted.
 pub const EVENT_MAX_REPORTED_FAULTS: usize = 100;
 /// Bytes of the IRI of an event, entity or sensor at most.

@@ -36,4 +36,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "event_facts",
         sql: include_str!("../migrations/V10__event_facts.sql"),
     },
+    Migration {
+        version: 57,
+        name: "event_runs",
+        sql: include_str!("../migrations/V57__event_runs.sql"),
+    },
 ];

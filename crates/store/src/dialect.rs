@@ -153,6 +153,16 @@ pub(crate) fn skip_locked(dialect: Dialect) -> &'static str {
     }
 }
 
+/// The end of a query by whose rows writers take turns: `alone`, until nobody else has them; otherwise
+/// until nobody has them alone. SQLite has one writer.
+pub fn turns(dialect: Dialect, alone: bool) -> &'static str {
+    match (dialect, alone) {
+        (Dialect::Sqlite, _) => "",
+        (Dialect::Postgres, false) => "FOR SHARE",
+        (Dialect::Postgres, true) => "FOR UPDATE",
+    }
+}
+
 /// Rows of first and last: together the next `$1` numbers of a table's `ROWID` column. On PostgreSQL
 /// the transaction has a number of its own first, so that [`horizon`] counts it.
 pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> String {

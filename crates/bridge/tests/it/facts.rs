@@ -262,20 +262,60 @@ fn a_rebuild_mends_what_is_wrong() {
     both(|db| {
         let mut random = Stream::seeded(9);
         let said: Vec<Said> = (0..100).map(|number| some(&mut random, number)).collect();
-        send(db, &sent(&said));
+        let (together, apart) = said.split_at(60);
+        send(db, &sent(together));
+        for few in apart.chunks(5) {
+            send(db, &sent(few));
+        }
         let right = rows(db);
         spoil(db);
-        assert_ne!(rows(db), right);
+        assert!(rows(db) != right);
         rebuild(db);
         assert_eq!(rows(db), right);
     });
+}
+
+/// Facts that come together become runs at once, those that come alone later; both are corrected where they
+/// are, and give the same sums.
+#[test]
+fn facts_in_runs_are_those_in_rows() {
+    both(|db| {
+        let mut random = Stream::seeded(57);
+        let said: Vec<Said> = (0..16_600).map(|number| some(&mut random, number)).collect();
+        let corrected: Vec<Event> = (0..200)
+            .map(|number| Said { number: number * 80, ..some(&mut random, number) }.sent(LATER))
+            .collect();
+        let ends = [900, 100].map(|size| {
+            empty(db);
+            for batch in sent(&said).chunks(size) {
+                send(db, batch);
+            }
+            for batch in corrected.chunks(size / 3) {
+                let answers = send(db, batch);
+                let is_correction = |it: &Appended| matches!(it, Appended::Correction { .. });
+                assert!(answers.iter().all(is_correction), "{answers:?}");
+            }
+            rows(db)
+        });
+        assert!(ends[0] == ends[1], "envelopes of 900 and of 100");
+        assert!(young(db) < 17_000, "what is young becomes runs");
+        rebuild(db);
+        assert!(rows(db) == ends[0], "a rebuild");
+    });
+}
+
+fn young(db: &Db) -> i64 {
+    let sql = "SELECT count(*) FROM event_facts";
+    db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0))).unwrap().unwrap()
 }
 
 fn spoil(db: &Db) {
     db.write_blocking(|tx| {
         tx.execute("UPDATE event_facts SET xp = xp + 1 WHERE bucket % 3 = 0", &[])?;
         tx.execute("UPDATE event_facts SET bucket = bucket + 1000000 WHERE bucket % 3 = 1", &[])?;
-        tx.execute("DELETE FROM event_facts WHERE bucket % 3 = 2", &[])
+        tx.execute("DELETE FROM event_facts WHERE bucket % 3 = 2", &[])?;
+        tx.execute("DELETE FROM event_fact_chunks", &[])?;
+        tx.execute("UPDATE event_runs SET list = NULL WHERE name = 'facts'", &[])
     })
     .unwrap();
 }

@@ -1,5 +1,7 @@
 //! What the tests of this crate share: databases, events, people.
 
+use std::collections::BTreeMap;
+
 use lyceum_bridge::analytics::{Report, Who, activity};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::Dialect;
@@ -137,36 +139,26 @@ pub(crate) fn send(db: &Db, events: &[Event]) -> Vec<Appended> {
     db.write_blocking(|tx| append(tx, now(), "app", events)).unwrap()
 }
 
-/// The facts over all shards by the actors' names, which stay the same where numbers change.
+/// The facts by the actors' names, which stay the same where numbers change.
 pub(crate) fn rows(db: &Db) -> Vec<String> {
-    let sql = "SELECT a.iri, a.email, f.bucket, c.course, c.subject, c.app, CAST(sum(f.events) \
-               AS BIGINT), CAST(sum(f.xp) AS BIGINT), CAST(sum(f.total_questions) AS BIGINT), \
-               CAST(sum(f.correct_questions) AS BIGINT), CAST(sum(f.mastered_units) AS BIGINT), \
-               CAST(sum(f.active) AS BIGINT), CAST(sum(f.inactive) AS BIGINT), \
-               CAST(sum(f.waste) AS BIGINT), CAST(sum(f.unknown) AS BIGINT), \
-               CAST(sum(f.anti_pattern) AS BIGINT) FROM event_facts f JOIN event_actors a ON a.id = \
-               f.actor JOIN event_contexts c ON c.id = f.context GROUP BY a.iri, a.email, \
-               f.bucket, c.course, c.subject, c.app HAVING sum(f.events) <> 0 ORDER BY a.iri, \
-               a.email, f.bucket, c.course, c.subject, c.app";
     let mut rows = Vec::new();
     db.read_blocking(|tx| {
-        tx.query(sql, &[], |row| {
-            let cells: Vec<String> = (0..16)
-                .map(|at| row.cell(at).map(|cell| format!("{cell:?}")))
-                .collect::<Result<_, _>>()?;
-            rows.push(cells.join(" "));
-            Ok(true)
+        let sql = "SELECT id, iri, email FROM event_actors ORDER BY id";
+        let names = tx.all(sql, &[], |row| Ok((row.int(0)?, (row.string(1)?, row.string(2)?))))?;
+        let names: BTreeMap<i64, (String, String)> = names.into_iter().collect();
+        let actors: Vec<i64> = names.keys().copied().collect();
+        facts::read(tx, &actors, i64::MIN..i64::MAX, |actor, at, context, sums| {
+            rows.push(format!("{:?} {at} {context:?} {sums:?}", names[&actor]));
         })
     })
     .unwrap();
+    rows.sort();
     rows
 }
 
 pub(crate) fn rebuild(db: &Db) {
-    let mut last = 0;
-    while let Some(done) = db.write_blocking(|tx| facts::locate(tx, last)).unwrap() {
-        last = done;
-    }
+    let places = db.read_blocking(|tx| facts::unplaced(tx, 0)).unwrap();
+    db.write_blocking(|tx| facts::place(tx, &places)).unwrap();
     let mut last = 0;
     while let Some(done) = db.write_blocking(|tx| facts::rebuild(tx, last)).unwrap() {
         last = done.last;
@@ -178,12 +170,15 @@ pub(crate) fn empty(db: &Db) {
     let tables = [
         "event_log",
         "event_ids",
+        "event_id_chunks",
         "event_versions",
         "event_actors",
         "event_facts",
+        "event_fact_chunks",
         "event_contexts",
     ];
     db.write_blocking(|tx| {
+        tx.execute("UPDATE event_runs SET list = NULL", &[])?;
         tables
             .iter()
             .try_for_each(|table| tx.execute(&format!("DELETE FROM {table}"), &[]).map(drop))

@@ -16,7 +16,9 @@ use crate::repository;
 use crate::repository::facts::Rows;
 use crate::tree::Tree;
 
-pub use crate::repository::facts::{Did, last_of_all, locate, of_all, read};
+pub use crate::repository::facts::{
+    Did, Place, last_of_all, of_all, place, read, unplaced, users_of_app,
+};
 pub use piece::{Pieces, REACH_MS};
 
 /// Milliseconds of a bucket.
@@ -162,8 +164,8 @@ pub struct Rebuilt {
 }
 
 /// Computes the facts of the next actors behind `after` anew from their events; none when all are
-/// done. Each actor's change in one piece, and others may append meanwhile. Run to its end, after
-/// [`locate`] was, this leaves the rows that appending left; broken off, it may be run again from the
+/// done. Each actor's change in one piece, and others may append meanwhile. Run to its end, after the
+/// [`unplaced`] were given their [`place`], this leaves the rows that appending left; broken off, it may be run again from the
 /// first.
 pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
     let actors = repository::actors_behind(tx, after, FACT_REBUILD_CHUNK_COUNT)?;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
 use super::names::{self, Sources};
 use super::read::{COLUMNS, Logged, logged};
-use super::{COLLECTION, facts, lists, marks};
+use super::{COLLECTION, GATHERED, facts, ids, lists, marks};
 use crate::event::{Event, hash};
 
 /// What became of an event.
@@ -100,13 +100,20 @@ pub fn append_all(tx: &mut Tx<'_>, now: Timestamp, sent: &[Sent<'_>]) -> Result<
     let sources = items.iter().map(|item| (item.event.sensor.as_str(), item.client));
     let batch = Batch { now, sources: names::sources(tx, sources)? };
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
-    let taken = claim(tx, &items, &seqs)?;
+    let hashes = items.iter().map(|item| item.event.hash);
+    let mut keys: Vec<(i64, i64)> = hashes.zip(seqs.iter().copied()).collect();
+    // Whoever takes a number of these makes runs of what is young.
+    let gathered = seqs.iter().any(|seq| seq % GATHERED == 0);
+    let taken = ids::claim(tx, &mut keys, gathered)?;
     let is_new =
         |at: usize| taken.get(&items[at].event.hash).is_none_or(|holder| *holder == seqs[at]);
     let (new, open): (Vec<usize>, Vec<usize>) = (0..items.len()).partition(|at| is_new(*at));
     let rows: Vec<(Item<'_>, i64)> = new.into_iter().map(|at| (items[at], seqs[at])).collect();
     insert(tx, &batch, &rows)?;
     count(tx, &rows)?;
+    if gathered {
+        facts::gather(tx)?;
+    }
     let open: Vec<i64> = open.into_iter().map(|at| items[at].event.hash).collect();
     let known = holders(tx, &open)?;
     let mut answers = Vec::with_capacity(items.len());
@@ -118,30 +125,6 @@ pub fn append_all(tx: &mut Tx<'_>, now: Timestamp, sent: &[Sent<'_>]) -> Result<
         });
     }
     Ok(answers)
-}
-
-/// Claims hashes for numbers. Answers who holds them where not all were free; nothing otherwise,
-/// which is the rule and costs no look-up. Sorted, so that two transactions never wait in a ring.
-fn claim(tx: &mut Tx<'_>, items: &[Item<'_>], seqs: &[i64]) -> Result<BTreeMap<i64, i64>> {
-    let hashes = items.iter().map(|item| item.event.hash);
-    let mut keys: Vec<(i64, i64)> = hashes.clone().zip(seqs.iter().copied()).collect();
-    keys.sort_unstable();
-    let values: Vec<Value<'_>> =
-        keys.iter().flat_map(|&(hash, seq)| [hash.into(), seq.into()]).collect();
-    let claimed =
-        tx.insert_rows("event_ids", &["hash", "seq"], &values, "ON CONFLICT DO NOTHING")?;
-    let mut taken = BTreeMap::new();
-    if claimed < keys.len() as u64 {
-        let sql = format!("SELECT hash, seq FROM event_ids WHERE hash IN ({})", marks(1));
-        for list in lists(&hashes.collect::<Vec<i64>>()) {
-            let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
-            tx.query(&sql, &values, |row| {
-                taken.insert(row.int(0)?, row.int(1)?);
-                Ok(true)
-            })?;
-        }
-    }
-    Ok(taken)
 }
 
 /// Inserts rows of the log.
@@ -177,20 +160,22 @@ fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
 
 /// The events that hold the hashes.
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
+    let held = ids::holders(tx, hashes)?;
     let sql = format!(
-        "SELECT {COLUMNS}, i.hash FROM event_ids i JOIN event_log l ON l.seq = i.seq \
-         JOIN event_sources s ON s.id = l.source WHERE i.hash IN ({})",
+        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source \
+         WHERE l.seq IN ({})",
         marks(1)
     );
-    let mut found = BTreeMap::new();
-    for list in lists(hashes) {
+    let mut events = BTreeMap::new();
+    for list in lists(&Vec::from_iter(held.values().copied())) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
-            found.insert(row.int(8)?, logged(row)?);
+            let logged = logged(row)?;
+            events.insert(logged.seq, logged);
             Ok(true)
         })?;
     }
-    Ok(found)
+    Ok(held.into_iter().filter_map(|(hash, seq)| Some((hash, events.remove(&seq)?))).collect())
 }
 
 /// Whether the event changes nothing: it was there, or its id is another client's.
@@ -211,10 +196,7 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
     let (hash, holder) = find(tx, &event.id)?;
     let Some(holder) = holder else {
         let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-        tx.execute(
-            "INSERT INTO event_ids (hash, seq) VALUES ($1, $2)",
-            &[hash.into(), seq.into()],
-        )?;
+        ids::hold(tx, hash, seq)?;
         insert(tx, batch, &[(item, seq)])?;
         count(tx, &[(item, seq)])?;
         return Ok(Appended::New { seq });
@@ -251,7 +233,7 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
     supersede(tx, batch.now, hash, holder.seq, seq)?;
     facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
     count(tx, &[(item, seq)])?;
-    hold(tx, hash, seq)?;
+    ids::hold(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }
 
@@ -302,11 +284,4 @@ fn supersede(tx: &mut Tx<'_>, now: Timestamp, hash: i64, seq: i64, by: i64) -> R
     )?;
     tx.execute("INSERT INTO event_versions (hash, seq) VALUES ($1, $2)", &[hash.into(), seq.into()])
         .map(drop)
-}
-
-/// Gives an id to the version that counts now.
-fn hold(tx: &mut Tx<'_>, hash: i64, seq: i64) -> Result<()> {
-    let changed =
-        tx.execute("UPDATE event_ids SET seq = $1 WHERE hash = $2", &[seq.into(), hash.into()])?;
-    if changed == 1 { Ok(()) } else { Err(Problem::internal("an event lost its id")) }
 }

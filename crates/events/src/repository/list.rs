@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::dialect::is_among;
-use lyceum_store::{Dialect, Tx, Value};
+use lyceum_store::dialect::{is_among, is_one_of_numbers};
+use lyceum_store::{Tx, Value};
 
-use super::COLLECTION;
 use super::append::find;
 use super::read::{COLUMNS, Logged, logged};
+use super::{COLLECTION, facts};
 
 /// Which events a list shows; an empty one shows all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,16 +84,19 @@ enum Wanted {
 
 impl Filter {
     /// The conditions beside that of the version that counts, and what they compare with.
-    fn conditions(&self, dialect: Dialect) -> (String, Vec<Wanted>) {
-        let text = |text: &Option<String>| text.clone().map(Wanted::Text);
+    fn conditions(&self, tx: &mut Tx<'_>) -> Result<(String, Vec<Wanted>)> {
+        let sensor = self.sensor.clone().map(Wanted::Text);
         let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
+        let of_actor = of_actors(tx, "iri = $1", self.actor_id.as_deref())?;
+        let of_email = of_actors(tx, "lower(email) = $1", email.as_deref())?;
+        let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "?");
         let number = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds()));
         let day = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds() / DAY_MS));
         // `?` stands for what is compared with.
         let all = [
-            ("s.sensor = ?".to_owned(), text(&self.sensor)),
-            (of_actors(dialect, "iri = ?"), text(&self.actor_id)),
-            (of_actors(dialect, "lower(email) = ?"), text(&email)),
+            ("s.sensor = ?".to_owned(), sensor),
+            (is_one.clone(), of_actor),
+            (is_one, of_email),
             // The index knows days.
             (format!("l.event_ms / {DAY_MS} >= ?"), day(self.start)),
             (format!("l.event_ms / {DAY_MS} <= ?"), day(self.end)),
@@ -108,17 +111,16 @@ impl Filter {
                 let _ = write!(sql, " AND {}", condition.replace('?', &placeholder));
             }
         }
-        (sql, wanted)
+        Ok((sql, wanted))
     }
 }
 
-/// That an event is of one of the actors, for whom there is a condition.
-fn of_actors(dialect: Dialect, which: &str) -> String {
-    let seqs = format!(
-        "SELECT f.seq FROM event_facts f \
-         WHERE f.actor IN (SELECT id FROM event_actors WHERE {which})"
-    );
-    is_among(dialect, "l.seq", &seqs)
+/// The numbers of all events of the actors with a name.
+fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<Wanted>> {
+    let Some(name) = name else { return Ok(None) };
+    let sql = format!("SELECT id FROM event_actors WHERE {which} ORDER BY id");
+    let actors = tx.all(&sql, &[name.into()], |row| row.int(0))?;
+    facts::seqs(tx, &actors, &facts::EVER).map(|seqs| Some(Wanted::Text(seqs)))
 }
 
 impl Filter {
@@ -154,7 +156,7 @@ pub fn list(
     limit: i64,
     offset: i64,
 ) -> Result<Page> {
-    let (mut conditions, mut wanted) = filter.conditions(tx.dialect());
+    let (mut conditions, mut wanted) = filter.conditions(tx)?;
     let everything = *filter == Filter::default();
     let total = if everything {
         tx.tally_total(COLLECTION)?

@@ -5,10 +5,12 @@ mod append;
 pub(crate) mod facts;
 mod flow;
 mod follow;
+mod ids;
 mod list;
 mod names;
 mod read;
 mod refusals;
+mod runs;
 
 pub use accepted::{Accepted, Done, accept, done};
 pub use append::{Appended, Sent, append, append_all};
@@ -24,6 +26,10 @@ const COLLECTION: &str = "events";
 
 /// `IN` lists are padded to this length, so that they share one prepared statement.
 const LIST: usize = 64;
+
+/// Events between two runs of what is young: rows that few enough are, whatever comes in, to stay in
+/// memory. As many young rows at most become one run.
+const GATHERED: i64 = 1 << 14;
 
 /// `$from, …` for one padded `IN` list.
 fn marks(from: usize) -> String {

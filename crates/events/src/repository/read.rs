@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::dialect::is_among;
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::dialect::is_one_of_numbers;
+use lyceum_store::{Row, Tx};
 
+use super::facts;
 use crate::event::Event;
 use crate::facts::BUCKET_MS;
 
@@ -76,16 +77,14 @@ pub fn of_actor(
     mut each: impl FnMut(Logged) -> Result<()>,
 ) -> Result<()> {
     let bucket = |at: i64| at.div_euclid(BUCKET_MS);
-    let of_actor = "SELECT f.seq FROM event_facts f WHERE f.actor = $1 AND f.bucket >= $2 \
-                    AND f.bucket <= $3";
+    let Range { start, end } = times;
+    let seqs = facts::seqs(tx, &[actor], &(bucket(start)..bucket(end) + 1))?;
     let sql = format!(
         "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE {} \
-         AND l.event_ms >= $4 AND l.event_ms < $5 AND l.superseded_by IS NULL ORDER BY l.event_ms",
-        is_among(tx.dialect(), "l.seq", of_actor)
+         AND l.event_ms >= $2 AND l.event_ms < $3 AND l.superseded_by IS NULL ORDER BY l.event_ms",
+        is_one_of_numbers(tx.dialect(), "l.seq", "$1")
     );
-    let Range { start, end } = times;
-    let values = [actor, bucket(start), bucket(end), start, end].map(Value::Int);
-    tx.query(&sql, &values, |row| {
+    tx.query(&sql, &[seqs.as_str().into(), start.into(), end.into()], |row| {
         each(logged(row)?)?;
         Ok(true)
     })

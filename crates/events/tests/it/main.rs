@@ -11,4 +11,5 @@ mod listing;
 mod log;
 mod official;
 mod refusals;
+mod runs;
 mod validation;

@@ -22,9 +22,12 @@ impl Rebuild {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let actors = db.read_blocking(last_actor)?;
         let bar = printer.progress("rebuilding", u64::try_from(actors).unwrap_or_default());
-        let mut located = Some(0);
-        while let Some(after) = located {
-            located = settings::write(&db, move |tx| facts::locate(tx, after))?;
+        let mut placed = 0;
+        loop {
+            let places = db.read_blocking(|tx| facts::unplaced(tx, placed))?;
+            let Some([.., seq]) = places.last() else { break };
+            placed = *seq;
+            settings::write(&db, move |tx| facts::place(tx, &places))?;
         }
         let (mut done, mut events, mut after) = (0_u64, 0_u64, 0);
         while let Some(chunk) = settings::write(&db, move |tx| facts::rebuild(tx, after))? {

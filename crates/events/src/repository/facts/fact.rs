@@ -1,0 +1,93 @@
+//! A fact, as a run packs it.
+
+use std::cmp::Ordering;
+
+use super::KEY;
+use crate::facts::Sums;
+use crate::repository::runs::{Packed, Record, pack};
+
+/// What an event adds to a quarter hour of an actor: actor, bucket, number of the event, context.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fact {
+    pub(super) key: [i64; KEY],
+    pub(super) sums: Sums,
+}
+
+impl Fact {
+    pub(super) fn actor(&self) -> i64 {
+        self.key[0]
+    }
+
+    pub(super) fn bucket(&self) -> i64 {
+        self.key[1]
+    }
+
+    pub(super) fn seq(&self) -> i64 {
+        self.key[2]
+    }
+
+    pub(super) fn context(&self) -> i64 {
+        self.key[3]
+    }
+}
+
+impl Record for Fact {
+    const LIST: &'static str = "facts";
+    const CHUNKS: &'static str = "event_fact_chunks";
+    const IN_CHUNK: usize = 128;
+    const FIRST: Self = Self { key: [0; KEY], sums: Sums { events: 0, measures: [0; 9] } };
+
+    fn lead(&self) -> i64 {
+        self.actor()
+    }
+
+    fn time(&self) -> i64 {
+        self.bucket()
+    }
+
+    /// The key as differences, then the measures that are not zero, after a number that tells which.
+    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+        for (part, before) in self.key.iter().zip(before.key) {
+            pack(part.wrapping_sub(before), out);
+        }
+        pack(self.sums.events, out);
+        let which = self.sums.measures.iter().rev();
+        pack(which.fold(0_u64, |bits, sum| bits << 1 | u64::from(*sum != 0)), out);
+        for sum in self.sums.measures.iter().filter(|sum| **sum != 0) {
+            pack(*sum, out);
+        }
+    }
+
+    fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self> {
+        let mut fact = *before;
+        for part in &mut fact.key {
+            *part = part.wrapping_add(packed.next()?);
+        }
+        fact.sums.events = packed.next()?;
+        let which: u64 = packed.next()?;
+        for (at, sum) in fact.sums.measures.iter_mut().enumerate() {
+            *sum = if which >> at & 1 == 1 { packed.next()? } else { 0 };
+        }
+        Some(fact)
+    }
+}
+
+impl PartialEq for Fact {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Fact {}
+
+impl PartialOrd for Fact {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Fact {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
+    }
+}

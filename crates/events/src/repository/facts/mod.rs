@@ -1,0 +1,370 @@
+//! What actors did: rows of facts, of the young ones in a table, of all others in runs.
+
+mod fact;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use lyceum_core::limits::FACT_LOCATE_CHUNK_COUNT;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::dialect::is_one_of_numbers;
+use lyceum_store::{Row, Tx, Value};
+
+use self::fact::Fact;
+use super::runs::{Hold, Runs};
+use super::{GATHERED, lists, marks};
+use crate::facts::{BUCKET_MS, Context, Facts, Sums};
+
+const COLUMNS: [&str; 14] = [
+    "actor",
+    "bucket",
+    "seq",
+    "context",
+    "events",
+    "xp",
+    "total_questions",
+    "correct_questions",
+    "mastered_units",
+    "active",
+    "inactive",
+    "waste",
+    "unknown",
+    "anti_pattern",
+];
+/// The columns in front of the sums: the key.
+const KEY: usize = 4;
+/// The number under which sums stand that are not one event's.
+const SHARED: i64 = -1;
+/// So many facts that come together are a run at once: a row each would cost more.
+const RUN_MIN_RECORDS: usize = 256;
+/// All buckets.
+pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
+
+/// Facts that are written together.
+#[derive(Default)]
+pub(crate) struct Rows {
+    rows: Vec<Fact>,
+    contexts: BTreeMap<i64, Context>,
+}
+
+impl Rows {
+    /// Adds the facts of an event that counts.
+    pub(crate) fn add(&mut self, actor: i64, seq: i64, facts: &Facts) {
+        if let Some((number, context)) = &facts.context {
+            self.rows.extend(
+                facts.buckets.iter().map(|(bucket, sums)| Fact {
+                    key: [actor, *bucket, seq, *number],
+                    sums: *sums,
+                }),
+            );
+            if !self.contexts.contains_key(number) {
+                self.contexts.insert(*number, context.clone());
+            }
+        }
+        if facts.buckets.iter().all(|(bucket, _)| *bucket != facts.own) {
+            self.rows.push(Fact { key: [actor, facts.own, seq, 0], sums: Sums::default() });
+        }
+    }
+
+    /// Writes them.
+    pub(crate) fn write(mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let contexts: Vec<Value<'_>> = self
+            .contexts
+            .iter()
+            .flat_map(|(number, Context { course, subject, app })| {
+                [(*number).into(), course.into(), subject.into(), app.into()]
+            })
+            .collect();
+        let columns = ["id", "course", "subject", "app"];
+        tx.insert_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")?;
+        if self.rows.len() >= RUN_MIN_RECORDS {
+            return Runs::open(tx, Hold::Alone)?.add(tx, self.rows);
+        }
+        self.rows.sort_unstable();
+        insert(tx, &self.rows, "")
+    }
+}
+
+fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * COLUMNS.len());
+    for Fact { key, sums } in rows {
+        values.extend(key.map(Value::Int));
+        values.push(sums.events.into());
+        values.extend(sums.measures.map(Value::Int));
+    }
+    tx.insert_rows("event_facts", &COLUMNS, &values, conflict).map(drop)
+}
+
+/// Makes a run of the young rows: of the first actors, and all of theirs.
+pub(super) fn gather(tx: &mut Tx<'_>) -> Result<()> {
+    let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
+    let last = tx.query_one(sql, &[GATHERED.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
+    let mut facts = Vec::new();
+    young(tx, "actor <= $1", &[last.into()], |fact| facts.push(fact))?;
+    tx.execute("DELETE FROM event_facts WHERE actor <= $1", &[last.into()])?;
+    Runs::open(tx, Hold::Alone)?.add(tx, facts)
+}
+
+/// Hands the young rows of a condition to `each`.
+fn young(
+    tx: &mut Tx<'_>,
+    condition: &str,
+    values: &[Value<'_>],
+    mut each: impl FnMut(Fact),
+) -> Result<()> {
+    let sql = format!("SELECT {} FROM event_facts WHERE {condition}", COLUMNS.join(", "));
+    tx.query(&sql, values, |row| {
+        each(Fact { key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?], sums: sums(row)? });
+        Ok(true)
+    })
+}
+
+fn sums(row: &Row<'_>) -> Result<Sums> {
+    let mut sums = Sums { events: row.int(KEY)?, ..Sums::default() };
+    for (at, measure) in sums.measures.iter_mut().enumerate() {
+        *measure = row.int(KEY + 1 + at)?;
+    }
+    Ok(sums)
+}
+
+/// Hands the facts of actors, which are sorted, in a range of buckets to `each`; in no order.
+fn of_actors(
+    tx: &mut Tx<'_>,
+    actors: &[i64],
+    buckets: &Range<i64>,
+    mut each: impl FnMut(Fact),
+) -> Result<()> {
+    let among = is_one_of_numbers(tx.dialect(), "actor", "$1");
+    let condition = format!("{among} AND bucket >= $2 AND bucket < $3");
+    let values = [buckets.start.into(), buckets.end.into()];
+    let [from, to] = values;
+    young(tx, &condition, &[json(actors)?.as_str().into(), from, to], &mut each)?;
+    Runs::open(tx, Hold::Snapshot)?.find(tx, actors, buckets, each)
+}
+
+/// Hands all facts in a range of buckets to `each`; in no order.
+fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact)) -> Result<()> {
+    let bounds = [buckets.start.into(), buckets.end.into()];
+    young(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
+    Runs::open(tx, Hold::Snapshot)?.scan(tx, buckets, each)
+}
+
+/// Removes the facts of an event that counts no longer. Where it was summed with others, its part is
+/// taken away from them.
+pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
+    let mut rows = Rows::default();
+    rows.add(actor, seq, facts);
+    let mut runs = Runs::<Fact>::open(tx, Hold::Alone)?;
+    let mut shared = Vec::new();
+    for Fact { key, sums } in rows.rows {
+        let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3 \
+                   AND context = $4";
+        let removed = tx.execute(sql, &key.map(Value::Int))? > 0
+            || runs.remove(tx, actor, actor, |fact| fact.key == key)? > 0;
+        if !removed && sums.events > 0 {
+            let mut taken = Sums::default();
+            taken.add(&sums, -1);
+            shared.push(Fact { key: [key[0], key[1], SHARED, key[3]], sums: taken });
+        }
+    }
+    if shared.is_empty() {
+        return Ok(());
+    }
+    let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3";
+    tx.execute(sql, &[actor, facts.own, seq].map(Value::Int))?;
+    let sums: Vec<String> = COLUMNS[KEY..]
+        .iter()
+        .map(|name| format!("{name} = event_facts.{name} + excluded.{name}"))
+        .collect();
+    let conflict =
+        format!("ON CONFLICT (actor, bucket, seq, context) DO UPDATE SET {}", sums.join(", "));
+    insert(tx, &shared, &conflict)
+}
+
+/// Where an event's own time puts it: actor, bucket, number of the event.
+pub type Place = [i64; 3];
+
+/// The next events behind the number `after` that count and have no facts, not even their place: in a sound
+/// database there are none. A bounded number; reads all facts.
+pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<Place>> {
+    let newest = super::newest(tx)?;
+    let mut placed = vec![false; usize::try_from(newest - after).unwrap_or_default()];
+    of_everybody(tx, &EVER, |fact| {
+        let at = usize::try_from(fact.seq() - after - 1);
+        if let Some(is_placed) = at.ok().and_then(|at| placed.get_mut(at)) {
+            *is_placed = true;
+        }
+    })?;
+    let sql = "SELECT seq, actor, event_ms FROM event_log \
+               WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq LIMIT $2";
+    let (mut found, mut last) = (Vec::new(), Some(after));
+    while let Some(after_row) = last.take() {
+        let bounds = [after_row.into(), FACT_LOCATE_CHUNK_COUNT.into()];
+        tx.query(sql, &bounds, |row| {
+            let seq = row.int(0)?;
+            last = Some(seq);
+            let at = usize::try_from(seq - after - 1).map_err(Problem::internal)?;
+            if !placed.get(at).copied().unwrap_or_default() {
+                found.push([row.int(1)?, row.int(2)?.div_euclid(BUCKET_MS), seq]);
+            }
+            Ok(true)
+        })?;
+        if !found.is_empty() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Notes places, so that their actors find the events.
+pub fn place(tx: &mut Tx<'_>, places: &[Place]) -> Result<()> {
+    let facts = places
+        .iter()
+        .map(|&[actor, bucket, seq]| Fact { key: [actor, bucket, seq, 0], sums: Sums::default() });
+    insert(tx, &facts.collect::<Vec<_>>(), "ON CONFLICT DO NOTHING")
+}
+
+/// Removes the facts of the actors behind `after` up to `last`.
+pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
+    let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
+    tx.execute(sql, &[after.into(), last.into()])?;
+    Runs::<Fact>::open(tx, Hold::Alone)?.remove(tx, after + 1, last, |_| true).map(drop)
+}
+
+/// The numbers of the events of actors, which are sorted, that have a part in a range of buckets.
+pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Result<String> {
+    let mut seqs = BTreeSet::new();
+    of_actors(tx, actors, buckets, |fact| {
+        seqs.insert(fact.seq());
+    })?;
+    json(&Vec::from_iter(seqs))
+}
+
+/// What an actor did in some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Did {
+    /// The actor's number.
+    pub actor: i64,
+    /// The sourcedId in its IRI, or the IRI itself where none is in it.
+    pub person: String,
+    /// Its e-mail address in lower case; empty where there is none.
+    pub email: String,
+    /// The sums of all its events.
+    pub sums: Sums,
+}
+
+/// The sums of every actor who did something in whole buckets of the instants, by actor. Reads each fact of
+/// that time once.
+pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
+    let mut sums: HashMap<i64, Sums> = HashMap::new();
+    of_everybody(tx, &buckets(&instants), |fact| {
+        sums.entry(fact.actor()).or_default().add(&fact.sums, 1);
+    })?;
+    let mut all = Vec::with_capacity(sums.len());
+    let sql = "SELECT id, person, lower(email) FROM event_actors ORDER BY id";
+    tx.query(sql, &[], |row| {
+        let actor = row.int(0)?;
+        if let Some(sums) = sums.remove(&actor) {
+            all.push(Did { actor, person: row.string(1)?, email: row.string(2)?, sums });
+        }
+        Ok(true)
+    })?;
+    Ok(all)
+}
+
+/// When each actor who did something in whole buckets of the instants did so last, in milliseconds.
+pub fn last_of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<HashMap<i64, i64>> {
+    let mut last: HashMap<i64, (i64, Vec<i64>)> = HashMap::new();
+    of_everybody(tx, &buckets(&instants), |fact| {
+        let (bucket, seqs) = last.entry(fact.actor()).or_insert((i64::MIN, Vec::new()));
+        if fact.bucket() > *bucket {
+            (*bucket, *seqs) = (fact.bucket(), Vec::new());
+        }
+        if fact.bucket() == *bucket {
+            seqs.push(fact.seq());
+        }
+    })?;
+    let mut seqs: Vec<i64> = last.into_values().flat_map(|(_, seqs)| seqs).collect();
+    seqs.sort_unstable();
+    let sql = format!("SELECT actor, event_ms FROM event_log WHERE seq IN ({})", marks(1));
+    let mut all: HashMap<i64, i64> = HashMap::new();
+    for list in lists(&seqs) {
+        let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
+        tx.query(&sql, &values, |row| {
+            let last = all.entry(row.int(0)?).or_insert(i64::MIN);
+            *last = row.int(1)?.max(*last);
+            Ok(true)
+        })?;
+    }
+    Ok(all)
+}
+
+fn buckets(instants: &Range<i64>) -> Range<i64> {
+    instants.start / BUCKET_MS..instants.end / BUCKET_MS
+}
+
+/// How many actors did something in an app, and how many of them since the instant. Reads all facts.
+pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<(usize, usize)> {
+    let sql = "SELECT id FROM event_contexts WHERE app = $1";
+    let contexts: HashSet<i64> =
+        tx.all(sql, &[app.into()], |row| row.int(0))?.into_iter().collect();
+    let since = since.milliseconds() / BUCKET_MS;
+    let (mut ever, mut lately) = (HashSet::new(), HashSet::new());
+    of_everybody(tx, &EVER, |fact| {
+        if contexts.contains(&fact.context()) {
+            ever.insert(fact.actor());
+            if fact.bucket() >= since {
+                lately.insert(fact.actor());
+            }
+        }
+    })?;
+    Ok((ever.len(), lately.len()))
+}
+
+/// Hands the facts of actors in whole buckets of the instants to `each`: the actor, the first instant of
+/// the bucket, the context, the sums of all events. By actor, in the order of their time.
+pub fn read(
+    tx: &mut Tx<'_>,
+    actors: &[i64],
+    instants: Range<i64>,
+    mut each: impl FnMut(i64, i64, &Context, &Sums),
+) -> Result<()> {
+    let mut actors = actors.to_vec();
+    actors.sort_unstable();
+    let mut found: BTreeMap<[i64; 3], Sums> = BTreeMap::new();
+    of_actors(tx, &actors, &buckets(&instants), |fact| {
+        if fact.context() != 0 {
+            let key = [fact.actor(), fact.bucket(), fact.context()];
+            found.entry(key).or_default().add(&fact.sums, 1);
+        }
+    })?;
+    // What was taken away from shared sums stands beside them.
+    found.retain(|_, sums| sums.events != 0);
+    let contexts = contexts(tx, found.keys().map(|key| key[2]).collect())?;
+    for ([actor, bucket, number], sums) in found {
+        let context = contexts.get(&number);
+        let context = context.ok_or_else(|| Problem::internal("a fact has no context"))?;
+        each(actor, bucket * BUCKET_MS, context, &sums);
+    }
+    Ok(())
+}
+
+fn contexts(tx: &mut Tx<'_>, numbers: BTreeSet<i64>) -> Result<HashMap<i64, Context>> {
+    let sql = format!(
+        "SELECT id, course, subject, app FROM event_contexts WHERE {}",
+        is_one_of_numbers(tx.dialect(), "id", "$1")
+    );
+    let mut found = HashMap::new();
+    tx.query(&sql, &[json(&Vec::from_iter(numbers))?.as_str().into()], |row| {
+        let context =
+            Context { course: row.string(1)?, subject: row.string(2)?, app: row.string(3)? };
+        found.insert(row.int(0)?, context);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+fn json(numbers: &[i64]) -> Result<String> {
+    serde_json::to_string(numbers).map_err(Problem::internal)
+}

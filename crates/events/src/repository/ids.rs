@@ -1,0 +1,132 @@
+//! Which number each id has: the hashes of ids, of the young ones in rows, of all others in runs.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, Value};
+
+use super::runs::{Hold, Packed, Record, Runs, pack};
+use super::{GATHERED, lists, marks};
+
+/// The hash of an id, and the number of the version that counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Id {
+    hash: i64,
+    seq: i64,
+}
+
+impl Record for Id {
+    const LIST: &'static str = "ids";
+    const CHUNKS: &'static str = "event_id_chunks";
+    const IN_CHUNK: usize = 256;
+    const FIRST: Self = Self { hash: 0, seq: 0 };
+
+    fn lead(&self) -> i64 {
+        self.hash
+    }
+
+    /// Ids have no time that would not change with a correction.
+    fn time(&self) -> i64 {
+        0
+    }
+
+    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+        pack(self.hash.wrapping_sub(before.hash), out);
+        pack(self.seq - before.seq, out);
+    }
+
+    fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self> {
+        let hash = before.hash.wrapping_add(packed.next()?);
+        Some(Self { hash, seq: before.seq.checked_add(packed.next()?)? })
+    }
+}
+
+/// Claims hashes for numbers, pairs of both. Answers who holds them where not all were free; nothing
+/// otherwise. The young rows become a run afterwards when they are to be `gathered`.
+pub(super) fn claim(
+    tx: &mut Tx<'_>,
+    keys: &mut [(i64, i64)],
+    gathered: bool,
+) -> Result<BTreeMap<i64, i64>> {
+    // Sorted, so that two transactions never wait in a ring.
+    keys.sort_unstable();
+    let hold = if gathered { Hold::Alone } else { Hold::Shared };
+    let mut runs = Runs::open(tx, hold)?;
+    let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
+    let mut taken = in_runs(tx, &runs, &hashes)?;
+    let free: Vec<Value<'_>> = keys
+        .iter()
+        .filter(|(hash, _)| !taken.contains_key(hash))
+        .flat_map(|&(hash, seq)| [hash.into(), seq.into()])
+        .collect();
+    let claimed = insert(tx, &free)?;
+    if claimed < keys.len() as u64 {
+        taken.extend(young(tx, &hashes)?);
+    }
+    if gathered {
+        gather(tx, &mut runs)?;
+    }
+    Ok(taken)
+}
+
+fn insert(tx: &mut Tx<'_>, values: &[Value<'_>]) -> Result<u64> {
+    if values.is_empty() {
+        return Ok(0);
+    }
+    tx.insert_rows("event_ids", &["hash", "seq"], values, "ON CONFLICT DO NOTHING")
+}
+
+/// Who holds the hashes.
+pub(super) fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    if hashes.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let mut sorted = hashes.to_vec();
+    sorted.sort_unstable();
+    let runs = Runs::open(tx, Hold::Snapshot)?;
+    let mut found = in_runs(tx, &runs, &sorted)?;
+    found.extend(young(tx, hashes)?);
+    Ok(found)
+}
+
+/// Gives a hash to another number, which is greater than the former one.
+pub(super) fn hold(tx: &mut Tx<'_>, hash: i64, seq: i64) -> Result<()> {
+    let sql = "INSERT INTO event_ids (hash, seq) VALUES ($1, $2) \
+               ON CONFLICT (hash) DO UPDATE SET seq = excluded.seq";
+    tx.execute(sql, &[hash.into(), seq.into()]).map(drop)
+}
+
+/// Of the hashes, which are sorted, those in runs. A correction stands in a later run than what it
+/// corrects, and has a greater number.
+fn in_runs(tx: &mut Tx<'_>, runs: &Runs<Id>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    let mut found = BTreeMap::new();
+    runs.find(tx, hashes, &(0..1), |Id { hash, seq }| {
+        let holder = found.entry(hash).or_insert(seq);
+        *holder = seq.max(*holder);
+    })?;
+    Ok(found)
+}
+
+fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    let sql = format!("SELECT hash, seq FROM event_ids WHERE hash IN ({})", marks(1));
+    let mut found = BTreeMap::new();
+    for list in lists(hashes) {
+        let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
+        tx.query(&sql, &values, |row| {
+            found.insert(row.int(0)?, row.int(1)?);
+            Ok(true)
+        })?;
+    }
+    Ok(found)
+}
+
+/// Makes a run of the young rows.
+fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Id>) -> Result<()> {
+    let sql = "SELECT hash, seq FROM event_ids ORDER BY hash LIMIT $1";
+    let ids =
+        tx.all(sql, &[GATHERED.into()], |row| Ok(Id { hash: row.int(0)?, seq: row.int(1)? }))?;
+    let last = ids.last().map(|id| id.hash);
+    let last = last.ok_or_else(|| Problem::internal("no id is young after one was claimed"))?;
+    tx.execute("DELETE FROM event_ids WHERE hash <= $1", &[last.into()])?;
+    runs.add(tx, ids)
+}

@@ -1,0 +1,161 @@
+//! The head of a run: where in it a lead may be.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use lyceum_core::limits::EVENT_HEADS_MAX_BYTES;
+use lyceum_core::{Problem, Result};
+use sha2::{Digest as _, Sha256};
+
+/// Where in a run a lead may be.
+pub(super) struct Head {
+    /// The first lead of each chunk.
+    leads: Vec<i64>,
+    filter: Filter,
+}
+
+impl Head {
+    /// That of chunks with these first leads; `all` are the leads of all records, sorted.
+    pub(super) fn of(leads: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
+        let mut all: Vec<i64> = all.collect();
+        all.dedup();
+        Self { leads, filter: Filter::of(&all) }
+    }
+
+    /// The chunks that may hold a lead, counted from 0.
+    pub(super) fn chunks_of(&self, lead: i64) -> Range<usize> {
+        if self.filter.may_hold(lead) { self.chunks_within(lead, lead) } else { 0..0 }
+    }
+
+    /// The chunks that may hold leads from `first` to `last`, counted from 0.
+    pub(super) fn chunks_within(&self, first: i64, last: i64) -> Range<usize> {
+        // A lead may begin in the chunk before the first that it leads.
+        let from = self.leads.partition_point(|lead| *lead < first).saturating_sub(1);
+        from..self.leads.partition_point(|lead| *lead <= last).max(from)
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let leads = self.leads.iter().flat_map(|lead| lead.to_le_bytes());
+        leads.chain(self.filter.0.iter().flat_map(|word| word.to_le_bytes())).collect()
+    }
+
+    /// Reads what [`Head::to_bytes`] wrote, of so many chunks. Errors: something else.
+    pub(super) fn read(bytes: &[u8], chunks: usize) -> Result<Self> {
+        let Some((leads, filter)) = bytes.split_at_checked(chunks * size_of::<i64>()) else {
+            return Err(Problem::internal("the head of a run is too short"));
+        };
+        let (leads, _) = leads.as_chunks();
+        let (words, _) = filter.as_chunks();
+        Ok(Self {
+            leads: leads.iter().map(|lead| i64::from_le_bytes(*lead)).collect(),
+            filter: Filter(words.iter().map(|word| u32::from_le_bytes(*word)).collect()),
+        })
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(&self.leads[..]) + size_of_val(&self.filter.0[..])
+    }
+}
+
+/// Words of 32 bits in one block of a filter: half of a cache line.
+const BLOCK: usize = 8;
+/// Bits of a filter for one lead: about one in two hundred others is taken for one that is there.
+const BITS: usize = 12;
+/// An odd number a word, by which the bit of a lead is found (the split block Bloom filter of Parquet).
+const SALTS: [u32; BLOCK] = [
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
+    0x5c6b_fb31,
+];
+
+/// Tells that a lead is not there, or may be.
+struct Filter(Vec<u32>);
+
+impl Filter {
+    fn of(leads: &[i64]) -> Self {
+        let blocks = (leads.len() * BITS).div_ceil(BLOCK * 32).max(1);
+        let mut filter = Self(vec![0; blocks * BLOCK]);
+        for lead in leads {
+            let (block, bits) = filter.place(*lead);
+            for (word, bit) in filter.0[block..block + BLOCK].iter_mut().zip(bits) {
+                *word |= bit;
+            }
+        }
+        filter
+    }
+
+    fn may_hold(&self, lead: i64) -> bool {
+        if self.0.len() < BLOCK {
+            return true;
+        }
+        let (block, bits) = self.place(lead);
+        self.0[block..block + BLOCK].iter().zip(bits).all(|(word, bit)| word & bit != 0)
+    }
+
+    /// The first word of a lead's block, and its bit in each word.
+    #[expect(clippy::cast_possible_truncation, reason = "halves of a hash are meant")]
+    fn place(&self, lead: i64) -> (usize, [u32; BLOCK]) {
+        let hash = spread(lead.cast_unsigned());
+        let blocks = (self.0.len() / BLOCK) as u64;
+        let block = ((hash >> 32) * blocks) >> 32;
+        let bits = SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27));
+        (block as usize * BLOCK, bits)
+    }
+}
+
+/// Neighbours far apart (the finalizer of SplitMix64).
+fn spread(mut number: u64) -> u64 {
+    number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// 64 bits of the hash of a head: two with one mark are one.
+pub(super) fn mark(head: &[u8]) -> i64 {
+    let digest = Sha256::digest(head);
+    i64::from_le_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
+}
+
+/// Heads that were read or written, by their marks: they never change, whatever becomes of their runs,
+/// and are the same in every database.
+#[derive(Default)]
+struct Known {
+    heads: HashMap<i64, Arc<Head>>,
+    bytes: usize,
+}
+
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+/// The head of the mark, if it is known.
+pub(super) fn known(mark: i64) -> Option<Arc<Head>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).heads.get(&mark).cloned()
+}
+
+/// Keeps a head. Where there are too many, all others are forgotten: those that are still in use are
+/// read once more.
+pub(super) fn keep(mark: i64, head: Head) -> Arc<Head> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.bytes + head.size() > EVENT_HEADS_MAX_BYTES {
+        *known = Known::default();
+    }
+    let head = Arc::new(head);
+    known.bytes += head.size();
+    if let Some(same) = known.heads.insert(mark, Arc::clone(&head)) {
+        known.bytes -= same.size();
+    }
+    head
+}
+
+/// Forgets a head that no run of this database has any longer.
+pub(super) fn forget(mark: i64) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(head) = known.heads.remove(&mark) {
+        known.bytes -= head.size();
+    }
+}

@@ -1,0 +1,357 @@
+//! Runs: sorted records in chunks of bytes (docs/decisions/057-runs.md).
+//!
+//! A row dirties a page of its own wherever its key is random, as a hash is, or an actor. Records that
+//! come together are one run instead: sorted, packed, and written at the end of a table. Runs of like
+//! size are merged, so that there are few, each record is written a few times only, and a look-up asks
+//! each run's filter, which is in memory, before it reads a chunk.
+
+mod head;
+
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+
+use integer_encoding::VarInt;
+use lyceum_core::{Problem, Result};
+use lyceum_store::dialect::turns;
+use lyceum_store::{Tx, Value};
+
+use self::head::Head;
+use super::{lists, marks};
+
+/// What a run holds.
+pub(super) trait Record: Copy + Ord {
+    /// The name of the list of its runs.
+    const LIST: &'static str;
+    /// The table of their chunks.
+    const CHUNKS: &'static str;
+    /// Records of a chunk: few enough that one is read and unpacked in microseconds.
+    const IN_CHUNK: usize;
+    /// What stands before the first record of a chunk.
+    const FIRST: Self;
+
+    /// What records are sorted and found by.
+    fn lead(&self) -> i64;
+    /// Its time, in whatever unit: runs of other times are not looked into.
+    fn time(&self) -> i64;
+    /// Writes it, knowing the one before.
+    fn put(&self, before: &Self, out: &mut Vec<u8>);
+    /// Reads it. `None`: it is no record.
+    fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self>;
+}
+
+/// Numbers that were packed, one after the other.
+pub(super) struct Packed<'a>(&'a [u8]);
+
+impl Packed<'_> {
+    /// The next number.
+    pub(super) fn next<N: VarInt>(&mut self) -> Option<N> {
+        let (number, size) = N::decode_var(self.0)?;
+        self.0 = &self.0[size..];
+        Some(number)
+    }
+}
+
+/// Packs a number: a small one takes a byte.
+pub(super) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
+    let mut bytes = [0; 10];
+    let size = number.encode_var(&mut bytes);
+    out.extend_from_slice(&bytes[..size]);
+}
+
+/// Powers of two between the sizes of runs that are merged with each other: eight make one of the next.
+const LEVEL_BITS: u32 = 3;
+/// Runs of one level that are merged.
+const MERGED: usize = 1 << LEVEL_BITS;
+/// Runs grow to this size. Merging one this large holds up other writers for some 0.1 s, and takes some
+/// 60 MB of memory meanwhile.
+const MAX_RECORDS: usize = 1 << 19;
+
+/// A run, as the list names it.
+#[derive(Clone, Copy)]
+struct Run {
+    /// The number of its head; those of its chunks follow.
+    head: i64,
+    chunks: i64,
+    records: i64,
+    /// The first of its times.
+    from: i64,
+    /// The last of its times.
+    to: i64,
+    /// The mark of its head.
+    mark: i64,
+}
+
+/// Numbers in a [`Run`].
+const RUN: usize = 6;
+
+impl Run {
+    fn numbers(self) -> [i64; RUN] {
+        [self.head, self.chunks, self.records, self.from, self.to, self.mark]
+    }
+
+    fn level(self) -> u32 {
+        self.records.max(1).ilog2() / LEVEL_BITS
+    }
+
+    fn is_within(&self, times: &Range<i64>) -> bool {
+        self.from < times.end && self.to >= times.start
+    }
+
+    /// The number behind its last chunk.
+    fn end(&self) -> i64 {
+        self.head + 1 + self.chunks
+    }
+}
+
+/// How long the runs of a kind stay as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// As long as the snapshot that is read.
+    Snapshot,
+    /// Nobody commits a change until this transaction ends.
+    Shared,
+    /// Nobody else does; this transaction may.
+    Alone,
+}
+
+/// The runs of a kind.
+pub(super) struct Runs<R> {
+    list: Vec<Run>,
+    record: PhantomData<R>,
+}
+
+impl<R: Record> Runs<R> {
+    /// Reads which there are.
+    pub(super) fn open(tx: &mut Tx<'_>, hold: Hold) -> Result<Self> {
+        let turns = match hold {
+            Hold::Snapshot => "",
+            Hold::Shared => turns(tx.dialect(), false),
+            Hold::Alone => turns(tx.dialect(), true),
+        };
+        let sql = format!("SELECT list FROM event_runs WHERE name = $1 {turns}");
+        let list = tx.query_one(&sql, &[R::LIST.into()], |row| {
+            let (numbers, _) = row.opt_blob(0)?.unwrap_or_default().as_chunks();
+            let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
+            let (runs, _) = numbers.as_chunks::<RUN>();
+            let run = |&[head, chunks, records, from, to, mark]: &[i64; RUN]| Run {
+                head,
+                chunks,
+                records,
+                from,
+                to,
+                mark,
+            };
+            Ok(runs.iter().map(run).collect())
+        })?;
+        let list = list.ok_or_else(|| Problem::internal("a list of runs is missing"))?;
+        Ok(Self { list, record: PhantomData })
+    }
+
+    /// Hands the records of the leads, which are sorted, to `each`; in no order.
+    pub(super) fn find(
+        &self,
+        tx: &mut Tx<'_>,
+        leads: &[i64],
+        times: &Range<i64>,
+        mut each: impl FnMut(R),
+    ) -> Result<()> {
+        let mut chunks = BTreeSet::new();
+        for run in self.list.iter().filter(|run| run.is_within(times)) {
+            let head = read_head::<R>(tx, run)?;
+            for lead in leads {
+                chunks.extend(head.chunks_of(*lead).map(|at| number(run, at)));
+            }
+        }
+        fetch::<R>(tx, chunks, |_, records| {
+            let wanted =
+                |one: &R| times.contains(&one.time()) && leads.binary_search(&one.lead()).is_ok();
+            records.into_iter().filter(wanted).for_each(&mut each);
+        })
+    }
+
+    /// Hands all records of the times to `each`, run by run.
+    pub(super) fn scan(
+        &self,
+        tx: &mut Tx<'_>,
+        times: &Range<i64>,
+        mut each: impl FnMut(R),
+    ) -> Result<()> {
+        let sql = format!("SELECT body FROM {} WHERE id > $1 AND id < $2 ORDER BY id", R::CHUNKS);
+        for run in self.list.iter().filter(|run| run.is_within(times)) {
+            tx.query(&sql, &[run.head.into(), run.end().into()], |row| {
+                let records = unpack::<R>(row.blob(0)?)?;
+                records.into_iter().filter(|one| times.contains(&one.time())).for_each(&mut each);
+                Ok(true)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds records as a run of their own, or merged with others of its size.
+    pub(super) fn add(&mut self, tx: &mut Tx<'_>, mut records: Vec<R>) -> Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        while self.merge(tx, &mut records)? {}
+        records.sort();
+        let head = self.list.iter().map(Run::end).max().unwrap_or(1);
+        let run = write(tx, head, &records)?;
+        self.list.push(run);
+        self.save(tx)
+    }
+
+    /// Takes runs of the size of the records out of the list, and joins them with the records, when there
+    /// are enough. Answers whether it did.
+    fn merge(&mut self, tx: &mut Tx<'_>, records: &mut Vec<R>) -> Result<bool> {
+        let level = records.len().ilog2() / LEVEL_BITS;
+        let (alike, others): (Vec<Run>, Vec<Run>) =
+            self.list.iter().partition(|run| run.level() == level);
+        let total = alike.iter().map(|run| run.records).sum::<i64>();
+        let is_too_large = usize::try_from(total).is_ok_and(|total| total > MAX_RECORDS);
+        if alike.len() + 1 < MERGED || is_too_large {
+            return Ok(false);
+        }
+        let merged = Self { list: alike, record: PhantomData };
+        merged.scan(tx, &(i64::MIN..i64::MAX), |one| records.push(one))?;
+        for run in merged.list {
+            drop_run::<R>(tx, &run)?;
+        }
+        self.list = others;
+        Ok(true)
+    }
+
+    /// Takes records with leads from `first` to `last` out, those that `goes` says. Answers how many.
+    pub(super) fn remove(
+        &mut self,
+        tx: &mut Tx<'_>,
+        first: i64,
+        last: i64,
+        goes: impl Fn(&R) -> bool,
+    ) -> Result<i64> {
+        let mut removed = 0;
+        let update = format!("UPDATE {} SET body = $1 WHERE id = $2", R::CHUNKS);
+        for run in &mut self.list {
+            let within = read_head::<R>(tx, run)?.chunks_within(first, last);
+            let mut changed = Vec::new();
+            let chunks = within.map(|at| number(run, at)).collect();
+            fetch::<R>(tx, chunks, |id, mut records| {
+                let before = records.len();
+                records.retain(|one| !((first..=last).contains(&one.lead()) && goes(one)));
+                if records.len() < before {
+                    run.records -= count(before - records.len());
+                    removed += count(before - records.len());
+                    changed.push((id, packed(&records)));
+                }
+            })?;
+            for (id, body) in changed {
+                tx.execute(&update, &[body.as_slice().into(), id.into()])?;
+            }
+        }
+        let (empty, list): (Vec<Run>, Vec<Run>) =
+            self.list.iter().partition(|run| run.records == 0);
+        for run in empty {
+            drop_run::<R>(tx, &run)?;
+        }
+        self.list = list;
+        if removed > 0 {
+            self.save(tx)?;
+        }
+        Ok(removed)
+    }
+
+    fn save(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let numbers = self.list.iter().flat_map(|run| run.numbers());
+        let list: Vec<u8> = numbers.flat_map(i64::to_le_bytes).collect();
+        let values = [list.as_slice().into(), R::LIST.into()];
+        tx.execute("UPDATE event_runs SET list = $1 WHERE name = $2", &values).map(drop)
+    }
+}
+
+/// The number of a chunk that is counted from 0.
+fn number(run: &Run, at: usize) -> i64 {
+    run.head + 1 + count(at)
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).expect("records fit into memory")
+}
+
+fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Run> {
+    let bodies: Vec<Vec<u8>> = records.chunks(R::IN_CHUNK).map(packed).collect();
+    let firsts = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lead()).collect();
+    let head = Head::of(firsts, records.iter().map(Record::lead));
+    let bytes = head.to_bytes();
+    let mark = head::mark(&bytes);
+    head::keep(mark, head);
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(2 * (bodies.len() + 1));
+    for (id, body) in (number..).zip(std::iter::once(&bytes).chain(&bodies)) {
+        values.extend([Value::Int(id), Value::Blob(body)]);
+    }
+    tx.insert_rows(R::CHUNKS, &["id", "body"], &values, "")?;
+    let times = || records.iter().map(Record::time);
+    Ok(Run {
+        head: number,
+        chunks: count(bodies.len()),
+        records: count(records.len()),
+        from: times().min().unwrap_or_default(),
+        to: times().max().unwrap_or_default(),
+        mark,
+    })
+}
+
+fn drop_run<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<()> {
+    head::forget(run.mark);
+    let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", R::CHUNKS);
+    tx.execute(&sql, &[run.head.into(), run.end().into()]).map(drop)
+}
+
+fn read_head<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<Arc<Head>> {
+    if let Some(head) = head::known(run.mark) {
+        return Ok(head);
+    }
+    let sql = format!("SELECT body FROM {} WHERE id = $1", R::CHUNKS);
+    let chunks = usize::try_from(run.chunks).map_err(Problem::internal)?;
+    let head = tx.query_one(&sql, &[run.head.into()], |row| Head::read(row.blob(0)?, chunks))?;
+    let head = head.ok_or_else(|| Problem::internal("a run has no head"))?;
+    Ok(head::keep(run.mark, head))
+}
+
+/// Hands the records of chunks, by their numbers, to `each`.
+fn fetch<R: Record>(
+    tx: &mut Tx<'_>,
+    chunks: BTreeSet<i64>,
+    mut each: impl FnMut(i64, Vec<R>),
+) -> Result<()> {
+    let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", R::CHUNKS, marks(1));
+    for list in lists(&Vec::from_iter(chunks)) {
+        let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
+        tx.query(&sql, &values, |row| {
+            each(row.int(0)?, unpack(row.blob(1)?)?);
+            Ok(true)
+        })?;
+    }
+    Ok(())
+}
+
+fn packed<R: Record>(records: &[R]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(records.len() * 16);
+    let mut before = R::FIRST;
+    for record in records {
+        record.put(&before, &mut out);
+        before = *record;
+    }
+    out
+}
+
+fn unpack<R: Record>(body: &[u8]) -> Result<Vec<R>> {
+    let mut packed = Packed(body);
+    let mut records: Vec<R> = Vec::with_capacity(R::IN_CHUNK);
+    while !packed.0.is_empty() {
+        let before = records.last().copied().unwrap_or(R::FIRST);
+        let record = R::take(&before, &mut packed);
+        records.push(record.ok_or_else(|| Problem::internal("a chunk of a run is damaged"))?);
+    }
+    Ok(records)
+}

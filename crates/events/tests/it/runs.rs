@@ -1,0 +1,83 @@
+//! The log when it is longer than what stays young: ids and places of most events stand in runs.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::random::Stream;
+use lyceum_events::repository::{Filter, Order, list, read};
+use lyceum_events::{Appended, Event, scan};
+
+use crate::log::{EARLY, LATE, both, event, send};
+
+/// Events that are new.
+const EVENTS: u32 = 20_000;
+
+#[test]
+fn events_in_runs_are_known_corrected_and_found() {
+    both(|db| {
+        let mut random = Stream::seeded(57);
+        let mut names: BTreeMap<u32, &str> = BTreeMap::new();
+        while names.len() < EVENTS as usize {
+            let size = *random.pick(&[1, 40, 300, 1900]);
+            let batch: Vec<(u32, &str)> = (0..size)
+                .map(|_| {
+                    let next = u32::try_from(names.len()).unwrap();
+                    let number = match random.below(10) {
+                        0 if next > 0 => u32::try_from(random.below(next.into())).unwrap(),
+                        _ => next,
+                    };
+                    let is_corrected = names.contains_key(&number) && random.below(3) == 0;
+                    let name = if is_corrected { "late" } else { "early" };
+                    let former = names.get(&number).copied();
+                    names.insert(number, if former == Some("late") { "late" } else { name });
+                    (number, name)
+                })
+                .collect();
+            let time = |name| if name == "late" { LATE } else { EARLY };
+            let events: Vec<Event> =
+                batch.iter().map(|&(number, name)| event(number, name, time(name))).collect();
+            let new = send(db, "app", &events);
+            assert!(new.iter().zip(&batch).all(|(it, (_, name))| match it {
+                Appended::Correction { .. } => *name == "late",
+                Appended::Older { .. } => *name == "early",
+                Appended::New { .. } | Appended::Same { .. } => true,
+            }));
+        }
+        let mut found = BTreeMap::new();
+        db.read_blocking(|tx| {
+            scan(tx, 0, i64::MAX, |logged| {
+                let name = logged.event.content()["object"]["name"].as_str().map(str::to_owned);
+                assert!(found.insert(logged.event.id.clone(), name).is_none(), "counted twice");
+                Ok(())
+            })
+        })
+        .unwrap();
+        assert_eq!(found.len(), names.len());
+        for (number, name) in &names {
+            assert_eq!(found[&id(*number)].as_deref(), Some(*name), "{number}");
+        }
+        for number in names.keys().step_by(97) {
+            let one = db.read_blocking(|tx| read(tx, &id(*number))).unwrap().unwrap();
+            assert_eq!(one.event.content()["object"]["name"], names[number]);
+        }
+        assert_eq!(db.read_blocking(|tx| read(tx, &id(EVENTS * 2))).unwrap(), None);
+        for actor in 0..3 {
+            let filter = Filter {
+                actor_id: Some(format!("https://example.org/users/{actor}")),
+                ..Filter::default()
+            };
+            let page = db.read_blocking(|tx| list(tx, &filter, Order::default(), 3, 5000)).unwrap();
+            let wanted = names.keys().filter(|number| *number % 3 == actor).count();
+            assert_eq!((page.total, page.events.len()), (i64::try_from(wanted).unwrap(), 3));
+        }
+        let young = "SELECT (SELECT count(*) FROM event_ids), (SELECT count(*) FROM event_facts)";
+        let counts = |tx: &mut lyceum_store::Tx<'_>| {
+            tx.query_one(young, &[], |row| Ok([row.int(0)?, row.int(1)?]))
+        };
+        let counts = db.read_blocking(counts).unwrap().unwrap();
+        assert!(counts.iter().all(|count| *count < 10_000), "{counts:?} stayed rows");
+    });
+}
+
+fn id(number: u32) -> String {
+    event(number, "", EARLY).id
+}
