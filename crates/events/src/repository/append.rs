@@ -167,7 +167,7 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
         marks(1)
     );
     let mut events = BTreeMap::new();
-    for list in lists(&Vec::from_iter(held.values().copied())) {
+    for list in lists(&held.values().copied().collect::<Vec<_>>()) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
             let logged = logged(row)?;

@@ -6,7 +6,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 
 use super::runs::{Hold, Packed, Record, Runs, pack};
-use super::{GATHERED, lists, marks};
+use super::{GATHERED_ROWS, lists, marks};
 
 /// The hash of an id, and the number of the version that counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,7 +124,7 @@ fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
 fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Id>) -> Result<()> {
     let sql = "SELECT hash, seq FROM event_ids ORDER BY hash LIMIT $1";
     let ids =
-        tx.all(sql, &[GATHERED.into()], |row| Ok(Id { hash: row.int(0)?, seq: row.int(1)? }))?;
+        tx.all(sql, &[GATHERED_ROWS.into()], |row| Ok(Id { hash: row.int(0)?, seq: row.int(1)? }))?;
     let last = ids.last().map(|id| id.hash);
     let last = last.ok_or_else(|| Problem::internal("no id is young after one was claimed"))?;
     tx.execute("DELETE FROM event_ids WHERE hash <= $1", &[last.into()])?;

@@ -27,9 +27,10 @@ const COLLECTION: &str = "events";
 /// `IN` lists are padded to this length, so that they share one prepared statement.
 const LIST: usize = 64;
 
-/// Events between two runs of what is young: rows that few enough are, whatever comes in, to stay in
-/// memory. As many young rows at most become one run.
+/// Events between two runs of what is young: few enough rows, whatever comes in, to stay in memory.
 const GATHERED: i64 = 1 << 14;
+/// Young rows that become one run at most: more than come in between, so that old ones become fewer.
+const GATHERED_ROWS: i64 = 4 * GATHERED;
 
 /// `$from, …` for one padded `IN` list.
 fn marks(from: usize) -> String {

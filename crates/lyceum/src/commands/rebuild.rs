@@ -22,11 +22,11 @@ impl Rebuild {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let actors = db.read_blocking(last_actor)?;
         let bar = printer.progress("rebuilding", u64::try_from(actors).unwrap_or_default());
-        let mut placed = 0;
+        let mut last = 0;
         loop {
-            let places = db.read_blocking(|tx| facts::unplaced(tx, placed))?;
+            let places = db.read_blocking(|tx| facts::unplaced(tx, last))?;
             let Some([.., seq]) = places.last() else { break };
-            placed = *seq;
+            last = *seq;
             settings::write(&db, move |tx| facts::place(tx, &places))?;
         }
         let (mut done, mut events, mut after) = (0_u64, 0_u64, 0);

@@ -13,7 +13,7 @@ use lyceum_store::{Row, Tx, Value};
 
 use self::fact::Fact;
 use super::runs::{Hold, Runs};
-use super::{GATHERED, lists, marks};
+use super::{GATHERED_ROWS, lists, marks};
 use crate::facts::{BUCKET_MS, Context, Facts, Sums};
 
 const COLUMNS: [&str; 14] = [
@@ -99,7 +99,7 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
 /// Makes a run of the young rows: of the first actors, and all of theirs.
 pub(super) fn gather(tx: &mut Tx<'_>) -> Result<()> {
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
-    let last = tx.query_one(sql, &[GATHERED.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
+    let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
     let mut facts = Vec::new();
     young(tx, "actor <= $1", &[last.into()], |fact| facts.push(fact))?;
     tx.execute("DELETE FROM event_facts WHERE actor <= $1", &[last.into()])?;

@@ -109,7 +109,7 @@ impl Filter {
     }
 }
 
-/// Neighbours far apart (the finalizer of SplitMix64).
+/// Neighbours far apart (the end of a round of `SplitMix64`).
 fn spread(mut number: u64) -> u64 {
     number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

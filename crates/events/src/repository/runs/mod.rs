@@ -249,12 +249,9 @@ impl<R: Record> Runs<R> {
                 tx.execute(&update, &[body.as_slice().into(), id.into()])?;
             }
         }
-        let (empty, list): (Vec<Run>, Vec<Run>) =
-            self.list.iter().partition(|run| run.records == 0);
-        for run in empty {
+        for run in self.list.extract_if(.., |run| run.records == 0) {
             drop_run::<R>(tx, &run)?;
         }
-        self.list = list;
         if removed > 0 {
             self.save(tx)?;
         }
@@ -354,4 +351,76 @@ fn unpack<R: Record>(body: &[u8]) -> Result<Vec<R>> {
         records.push(record.ok_or_else(|| Problem::internal("a chunk of a run is damaged"))?);
     }
     Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct Pair(i64, i64);
+
+    impl Record for Pair {
+        const LIST: &'static str = "";
+        const CHUNKS: &'static str = "";
+        const IN_CHUNK: usize = 4;
+        const FIRST: Self = Self(0, 0);
+
+        fn lead(&self) -> i64 {
+            self.0
+        }
+
+        fn time(&self) -> i64 {
+            self.1
+        }
+
+        fn put(&self, before: &Self, out: &mut Vec<u8>) {
+            pack(self.0.wrapping_sub(before.0), out);
+            pack(self.1, out);
+        }
+
+        fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self> {
+            Some(Self(before.0.wrapping_add(packed.next()?), packed.next()?))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_is_unpacked(pairs: Vec<(i64, i64)>) {
+            let pairs: Vec<Pair> = pairs.into_iter().map(|(lead, time)| Pair(lead, time)).collect();
+            prop_assert_eq!(unpack::<Pair>(&packed(&pairs)).unwrap(), pairs);
+        }
+
+        #[test]
+        fn what_is_damaged_is_told_or_read(bytes: Vec<u8>, chunks in 0_usize..4) {
+            let _ = unpack::<Pair>(&bytes);
+            if let Ok(head) = Head::read(&bytes, chunks) {
+                prop_assert!(head.chunks_of(7).end <= chunks);
+            }
+        }
+
+        #[test]
+        fn a_head_names_every_chunk_of_a_lead(mut leads in prop::collection::vec(-20_i64..20, 1..60)) {
+            leads.sort_unstable();
+            let firsts: Vec<i64> = leads.chunks(4).map(|chunk| chunk[0]).collect();
+            let made = Head::of(firsts.clone(), leads.iter().copied());
+            let read = Head::read(&made.to_bytes(), firsts.len()).unwrap();
+            for (at, chunk) in leads.chunks(4).enumerate() {
+                for lead in chunk {
+                    prop_assert!(made.chunks_of(*lead).contains(&at));
+                    prop_assert!(read.chunks_of(*lead).contains(&at));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_filter_leaves_nearly_all_others_out() {
+        let leads: Vec<i64> = (0..10_000).map(|number| number * 3).collect();
+        let head = Head::of(leads.clone(), leads.iter().copied());
+        let mistaken = leads.iter().filter(|lead| !head.chunks_of(**lead + 1).is_empty()).count();
+        assert!(mistaken < 100, "{mistaken} of 10000");
+    }
 }
