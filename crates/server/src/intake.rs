@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept};
-use lyceum_events::{Envelope, Sent, append_all};
+use lyceum_events::{Actors, Envelope, Sent, append_all};
 use lyceum_store::Tx;
 use tokio::sync::oneshot;
 
@@ -24,6 +24,8 @@ struct Queue {
     waiting: VecDeque<Waiting>,
     /// Whether a group is under way.
     busy: bool,
+    /// Those that groups have looked up.
+    actors: Arc<Actors>,
 }
 
 struct Waiting {
@@ -93,13 +95,14 @@ async fn keep_groups(app: App) {
 
 async fn keep(app: &App, taken: &Arc<Vec<Taken>>, which: Range<usize>) -> Result<Vec<i64>> {
     let (taken, now) = (Arc::clone(taken), app.clock.now());
+    let actors = Arc::clone(&app.intake.queue().actors);
     let write = move |tx: &mut Tx<'_>| {
         let taken = &taken[which.clone()];
         let sent: Vec<Sent<'_>> = taken
             .iter()
             .map(|Taken { client, envelope }| Sent { client, events: &envelope.events })
             .collect();
-        let appended = append_all(tx, now, &sent)?;
+        let (appended, learned) = append_all(tx, now, &sent, &actors)?;
         let mut rest = &appended[..];
         let accepted: Vec<Accepted<'_>> = taken
             .iter()
@@ -109,9 +112,13 @@ async fn keep(app: &App, taken: &Arc<Vec<Taken>>, which: Range<usize>) -> Result
                 Accepted { client, envelope, appended: own }
             })
             .collect();
-        accept(tx, now, &accepted)
+        Ok((accept(tx, now, &accepted)?, learned))
     };
-    app.db.write(write).await
+    let (jobs, learned) = app.db.write(write).await?;
+    if !learned.is_empty() {
+        Arc::make_mut(&mut app.intake.queue().actors).learn(learned);
+    }
+    Ok(jobs)
 }
 
 impl Intake {

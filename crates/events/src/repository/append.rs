@@ -7,7 +7,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
-use super::names::{self, Sources};
+use super::names::{self, Actors, Learned, Sources};
 use super::read::{COLUMNS, Logged, logged};
 use super::{COLLECTION, GATHERED, facts, ids, lists, marks};
 use crate::event::{Event, hash};
@@ -86,12 +86,20 @@ pub fn append(
     client: &str,
     events: &[Event],
 ) -> Result<Vec<Appended>> {
-    append_all(tx, now, &[Sent { client, events }])
+    let sent = [Sent { client, events }];
+    append_all(tx, now, &sent, &Actors::default()).map(|(appended, _)| appended)
 }
 
-/// [`append`] of what several clients sent: one answer an event, in their order.
-pub fn append_all(tx: &mut Tx<'_>, now: Timestamp, sent: &[Sent<'_>]) -> Result<Vec<Appended>> {
-    let mut actors = names::actors(tx, sent.iter().flat_map(|one| one.events))?.into_iter();
+/// [`append`] of what several clients sent: one answer an event, in their order, and the actors that
+/// were not known.
+pub fn append_all(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    sent: &[Sent<'_>],
+    known: &Actors,
+) -> Result<(Vec<Appended>, Learned)> {
+    let (actors, learned) = names::actors(tx, known, sent.iter().flat_map(|one| one.events))?;
+    let mut actors = actors.into_iter();
     let mut items: Vec<Item<'_>> = Vec::with_capacity(actors.len());
     for &Sent { client, events } in sent {
         let parts = events.iter().zip(actors.by_ref());
@@ -124,7 +132,7 @@ pub fn append_all(tx: &mut Tx<'_>, now: Timestamp, sent: &[Sent<'_>]) -> Result<
             _ => version(tx, &batch, *item)?,
         });
     }
-    Ok(answers)
+    Ok((answers, learned))
 }
 
 /// Inserts rows of the log.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use lyceum_core::limits::EVENT_ACTORS_KNOWN_COUNT;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of;
 use lyceum_store::{Tx, Value};
@@ -43,11 +44,43 @@ fn names(event: &Event) -> Names<'_> {
     (&event.actor, &event.email)
 }
 
-/// The number of each event's actor; new actors get theirs.
+/// Actors whose numbers are known without asking the store. A number never changes, but a transaction that
+/// gave one may fail: only what was committed is learned.
+#[derive(Clone, Debug, Default)]
+pub struct Actors(HashMap<String, i64>);
+
+/// Actors that a transaction looked up.
+#[derive(Debug, Default)]
+pub struct Learned(Vec<(String, i64)>);
+
+impl Learned {
+    /// Whether all were known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Actors {
+    /// Keeps what a transaction looked up that was committed.
+    pub fn learn(&mut self, learned: Learned) {
+        if self.0.len() + learned.0.len() > EVENT_ACTORS_KNOWN_COUNT {
+            self.0.clear();
+        }
+        self.0.extend(learned.0);
+    }
+}
+
+/// What an actor is known by.
+fn key((iri, email): Names<'_>) -> String {
+    [iri, "\n", email].concat()
+}
+
+/// The number of each event's actor, and those that were not known; new actors get theirs.
 pub(super) fn actors<'a>(
     tx: &mut Tx<'_>,
+    known: &Actors,
     events: impl Iterator<Item = &'a Event>,
-) -> Result<Vec<i64>> {
+) -> Result<(Vec<i64>, Learned)> {
     let mut places: HashMap<Names<'a>, usize> = HashMap::new();
     let mut of_events = Vec::new();
     for event in events {
@@ -55,25 +88,48 @@ pub(super) fn actors<'a>(
         of_events.push(*places.entry(names(event)).or_insert(next));
     }
     let mut numbers = vec![None; places.len()];
-    look_up(tx, &places, &mut numbers)?;
+    for (names, place) in &places {
+        numbers[*place] = known.0.get(&key(*names)).copied();
+    }
+    let unknown: Vec<(Names<'_>, usize)> = places
+        .iter()
+        .map(|(names, place)| (*names, *place))
+        .filter(|(_, place)| numbers[*place].is_none())
+        .collect();
+    find_or_make(tx, &places, &mut numbers)?;
+    let missing = || Problem::internal("an actor was not kept");
+    let learned = unknown
+        .into_iter()
+        .map(|(names, place)| Ok((key(names), numbers[place].ok_or_else(missing)?)))
+        .collect::<Result<_>>()?;
+    let of_events = of_events.into_iter().map(|place| numbers[place].ok_or_else(missing));
+    Ok((of_events.collect::<Result<_>>()?, Learned(learned)))
+}
+
+/// Looks up the numbers that are not known; new actors get theirs.
+fn find_or_make(
+    tx: &mut Tx<'_>,
+    places: &HashMap<Names<'_>, usize>,
+    numbers: &mut [Option<i64>],
+) -> Result<()> {
+    look_up(tx, places, numbers)?;
     let mut new: Vec<(Names<'_>, String)> = places
         .iter()
         .filter(|(_, place)| numbers[**place].is_none())
         .map(|(names, _)| (*names, local_id(names.0, "/users/")))
         .collect();
-    if !new.is_empty() {
-        // Sorted, so that two transactions never wait in a ring.
-        new.sort_unstable();
-        let mut values: Vec<Value<'_>> = Vec::with_capacity(new.len() * 3);
-        for ((iri, email), person) in &new {
-            values.extend([(*iri).into(), (*email).into(), Value::Text(person)]);
-        }
-        let columns = ["iri", "email", "person"];
-        tx.insert_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
-        look_up(tx, &places, &mut numbers)?;
+    if new.is_empty() {
+        return Ok(());
     }
-    let missing = || Problem::internal("an actor was not kept");
-    of_events.into_iter().map(|place| numbers[place].ok_or_else(missing)).collect()
+    // Sorted, so that two transactions never wait in a ring.
+    new.sort_unstable();
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(new.len() * 3);
+    for ((iri, email), person) in &new {
+        values.extend([(*iri).into(), (*email).into(), Value::Text(person)]);
+    }
+    let columns = ["iri", "email", "person"];
+    tx.insert_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
+    look_up(tx, places, numbers)
 }
 
 fn look_up(
@@ -83,6 +139,9 @@ fn look_up(
 ) -> Result<()> {
     let wanted = places.iter().filter(|(_, place)| numbers[**place].is_none());
     let iris: Vec<&str> = wanted.map(|((iri, _), _)| *iri).collect();
+    if iris.is_empty() {
+        return Ok(());
+    }
     let sql = format!(
         "SELECT id, iri, email FROM event_actors WHERE {}",
         is_one_of(tx.dialect(), "iri", "$1")
