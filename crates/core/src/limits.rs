@@ -162,7 +162,7 @@ pub const SQLITE_MMAP_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 /// Bytes of page cache of one SQLite connection.
 pub const SQLITE_CACHE_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of page cache of an SQLite connection that writes.
-pub const SQLITE_WRITE_CACHE_BYTES: u64 = 32 * 1024 * 1024;
+pub const SQLITE_WRITE_CACHE_BYTES: u64 = 16 * 1024 * 1024;
 /// Bytes of page cache of the temporary file in which an import remembers rows.
 pub const SPOOL_CACHE_BYTES: u64 = 4 * 1024 * 1024;
 /// Bytes to which the SQLite write-ahead log is cut back after a long write.

@@ -28,7 +28,7 @@ const COLLECTION: &str = "events";
 const LIST: usize = 64;
 
 /// Events between two runs of what is young: few enough rows, whatever comes in, to stay in memory.
-const GATHERED: i64 = 1 << 14;
+const GATHERED: i64 = 1 << 12;
 /// Young rows that become one run at most: more than come in between, so that old ones become fewer.
 const GATHERED_ROWS: i64 = 4 * GATHERED;
 
