@@ -36,4 +36,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "event_facts",
         sql: include_str!("../migrations/V10__event_facts.sql"),
     },
+    Migration {
+        version: 59,
+        name: "event_blocks",
+        sql: include_str!("../migrations/V59__event_blocks.sql"),
+    },
 ];

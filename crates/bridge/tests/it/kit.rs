@@ -177,6 +177,7 @@ pub(crate) fn rebuild(db: &Db) {
 pub(crate) fn empty(db: &Db) {
     let tables = [
         "event_log",
+        "event_blocks",
         "event_ids",
         "event_versions",
         "event_actors",

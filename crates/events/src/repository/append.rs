@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Row, Tx, Value};
 use sha2::{Digest, Sha256};
 
 use super::names::{self, Sources};
-use super::read::{COLUMNS, Logged, logged};
-use super::{COLLECTION, facts, lists, marks};
+use super::read::{Logged, Stored, logged};
+use super::{COLLECTION, blocks, facts, lists, marks};
 use crate::event::{Event, hash};
 
 /// What became of an event.
@@ -147,8 +147,11 @@ fn claim(tx: &mut Tx<'_>, items: &[Item<'_>], seqs: &[i64]) -> Result<BTreeMap<i
 /// Inserts rows of the log.
 fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
     let now = batch.now.milliseconds();
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 8);
-    for (Item { client, event, actor, .. }, seq) in rows {
+    let texts: Vec<(i64, &str)> =
+        rows.iter().map(|(item, seq)| (*seq, item.event.body())).collect();
+    let blocks = blocks::write(tx, &texts)?;
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 9);
+    for ((Item { client, event, actor, .. }, seq), block) in rows.iter().zip(blocks) {
         values.extend([
             Value::Int(*seq),
             batch.sources[&(event.sensor.as_str(), *client)].into(),
@@ -157,12 +160,22 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Resul
             event.send_time.milliseconds().into(),
             now.into(),
             now.into(),
-            event.body().into(),
+            block.map_or(event.body(), |_| "").into(),
+            block.into(),
         ]);
         tx.tally(COLLECTION, *seq, 1);
     }
-    let columns =
-        ["seq", "source", "actor", "event_ms", "send_ms", "received_ms", "changed_ms", "body"];
+    let columns = [
+        "seq",
+        "source",
+        "actor",
+        "event_ms",
+        "send_ms",
+        "received_ms",
+        "changed_ms",
+        "body",
+        "block",
+    ];
     tx.insert_rows("event_log", &columns, &values, "").map(drop)
 }
 
@@ -178,17 +191,18 @@ fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
 /// The events that hold the hashes.
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     let sql = format!(
-        "SELECT {COLUMNS}, i.hash FROM event_ids i JOIN event_log l ON l.seq = i.seq \
+        "SELECT {}, i.hash FROM event_ids i JOIN event_log l ON l.seq = i.seq \
          JOIN event_sources s ON s.id = l.source WHERE i.hash IN ({})",
+        Stored::COLUMNS,
         marks(1)
     );
     let mut found = BTreeMap::new();
     for list in lists(hashes) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
-        tx.query(&sql, &values, |row| {
-            found.insert(row.int(8)?, logged(row)?);
-            Ok(true)
-        })?;
+        let of = |row: &Row<'_>| Ok((row.int(Stored::WIDTH)?, Stored::read(row)?));
+        let (hashes, rows): (Vec<i64>, Vec<Stored>) =
+            tx.all(&sql, &values, of)?.into_iter().unzip();
+        found.extend(hashes.into_iter().zip(logged(tx, rows)?));
     }
     Ok(found)
 }
@@ -278,15 +292,12 @@ pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
 /// The versions that do not count.
 fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<Logged>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
-         JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq"
+        "SELECT {} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
+         JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq",
+        Stored::COLUMNS
     );
-    let mut found = Vec::new();
-    tx.query(&sql, &[hash.into()], |row| {
-        found.push(logged(row)?);
-        Ok(true)
-    })?;
-    Ok(found)
+    let rows = tx.all(&sql, &[hash.into()], Stored::read)?;
+    logged(tx, rows)
 }
 
 /// Notes that a version came in a later envelope, too.
