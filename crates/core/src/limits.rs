@@ -237,6 +237,12 @@ pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
 pub const EVENT_ACTORS_KNOWN_COUNT: usize = 100_000;
 /// Memory for the heads of runs of events, with which ids are told to be new: two bytes an event.
 pub const EVENT_HEADS_MAX_BYTES: usize = 512 * 1024 * 1024;
+/// Events that come together at least for their text to be packed in blocks.
+pub const EVENT_BLOCK_MIN_RECORDS: usize = 16;
+/// Events whose text one block holds at most. Who wants one of them unpacks them all.
+pub const EVENT_BLOCK_MAX_RECORDS: usize = 32;
+/// Bytes of a block before it is packed, at most; a longer event stands in a row of its own.
+pub const EVENT_BLOCK_MAX_BYTES: usize = 64 * 1024;
 /// Faults of one Caliper envelope that are told in full; the rest is counted.
 pub const EVENT_MAX_REPORTED_FAULTS: usize = 100;
 /// Bytes of the IRI of an event, entity or sensor at most.

@@ -41,4 +41,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "event_runs",
         sql: include_str!("../migrations/V57__event_runs.sql"),
     },
+    Migration {
+        version: 59,
+        name: "event_blocks",
+        sql: include_str!("../migrations/V59__event_blocks.sql"),
+    },
 ];

@@ -169,6 +169,7 @@ pub(crate) fn rebuild(db: &Db) {
 pub(crate) fn empty(db: &Db) {
     let tables = [
         "event_log",
+        "event_blocks",
         "event_ids",
         "event_id_chunks",
         "event_versions",

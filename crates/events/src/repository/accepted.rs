@@ -1,10 +1,13 @@
 //! What an accepted envelope leaves beside its events: entities and the state of its job.
 
+use std::collections::BTreeMap;
+
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Result, limits};
 use lyceum_store::{Tx, Value};
 
 use super::append::Appended;
+use super::read::numbered;
 use crate::envelope::Envelope;
 
 /// An envelope whose events were appended.
@@ -79,17 +82,14 @@ pub fn done(tx: &mut Tx<'_>, job: i64) -> Result<Option<Done>> {
         Ok((Timestamp::from_milliseconds(row.int(0)?), numbers(row.text(1)?)))
     })?;
     let Some((at, seqs)) = found else { return Ok(None) };
-    let mut events = Vec::with_capacity(seqs.len());
-    for seq in seqs {
-        let sql = "SELECT body FROM event_log WHERE seq = $1";
-        let id = tx.query_one(sql, &[seq.into()], |row| {
-            let tree: serde_json::Value =
-                serde_json::from_str(row.text(0)?).map_err(Problem::internal)?;
-            Ok(tree["id"].as_str().unwrap_or_default().to_owned())
-        })?;
-        events.push((seq, id.unwrap_or_default()));
-    }
-    Ok(Some(Done { at, events }))
+    let mut ids = BTreeMap::new();
+    numbered(tx, &seqs, |logged| {
+        ids.insert(logged.seq, logged.event.id);
+        Ok(())
+    })?;
+    // An event that was sent twice at once has its number twice.
+    let id = |seq: &i64| ids.get(seq).cloned().unwrap_or_default();
+    Ok(Some(Done { at, events: seqs.iter().map(|seq| (*seq, id(seq))).collect() }))
 }
 
 /// Removes states of jobs that are too old, a few at a time and not for every envelope.

@@ -8,8 +8,8 @@ use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
 use super::names::{self, Actors, Learned, Sources};
-use super::read::{COLUMNS, Logged, logged};
-use super::{COLLECTION, GATHERED, facts, ids, lists, marks};
+use super::read::{Logged, Stored, logged};
+use super::{COLLECTION, GATHERED, blocks, facts, ids, lists, marks};
 use crate::event::{Event, hash};
 
 /// What became of an event.
@@ -138,8 +138,11 @@ pub fn append_all(
 /// Inserts rows of the log.
 fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
     let now = batch.now.milliseconds();
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 8);
-    for (Item { client, event, actor, .. }, seq) in rows {
+    let texts: Vec<(i64, &str)> =
+        rows.iter().map(|(item, seq)| (*seq, item.event.body())).collect();
+    let blocks = blocks::write(tx, &texts)?;
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 9);
+    for ((Item { client, event, actor, .. }, seq), block) in rows.iter().zip(blocks) {
         values.extend([
             Value::Int(*seq),
             batch.sources[&(event.sensor.as_str(), *client)].into(),
@@ -148,12 +151,22 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Resul
             event.send_time.milliseconds().into(),
             now.into(),
             now.into(),
-            event.body().into(),
+            block.map_or(event.body(), |_| "").into(),
+            block.into(),
         ]);
         tx.tally(COLLECTION, *seq, 1);
     }
-    let columns =
-        ["seq", "source", "actor", "event_ms", "send_ms", "received_ms", "changed_ms", "body"];
+    let columns = [
+        "seq",
+        "source",
+        "actor",
+        "event_ms",
+        "send_ms",
+        "received_ms",
+        "changed_ms",
+        "body",
+        "block",
+    ];
     tx.insert_rows("event_log", &columns, &values, "").map(drop)
 }
 
@@ -170,18 +183,15 @@ fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     let held = ids::holders(tx, hashes)?;
     let sql = format!(
-        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source \
-         WHERE l.seq IN ({})",
+        "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
+        Stored::COLUMNS,
         marks(1)
     );
     let mut events = BTreeMap::new();
     for list in lists(&held.values().copied().collect::<Vec<_>>()) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
-        tx.query(&sql, &values, |row| {
-            let logged = logged(row)?;
-            events.insert(logged.seq, logged);
-            Ok(true)
-        })?;
+        let rows = tx.all(&sql, &values, Stored::read)?;
+        events.extend(logged(tx, rows)?.into_iter().map(|logged| (logged.seq, logged)));
     }
     Ok(held.into_iter().filter_map(|(hash, seq)| Some((hash, events.remove(&seq)?))).collect())
 }
@@ -268,15 +278,12 @@ pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
 /// The versions that do not count.
 fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<Logged>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
-         JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq"
+        "SELECT {} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
+         JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq",
+        Stored::COLUMNS
     );
-    let mut found = Vec::new();
-    tx.query(&sql, &[hash.into()], |row| {
-        found.push(logged(row)?);
-        Ok(true)
-    })?;
-    Ok(found)
+    let rows = tx.all(&sql, &[hash.into()], Stored::read)?;
+    logged(tx, rows)
 }
 
 /// Notes that a version came in a later envelope, too.

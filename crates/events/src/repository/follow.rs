@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
-use super::read::{COLUMNS, Logged, logged};
+use super::read::{Logged, Stored, logged};
 
 /// How far somebody has followed the log.
 ///
@@ -34,10 +34,11 @@ impl Follow {
     pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<Logged>)> {
         let horizon = tx.horizon()?;
         let sql = format!(
-            "SELECT {COLUMNS}, l.superseded_by FROM event_log l \
-             JOIN event_sources s ON s.id = l.source WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
+            "SELECT {}, l.superseded_by FROM event_log l \
+             JOIN event_sources s ON s.id = l.source WHERE l.seq > $1 ORDER BY l.seq LIMIT $2",
+            Stored::COLUMNS
         );
-        let mut events = Vec::new();
+        let mut rows = Vec::new();
         let limit = limits::EVENT_STREAM_BATCH_RECORDS;
         tx.query(&sql, &[self.seen.into(), limit.into()], |row| {
             let seq = row.int(0)?;
@@ -50,11 +51,11 @@ impl Follow {
             }
             self.gap = None;
             self.seen = seq;
-            if row.opt_int(8)?.is_none() {
-                events.push(logged(row)?);
+            if row.opt_int(Stored::WIDTH)?.is_none() {
+                rows.push(Stored::read(row)?);
             }
             Ok(true)
         })?;
-        Ok((self, events))
+        Ok((self, logged(tx, rows)?))
     }
 }

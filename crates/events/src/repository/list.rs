@@ -8,7 +8,7 @@ use lyceum_store::dialect::{is_among, is_one_of_numbers};
 use lyceum_store::{Tx, Value};
 
 use super::append::find;
-use super::read::{COLUMNS, Logged, logged};
+use super::read::{Logged, Stored, logged};
 use super::{COLLECTION, facts};
 
 /// Which events a list shows; an empty one shows all.
@@ -188,16 +188,13 @@ pub fn list(
     };
     let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
     let sql = format!(
-        "SELECT {COLUMNS} FROM {from} WHERE {conditions} ORDER BY {} \
-         LIMIT ${limit_at} OFFSET ${skip_at}",
+        "SELECT {} FROM {from} WHERE {conditions} ORDER BY {} LIMIT ${limit_at} OFFSET ${skip_at}",
+        Stored::COLUMNS,
         read.sql()
     );
     wanted.extend([Wanted::Number(limit), Wanted::Number(skip)]);
-    let mut events = Vec::new();
-    tx.query(&sql, &values(&wanted), |row| {
-        events.push(logged(row)?);
-        Ok(true)
-    })?;
+    let rows = tx.all(&sql, &values(&wanted), Stored::read)?;
+    let mut events = logged(tx, rows)?;
     if read != order {
         events.reverse();
     }
@@ -210,14 +207,12 @@ pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
                   AND n.superseded_by IS NULL ORDER BY n.seq DESC LIMIT 1) \
                   FROM event_sources t ORDER BY t.id DESC LIMIT $1";
     let sql = format!(
-        "SELECT {COLUMNS} FROM {FROM} WHERE {} ORDER BY s.sensor, l.seq DESC",
+        "SELECT {} FROM {FROM} WHERE {} ORDER BY s.sensor, l.seq DESC",
+        Stored::COLUMNS,
         is_among(tx.dialect(), "l.seq", newest)
     );
-    let mut events: Vec<Logged> = Vec::new();
-    tx.query(&sql, &[most.into()], |row| {
-        events.push(logged(row)?);
-        Ok(true)
-    })?;
+    let rows = tx.all(&sql, &[most.into()], Stored::read)?;
+    let mut events = logged(tx, rows)?;
     // A sensor may have sent as several clients.
     events.dedup_by(|one, before| one.event.sensor == before.event.sensor);
     Ok(events)

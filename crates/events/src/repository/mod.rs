@@ -2,6 +2,7 @@
 
 mod accepted;
 mod append;
+mod blocks;
 pub(crate) mod facts;
 mod flow;
 mod follow;

@@ -1,13 +1,15 @@
 //! Reading the log.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Row, Tx, Value};
 
-use super::facts;
+use super::blocks::Texts;
+use super::{facts, lists, marks};
 use crate::event::Event;
 use crate::facts::BUCKET_MS;
 
@@ -28,21 +30,84 @@ pub struct Logged {
     pub event: Event,
 }
 
-/// The columns of a [`Logged`], from `event_log l` and `event_sources s`.
-pub(super) const COLUMNS: &str =
-    "l.seq, s.client, s.sensor, l.send_ms, l.received_ms, l.changed_ms, l.body, l.actor";
+/// A row of the log, whose text may stand in a block.
+pub(super) struct Stored {
+    pub(super) seq: i64,
+    actor: i64,
+    client: String,
+    sensor: String,
+    sent: Timestamp,
+    received: Timestamp,
+    changed: Timestamp,
+    block: Option<i64>,
+    body: String,
+}
 
-/// Reads [`COLUMNS`].
-pub(super) fn logged(row: &Row<'_>) -> Result<Logged> {
-    let at = |column| row.int(column).map(Timestamp::from_milliseconds);
-    Ok(Logged {
-        seq: row.int(0)?,
-        actor: row.int(7)?,
-        client: row.text(1)?.to_owned(),
-        received: at(4)?,
-        changed: at(5)?,
-        event: Event::read(row.text(6)?, row.text(2)?, at(3)?)?,
-    })
+impl Stored {
+    /// The columns of one, from `event_log l` and `event_sources s`.
+    pub(super) const COLUMNS: &str = "l.seq, s.client, s.sensor, l.send_ms, l.received_ms, \
+                                      l.changed_ms, l.body, l.actor, l.block";
+
+    /// The columns in front of those that a query has beside them.
+    pub(super) const WIDTH: usize = 9;
+
+    /// Reads [`Self::COLUMNS`].
+    pub(super) fn read(row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            seq: row.int(0)?,
+            client: row.string(1)?,
+            sensor: row.string(2)?,
+            sent: row.time(3)?,
+            received: row.time(4)?,
+            changed: row.time(5)?,
+            body: row.string(6)?,
+            actor: row.int(7)?,
+            block: row.opt_int(8)?,
+        })
+    }
+
+    fn logged(self, texts: &Texts) -> Result<Logged> {
+        let body = if self.block.is_some() { texts.of(self.seq)? } else { &self.body };
+        Ok(Logged {
+            event: Event::read(body, &self.sensor, self.sent)?,
+            seq: self.seq,
+            actor: self.actor,
+            client: self.client,
+            received: self.received,
+            changed: self.changed,
+        })
+    }
+}
+
+/// The events of rows, in the order of the rows.
+pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<Stored>) -> Result<Vec<Logged>> {
+    let packed: Vec<(i64, i64)> =
+        rows.iter().filter_map(|row| Some((row.seq, row.block?))).collect();
+    let texts = Texts::read(tx, &packed)?;
+    rows.into_iter().map(|row| row.logged(&texts)).collect()
+}
+
+/// Hands the events of the numbers to `each`, in the order of the numbers; a bounded number of them
+/// is in memory at once.
+pub(super) fn numbered(
+    tx: &mut Tx<'_>,
+    seqs: &[i64],
+    mut each: impl FnMut(Logged) -> Result<()>,
+) -> Result<()> {
+    let sql = format!(
+        "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
+        Stored::COLUMNS,
+        marks(1)
+    );
+    for list in lists(seqs) {
+        let values: Vec<Value<'_>> = list.iter().copied().map(Value::Int).collect();
+        let rows = tx.all(&sql, &values, Stored::read)?;
+        let events = logged(tx, rows)?.into_iter().map(|event| (event.seq, event));
+        let mut events: BTreeMap<i64, Logged> = events.collect();
+        // The list is padded with its first number.
+        list.iter().filter_map(|seq| events.remove(seq)).try_for_each(&mut each)?;
+    }
+    Ok(())
 }
 
 /// Hands the events behind `after`, `limit` at most, to `each`, in the order of their numbers; of
@@ -55,18 +120,24 @@ pub fn scan(
     mut each: impl FnMut(Logged) -> Result<()>,
 ) -> Result<Option<i64>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source \
-         WHERE l.seq > $1 AND l.superseded_by IS NULL ORDER BY l.seq LIMIT $2"
+        "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source \
+         WHERE l.seq > $1 AND l.superseded_by IS NULL ORDER BY l.seq LIMIT $2",
+        Stored::COLUMNS
     );
-    let (mut last, mut rows) = (after, 0);
-    tx.query(&sql, &[after.into(), limit.into()], |row| {
-        let logged = logged(row)?;
-        (last, rows) = (logged.seq, rows + 1);
-        each(logged)?;
-        Ok(true)
-    })?;
-    Ok((rows == limit).then_some(last))
+    let (mut last, mut left) = (after, limit);
+    while left > 0 {
+        let most = left.min(SCAN_CHUNK);
+        let rows = tx.all(&sql, &[last.into(), most.into()], Stored::read)?;
+        let Some(end) = rows.last() else { return Ok(None) };
+        last = end.seq;
+        left -= i64::try_from(rows.len()).map_err(Problem::internal)?;
+        logged(tx, rows)?.into_iter().try_for_each(&mut each)?;
+    }
+    Ok(Some(last))
 }
+
+/// Events that a scan has in memory at once.
+const SCAN_CHUNK: i64 = 256;
 
 /// Hands the events of an actor whose times lie in the range of milliseconds to `each`, of an event
 /// that was corrected the version that counts.
@@ -74,18 +145,17 @@ pub fn of_actor(
     tx: &mut Tx<'_>,
     actor: i64,
     times: Range<i64>,
-    mut each: impl FnMut(Logged) -> Result<()>,
+    each: impl FnMut(Logged) -> Result<()>,
 ) -> Result<()> {
     let bucket = |at: i64| at.div_euclid(BUCKET_MS);
     let Range { start, end } = times;
     let seqs = facts::seqs(tx, &[actor], &(bucket(start)..bucket(end) + 1))?;
     let sql = format!(
-        "SELECT {COLUMNS} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE {} \
-         AND l.event_ms >= $2 AND l.event_ms < $3 AND l.superseded_by IS NULL ORDER BY l.event_ms",
+        "SELECT l.seq FROM event_log l WHERE {} AND l.event_ms >= $2 AND l.event_ms < $3 \
+         AND l.superseded_by IS NULL ORDER BY l.event_ms, l.seq",
         is_one_of_numbers(tx.dialect(), "l.seq", "$1")
     );
-    tx.query(&sql, &[seqs.as_str().into(), start.into(), end.into()], |row| {
-        each(logged(row)?)?;
-        Ok(true)
-    })
+    let values = [seqs.as_str().into(), start.into(), end.into()];
+    let seqs = tx.all(&sql, &values, |row| row.int(0))?;
+    numbered(tx, &seqs, each)
 }

@@ -54,7 +54,7 @@ fn current(db: &Db) -> Vec<(String, Value)> {
 }
 
 fn empty(db: &Db) {
-    let tables = ["event_log", "event_ids", "event_versions", "event_facts"];
+    let tables = ["event_log", "event_blocks", "event_ids", "event_versions", "event_facts"];
     let emptied = db.write_blocking(|tx| {
         tables
             .iter()

@@ -6,6 +6,7 @@
     reason = "a test stops where it fails, and says what it leaves out"
 )]
 
+mod blocks;
 mod following;
 mod listing;
 mod log;

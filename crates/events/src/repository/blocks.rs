@@ -1,0 +1,145 @@
+//! The text of events in blocks: what one transaction appends together is packed together, since events of
+//! one sender say nearly the same.
+//!
+//! A block is, for each of its events, its number, the bytes of its text, and its text; all of it packed.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::limits::{
+    EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS, EVENT_BLOCK_MIN_RECORDS,
+};
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, Value};
+use zstd::bulk::{Compressor, Decompressor};
+
+use super::{lists, marks};
+
+/// Bytes in front of a text: the number of its event, and how long it is.
+const HEAD: usize = 8 + 4;
+/// The fastest that the format calls by a positive number: half of the bytes of the next faster one.
+const LEVEL: i32 = 1;
+
+/// Writes the text of events that come together, by their numbers. Answers each one's block; none for
+/// an event whose row holds its text: where there are few, or where one is long.
+pub(super) fn write(tx: &mut Tx<'_>, texts: &[(i64, &str)]) -> Result<Vec<Option<i64>>> {
+    if texts.len() < EVENT_BLOCK_MIN_RECORDS {
+        return Ok(vec![None; texts.len()]);
+    }
+    let mut packer = Packer::new()?;
+    let mut blocks = Vec::with_capacity(texts.len());
+    for (seq, text) in texts {
+        blocks.push(packer.add(*seq, text)?);
+    }
+    packer.end_block()?;
+    let rows: Vec<Value<'_>> =
+        packer.packed.iter().flat_map(|(id, packed)| [(*id).into(), packed[..].into()]).collect();
+    tx.insert_rows("event_blocks", &["id", "packed"], &rows, "")?;
+    Ok(blocks)
+}
+
+struct Packer {
+    compressor: Compressor<'static>,
+    /// The block that is being filled, the number of its first event and how many it has.
+    plain: Vec<u8>,
+    first: i64,
+    records: usize,
+    /// The blocks that are full.
+    packed: Vec<(i64, Vec<u8>)>,
+}
+
+impl Packer {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            compressor: Compressor::new(LEVEL).map_err(Problem::internal)?,
+            plain: Vec::with_capacity(EVENT_BLOCK_MAX_BYTES),
+            first: 0,
+            records: 0,
+            packed: Vec::new(),
+        })
+    }
+
+    /// Adds a text and answers its block; none where it is longer than a block may be.
+    fn add(&mut self, seq: i64, text: &str) -> Result<Option<i64>> {
+        let bytes = HEAD + text.len();
+        if bytes > EVENT_BLOCK_MAX_BYTES {
+            return Ok(None);
+        }
+        let is_full = self.records == EVENT_BLOCK_MAX_RECORDS
+            || self.plain.len() + bytes > EVENT_BLOCK_MAX_BYTES;
+        if is_full {
+            self.end_block()?;
+        }
+        if self.records == 0 {
+            self.first = seq;
+        }
+        let length = u32::try_from(text.len()).expect("a block's text is short");
+        self.plain.extend(seq.to_be_bytes());
+        self.plain.extend(length.to_be_bytes());
+        self.plain.extend(text.as_bytes());
+        self.records += 1;
+        Ok(Some(self.first))
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        if self.records > 0 {
+            let packed = self.compressor.compress(&self.plain).map_err(Problem::internal)?;
+            self.packed.push((self.first, packed));
+            self.plain.clear();
+            self.records = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Texts that were read from their blocks, by the numbers of their events.
+#[derive(Default)]
+pub(super) struct Texts(BTreeMap<i64, String>);
+
+impl Texts {
+    /// Reads the texts of events, by number and block. Each block is unpacked once.
+    pub(super) fn read(tx: &mut Tx<'_>, wanted: &[(i64, i64)]) -> Result<Self> {
+        let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+        for &(seq, block) in wanted {
+            by_block.entry(block).or_default().push(seq);
+        }
+        let mut texts = Self::default();
+        if by_block.is_empty() {
+            return Ok(texts);
+        }
+        let mut unpack = Decompressor::new().map_err(Problem::internal)?;
+        let sql = format!("SELECT id, packed FROM event_blocks WHERE id IN ({})", marks(1));
+        for list in lists(&by_block.keys().copied().collect::<Vec<i64>>()) {
+            let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
+            tx.query(&sql, &values, |row| {
+                let plain = unpack.decompress(row.blob(1)?, EVENT_BLOCK_MAX_BYTES);
+                let plain = plain.map_err(Problem::internal)?;
+                texts.take(&plain, &by_block[&row.int(0)?])?;
+                Ok(true)
+            })?;
+        }
+        Ok(texts)
+    }
+
+    /// Takes the texts of the events out of a block.
+    fn take(&mut self, mut plain: &[u8], seqs: &[i64]) -> Result<()> {
+        let broken = || Problem::internal("a block of events is broken");
+        while let Some((head, rest)) = plain.split_first_chunk::<HEAD>() {
+            let (seq, length) = head.split_at(8);
+            let seq = i64::from_be_bytes(seq.try_into().expect("it was split there"));
+            let length = u32::from_be_bytes(length.try_into().expect("it was split there"));
+            let (text, rest) = rest.split_at_checked(length as usize).ok_or_else(broken)?;
+            if seqs.contains(&seq) {
+                let text = str::from_utf8(text).map_err(Problem::internal)?;
+                self.0.insert(seq, text.to_owned());
+            }
+            plain = rest;
+        }
+        if plain.is_empty() { Ok(()) } else { Err(broken()) }
+    }
+
+    /// The text of an event.
+    pub(super) fn of(&self, seq: i64) -> Result<&str> {
+        let text = self.0.get(&seq).map(String::as_str);
+        text.ok_or_else(|| Problem::internal(format!("the text of the event {seq} is missing")))
+    }
+}

@@ -1,0 +1,148 @@
+//! Events that come together stand in blocks, and are read as those that came alone.
+
+use lyceum_core::Result;
+use lyceum_core::limits::{EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS};
+use lyceum_core::time::Timestamp;
+use lyceum_events::repository::{Accepted, By, Filter, Follow, Order, accept, done, list, read};
+use lyceum_events::{Envelope, Event, Logged, MIGRATIONS, append, of_actor, scan};
+use lyceum_store::{Db, Tx};
+use lyceum_testkit::both_stores;
+
+use crate::log::{EARLY, LATE, both, event, send};
+
+/// Texts that are packed, and two that are too long for it: one is as long as a block, one is longer.
+fn events() -> Vec<Event> {
+    let names = ["a", "ä\u{1f600}\u{301}\"\\\n\t\u{0}", "\u{10ffff}\u{feff}", ""];
+    (0..80)
+        .map(|number| {
+            let name = match number {
+                40 => "x".repeat(EVENT_BLOCK_MAX_BYTES - 600),
+                50 => "y".repeat(EVENT_BLOCK_MAX_BYTES),
+                _ => format!("{} {number}", names[number as usize % names.len()]),
+            };
+            let mut event = event(number, &name, EARLY);
+            event.sensor = format!("https://app.example.org/sensors/{}", number % 5);
+            event.time = event.time.plus_seconds(i64::from(number * 7919 % 100_000));
+            event
+        })
+        .collect()
+}
+
+/// All that is read of the log, in each way that there is.
+fn all_reads(tx: &mut Tx<'_>) -> Result<Vec<Logged>> {
+    let mut found = Vec::new();
+    let filters = [
+        Filter::default(),
+        Filter { sensor: Some("https://app.example.org/sensors/2".into()), ..Filter::default() },
+        Filter { actor_id: Some("https://example.org/users/1".into()), ..Filter::default() },
+        Filter { start: Some(event(0, "", EARLY).time.plus_seconds(9000)), ..Filter::default() },
+    ];
+    for filter in &filters {
+        for by in [By::Arrival, By::Time, By::Sensor] {
+            for is_reversed in [false, true] {
+                let order = Order { by, is_reversed };
+                found.extend(list(tx, filter, order, 100, 3)?.events);
+            }
+        }
+    }
+    let mut keep = |logged| {
+        found.push(logged);
+        Ok(())
+    };
+    assert_eq!(scan(tx, 0, 1000, &mut keep)?, None);
+    for actor in 1..=3 {
+        of_actor(tx, actor, i64::MIN / 2..i64::MAX / 2, &mut keep)?;
+    }
+    for number in 0..80 {
+        found.extend(read(tx, &event(number, "", EARLY).id)?);
+    }
+    Ok(found)
+}
+
+fn blocks(db: &Db) -> i64 {
+    let count =
+        |tx: &mut Tx<'_>| tx.query_one("SELECT COUNT(*) FROM event_blocks", &[], |row| row.int(0));
+    db.read_blocking(count).unwrap().unwrap()
+}
+
+/// Reads of the log after events were appended so many at a time, and some of them corrected.
+fn reads(db: &Db, together: usize) -> Vec<Logged> {
+    let events = events();
+    events.chunks(together).for_each(|chunk| drop(send(db, "app", chunk)));
+    send(db, "app", &[event(7, "corrected", LATE), event(41, "corrected", LATE)]);
+    send(db, "app", &events);
+    db.read_blocking(all_reads).unwrap()
+}
+
+#[test]
+fn events_in_blocks_are_read_as_those_in_rows() {
+    both(|db| {
+        let alone = reads(db, 8);
+        assert_eq!(blocks(db), 0, "few at a time stand in their rows");
+        both_stores(MIGRATIONS, |target| {
+            let db = Db::open(target, MIGRATIONS).unwrap();
+            let packed = reads(&db, 80);
+            let texts = blocks(&db);
+            assert!(texts >= 80 / EVENT_BLOCK_MAX_RECORDS as i64, "{texts} blocks");
+            assert_eq!(packed.len(), alone.len());
+            for (packed, alone) in packed.iter().zip(&alone) {
+                assert!(packed.event == alone.event, "{}", packed.event.id);
+            }
+            let sent = events();
+            let kept =
+                |logged: &&Logged| sent.iter().any(|event| event.body() == logged.event.body());
+            assert!(packed.iter().filter(kept).count() > 500, "the texts are those that were sent");
+        });
+    });
+}
+
+#[test]
+fn events_in_blocks_are_followed_and_named_by_their_job() {
+    both(|db| {
+        let events = events();
+        let now = Timestamp::from_milliseconds(0);
+        let envelope = Envelope {
+            sensor: String::new(),
+            send_time: now,
+            events: events.clone(),
+            entities: vec![],
+        };
+        let job = db.write_blocking(|tx| {
+            let appended = append(tx, now, "app", &events)?;
+            let accepted = Accepted { client: "app", envelope: &envelope, appended: &appended };
+            Ok(accept(tx, now, &[accepted])?[0])
+        });
+        let job = job.unwrap();
+        let done = db.read_blocking(|tx| done(tx, job)).unwrap().unwrap();
+        let ids = |events: Vec<String>| events.join(" ");
+        let sent = ids(events.iter().map(|event| event.id.clone()).collect());
+        assert_eq!(ids(done.events.into_iter().map(|(_, id)| id).collect()), sent);
+        let look = |tx: &mut Tx<'_>| Follow::from(0).look(tx, now);
+        let mut followed = db.read_blocking(look).unwrap();
+        while followed.0.waits() {
+            followed = db.read_blocking(look).unwrap();
+        }
+        assert_eq!(ids(followed.1.into_iter().map(|logged| logged.event.id).collect()), sent);
+    });
+}
+
+#[test]
+fn a_broken_block_is_a_problem_and_no_panic() {
+    both(|db| {
+        send(db, "app", &events());
+        let read_all = || db.read_blocking(|tx| scan(tx, 0, 1000, |_| Ok(())));
+        read_all().unwrap();
+        let bomb = zstd::bulk::compress(&vec![0; 100 * EVENT_BLOCK_MAX_BYTES], 1).unwrap();
+        let cut = zstd::bulk::compress(&[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, b'{'], 1).unwrap();
+        let other = zstd::bulk::compress(&[0, 0, 0, 0, 0, 9, 9, 9, 0, 0, 0, 1, b'{'], 1).unwrap();
+        for broken in [&b""[..], b"no zstd", &bomb, &cut, &other] {
+            let set = |tx: &mut Tx<'_>| {
+                tx.execute("UPDATE event_blocks SET packed = $1", &[broken.into()])
+            };
+            db.write_blocking(set).unwrap();
+            assert!(read_all().is_err(), "{broken:.20?}");
+        }
+        db.write_blocking(|tx| tx.execute("DELETE FROM event_blocks", &[])).unwrap();
+        assert!(read_all().is_err(), "no block at all");
+    });
+}
