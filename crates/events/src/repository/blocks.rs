@@ -16,7 +16,7 @@ use super::{lists, marks};
 
 /// Bytes in front of a text: the number of its event, and how long it is.
 const HEAD: usize = 8 + 4;
-/// The fastest that the format calls by a positive number: half of the bytes of the next faster one.
+/// A quarter fewer bytes than the next faster one; slower ones save nothing more.
 const LEVEL: i32 = 1;
 
 /// Writes the text of events that come together, by their numbers. Answers each one's block; none for

@@ -59,10 +59,10 @@ fn all_reads(tx: &mut Tx<'_>) -> Result<Vec<Logged>> {
     Ok(found)
 }
 
-fn blocks(db: &Db) -> i64 {
+fn blocks(db: &Db) -> usize {
     let count =
         |tx: &mut Tx<'_>| tx.query_one("SELECT COUNT(*) FROM event_blocks", &[], |row| row.int(0));
-    db.read_blocking(count).unwrap().unwrap()
+    usize::try_from(db.read_blocking(count).unwrap().unwrap()).unwrap()
 }
 
 /// Reads of the log after events were appended so many at a time, and some of them corrected.
@@ -83,7 +83,7 @@ fn events_in_blocks_are_read_as_those_in_rows() {
             let db = Db::open(target, MIGRATIONS).unwrap();
             let packed = reads(&db, 80);
             let texts = blocks(&db);
-            assert!(texts >= 80 / EVENT_BLOCK_MAX_RECORDS as i64, "{texts} blocks");
+            assert!(texts >= 80 / EVENT_BLOCK_MAX_RECORDS, "{texts} blocks");
             assert_eq!(packed.len(), alone.len());
             for (packed, alone) in packed.iter().zip(&alone) {
                 assert!(packed.event == alone.event, "{}", packed.event.id);
