@@ -214,9 +214,9 @@ async fn what_is_kept_survives_the_process() {
 /// figures only where the machine has nothing else to do.
 ///
 /// Each round measures the neighbour alone right before it measures it beside a trouble that has just begun, and
-/// the middle round counts: a machine is not equally quick for minutes. What a request takes when it is alone is
-/// little more than a millisecond, so that a few wake-ups of a core are half of that: [`WAKE_UPS`] more are no
-/// trouble.
+/// the middle round counts: a machine is not equally quick for minutes. A round in which the machine's own host
+/// took its cores away measured that, and does not count. What a request takes when it is alone is little more
+/// than a millisecond, so that a few wake-ups of a core are half of that: [`WAKE_UPS`] more are no trouble.
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
 async fn trouble_is_not_felt_next_door() {
@@ -230,10 +230,16 @@ async fn trouble_is_not_felt_next_door() {
     let mut felt = Vec::new();
     for path in ["/spin", "/heap", "/slow", "/throw", "/broken"] {
         let mut rounds = Vec::new();
-        for _ in 0..ROUNDS {
-            rounds.push(round(&host, path).await);
+        for _ in 0..3 * ROUNDS {
+            if rounds.len() < ROUNDS {
+                rounds.extend(round(&host, path).await);
+            }
         }
         println!("{path}: p99 alone and beside it {rounds:?}");
+        if rounds.len() < ROUNDS {
+            println!("left out: this machine's host leaves it no quiet moment");
+            continue;
+        }
         let ratio = |(alone, beside): &(Duration, Duration)| beside.div_duration_f64(*alone);
         rounds.sort_by(|one, other| ratio(one).total_cmp(&ratio(other)));
         let (alone, beside) = rounds[ROUNDS / 2];
@@ -247,8 +253,10 @@ async fn trouble_is_not_felt_next_door() {
 const ROUNDS: usize = 3;
 const WAKE_UPS: Duration = Duration::from_micros(500);
 
-/// The neighbour's slowest hundredth alone, and beside a trouble that begins.
-async fn round(host: &Host, path: &str) -> (Duration, Duration) {
+/// The neighbour's slowest hundredth alone, and beside a trouble that begins; none where the host took more
+/// than a two-hundredth of the time.
+async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
+    let (begun, before) = (Instant::now(), stolen());
     host.engine.install(host.worker("trouble", TROUBLE)).unwrap();
     assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
     let alone = slowest_hundredth(host, Duration::from_secs(2)).await;
@@ -262,10 +270,18 @@ async fn round(host: &Host, path: &str) -> (Duration, Duration) {
             sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::select! {
+    let beside = tokio::select! {
         () = trouble => unreachable!("has no end"),
-        beside = slowest_hundredth(host, Duration::from_secs(4)) => (alone, beside),
-    }
+        beside = slowest_hundredth(host, Duration::from_secs(4)) => beside,
+    };
+    (stolen() - before < begun.elapsed() / 200).then_some((alone, beside))
+}
+
+/// What the host took of a virtual machine's cores since its start, all cores together.
+fn stolen() -> Duration {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap();
+    let ticks: u64 = stat.split_whitespace().nth(8).unwrap().parse().unwrap();
+    Duration::from_millis(ticks * 10)
 }
 
 async fn slowest_hundredth(host: &Host, span: Duration) -> Duration {
