@@ -254,7 +254,7 @@ const ROUNDS: usize = 3;
 const WAKE_UPS: Duration = Duration::from_micros(500);
 
 /// The neighbour's slowest hundredth alone, and beside a trouble that begins; none where the host took more
-/// than a two-hundredth of the time.
+/// than a fiftieth of the time.
 async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
     let (begun, before) = (Instant::now(), stolen());
     host.engine.install(host.worker("trouble", TROUBLE)).unwrap();
@@ -274,7 +274,7 @@ async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
         () = trouble => unreachable!("has no end"),
         beside = slowest_hundredth(host, Duration::from_secs(4)) => beside,
     };
-    (stolen() - before < begun.elapsed() / 200).then_some((alone, beside))
+    (stolen().saturating_sub(before) < begun.elapsed() / 50).then_some((alone, beside))
 }
 
 /// What the host took of a virtual machine's cores since its start, all cores together.
