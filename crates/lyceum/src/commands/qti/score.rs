@@ -54,11 +54,11 @@ impl Score {
             }
         }
         bar.finish_and_clear();
-        let scored = counted(taken, "response");
+        let told = counted(taken, "response");
         match refused {
-            0 => printer.done(&format!("scored {scored}")),
+            0 => printer.done(&format!("scored {told}")),
             _ => {
-                let message = format!("scored {scored}, refused {refused}");
+                let message = format!("scored {told}, refused {refused}");
                 return Err(Failure::failed(message)
                     .hint("the refused ones do not fit the declarations of the item"));
             }
