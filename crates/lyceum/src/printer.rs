@@ -1,6 +1,7 @@
 //! The only place that prints. The answer goes to standard output, everything about the work to
 //! standard error; what cannot be written any more (a closed pipe) is dropped.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -30,6 +31,13 @@ const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[1;33m";
 const GREEN: &str = "\x1b[1;32m";
 const CYAN: &str = "\x1b[1;36m";
+
+/// `3 documents`, `1 document`.
+pub(crate) fn counted(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
 
 impl Printer {
     pub(crate) fn new(output: &Output) -> Self {

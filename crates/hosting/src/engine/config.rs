@@ -87,7 +87,7 @@ const config :Workerd.Config = (
     (name = "pulse", address = {pulse}, http = (), service = "pulse"),
   ],
   extensions = [(modules = [(name = "lyceum:self", esModule = {self_module}, internal = true)])],
-  v8Flags = ["--max-old-space-size={heap_mib}"],
+  v8Flags = ["--max-old-space-size={heap_mib}", "--single-threaded-gc"],
 );
 "#
     )

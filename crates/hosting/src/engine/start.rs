@@ -13,6 +13,7 @@ use lyceum_core::limits::BACKEND_START_MAX_MS;
 use lyceum_core::{Problem, ProblemKind, Result};
 use rand::TryRng;
 use rand::rngs::SysRng;
+use rustix::process::{Pid, getpriority_process, setpriority_process};
 use tokio::net::UnixListener;
 use tokio::net::unix::pipe;
 use tokio::task::JoinSet;
@@ -27,6 +28,10 @@ use crate::bindings::Bindings;
 /// Where the server may choose the user of a process, each gets one of its own from here on.
 const FIRST_USER: u32 = 610_000;
 const USERS: u32 = 10_000;
+
+/// How much nicer than the server its backends are: it stands before all of them, so that whoever waits
+/// for it must not wait for what another one computes.
+const NICE: i32 = 10;
 
 /// Ends a process that nobody came to wait for.
 struct Unclaimed(Option<Arc<Process>>);
@@ -155,6 +160,10 @@ fn spawn(program: &Path, folder: &Path) -> io::Result<Spawned> {
         command.uid(user).gid(user);
     }
     let child = command.spawn()?;
+    // Before the runtime begins its threads, which take after it. Where the system refuses, it runs all the same.
+    if let Ok(own) = getpriority_process(None) {
+        let _ = setpriority_process(Some(Pid::from_child(&child)), own + NICE);
+    }
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
     Ok((child, control?, out?, errors?))

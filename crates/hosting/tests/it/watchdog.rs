@@ -210,8 +210,13 @@ async fn what_is_kept_survives_the_process() {
     assert!(log.iter().any(|line| line.text == "served /put"), "{log:?}");
 }
 
-/// How a neighbour's slowest hundredth fares while one project makes trouble: half as long again at most, or
-/// two milliseconds more; by figures only where the machine has nothing else to do.
+/// How a neighbour's slowest hundredth fares while one project makes trouble: half as long again at most. By
+/// figures only where the machine has nothing else to do.
+///
+/// Each round measures the neighbour alone right before it measures it beside a trouble that has just begun, and
+/// the middle round counts: a machine is not equally quick for minutes. A round in which the machine's own host
+/// took its cores away measured that, and does not count. What a request takes when it is alone is little more
+/// than a millisecond, so that a few wake-ups of a core are half of that: [`WAKE_UPS`] more are no trouble.
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
 async fn trouble_is_not_felt_next_door() {
@@ -222,38 +227,71 @@ async fn trouble_is_not_felt_next_door() {
     let limits =
         EngineSettings { heap_bytes: 64 * 1024 * 1024, spin: Duration::from_secs(2), ..settings() };
     let host = neighbours(limits).await;
-    let quiet = slowest_hundredth(&host).await;
+    let mut felt = Vec::new();
     for path in ["/spin", "/heap", "/slow", "/throw", "/broken"] {
-        if path == "/broken" {
-            let broken = "throw new Error('no such luck'); export default {}";
-            host.engine.install(host.worker("trouble", broken)).unwrap();
-        }
-        let trouble = async {
-            loop {
-                let _ = host.get("trouble", path).await;
-                sleep(Duration::from_millis(10)).await;
+        let mut rounds = Vec::new();
+        for _ in 0..3 * ROUNDS {
+            if rounds.len() < ROUNDS {
+                rounds.extend(round(&host, path).await);
             }
-        };
-        let beside = tokio::select! {
-            () = trouble => unreachable!("has no end"),
-            beside = slowest_hundredth(&host) => beside,
-        };
-        println!("p99 {quiet:?} alone, {beside:?} beside {path}");
-        assert!(
-            beside <= quiet.mul_f64(1.5).max(quiet + Duration::from_millis(2)),
-            "{path}: {beside:?}"
-        );
+        }
+        println!("{path}: p99 alone and beside it {rounds:?}");
+        if rounds.len() < ROUNDS {
+            println!("left out: this machine's host leaves it no quiet moment");
+            continue;
+        }
+        let ratio = |(alone, beside): &(Duration, Duration)| beside.div_duration_f64(*alone);
+        rounds.sort_by(|one, other| ratio(one).total_cmp(&ratio(other)));
+        let (alone, beside) = rounds[ROUNDS / 2];
+        if beside > alone.mul_f64(1.5).max(alone + WAKE_UPS) {
+            felt.push(path);
+        }
     }
+    assert!(felt.is_empty(), "{felt:?} are felt");
 }
 
-async fn slowest_hundredth(host: &Host) -> Duration {
+const ROUNDS: usize = 3;
+const WAKE_UPS: Duration = Duration::from_micros(500);
+
+/// The neighbour's slowest hundredth alone, and beside a trouble that begins; none where the host took more
+/// than a fiftieth of the time.
+async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
+    let (begun, before) = (Instant::now(), stolen());
+    host.engine.install(host.worker("trouble", TROUBLE)).unwrap();
+    assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
+    let alone = slowest_hundredth(host, Duration::from_secs(2)).await;
+    if path == "/broken" {
+        let broken = "throw new Error('no such luck'); export default {}";
+        host.engine.install(host.worker("trouble", broken)).unwrap();
+    }
+    let trouble = async {
+        loop {
+            let _ = host.get("trouble", path).await;
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let beside = tokio::select! {
+        () = trouble => unreachable!("has no end"),
+        beside = slowest_hundredth(host, Duration::from_secs(4)) => beside,
+    };
+    (stolen().saturating_sub(before) < begun.elapsed() / 50).then_some((alone, beside))
+}
+
+/// What the host took of a virtual machine's cores since its start, all cores together.
+fn stolen() -> Duration {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap();
+    let ticks: u64 = stat.split_whitespace().nth(8).unwrap().parse().unwrap();
+    Duration::from_millis(ticks * 10)
+}
+
+async fn slowest_hundredth(host: &Host, span: Duration) -> Duration {
     let mut times = Vec::new();
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(8) {
+    while begun.elapsed() < span {
         let called = Instant::now();
         assert_eq!(host.get("neighbour", "/").await.unwrap().1, "fine");
         times.push(called.elapsed());
-        sleep(Duration::from_millis(2)).await;
+        sleep(Duration::from_millis(1)).await;
     }
     times.sort();
     times[times.len() * 99 / 100]

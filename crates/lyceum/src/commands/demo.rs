@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::export::whole;
 use crate::failure::Result;
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 
 #[derive(Subcommand)]
 pub(crate) enum Demo {
@@ -46,7 +46,8 @@ impl Demo {
         let files: serde_json::Map<_, _> =
             summary.files.iter().map(|(name, rows)| ((*name).to_owned(), json!(rows))).collect();
         printer.answer(String::new, || json!({ "file": file, "rows": files }));
-        printer.done(&format!("wrote a network of {students} students, {rows} rows, to '{file}'"));
+        let (students, rows) = (counted(students, "student"), counted(rows, "row"));
+        printer.done(&format!("wrote a network of {students}, {rows}, to '{file}'"));
         Ok(())
     }
 }

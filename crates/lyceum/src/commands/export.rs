@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
@@ -41,7 +41,7 @@ impl Export {
         let files: serde_json::Map<_, _> =
             exported.files.iter().map(|(name, rows)| ((*name).to_owned(), json!(rows))).collect();
         printer.answer(String::new, || json!({ "file": file, "rows": files }));
-        printer.done(&format!("exported {rows} rows to '{file}'"));
+        printer.done(&format!("exported {} to '{file}'", counted(rows, "row")));
         Ok(())
     }
 }

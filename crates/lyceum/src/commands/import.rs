@@ -8,7 +8,7 @@ use lyceum_roster::csv::{self, Options, Report};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing};
 
 /// Faults that are printed; the JSON answer holds more.
@@ -52,12 +52,12 @@ impl Import {
             return Err(refused(&report));
         }
         if let Some(path) = &report.rejects {
-            let path = path.display();
-            printer
-                .warn(&format!("{} faults; the refused rows are in '{path}'", report.fault_count));
+            let (faults, path) = (counted(report.fault_count, "fault"), path.display());
+            printer.warn(&format!("{faults}; the refused rows are in '{path}'"));
         }
         let rows: u64 = report.files.iter().map(|file| file.rows).sum();
-        printer.done(&format!("imported {rows} rows from {} files", report.files.len()));
+        let (rows, files) = (counted(rows, "row"), counted(report.files.len(), "file"));
+        printer.done(&format!("imported {rows} from {files}"));
         Ok(())
     }
 
@@ -92,8 +92,8 @@ fn told(report: &Report) -> String {
 
 fn refused(report: &Report) -> Failure {
     let faults = report.fault_count;
-    let mut failure =
-        Failure::failed(format!("nothing was imported: {faults} faults in the files"));
+    let told = counted(faults, "fault");
+    let mut failure = Failure::failed(format!("nothing was imported: {told} in the files"));
     failure.details = report.faults.iter().take(SHOWN_FAULTS).map(ToString::to_string).collect();
     let more = faults.saturating_sub(failure.details.len() as u64);
     if more > 0 {

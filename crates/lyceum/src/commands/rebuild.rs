@@ -6,7 +6,7 @@ use lyceum_events::last_actor;
 use serde_json::json;
 
 use crate::failure::Result;
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 use crate::settings::{self, DataArgs, Missing};
 
 #[derive(Args)]
@@ -38,7 +38,11 @@ impl Rebuild {
         }
         bar.finish_and_clear();
         printer.answer(String::new, || json!({ "actors": done, "events": events }));
-        printer.done(&format!("rebuilt the facts of {done} actors from {events} events"));
+        printer.done(&format!(
+            "rebuilt the facts of {} from {}",
+            counted(done, "actor"),
+            counted(events, "event")
+        ));
         Ok(())
     }
 }

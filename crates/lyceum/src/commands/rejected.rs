@@ -6,7 +6,7 @@ use lyceum_events::repository;
 use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing, write};
 
 #[derive(Args)]
@@ -88,7 +88,11 @@ impl Replay {
             printer.warn(line);
         }
         printer.answer(String::new, || json!({ "taken": taken, "refused": refused.len() }));
-        printer.done(&format!("{taken} envelopes were taken, {} refused again", refused.len()));
+        printer.done(&format!(
+            "took {}, refused {} again",
+            counted(taken, "envelope"),
+            refused.len()
+        ));
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::deploy::{prompt, show, told};
 use super::deployments::Of;
 use crate::failure::{Code, Failure, Result};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 
 /// Secrets of a deployed project
 #[derive(Subcommand)]
@@ -101,15 +101,15 @@ impl Push {
             return Ok(());
         }
         printer.note(show::changes(&plan).trim_end());
-        let count = plan.secrets.count();
-        let question = format!("Push {count} secrets to {}?", state.environment);
+        let secrets = counted(plan.secrets.count(), "secret");
+        let question = format!("Push {secrets} to {}?", state.environment);
         if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
             return Err(prompt::cancelled());
         }
         let pushed = plan.secrets.pushed().filter_map(|name| known.get_key_value(name));
         let pushed = pushed.map(|(name, value)| (name.clone(), value.clone())).collect();
         let applied = server.apply(&plan, &pushed)?;
-        printer.done(&format!("✔ Pushing {count} secrets"));
+        printer.done(&format!("✔ Pushing {secrets}"));
         told(&applied, printer, || show::outcome(&plan, &applied, 0));
         Ok(())
     }

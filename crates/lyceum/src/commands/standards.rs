@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::export::whole;
 use crate::failure::{Code, Failure, Result};
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing, write};
 
 #[derive(Subcommand)]
@@ -92,7 +92,7 @@ impl Import {
             let (id, title) = (document.record.id, document.title);
             bar.suspend(|| {
                 printer.item(
-                    || format!("{} {id} '{title}': {}", what(became), counted(stats)),
+                    || format!("{} {id} '{title}': {}", what(became), both(stats)),
                     || json!({ "id": id, "title": title, "written": what(became), "stats": stats }),
                 );
             });
@@ -111,8 +111,8 @@ fn what(became: Written) -> &'static str {
     }
 }
 
-fn counted(stats: Stats) -> String {
-    format!("{} items, {} associations", stats.items, stats.associations)
+fn both(stats: Stats) -> String {
+    [counted(stats.items, "item"), counted(stats.associations, "association")].join(", ")
 }
 
 /// Reads and checks a file.

@@ -216,7 +216,7 @@ fn records_are_checked_and_purged() {
         let due = json!({"removed": 0, "kept": 0});
         assert_eq!(place.json("admin purge --older-than 40000d --json"), due);
         let (_, _, stderr) = place.run("admin purge --older-than 30d");
-        assert_eq!(stderr, "removed 1 records; kept 1 that others refer to\n");
+        assert_eq!(stderr, "removed 1 record; kept 1 that others refer to\n");
         assert_eq!(place.json("admin check --json"), json!({"records": 3, "faults": []}));
     }
 }
@@ -232,7 +232,7 @@ fn a_database_that_contradicts_itself_is_found_out() {
         let (code, stdout, stderr) = place.run("admin check");
         assert_eq!(code, 1);
         assert!(stdout.contains("ann"), "{stdout}");
-        assert!(stderr.starts_with("error: 1 faults in 4 records\nhint: "), "{stderr}");
+        assert!(stderr.starts_with("error: 1 fault in 4 records\nhint: "), "{stderr}");
     }
 }
 

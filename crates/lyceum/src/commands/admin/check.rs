@@ -5,7 +5,7 @@ use lyceum_store::Dialect;
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
@@ -33,11 +33,12 @@ impl Check {
             || faults.join("\n") + if faults.is_empty() { "" } else { "\n" },
             || json!({ "records": checked.records, "faults": faults }),
         );
+        let records = counted(checked.records, "record");
         if faults.is_empty() {
-            printer.done(&format!("checked {} records: no fault", checked.records));
+            printer.done(&format!("checked {records}: no fault"));
             return Ok(());
         }
-        let message = format!("{} faults in {} records", faults.len(), checked.records);
+        let message = format!("{} in {records}", counted(faults.len(), "fault"));
         Err(Failure::failed(message).hint("restore the last good backup, or report the faults"))
     }
 }

@@ -6,7 +6,7 @@ use lyceum_roster::kinds;
 use serde_json::json;
 
 use crate::failure::Result;
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 use crate::settings::{DataArgs, Missing, write};
 
 /// Records that one transaction removes at most: other writers wait no longer than for these.
@@ -42,9 +42,10 @@ impl Purge {
         }
         bar.finish_and_clear();
         printer.answer(String::new, || json!({ "removed": removed, "kept": kept }));
+        let removed = counted(removed, "record");
         printer.done(&match kept {
-            0 => format!("removed {removed} records"),
-            kept => format!("removed {removed} records; kept {kept} that others refer to"),
+            0 => format!("removed {removed}"),
+            kept => format!("removed {removed}; kept {kept} that others refer to"),
         });
         Ok(())
     }

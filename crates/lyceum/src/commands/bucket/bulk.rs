@@ -14,7 +14,7 @@ use serde_json::json;
 use super::target::Target;
 use super::{Place, show, size_of};
 use crate::failure::{Code, Failure, Result};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 
 /// Files that are sent at once.
 const AT_ONCE: usize = 8;
@@ -83,9 +83,9 @@ impl Bulk {
             String::new,
             || json!({ "put": keys, "deleted": surplus, "unchanged": same, "uploadedBytes": sent }),
         );
-        let (count, name) = (jobs.len(), target.name());
+        let (files, name) = (counted(jobs.len(), "file"), target.name());
         let size = show::bytes(bytes);
-        printer.done(&format!("✔ Uploaded {count} files ({size}) to {name}; {same} were there"));
+        printer.done(&format!("✔ Uploaded {files} ({size}) to {name}; there before: {same}"));
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::deploy::{prompt, show};
 use crate::failure::{Code, Failure, Result};
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 use crate::profile::Env;
 use target::Target;
 
@@ -236,10 +236,10 @@ impl Delete {
             None => self.keys,
         };
         if let Some(prefix) = &self.prefix {
-            let question =
-                format!("Delete {} objects '{prefix}…' of {}?", keys.len(), target.name());
+            let objects = counted(keys.len(), "object");
+            let question = format!("Delete {objects} '{prefix}…' of {}?", target.name());
             if !self.yes && !prompt::is_interactive() {
-                let message = format!("this deletes {} objects", keys.len());
+                let message = format!("this deletes {objects}");
                 return Err(Failure::new(Code::Conflict, message).hint("say so with --yes"));
             }
             if !self.yes && !prompt::confirm(&question, false)? {
@@ -250,7 +250,11 @@ impl Delete {
             target.delete(keys)?;
         }
         printer.answer(String::new, || json!({ "deleted": keys }));
-        printer.done(&format!("✔ {} objects are deleted from {}", keys.len(), target.name()));
+        printer.done(&format!(
+            "✔ Deleted {} from {}",
+            counted(keys.len(), "object"),
+            target.name()
+        ));
         Ok(())
     }
 }

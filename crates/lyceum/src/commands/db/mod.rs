@@ -14,7 +14,7 @@ use lyceum_project::{SchemaWish, Strategy};
 use serde_json::json;
 
 use crate::failure::{Code, Failure, Result};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 use crate::profile::Env;
 use project::Project;
 use remote::Remote;
@@ -180,7 +180,7 @@ impl Diff {
             printer.done(&match pending.len() {
                 0 => "every migration is applied".to_owned(),
                 count => {
-                    format!("{count} migrations are to be applied; `lyceum db migrate` does it")
+                    format!("{} to apply; `lyceum db migrate` does it", counted(count, "migration"))
                 }
             });
             return Ok(());

@@ -15,7 +15,7 @@ use lyceum_project::{Action, Config, Plan, State};
 use serde_json::json;
 
 use crate::failure::{Code, Failure, Result};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 use crate::profile::Env;
 
 #[derive(Args)]
@@ -311,7 +311,7 @@ fn apply(server: &Server, plan: &Plan, local: &Local, printer: &Printer) -> Resu
     let pushed = pushed.map(|(name, value)| (name.clone(), value.clone())).collect();
     let applied = server.apply(plan, &pushed)?;
     if plan.secrets.count() > 0 {
-        printer.done(&format!("✔ Pushing {} secrets", plan.secrets.count()));
+        printer.done(&format!("✔ Pushing {}", counted(plan.secrets.count(), "secret")));
     }
     Ok(applied)
 }

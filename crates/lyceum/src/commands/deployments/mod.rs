@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::deploy::{consent, prompt, send, show, told};
 use crate::failure::{Code, Failure, Result};
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 use crate::profile::Env;
 
 /// Versions of a deployed project
@@ -141,7 +141,7 @@ fn row(version: &Value, served: i64) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let build = version["frontend"]["size"].as_u64().map_or_else(|| "none".to_owned(), show::bytes);
     let routes = version["backend"]["routes"].as_array();
-    let routes = routes.map_or_else(|| "none".to_owned(), |all| format!("{} routes", all.len()));
+    let routes = routes.map_or_else(|| "none".to_owned(), |all| counted(all.len(), "route"));
     let mark = if version["version"] == served { "yes" } else { "" };
     vec![
         version["version"].to_string(),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::policy::read;
 use crate::failure::Result;
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
@@ -97,7 +97,8 @@ impl Simulate {
             },
         );
         printer.done(&format!(
-            "replayed {count} attempts of {}; {} would have ended otherwise",
+            "replayed {} of {}; {} would have ended otherwise",
+            counted(count, "attempt"),
             new.lesson_type,
             changed.len()
         ));

@@ -9,7 +9,7 @@ use lyceum_qti::{Fault, Kind, Severity, is_document, read, summary};
 use super::files::{self, Source};
 use super::library::Library;
 use super::told::{as_json, as_text};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 
 /// What was looked at, and what was found.
 pub(super) struct Check<'p> {
@@ -85,10 +85,4 @@ impl<'p> Check<'p> {
     pub(super) fn faults(&self) -> String {
         [counted(self.errors, "error"), counted(self.warnings, "warning")].join(", ")
     }
-}
-
-/// `3 documents`, `1 document`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }

@@ -9,10 +9,10 @@ use lyceum_core::{Problem, ProblemKind};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
-use super::check::{Check, counted};
+use super::check::Check;
 use super::files;
 use crate::failure::{Failure, Result};
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]

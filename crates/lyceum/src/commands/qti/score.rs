@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::answers::Answers;
 use crate::failure::{Failure, Result};
-use crate::printer::{Printer, table};
+use crate::printer::{Printer, counted, table};
 
 #[derive(Args)]
 pub(crate) struct Score {
@@ -54,10 +54,11 @@ impl Score {
             }
         }
         bar.finish_and_clear();
+        let told = counted(taken, "response");
         match refused {
-            0 => printer.done(&format!("scored {taken} responses")),
+            0 => printer.done(&format!("scored {told}")),
             _ => {
-                let message = format!("scored {taken} responses, refused {refused}");
+                let message = format!("scored {told}, refused {refused}");
                 return Err(Failure::failed(message)
                     .hint("the refused ones do not fit the declarations of the item"));
             }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::check::{Check, counted};
+use super::check::Check;
 use super::files;
 use crate::failure::{Failure, Result};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 
 #[derive(Args)]
 pub(crate) struct Validate {
