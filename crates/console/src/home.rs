@@ -60,6 +60,8 @@ pub struct Home {
     pub flow: Vec<Figure>,
     /// Events by minute.
     pub minutes: Svg,
+    /// How many events are drawn, where more came in.
+    pub most: Option<String>,
     /// Backups, for those who make them.
     pub backups: Option<Backups>,
     /// The project and the student of a sandbox, each with its name and its page.

@@ -12,6 +12,7 @@ pub mod classes;
 pub mod courses;
 pub mod docs;
 pub mod events;
+mod file;
 mod frame;
 pub mod home;
 pub mod imports;
@@ -30,6 +31,7 @@ pub mod words;
 use askama::Template;
 use lyceum_core::{Problem, Result};
 
+pub use file::File;
 pub use frame::{Frame, SCREENS, Screen, screens};
 pub use list::{Button, Cell, Choice, Column, Label, List, Row};
 pub use parts::{Facts, Tab, Tabs};

@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use lyceum_core::Result;
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
-use lyceum_core::{Problem, Result};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::file::{File, plain};
 use crate::words::folded;
 use crate::{Export, Query};
 
@@ -175,6 +176,7 @@ pub struct List {
     choices: Vec<Choice>,
     has_days: bool,
     searches: &'static str,
+    note: String,
     /// Those of the page; every one where the list is exported.
     rows: Vec<Row>,
     total: usize,
@@ -197,6 +199,16 @@ impl List {
                 query.finds(&shown)
             });
         }
+        Self::found(caption, columns, query, rows)
+    }
+
+    /// A list of all rows that the filter leaves, in the order that is asked for, else in their own.
+    pub fn found(
+        caption: &'static str,
+        columns: &'static [Column],
+        query: Query,
+        mut rows: Vec<Row>,
+    ) -> Self {
         let (key, is_reversed) = query.order();
         if let Some(at) = columns.iter().position(|column| column.key == key && column.sorts) {
             rows.sort_by(|a, b| compare(&a[at].value, &b[at].value, is_reversed));
@@ -217,8 +229,19 @@ impl List {
         total: usize,
     ) -> Self {
         let empty = "There is nothing here yet.";
-        let (choices, searches) = (Vec::new(), "Search");
-        Self { caption, empty, columns, query, choices, has_days: false, searches, rows, total }
+        let (choices, searches, note) = (Vec::new(), "Search", String::new());
+        Self {
+            caption,
+            empty,
+            columns,
+            query,
+            choices,
+            has_days: false,
+            searches,
+            note,
+            rows,
+            total,
+        }
     }
 
     /// The same list, with what it says when there is nothing to list at all.
@@ -249,6 +272,13 @@ impl List {
         self
     }
 
+    /// The same list, with what it says of itself below its last row.
+    #[must_use]
+    pub fn note(mut self, says: impl Into<String>) -> Self {
+        self.note = says.into();
+        self
+    }
+
     /// The file that is asked for in place of the page.
     pub fn export(&self) -> Option<Export> {
         self.query.export
@@ -261,35 +291,11 @@ impl List {
 
     /// The list as the file that is asked for. Errors: `Internal`.
     pub fn exported(&self, export: Export) -> Result<Vec<u8>> {
-        match export {
-            Export::Csv => self.csv(),
-            Export::Json => Ok(self.json()),
-        }
-    }
-
-    fn csv(&self) -> Result<Vec<u8>> {
-        let mut file = csv::Writer::from_writer(Vec::new());
-        let keys = self.columns.iter().map(|column| column.key).filter(|key| !key.is_empty());
-        file.write_record(keys).map_err(Problem::internal)?;
+        let mut file = File::new(self.columns, export)?;
         for row in &self.rows {
-            let values = self.named(row).map(|(_, value)| plain(value));
-            file.write_record(values).map_err(Problem::internal)?;
+            file.add(row)?;
         }
-        file.into_inner().map_err(Problem::internal)
-    }
-
-    fn json(&self) -> Vec<u8> {
-        let object = |row: &Row| {
-            self.named(row).map(|(key, value)| (key.to_owned(), value.clone())).collect()
-        };
-        let rows: Vec<Map<String, Value>> = self.rows.iter().map(object).collect();
-        serde_json::to_vec(&rows).expect("objects have string keys")
-    }
-
-    /// The values of a row that exports hold, by the columns' keys.
-    fn named<'r>(&self, row: &'r Row) -> impl Iterator<Item = (&'static str, &'r Value)> {
-        let cells = self.columns.iter().zip(row).filter(|(column, _)| !column.key.is_empty());
-        cells.map(|(column, cell)| (column.key, &cell.value))
+        file.end()
     }
 
     fn pages(&self) -> usize {
@@ -327,6 +333,14 @@ impl List {
         }
     }
 
+    /// The orders to choose from: value and name of each, as the headings have them.
+    fn orders(&self) -> impl Iterator<Item = (String, String)> {
+        let sorting = self.columns.iter().filter(|column| column.sorts);
+        sorting.flat_map(|Column { key, label, .. }| {
+            [((*key).to_owned(), format!("{label} ↑")), (format!("-{key}"), format!("{label} ↓"))]
+        })
+    }
+
     fn is_searched(&self) -> bool {
         let is_chosen = |(name, value): &(String, String)| self.is_field(name) && !value.is_empty();
         !self.query.filter.is_empty() || self.query.own.iter().any(is_chosen)
@@ -341,8 +355,7 @@ impl List {
     /// The parameters that the search form keeps, in hidden fields.
     fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.query.own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let sort = (!self.query.sort.is_empty()).then_some(("sort", self.query.sort.as_str()));
-        own.filter(|(name, _)| !self.is_field(name)).chain(sort)
+        own.filter(|(name, _)| !self.is_field(name))
     }
 }
 
@@ -359,16 +372,4 @@ fn compare(a: &Value, b: &Value, is_reversed: bool) -> Ordering {
         _ => folded(&plain(a)).cmp(&folded(&plain(b))),
     };
     if is_reversed { order.reverse() } else { order }
-}
-
-/// A value in a cell of a spreadsheet. What a spreadsheet would take for a formula is marked as text.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => {
-            format!("'{text}")
-        }
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

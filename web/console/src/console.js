@@ -12,10 +12,14 @@ if (zone && shown && zone !== shown && !document.cookie.includes(`lyceum-zone=${
   if (document.cookie.includes(`lyceum-zone=${zone}`)) location.reload();
 }
 
-// A choice above a list takes effect at once.
-for (const choice of document.querySelectorAll("[data-submits]")) {
-  choice.addEventListener("change", () => choice.form.requestSubmit());
-}
+// A choice above a list takes effect at once, also in a list that was brought up to date. By keyboard, where
+// arrows pass through all choices, it does when the form is sent.
+let typed;
+document.addEventListener("keydown", ({ target }) => (typed = target));
+document.addEventListener("pointerdown", () => (typed = undefined));
+document.addEventListener("change", ({ target }) => {
+  if (target.matches("[data-submits]") && target !== typed) target.form.requestSubmit();
+});
 
 // `/` goes to the search field.
 document.addEventListener("keydown", (event) => {

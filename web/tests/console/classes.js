@@ -23,8 +23,14 @@ export default async function classes(t, kit) {
       assert.equal(row[key], totalCount, `${key} of ${row.title}`);
     }
   }
+  // Filtered by subject and by school: as many as the API has.
+  const { courses } = await kit.api(`${ROSTERING}/courses?limit=3000`);
+  const ofMath = new Set(courses.filter(({ subjects }) => subjects?.includes("Math")).map(({ sourcedId }) => sourcedId));
   const math = await kit.exported("/console/classes?subject=Math", "guide");
-  assert.ok(math.length > 0 && math.length < list.length);
+  assert.equal(math.length, all.filter(({ subjects, course }) => (subjects?.length ? subjects.includes("Math") : ofMath.has(course.sourcedId))).length);
+  const { orgs } = await kit.api(`${ROSTERING}/schools?limit=1`);
+  const there = await kit.exported(`/console/classes?school=${encodeURIComponent(orgs[0].name)}`, "guide");
+  assert.equal(there.length, (await kit.api(`${ROSTERING}/schools/${orgs[0].sourcedId}/classes?limit=1`)).totalCount);
 
   // By keyboard: find the class and open it.
   await tabTo(page, "input[type=search]");
@@ -64,6 +70,7 @@ export default async function classes(t, kit) {
       near(row.minutes, sums.active / 60, name);
       assert.equal(row.answers, sums.questions, name);
       assert.equal(row.days, sums.days, name);
+      near(row.xpPerMinute ?? 0, sums.active ? (sums.xp * 60) / sums.active : 0, name);
       near(row.accuracy ?? 0, sums.questions ? (sums.right * 100) / sums.questions : 0, name);
     }
     const active = rows.filter(({ xp, minutes }) => xp > 0 || minutes > 0).length;

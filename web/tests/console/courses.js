@@ -31,11 +31,14 @@ export default async function courses(t, kit) {
   const { classes } = await kit.api(`${ROSTERING}/courses/${COURSE}/classes`);
   assert.equal(list.find(({ title }) => title === "Fractions").classes, classes.length);
 
+  const math = await kit.exported("/console/courses?subject=Math", "guide");
+  assert.equal(math.length, all.filter(({ subjects }) => subjects?.includes("Math")).length);
+
   const page = await kit.look("course", `/console/courses/${COURSE}`, "guide");
   assert.match(await page.textContent(".tree"), /1\s*Halves[\s\S]*1\.1\s*Halves and quarters/);
-  const [components, lessons, standards] = (await page.locator(".counts strong").allTextContents()).map(numberOf);
+  const [components, lessons, standards, taught] = (await page.locator(".counts strong").allTextContents()).map(numberOf);
   const { items } = await kit.api(`${CASE}/alignments/courseComponent/console-unit`);
-  assert.deepEqual([components, lessons, standards], [1, 1, items.length]);
+  assert.deepEqual([components, lessons, standards, taught], [1, 1, items.length, classes.length]);
   assert.equal(await page.locator(".tree .standard").textContent(), "N.3");
   await page.click(".tree .standard");
   await page.waitForURL(`**#standard-${ITEM}`);

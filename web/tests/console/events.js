@@ -6,6 +6,8 @@ import { OFFSET, ZONE, numberOf, tabTo } from "./kit.js";
 
 /** Rows of the log that an export has at most. */
 const EXPORT_MAX_ROWS = 100_000;
+/** Events that are sorted by what no index has. */
+const SORTED_MAX_EVENTS = 10_000;
 const CONTEXT = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 
 const event = (id, more) => ({
@@ -53,6 +55,19 @@ async function chosen(kit, page) {
   assert.equal(numberOf((await page.textContent(".pages span")).split("of")[1]), within);
   assert.equal((await kit.exported(page.url())).length, rows(within));
 
+  // Of one person; so few are sorted by every column.
+  const [{ who }] = await kit.exported("/console/events?sort=number");
+  const own = await kit.exported(`/console/events?filter=${who}`);
+  assert.equal(own.length, await counted({ actorEmail: who }));
+  for (const key of ["type", "action", "who"]) {
+    const sorted = (await kit.exported(`/console/events?filter=${who}&sort=-${key}`)).map((row) => row[key]);
+    assert.deepEqual(sorted, own.map((row) => row[key]).sort().reverse(), key);
+  }
+  await page.goto(`/console/events?filter=${who}`);
+  await page.click("th a >> text=Type");
+  await page.waitForURL("**sort=type*");
+  assert.equal(await page.getAttribute("th:nth-child(2)", "aria-sort"), "ascending");
+
   // By time and by number, both ways; a page goes on where the one before ended.
   const total = await counted({});
   for (const key of ["time", "number"]) {
@@ -79,6 +94,16 @@ async function chosen(kit, page) {
     assert.equal(await page.textContent("tbody tr:first-child td:nth-child(5)"), first, sort);
   }
   assert.equal((await page.request.get("/console/events?from=yesterday")).status(), 422);
+
+  // Of more than that, it says what is sorted, and of a file that holds a part, its name says so.
+  const isMany = total > SORTED_MAX_EVENTS;
+  await page.goto("/console/events?sort=type");
+  assert.equal(await page.locator(".note", { hasText: "type, action and person sort" }).count(), isMany ? 1 : 0);
+  assert.equal((await page.request.get("/console/events?sort=type&export=csv")).status(), isMany ? 422 : 200);
+  const file = await page.request.get("/console/events?export=csv");
+  const name = total > EXPORT_MAX_ROWS ? "events-first-100000.csv" : "events.csv";
+  assert.equal(file.headers()["content-disposition"], `attachment; filename="${name}"`);
+  assert.equal((await file.text()).trim().split("\n").length, rows(total) + 1);
 }
 
 export default async function events(t, kit) {
@@ -124,12 +149,15 @@ export default async function events(t, kit) {
   assert.equal((await kit.exported("/console/events/refused?to=2020-01-01")).length, 0);
   const { client } = refusals[0];
   assert.equal((await kit.exported(`/console/events/refused?client=${client}`)).length, refusals.length);
-  await waiting.click("tbody tr:first-child a");
+  await tabTo(waiting, "tbody tr:first-child a");
+  await waiting.keyboard.press("Enter");
+  await waiting.waitForURL("**/events/refused/*");
   const shown = new URL(waiting.url()).pathname;
   assert.match(await waiting.textContent("main"), /NoSuchEvent/);
   await kit.look("event-refused", shown);
   // What is wrong stays wrong: the replay says why, and the envelope stays.
-  await waiting.click("text=Replay");
+  await tabTo(waiting, "main form button");
+  await waiting.keyboard.press("Enter");
   await waiting.waitForSelector("[role=alert]");
   kit.pages.administrator.faults.length = 0;
   const again = await kit.open("/console/events/refused");

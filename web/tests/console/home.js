@@ -13,6 +13,23 @@ export default async function home(t, kit) {
     const { totalCount } = await kit.api(`/ims/oneroster/rostering/v1p2/${path}?limit=1`);
     assert.equal(await first(name), totalCount, name);
   }
+  // What came in: all of it, in this hour; as many as are drawn where it is more.
+  const DRAWN_MAX_EVENTS = 20_000;
+  const bars = (await page.locator(".bars .bar title").allTextContents()).map((says) => Number(/: (\d+) events/.exec(says)[1]));
+  assert.equal(bars.reduce((sum, count) => sum + count, 0), Math.min(events, DRAWN_MAX_EVENTS));
+  assert.equal(await page.locator("text=More came in than are drawn").count(), events >= DRAWN_MAX_EVENTS ? 1 : 0);
+  const rate = (await figure("Events a minute").locator("a").textContent()).replace("over ", "");
+  const lately = bars.slice(-5).reduce((sum, count) => sum + count, 0) / 5;
+  assert.ok(Math.abs(numberOf(rate) - lately) < 0.051, `${rate} of ${lately}`);
+  const hourAgo = Date.now() - 60 * 60 * 1000;
+  const refused = (await kit.exported("/console/events/refused")).filter(({ replayed, received }) => replayed === "waits" && Date.parse(received) > hourAgo);
+  assert.equal(await first("Refused in the last hour"), refused.length);
+  // Whom the roster does not know, by the events and the users that the API tells.
+  const { users } = await kit.api(`/ims/oneroster/rostering/v1p2/users?limit=3000&fields=email`);
+  const emails = new Set(users.map(({ email }) => email));
+  const actors = new Set((await kit.exported("/console/events")).map(({ who }) => who));
+  assert.equal(await first("Unknown students"), [...actors].filter((who) => !emails.has(who)).length);
+
   // Every number leads to what is behind it.
   for (const link of await page.locator(".figure dd").all()) assert.equal(await link.locator("a").count(), 1, await link.textContent());
   assert.equal((await page.request.get("/console/events/refused")).status(), 200);

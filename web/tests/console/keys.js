@@ -28,6 +28,7 @@ export default async function keys(t, kit) {
   assert.equal(await call(second), 401);
   const list = await kit.look("keys", "/console/keys");
   assert.match(await list.textContent("tbody"), /deploys of rivers.*administrator@example.org.*revoked/s);
+  assert.equal((await kit.exported("/console/keys")).length, JSON.parse(kit.server.lyceum("admin", "key", "list", "--json")).length);
   await kit.look("key-new", "/console/keys/new");
 
   const client = await kit.look("client-new", "/console/keys/clients/new");

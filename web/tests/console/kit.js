@@ -28,6 +28,10 @@ const LOOKS_AT_ONCE = 2;
 const SCREENSHOT_MAX_PX = 4000;
 /** Build output: what the screens look like. */
 const SCREENSHOTS = process.env.LYCEUM_TEST_SCREENSHOTS ?? fileURLToPath(new URL("../../../target/screenshots/", import.meta.url));
+/** Lists with more rows are not read whole at each look. */
+const COMPARED_MAX_ROWS = 5000;
+/** Columns of numbers behind which there is nothing but their row. */
+const ROWS_ALONE = ["Achievements", "Attempt", "Lesson score", "Line", "Number", "Tries"];
 /** Students of the demo network: as many as are promised where time does not count. */
 export const STUDENTS = process.env.LYCEUM_TEST_SIZE === "full" ? 2000 : 120;
 /** A zone in which it is about noon, so that a day neither begins nor ends while the tests run. */
@@ -107,6 +111,7 @@ export class Console {
     faults.length = 0;
     await page.goto(path);
     assert.deepEqual(faults, [], path);
+    await areExported(page);
     while (this.#running.size >= LOOKS_AT_ONCE) await Promise.race(this.#running);
     // A window of its own: tabs of one window share its size.
     const storageState = await page.context().storageState();
@@ -205,6 +210,39 @@ async function isTidy(page, isRead) {
     return { cut, faults: serious.map(told), wide: root.scrollWidth - root.clientWidth, headings: document.querySelectorAll("h1").length };
   }, isRead);
   assert.deepEqual(seen, { cut: [], faults: [], wide: 0, headings: 1 }, `${page.url()}, ${page.viewportSize().width} px wide`);
+}
+
+/** The numbers of a list are those of its file, each with what is behind it. */
+async function areExported(page) {
+  const list = page.locator(".list").first();
+  if ((await list.locator("table").count()) === 0) return;
+  const shown = await list.evaluate((list) => {
+    const heads = [...list.querySelectorAll("thead th")];
+    const rows = [...list.querySelectorAll("tbody tr")].map((row) =>
+      heads.map((head, at) => ({ text: row.cells[at].textContent, isLink: !!row.cells[at].querySelector("a") })),
+    );
+    const columns = heads.map((head) => ({
+      name: head.textContent,
+      isNumber: head.classList.contains("number"),
+      key: new URLSearchParams(head.querySelector("a")?.search).get("sort")?.replace("-", ""),
+    }));
+    const [, total] = list.querySelector(".pages span").textContent.split("of");
+    return { columns, rows, total: Number(total), file: list.querySelector(".exports a:last-child").href };
+  });
+  if (shown.total > COMPARED_MAX_ROWS) return;
+  const file = await (await page.request.get(shown.file)).json();
+  assert.equal(file.length, shown.total, page.url());
+  const first = (Number(new URL(page.url()).searchParams.get("page") ?? 1) - 1) * 50;
+  shown.columns.forEach(({ name, isNumber, key }, at) => {
+    if (!isNumber) return;
+    shown.rows.forEach((row, place) => {
+      const [{ text, isLink }, value] = [row[at], file[first + place][key]];
+      const told = `${name} of row ${place + 1} of ${page.url()}: ${text} of ${value}`;
+      if (typeof value !== "number") return;
+      assert.ok(isLink || ROWS_ALONE.includes(name), `${told} leads nowhere`);
+      if (!/[a-z]/i.test(text)) assert.ok(Math.abs(numberOf(text) - value) < (text.endsWith("%") ? 0.501 : 0.051), told);
+    });
+  });
 }
 
 /** Presses Tab until the element has the focus. */

@@ -51,7 +51,9 @@ export default async function projects(t, kit) {
   await list.click(`text=${SLUG}`);
   const page = await kit.look("project", HERE);
   assert.match(await page.textContent("tbody tr:first-child"), /2.*served/s);
-  const { revision } = await kit.api(`/api/projects/${SLUG}`);
+  const { revision, version: served } = await kit.api(`/api/projects/${SLUG}`);
+  assert.deepEqual((await kit.exported("/console/projects")).map(({ slug, version }) => [slug, version]), [[SLUG, served]]);
+  assert.match(await page.textContent(`.facts a[href='${HERE}/diff?to=${served}']`), new RegExp(`version ${served}$`));
   assert.equal(numberOf(await page.textContent(`.facts a[href='${HERE}/changes']`)), revision);
   assert.deepEqual((await kit.exported(HERE)).map(({ version }) => version), (await kit.api(`/api/projects/${SLUG}/deployments`)).map(({ version }) => version));
   await page.click("text=Compare two versions");
@@ -156,7 +158,7 @@ async function bucket(kit) {
   await page.goto(`${HERE}/bucket?prefix=nowhere/`);
   assert.match(await page.textContent(".empty"), /There is no file here/);
 
-  await page.goto(`${HERE}/bucket?prefix=maps/&filter=07`);
+  await page.goto(`${HERE}/bucket?prefix=maps/07`);
   await page.click("tbody td:first-child a");
   await kit.look("project-object", page.url());
   assert.match(await page.textContent(".facts"), /maps\/07 é\.txt\s*Size\s*5 B\s*Type\s*text\/plain/);

@@ -36,6 +36,21 @@ export default async function students(t, kit) {
   assert.equal(csv.trim().split("\n").length, STUDENTS + 1);
   assert.equal(csv.split("\n")[0], "name,grade,school,xp,goal,accuracy,minutes,seen");
 
+  await page.goto("/console/students?page=999");
+  assert.match(await page.textContent(".empty"), /ends before this page/);
+
+  // Filtered by school and by grade: as many as the API has.
+  await page.goto("/console/students");
+  const { orgs } = await kit.api("/ims/oneroster/rostering/v1p2/schools?limit=100");
+  const [{ sourcedId: school, name }] = orgs.filter(({ name }) => list.some((row) => row.school === name));
+  const ofSchool = await kit.api(`/ims/oneroster/rostering/v1p2/schools/${school}/students?limit=1`);
+  assert.equal((await kit.exported(`/console/students?school=${encodeURIComponent(name)}`, "guide")).length, ofSchool.totalCount, name);
+  const [grade] = users[0].grades;
+  await page.selectOption("select[name=grade]", grade);
+  await page.waitForURL(`**grade=${grade}*`);
+  const ofGrade = users.filter(({ grades }) => grades[0] === grade).length;
+  assert.equal(numberOf((await page.textContent(".pages span")).split("of")[1]), ofGrade);
+
   // The numbers of a row are the API's for today.
   for (const { sourcedId, givenName, familyName } of kit.students.slice(0, 4)) {
     const { facts } = await kit.activity(sourcedId, date(0), date(0));
@@ -116,6 +131,8 @@ async function student(kit, { sourcedId: id, givenName, familyName }) {
   await page.waitForURL("**/facts?*");
   const events = await kit.exported(page.url(), "guide");
   assert.equal(events.reduce((sum, event) => sum + event.xp, 0), sums.xp);
+  assert.match(await page.textContent(".lead"), new RegExp(`${sums.correct} of ${sums.questions} answers right`));
+  assert.equal(numberOf(await page.textContent(".lead strong")), sums.xp);
   assert.equal(events.reduce((sum, event) => sum + event.correct, 0), sums.correct);
   await page.locator(".list tbody td:nth-child(4) a").first().click();
   await page.waitForURL("**/event?number=*");

@@ -1,6 +1,6 @@
 // System: jobs, a backup that is made by a button, the log of changes, settings without secrets.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { numberOf } from "./kit.js";
@@ -10,6 +10,7 @@ export default async function system(t, kit) {
   await page.click("text=Back up now");
   const file = await page.textContent("tbody tr:first-child td:last-child");
   assert.ok(existsSync(join(kit.server.data, file.trim())), file);
+  assert.equal((await kit.exported("/console/system/backups")).length, readdirSync(join(kit.server.data, "backups")).length);
 
   const overview = await kit.look("system", "/console/system");
   assert.match(await overview.textContent(".facts"), /production/);

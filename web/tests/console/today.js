@@ -1,7 +1,7 @@
 // Today: who needs help now, as the API has it.
 import assert from "node:assert/strict";
 
-import { STUDENTS, ZONE, numberOf } from "./kit.js";
+import { STUDENTS, ZONE, numberOf, tabTo } from "./kit.js";
 
 /** What is promised of a release build with 2 000 students; a build for tests is several times as slow. */
 const TODAY_MAX_MS = process.env.LYCEUM_TEST_SIZE === "full" ? 300 : 1000;
@@ -33,13 +33,45 @@ export default async function today(t, kit) {
   const words = list.map(({ reasons }) => reasons).join(" ");
   for (const reason of ["Many mistakes", "Time wasted", "Stopped"]) assert.match(words, new RegExp(reason));
 
+  // By keyboard choices are passed through, and one takes effect when the form is sent.
+  await tabTo(page, "select[name=rule]");
+  for (const key of ["ArrowDown", "ArrowDown", "Tab", "Tab"]) await page.keyboard.press(key);
+  assert.equal(new URL(page.url()).search, "");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/today?*rule=failures*");
+
   // A reason can be chosen, and every row then has it.
+  await page.goto("/console/today");
   await page.selectOption("select[name=rule]", "inaccurate");
   await page.waitForURL("**/today?*rule=inaccurate*");
   for (const reasons of await rows.locator("td:nth-child(2)").allTextContents()) assert.match(reasons, /Many mistakes/);
 
-  // The numbers are the API's, and what is behind them adds up to them.
+  // Each reason and each school leaves those of the whole list who have it.
+  const options = (name) => page.locator(`select[name=${name}] option`).evaluateAll((all) => all.slice(1).map(({ value, textContent }) => [value, textContent]));
+  for (const [rule, title] of await options("rule")) {
+    const chosen = await kit.exported(`/console/today?rule=${rule}`, "guide");
+    assert.equal(chosen.length, list.filter(({ reasons }) => reasons.includes(`${title}: `)).length, title);
+  }
+  let schooled = 0;
+  for (const [school] of await options("school")) schooled += (await kit.exported(`/console/today?school=${encodeURIComponent(school)}`, "guide")).length;
+  assert.equal(schooled, list.length);
+
+  // The numbers are the API's, of the reasons, too; and what is behind them adds up to them.
   const day = new Intl.DateTimeFormat("en-CA", { timeZone: ZONE }).format(new Date());
+  for (const row of (await rows.all()).slice(0, 8)) {
+    const id = decodeURIComponent((await row.locator("td:first-child a").getAttribute("href")).split("/").pop());
+    const { facts } = await kit.activity(id, day, day);
+    const [sums, time] = [await kit.sums(id, day, day), { waste: 0, all: 0 }];
+    for (const { timeSpentMetrics } of Object.values(facts[day])) {
+      time.waste += timeSpentMetrics.wasteSeconds;
+      time.all += timeSpentMetrics.activeSeconds + timeSpentMetrics.inactiveSeconds + timeSpentMetrics.wasteSeconds;
+    }
+    assert.equal(numberOf(await row.locator("td:nth-child(3)").textContent()), sums.xp, id);
+    const says = await row.locator("td:nth-child(2)").textContent();
+    assert.match(says, new RegExp(`${Math.round((sums.correct * 100) / sums.questions)} % right of ${sums.questions} answers today`));
+    const wasted = /(\d+) % of (\d+) min wasted/.exec(says);
+    if (wasted) assert.deepEqual(wasted.slice(1).map(Number), [Math.round((time.waste * 100) / time.all), Math.round(time.all / 60)]);
+  }
   const student = rows.first().locator("td:first-child a");
   const id = decodeURIComponent((await student.getAttribute("href")).split("/").pop());
   const sums = await kit.sums(id, day, day);

@@ -9,7 +9,11 @@ pub const EVENT_FLOW_MAX_RECORDS: i64 = 20_000;
 /// Unknown students that the console lists at most.
 pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;
 /// Rows of a list of the console that one export holds at most, where the list has no end.
-pub const CONSOLE_EXPORT_MAX_ROWS: usize = 100_000;
+pub const CONSOLE_EXPORT_MAX_ROWS: i64 = 100_000;
+/// Rows of such a list that are held at a time while its export is made.
+pub const CONSOLE_EXPORT_SLICE_ROWS: i64 = 20_000;
+/// Events that the console sorts at most by what no index of the log has: type, action, person.
+pub const CONSOLE_SORTED_EVENTS_MAX_ROWS: i64 = 10_000;
 /// Milliseconds that one export of a list without an end may read.
 pub const CONSOLE_EXPORT_MAX_MS: u64 = 20_000;
 /// Apps that the log of events can be filtered by at most, those that appeared last.

@@ -81,6 +81,45 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
     });
 }
 
+#[test]
+fn logs_are_files_with_their_length_and_few_events_are_sorted_by_every_column() {
+    both(|server| {
+        let administrator = visitor(server, Role::Administrator);
+        let actions = ["LoggedIn", "TimedOut", "LoggedOut"];
+        let events = actions.iter().zip(1..).map(|(action, number)| {
+            json!({
+                "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2", "type": "SessionEvent",
+                "id": format!("urn:uuid:7f0a3c1e-0f0a-4c1e-9f0a-3c1e7f0a3c1{number}"),
+                "action": action, "eventTime": "2026-01-15T08:00:00.000Z",
+                "actor": { "id": "https://school.test/users/robin", "type": "Person" },
+                "object": { "id": "https://app.test/", "type": "SoftwareApplication" },
+            })
+        });
+        let envelope = json!({
+            "sensor": "https://app.test/sensor", "sendTime": "2026-01-15T08:00:01.000Z",
+            "dataVersion": "http://purl.imsglobal.org/ctx/caliper/v1p2",
+            "data": events.collect::<Vec<Value>>(),
+        });
+        server.client().post("/ims/caliper/v1p2/events").json(&envelope).expect(200);
+
+        for log in ["events", "system/audit"] {
+            let reply = page(server, &administrator, &format!("/console/{log}?export=csv"));
+            assert_eq!(reply.status, 200, "{}", reply.text());
+            assert_eq!(reply.header("content-length"), reply.text().len().to_string());
+        }
+        let told = |sort: &str| -> Vec<String> {
+            let path = format!("/console/events?export=json&sort={sort}");
+            let rows: Vec<Value> = page(server, &administrator, &path).json();
+            rows.iter().map(|row| row["action"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(told("number"), actions);
+        assert_eq!(told("action"), ["LoggedIn", "LoggedOut", "TimedOut"]);
+        assert_eq!(told("-action"), ["TimedOut", "LoggedOut", "LoggedIn"]);
+        let beyond = page(server, &administrator, "/console/events?page=9");
+        assert!(beyond.text().contains("The list ends before this page"), "{}", beyond.text());
+    });
+}
+
 fn fail(client: &TestClient, attempt: u32) {
     let body = json!({"student": "amy", "lesson": "quiz"});
     if attempt > 1 {

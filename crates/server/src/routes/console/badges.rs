@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::students::{link as student_link, name as learner_name};
 use super::visitor::query;
-use super::{Form, Visitor, action, deadline, listed, on_to, page, shown};
+use super::{Form, Visitor, action, at_most, deadline, listed, on_to, page, shown};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::multipart::{self, Part};
@@ -54,21 +54,28 @@ fn link(id: &str) -> String {
     format!("/console/badges/credentials/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
 }
 
-/// Everything, as far as a page can show it.
-const ALL: Page = Page { limit: limits::CONSOLE_CREDENTIALS_MAX_COUNT, offset: 0, since: None };
+/// As many as a page can show.
+const MOST: u64 = limits::CONSOLE_CREDENTIALS_MAX_COUNT;
+
+/// The newest of a list that begins with the oldest, as many as a page can show.
+fn newest<T>(mut list: impl FnMut(Page) -> Result<(Vec<T>, u64)>) -> Result<Vec<T>> {
+    let (_, total) = list(Page { limit: 0, offset: 0, since: None })?;
+    let (mut found, _) =
+        list(Page { limit: MOST, offset: total.saturating_sub(MOST), since: None })?;
+    found.reverse();
+    Ok(found)
+}
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (mut found, names) = context
+    let (found, names) = context
         .app
         .db
         .scan(deadline(), |tx| {
-            let (found, _) = issued::list(tx, ALL)?;
+            let found = newest(|page| issued::list(tx, page))?;
             let names = names(tx, found.iter().filter_map(|issued| issued.learner.as_deref()))?;
             Ok((found, names))
         })
         .await?;
-    // The newest first.
-    found.reverse();
     let query = query(&context);
     let (state, badge) = (query.own("state").to_owned(), query.own("achievement").to_owned());
     let mut rows = Vec::new();
@@ -88,7 +95,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let states = [("valid", "Valid"), ("revoked", "Revoked")];
     let list = List::new("Issued badges", ISSUED, query, rows)
         .or_else("No badge was issued yet.")
-        .choice(Choice::of("state", "State", states.into_iter()));
+        .choice(Choice::of("state", "State", states.into_iter()))
+        .note(at_most(found.len(), MOST));
     let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Issued, list };
     listed("badges", &view.list, &view)
 }
@@ -155,8 +163,8 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
         .app
         .db
         .scan(deadline(), |tx| {
-            let (stored, _) = definition::list(tx, limits::CONSOLE_CREDENTIALS_MAX_COUNT, 0)?;
-            Ok((stored, issued::list(tx, ALL)?.0))
+            let (stored, _) = definition::list(tx, MOST, 0)?;
+            Ok((stored, newest(|page| issued::list(tx, page))?))
         })
         .await?;
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -181,7 +189,8 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
         ]
     });
     let list = List::new("Badges", DEFINITIONS, query(&context), rows.collect())
-        .or_else("No badge is defined yet. POST /ims/ob/v3p0/badges defines one.");
+        .or_else("No badge is defined yet. `POST /ims/ob/v3p0/badges` defines one.")
+        .note(at_most(stored.len().max(issued.len()), MOST));
     let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Definitions, list };
     listed("badge-definitions", &view.list, &view)
 }
@@ -191,7 +200,7 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
         .app
         .db
         .scan(deadline(), |tx| {
-            let (found, _) = clr::list(tx, ALL)?;
+            let found = newest(|page| clr::list(tx, page))?;
             let names = names(tx, found.iter().filter_map(|record| record.of.learner.as_deref()))?;
             Ok((found, names))
         })
@@ -213,7 +222,8 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let rows = found.iter().map(row).collect::<Result<Vec<Row>>>()?;
     let list = List::new("Learner records", RECORDS, query(&context), rows)
-        .or_else("There are no learner records yet. GET /ims/clr/v2p0/credentials shows what there is over the API.");
+        .or_else("There are no learner records yet. `GET /ims/clr/v2p0/credentials` shows what there is over the API.")
+        .note(at_most(found.len(), MOST));
     let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Records, list };
     listed("records", &view.list, &view)
 }
@@ -243,7 +253,7 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
                     None => found.retain(fits),
                 }
             }
-            let (stored, _) = definition::list(tx, limits::CONSOLE_CREDENTIALS_MAX_COUNT, 0)?;
+            let (stored, _) = definition::list(tx, MOST, 0)?;
             Ok((found, stored))
         })
         .await?;

@@ -119,7 +119,7 @@ fn about(class: &Class) -> Vec<(String, Option<String>)> {
         (class.course_title.clone(), Some(super::courses::link(&class.course))),
         (class.school.clone(), None),
         (class.code.clone(), None),
-        (students, None),
+        (students, Some("#students".to_owned())),
     ];
     about.retain(|(name, _)| !name.is_empty());
     about
@@ -253,7 +253,7 @@ impl Asked<'_> {
             Cell::text(&one.name).to(student_link(&one.id)),
             to(xp(points)),
             to(minutes(time)),
-            if time > 0 { Cell::of(pace, words::number(pace)) } else { Cell::none() },
+            if time > 0 { to(Cell::of(pace, words::number(pace))) } else { Cell::none() },
             to(xp(questions)),
             to(accuracy(sums)),
             to(xp(units)),

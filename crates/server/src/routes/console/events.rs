@@ -1,10 +1,8 @@
 //! Events: the log, its live tail, what was refused and its replay.
 
-use std::time::Duration;
-
 use lyceum_access::audit::Change;
 use lyceum_console::{
-    Cell, Choice, Column, Facts, List, Query, Row, events as view, screens, words,
+    Cell, Choice, Column, Facts, File, List, Query, Row, events as view, screens, words,
 };
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -13,20 +11,26 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::visitor::{days, query};
-use super::{Form, Visitor, action, deadline, listed, on_to, page, shown};
+use super::{
+    Form, Visitor, action, at_most, cut, deadline, listed, longest_export, on_to, page, shown,
+    sliced,
+};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
 use crate::routes::events::stream;
 
-const LOG: &[Column] = &[
+/// The columns of a log of few events. No index has type, action and person.
+const FEW: [Column; 6] = [
     Column::text("time", "Time"),
-    Column::text("type", "Type").fixed(),
-    Column::text("action", "Action").fixed(),
-    Column::text("who", "Who").fixed(),
+    Column::text("type", "Type"),
+    Column::text("action", "Action"),
+    Column::text("who", "Who"),
     Column::text("app", "App"),
     Column::number("number", "Number"),
 ];
+/// The columns of a log of many.
+const MANY: [Column; 6] = [FEW[0], FEW[1].fixed(), FEW[2].fixed(), FEW[3].fixed(), FEW[4], FEW[5]];
 const REFUSED: &[Column] = &[
     Column::number("number", "Number"),
     Column::text("received", "Received"),
@@ -61,33 +65,61 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
         ("number", is_reversed) => Order { by: By::Arrival, is_reversed },
         _ => Order { by: By::Arrival, is_reversed: true },
     };
-    let (rows, skip, deadline) = match query.export {
-        Some(_) => {
-            let longest = Duration::from_millis(limits::CONSOLE_EXPORT_MAX_MS);
-            (limits::CONSOLE_EXPORT_MAX_ROWS, 0, longest)
-        }
-        None => (limits::CONSOLE_PAGE_ROWS_COUNT, query.skipped(), deadline()),
-    };
-    let (skip, wanted) = (whole(skip)?, whole(rows)?);
+    let by_words = ["type", "action", "who"].contains(&query.order().0);
+    if let Some(export) = query.export.filter(|_| !by_words) {
+        let add = move |tx: &mut Tx<'_>, file: &mut File, most, skip| {
+            let page = repository::list(tx, &filter, order, most, skip)?;
+            page.events.iter().try_for_each(|event| file.add(&row(&visitor, event)))?;
+            Ok(page.total)
+        };
+        return sliced(&context, "events", (&MANY, export), add).await;
+    }
+    let (most, skip) = (whole(limits::CONSOLE_PAGE_ROWS_COUNT)?, whole(query.skipped())?);
     let read = move |tx: &mut Tx<'_>| {
-        let page = repository::list(tx, &filter, order, wanted, skip)?;
+        let mut page = repository::list(tx, &filter, order, most, skip)?;
+        let is_few = page.total <= limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
+        if by_words && is_few {
+            page = repository::list(tx, &filter, order, page.total, 0)?;
+        }
         let sensors = repository::newest_of_sensors(tx, limits::CONSOLE_APPS_COUNT)?;
-        Ok((page, sensors, repository::refused_counts(tx)?.0))
+        Ok((page, is_few, sensors, repository::refused_counts(tx)?.0))
     };
-    let (page, sensors, waiting) = context.app.db.scan(deadline, read).await?;
+    let longest = query.export.map_or_else(deadline, |_| longest_export());
+    let (page, is_few, sensors, waiting) = context.app.db.scan(longest, read).await?;
     let rows = page.events.iter().map(|event| row(&visitor, event)).collect();
-    let total = usize::try_from(page.total).unwrap_or_default();
-    let list = List::page("Events", LOG, query, rows, total)
+    let list = match (is_few, by_words) {
+        (true, true) => List::found("Events", &FEW, query, rows),
+        (false, true) if query.export.is_some() => return Err(Problem::invalid("sort", sorting())),
+        _ => {
+            let columns = if is_few { &FEW } else { &MANY };
+            let total = usize::try_from(page.total).unwrap_or_default();
+            List::page("Events", columns, query, rows, total)
+        }
+    };
+    let note = match is_few {
+        true => String::new(),
+        false => format!("Here {}. {}", sorting(), cut(page.total)),
+    };
+    let list = list
         .or_else(
-            "No event has arrived yet. Apps send them to /ims/caliper/v1p2/events; \
+            "No event has arrived yet. Apps send them to `/ims/caliper/v1p2/events`; \
              `lyceum trigger` sends one to try.",
         )
         .searches("E-mail, id or IRI")
         .choice(Choice::of("app", "App", apps(&sensors).into_iter()))
-        .days();
+        .days()
+        .note(note);
     let tabs = view::tabs("Log", waiting);
     let page = view::Events { frame: visitor.frame("Events"), tabs, list, waiting: 0 };
     listed("events", &page.list, &page)
+}
+
+/// When events are sorted by what no index has.
+fn sorting() -> String {
+    let most = words::count(limits::CONSOLE_SORTED_EVENTS_MAX_ROWS);
+    format!(
+        "type, action and person sort where a search, an app or days leave {most} events at most"
+    )
 }
 
 /// The sensors as the apps that their newest events name: sensor and name. Where two have one name, the
@@ -242,6 +274,7 @@ async fn refused(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = refused.iter().filter(is_wanted).map(row).collect();
     let list = List::new("Refused envelopes", REFUSED, query, rows)
         .or_else("No envelope was refused in the last 30 days.")
+        .note(at_most(refused.len(), limits::EVENT_REFUSED_KEPT_COUNT))
         .choice(Choice::of("client", "Client", clients.iter().map(|name| (*name, *name))))
         .days();
     let tabs = view::tabs("Refused", waiting);

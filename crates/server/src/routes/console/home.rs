@@ -14,7 +14,7 @@ use lyceum_roster::kinds::USER;
 use lyceum_store::{Dialect, Tx};
 
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page, shown, students, system};
+use super::{Visitor, at_most, deadline, listed, page, shown, students, system};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -77,6 +77,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         figures: if role == Role::Developer { Vec::new() } else { figures(&known) },
         flow: flowing(&known, now),
         minutes: minutes(&known.flow, now),
+        most: known.flow.is_cut.then(|| words::count(limits::EVENT_FLOW_MAX_RECORDS)),
         backups: (role == Role::Administrator)
             .then(|| backups(&known, now, context.app.db.dialect())),
         steps,
@@ -171,9 +172,11 @@ fn figures(known: &Known) -> Vec<Figure> {
 }
 
 fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
-    let Flow { minutes, newest, lag_ms, refused, .. } = &known.flow;
-    let first = now.milliseconds() / 60_000 - RATE_MINUTES;
-    let lately: i64 = minutes.range(first + 1..).map(|(_, count)| count).sum();
+    let Flow { minutes, is_cut, newest, lag_ms, refused } = &known.flow;
+    let first = now.milliseconds() / 60_000 - RATE_MINUTES + 1;
+    let lately: i64 = minutes.range(first..).map(|(_, count)| count).sum();
+    // So many came in that not all of these minutes were looked at.
+    let is_more = *is_cut && minutes.keys().next().is_some_and(|seen| *seen >= first);
     let toned = |is_bad: bool, good: &str, bad: &str| match is_bad {
         false => ("good", good.to_owned()),
         true => ("warn", bad.to_owned()),
@@ -185,7 +188,8 @@ fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
         Figure {
             name: "Events a minute",
             #[expect(clippy::cast_precision_loss, reason = "few")]
-            shown: words::number(lately as f64 / RATE_MINUTES as f64),
+            shown: if is_more { "over " } else { "" }.to_owned()
+                + &words::number(lately as f64 / RATE_MINUTES as f64),
             says: match newest {
                 Some(newest) => format!("the last one {}", words::ago(*newest, now)),
                 None => "none has ever arrived".to_owned(),
@@ -238,7 +242,8 @@ async fn unknown_students(context: Context, visitor: Visitor) -> Result<Answer> 
     let row = |one: &unknown::Unknown| vec![Cell::text(&one.iri), Cell::text(&one.email)];
     let list =
         List::new("Unknown students", UNKNOWN, query(&context), found.iter().map(row).collect())
-            .or_else("Every actor of every event is somebody in the roster.");
+            .or_else("Every actor of every event is somebody in the roster.")
+            .note(at_most(found.len(), most));
     let view = Unknown { frame: visitor.frame("Unknown students"), list };
     listed("unknown-students", &view.list, &view)
 }

@@ -11,7 +11,7 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::visitor::query;
-use super::{Form, POLICY, SNIFF, Visitor, action, listed, on_to, page};
+use super::{Form, POLICY, SNIFF, Visitor, action, at_most, listed, on_to, page};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -40,7 +40,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.read(imports::newest).await?;
     let rows = found.iter().map(|import| row(import, &visitor)).collect();
     let list = List::new("Imports", COLUMNS, query(&context), rows)
-        .or_else("Nothing was imported here yet.");
+        .or_else("Nothing was imported here yet.")
+        .note(at_most(found.len(), limits::IMPORTS_LISTED_MAX_COUNT));
     let most = format!("{} MB", limits::IMPORT_UPLOAD_MAX_BYTES / (1024 * 1024));
     let view = Imports { frame: visitor.frame("Imports"), most, list };
     listed("imports", &view.list, &view)
@@ -49,7 +50,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
 fn row(import: &Import, visitor: &Visitor) -> Row {
     let rows = import.report.as_ref().map_or_else(Cell::none, |report| {
         let rows: i64 = files(report).filter_map(|file| file["rows"].as_i64()).sum();
-        Cell::of(rows, rows.to_string())
+        Cell::of(rows, rows.to_string()).to(link(import.id))
     });
     let faults = import.report.as_ref().map_or_else(Cell::none, |report| {
         let faults = report["fault_count"].as_u64().unwrap_or_default();

@@ -22,8 +22,9 @@ use askama::Template;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use lyceum_access::person;
-use lyceum_console::{List, Screen, assets};
+use lyceum_console::{Column, Export, File, List, Screen, assets, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
 use serde_json::json;
 
 use super::sign_in::Form;
@@ -133,21 +134,75 @@ fn shown(view: &impl Template) -> Result<Answer> {
 
 /// A page of a view with a list; the list alone, as a file, where that is asked for.
 fn listed(name: &str, list: &List, view: &impl Template) -> Result<Answer> {
-    let Some(export) = list.export() else { return shown(view) };
+    match list.export() {
+        Some(export) => Ok(sent(name, export, list.exported(export)?)),
+        None => shown(view),
+    }
+}
+
+/// A list as a file. It is sent when all of it is made, with its length, so that what broke off never looks whole.
+fn sent(name: &str, export: Export, file: Vec<u8>) -> Answer {
     let media = match export {
-        lyceum_console::Export::Csv => HeaderValue::from_static("text/csv; charset=utf-8"),
-        lyceum_console::Export::Json => HeaderValue::from_static("application/json"),
+        Export::Csv => HeaderValue::from_static("text/csv; charset=utf-8"),
+        Export::Json => HeaderValue::from_static("application/json"),
     };
-    let file = format!("attachment; filename=\"{name}.{export}\"");
-    Ok(Answer::typed(media, Body::from(list.exported(export)?))
-        .header(header::CONTENT_DISPOSITION, file)
+    let name = format!("attachment; filename=\"{name}.{export}\"");
+    Answer::typed(media, Body::from(file))
+        .header(header::CONTENT_DISPOSITION, name)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-        .header(SNIFF, HeaderValue::from_static("nosniff")))
+        .header(SNIFF, HeaderValue::from_static("nosniff"))
+}
+
+/// Sends a list that has no end as a file: its first rows, of which no more than a slice is held at a time, by a
+/// name that says so where there are more. `read` adds a slice, from how many rows at most and behind how many, and
+/// answers how many rows there are.
+async fn sliced(
+    context: &Context,
+    name: &str,
+    (columns, export): (&'static [Column], Export),
+    mut read: impl FnMut(&mut Tx<'_>, &mut File, i64, i64) -> Result<i64> + Send + 'static,
+) -> Result<Answer> {
+    let most = limits::CONSOLE_EXPORT_MAX_ROWS;
+    let made = context.app.db.scan(longest_export(), move |tx| {
+        let (mut file, mut skip) = (File::new(columns, export)?, 0);
+        loop {
+            let total = read(tx, &mut file, limits::CONSOLE_EXPORT_SLICE_ROWS, skip)?;
+            skip += limits::CONSOLE_EXPORT_SLICE_ROWS;
+            if skip >= total.min(most) {
+                return Ok((file.end()?, total > most));
+            }
+        }
+    });
+    let (file, is_cut) = made.await?;
+    let name = if is_cut { format!("{name}-first-{most}") } else { name.to_owned() };
+    Ok(sent(&name, export, file))
+}
+
+/// What is said below a list of which one file does not hold all rows.
+fn cut(total: i64) -> String {
+    let most = limits::CONSOLE_EXPORT_MAX_ROWS;
+    if total <= most {
+        return String::new();
+    }
+    format!("A file holds the first {} of these rows, in their order.", words::count(most))
+}
+
+/// What is said below a list for which as many rows were read as there may be: there may be more.
+fn at_most(found: usize, most: impl TryInto<usize>) -> String {
+    match most.try_into() {
+        Ok(most) if found >= most => format!("No more than {most} are read for this list."),
+        _ => String::new(),
+    }
 }
 
 /// How long the reads of a page may take.
 fn deadline() -> Duration {
     Duration::from_millis(limits::SCAN_MAX_MS)
+}
+
+/// How long the reads of a file may take.
+fn longest_export() -> Duration {
+    Duration::from_millis(limits::CONSOLE_EXPORT_MAX_MS)
 }
 
 /// On to another page, after a form.

@@ -291,23 +291,23 @@ async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
 
 fn fact(id: &str, behind: &Behind, zone: &Zone) -> Row {
     let event = &behind.logged.event;
-    let of = |measure| xp(behind.sums.of(measure));
+    let href = format!("{}/event?number={}", link(id), behind.logged.seq);
+    let of = |measure| xp(behind.sums.of(measure)).to(&href);
     let content = event.content();
     let object = &content["object"];
     let titles = [&object["activity"]["name"], &object["name"], &content["type"]];
     let title = titles.into_iter().find_map(|title| title.as_str()).unwrap_or("event");
-    let href = format!("{}/event?number={}", link(id), behind.logged.seq);
     vec![
         Cell::of(event.time.to_string(), zone.written(event.time)),
         Cell::text(&behind.subject),
         Cell::text(&behind.app),
-        Cell::text(title).to(href),
+        Cell::text(title).to(&href),
         of(Measure::Xp),
         of(Measure::TotalQuestions),
         of(Measure::CorrectQuestions),
         of(Measure::MasteredUnits),
-        minutes(behind.sums.of(Measure::Active)),
-        minutes(behind.sums.of(Measure::Waste)),
+        minutes(behind.sums.of(Measure::Active)).to(&href),
+        minutes(behind.sums.of(Measure::Waste)).to(&href),
     ]
 }
 

@@ -1,14 +1,14 @@
 //! System: what the server is, jobs, backups, the log of changes, settings without secrets.
 
 use lyceum_access::audit::{self, By, Change, Entry};
-use lyceum_console::{Cell, Choice, Column, Facts, List, screens, system as view};
+use lyceum_console::{Cell, Choice, Column, Facts, File, List, Row, screens, system as view};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Dialect, Tx, jobs};
 use serde_json::json;
 
 use super::events::at;
 use super::visitor::{days, query};
-use super::{Form, Visitor, action, listed, on_to, page, shown};
+use super::{Form, Visitor, action, at_most, cut, listed, on_to, page, shown, sliced};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -116,7 +116,8 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     ];
     let list = List::new("Jobs", JOBS, query, jobs.iter().map(row).collect())
         .choice(Choice { name: "state", label: "State", options: states })
-        .or_else("There is no job: no long work was asked for yet.");
+        .or_else("There is no job: no long work was asked for yet.")
+        .note(at_most(jobs.len(), limits::CONSOLE_JOBS_COUNT));
     let says = "Work that outlives a request; a job that fails is tried again, later each time.";
     of_list("jobs", &visitor, "Jobs", says, false, list)
 }
@@ -157,7 +158,8 @@ async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let rows = made.iter().map(row).collect();
     let list = List::new("Backups", BACKUPS, query(&context), rows)
-        .or_else("No backup was made yet; `lyceum admin backup FILE` makes one while all runs on.");
+        .or_else("No backup was made yet; `lyceum admin backup FILE` makes one while all runs on.")
+        .note(at_most(made.len(), limits::CONSOLE_JOBS_COUNT));
     let says = if is_sqlite {
         "A copy of the database at one instant, beside it in the data folder. Keep copies on another \
          machine, and master.key apart from them."
@@ -204,35 +206,41 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
         by,
         is_ascending: !is_reversed,
     };
-    let (most, skip) = match query.export {
-        Some(_) => (limits::CONSOLE_EXPORT_MAX_ROWS, 0),
-        None => (limits::CONSOLE_PAGE_ROWS_COUNT, query.skipped()),
-    };
+    if let Some(export) = query.export {
+        let add = move |tx: &mut Tx<'_>, file: &mut File, most, skip| {
+            let page = audit::list(tx, &filter, most, skip)?;
+            page.entries.iter().try_for_each(|entry| file.add(&entry_row(&visitor, entry)))?;
+            Ok(page.total)
+        };
+        return sliced(&context, "audit", (CHANGES, export), add).await;
+    }
     let whole = |number: usize| i64::try_from(number).map_err(Problem::internal);
-    let (most, skip) = (whole(most)?, whole(skip)?);
+    let (most, skip) = (whole(limits::CONSOLE_PAGE_ROWS_COUNT)?, whole(query.skipped())?);
     let read =
         move |tx: &mut Tx<'_>| Ok((audit::list(tx, &filter, most, skip)?, audit::names(tx)?));
     let (found, (who, what)) = context.app.db.read(read).await?;
-    let row = |entry: &Entry| {
-        let to = format!("/console/system/audit/{}", entry.id);
-        vec![
-            Cell::of(entry.id, entry.id.to_string()).to(&to),
-            at(&visitor, entry.at),
-            Cell::text(&entry.who),
-            Cell::text(&entry.what).to(&to),
-            Cell::text(&entry.subject),
-        ]
-    };
-    let rows = found.entries.iter().map(row).collect();
+    let rows = found.entries.iter().map(|entry| entry_row(&visitor, entry)).collect();
     let total = usize::try_from(found.total).unwrap_or_default();
     let list = List::page("Changes", CHANGES, query, rows, total)
         .or_else("Nothing was changed in the console or by a command yet.")
         .choice(Choice::of("who", "Who", who.iter().map(|who| (who, who))))
         .choice(Choice::of("what", "What", what.iter().map(|what| (what, what))))
-        .days();
+        .days()
+        .note(cut(found.total));
     let says = "Who changed what, in the console or by a command. Entries are never changed; those of a \
                 project stand on its page, too.";
     of_list("audit", &visitor, "Audit log", says, false, list)
+}
+
+fn entry_row(visitor: &Visitor, entry: &Entry) -> Row {
+    let to = format!("/console/system/audit/{}", entry.id);
+    vec![
+        Cell::of(entry.id, entry.id.to_string()).to(&to),
+        at(visitor, entry.at),
+        Cell::text(&entry.who),
+        Cell::text(&entry.what).to(&to),
+        Cell::text(&entry.subject),
+    ]
 }
 
 async fn change(context: Context, visitor: Visitor) -> Result<Answer> {

@@ -71,9 +71,10 @@ pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer>
     let object = |info: &Info| -> Row {
         let shown = info.key.strip_prefix(&prefix).unwrap_or(&info.key);
         let shown = if shown.is_empty() { &info.key } else { shown };
+        let to = link(&slug, "/object", "key", &info.key);
         vec![
-            Cell::of(info.key.as_str(), shown).to(link(&slug, "/object", "key", &info.key)),
-            Cell::of(info.size, bytes(info.size)),
+            Cell::of(info.key.as_str(), shown).to(&to),
+            Cell::of(info.size, bytes(info.size)).to(&to),
             at(&visitor, info.uploaded),
         ]
     };

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::events::at;
 use super::visitor::query;
-use super::{Form, Visitor, action, listed, on_to, page, shown};
+use super::{Form, Visitor, action, at_most, listed, on_to, page, shown};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::hosted;
@@ -188,7 +188,11 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let secrets = state.secrets.digests.len();
     let facts = Facts::new(vec![
         ("Slug", Cell::text(&slug)),
-        ("Served", Cell::of(project.version, format!("version {}", project.version))),
+        (
+            "Served",
+            Cell::of(project.version, format!("version {}", project.version))
+                .to(within(&format!("/diff?to={}", project.version))),
+        ),
         ("Environment", Cell::text(here.environment)),
         ("Address", Cell::text(&here.frontend_url).to(&here.frontend_url)),
         ("Secrets", Cell::of(secrets, secrets.to_string()).to(within("/secrets"))),
@@ -371,7 +375,8 @@ async fn secrets(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let work = |tx: &mut Tx<'_>, project: Project| {
         let (mut all, mut before) = (Vec::new(), None);
-        while all.len() < limits::CONSOLE_EXPORT_MAX_ROWS {
+        let most = usize::try_from(limits::CONSOLE_EXPORT_MAX_ROWS).map_err(Problem::internal)?;
+        while all.len() < most {
             let page = audit::list(tx, &project.slug, before)?;
             let Some(last) = page.last() else { break };
             before = Some(last.id);
@@ -390,7 +395,8 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
         ]
     };
     let rows = changes.iter().map(row).collect();
-    let list = List::new("Changes", CHANGES, query(&context), rows);
+    let list = List::new("Changes", CHANGES, query(&context), rows)
+        .note(at_most(changes.len(), limits::CONSOLE_EXPORT_MAX_ROWS));
     let says = "Who changed what of this project; entries are never changed.".to_owned();
     let frame = visitor.frame(format!("Changes of {slug}"));
     let page = view::Listed { frame, tabs: view::tabs("Changes", &slug), says, list };

@@ -1,0 +1,75 @@
+//! Lists as files.
+
+use lyceum_core::{Problem, Result};
+use serde_json::{Map, Value};
+
+use crate::{Column, Export, Row};
+
+/// A list as a file, to which its rows are added one by one.
+pub struct File {
+    columns: &'static [Column],
+    form: Form,
+}
+
+enum Form {
+    Csv(csv::Writer<Vec<u8>>),
+    Json(Vec<u8>),
+}
+
+impl File {
+    /// A file without rows. Errors: `Internal`.
+    pub fn new(columns: &'static [Column], export: Export) -> Result<Self> {
+        let form = match export {
+            Export::Csv => {
+                let mut file = csv::Writer::from_writer(Vec::new());
+                let keys = columns.iter().map(|column| column.key).filter(|key| !key.is_empty());
+                file.write_record(keys).map_err(Problem::internal)?;
+                Form::Csv(file)
+            }
+            Export::Json => Form::Json(b"[".to_vec()),
+        };
+        Ok(Self { columns, form })
+    }
+
+    /// Adds a row. Errors: `Internal`.
+    pub fn add(&mut self, row: &Row) -> Result<()> {
+        let cells = self.columns.iter().zip(row).filter(|(column, _)| !column.key.is_empty());
+        let values = cells.map(|(column, cell)| (column.key, &cell.value));
+        match &mut self.form {
+            Form::Csv(file) => {
+                file.write_record(values.map(|(_, value)| plain(value))).map_err(Problem::internal)
+            }
+            Form::Json(file) => {
+                if file.len() > 1 {
+                    file.push(b',');
+                }
+                let values = values.map(|(key, value)| (key.to_owned(), value.clone()));
+                let object: Map<String, Value> = values.collect();
+                serde_json::to_writer(file, &object).map_err(Problem::internal)
+            }
+        }
+    }
+
+    /// The whole file. Errors: `Internal`.
+    pub fn end(self) -> Result<Vec<u8>> {
+        match self.form {
+            Form::Csv(file) => file.into_inner().map_err(Problem::internal),
+            Form::Json(mut file) => {
+                file.push(b']');
+                Ok(file)
+            }
+        }
+    }
+}
+
+/// A value in a cell of a spreadsheet. What a spreadsheet would take for a formula is marked as text.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => {
+            format!("'{text}")
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
