@@ -6,7 +6,7 @@
 --   LOAD_HEADERS lines "Name: value"
 --   LOAD_BODY    body of a POST; in it become, each time anew, {id} a random id, {uuid} a UUID,
 --                {number} eight digits below LOAD_NUMBERS, {again} the number before it once more,
---                {time} an instant of 2026's second quarter
+--                {time} an instant of 2026's second quarter, {live} one of the school day after it
 --   LOAD_SEED    seed; two runs with different seeds never make the same ids
 -- Prints one line of JSON.
 
@@ -44,9 +44,16 @@ function fill.again()
   return drawn
 end
 
-function fill.time()
-  local second = APRIL + math.random(0, DAYS * 86400 - 1)
+local function instant(second)
   return os.date("!%Y-%m-%dT%H:%M:%S", second) .. string.format(".%03dZ", math.random(0, 999))
+end
+
+function fill.time()
+  return instant(APRIL + math.random(0, DAYS * 86400 - 1))
+end
+
+function fill.live()
+  return instant(APRIL + DAYS * 86400 + math.random(8 * 3600, 16 * 3600))
 end
 
 -- Texts and, between them, functions.

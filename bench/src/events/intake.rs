@@ -40,9 +40,13 @@ pub(super) fn envelope(events: &str) -> String {
     )
 }
 
-/// What so many events an envelope are posted as.
+/// What so many events an envelope are posted as: those of a day, as they come in while it lasts.
 pub(super) fn posts(students: u64, events: u32) -> Target {
-    let events = vec![EVENT; events as usize].join(",");
+    post(&EVENT.replace("{time}", "{live}"), students, events)
+}
+
+fn post(event: &str, students: u64, events: u32) -> Target {
+    let events = vec![event; events as usize].join(",");
     Target::Post(INTAKE.into(), envelope(&events), students)
 }
 
@@ -53,7 +57,7 @@ fn send(options: &Options, server: &Server, events: u32) -> Result<(f64, Sample)
     Ok((sample.requests_per_second * f64::from(events), sample))
 }
 
-/// Sends events of so many students until the end of the range are stored, and hardly more. Answers how
+/// Sends events of all days of so many students until the end of the range are stored, and hardly more. Answers how
 /// many there are.
 pub(super) fn fill(
     options: &Options,
@@ -64,7 +68,7 @@ pub(super) fn fill(
     let mut stored = range.start;
     let mut time = Duration::from_secs(1);
     while stored < range.end {
-        let sample = server.load(posts(students, MANY), MANY_CLIENTS, time)?;
+        let sample = server.load(post(EVENT, students, MANY), MANY_CLIENTS, time)?;
         let rate = sample.requests_per_second * f64::from(MANY);
         stored += sent(time, rate);
         println!("{stored} events stored");

@@ -34,7 +34,7 @@ impl Fact {
 impl Record for Fact {
     const LIST: &'static str = "facts";
     const CHUNKS: &'static str = "event_fact_chunks";
-    const IN_CHUNK: usize = 128;
+    const IN_CHUNK: usize = 64;
     const FIRST: Self = Self { key: [0; KEY], sums: Sums { events: 0, measures: [0; 9] } };
 
     fn lead(&self) -> i64 {
