@@ -281,24 +281,24 @@ fn a_rebuild_mends_what_is_wrong() {
 fn facts_in_runs_are_those_in_rows() {
     both(|db| {
         let mut random = Stream::seeded(57);
-        let said: Vec<Said> = (0..16_600).map(|number| some(&mut random, number)).collect();
+        let said: Vec<Said> = (0..4_500).map(|number| some(&mut random, number)).collect();
         let corrected: Vec<Event> = (0..200)
-            .map(|number| Said { number: number * 80, ..some(&mut random, number) }.sent(LATER))
+            .map(|number| Said { number: number * 20, ..some(&mut random, number) }.sent(LATER))
             .collect();
-        let ends = [900, 100].map(|size| {
+        let ends = [900, 5].map(|size| {
             empty(db);
             for batch in sent(&said).chunks(size) {
                 send(db, batch);
             }
-            for batch in corrected.chunks(size / 3) {
+            for batch in corrected.chunks(size / 5) {
                 let answers = send(db, batch);
                 let is_correction = |it: &Appended| matches!(it, Appended::Correction { .. });
                 assert!(answers.iter().all(is_correction), "{answers:?}");
             }
             rows(db)
         });
-        assert!(ends[0] == ends[1], "envelopes of 900 and of 100");
-        assert!(young(db) < 17_000, "what is young becomes runs");
+        assert!(ends[0] == ends[1], "envelopes of 900 and of 5");
+        assert!(young(db) < 10_000, "what is young becomes runs");
         rebuild(db);
         assert!(rows(db) == ends[0], "a rebuild");
     });

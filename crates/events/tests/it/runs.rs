@@ -9,7 +9,7 @@ use lyceum_events::{Appended, Event, scan};
 use crate::log::{EARLY, LATE, both, event, send};
 
 /// Events that are new.
-const EVENTS: u32 = 20_000;
+const EVENTS: u32 = 9_000;
 
 #[test]
 fn events_in_runs_are_known_corrected_and_found() {
@@ -65,7 +65,7 @@ fn events_in_runs_are_known_corrected_and_found() {
                 actor_id: Some(format!("https://example.org/users/{actor}")),
                 ..Filter::default()
             };
-            let page = db.read_blocking(|tx| list(tx, &filter, Order::default(), 3, 5000)).unwrap();
+            let page = db.read_blocking(|tx| list(tx, &filter, Order::default(), 3, 2500)).unwrap();
             let wanted = names.keys().filter(|number| *number % 3 == actor).count();
             assert_eq!((page.total, page.events.len()), (i64::try_from(wanted).unwrap(), 3));
         }
@@ -74,7 +74,7 @@ fn events_in_runs_are_known_corrected_and_found() {
             tx.query_one(young, &[], |row| Ok([row.int(0)?, row.int(1)?]))
         };
         let counts = db.read_blocking(counts).unwrap().unwrap();
-        assert!(counts.iter().all(|count| *count < 10_000), "{counts:?} stayed rows");
+        assert!(counts.iter().all(|count| *count < 5_000), "{counts:?} stayed rows");
     });
 }
 

@@ -37,7 +37,7 @@ const KEY: usize = 4;
 /// The number under which sums stand that are not one event's.
 const SHARED: i64 = -1;
 /// So many facts that come together are a run at once: a row each would cost more.
-const RUN_MIN_RECORDS: usize = 256;
+const RUN_MIN_RECORDS: usize = 32;
 /// All buckets.
 pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
 
