@@ -12,7 +12,7 @@ pub struct File {
 }
 
 enum Form {
-    Csv(csv::Writer<Vec<u8>>),
+    Csv(Box<csv::Writer<Vec<u8>>>),
     Json(Vec<u8>),
 }
 
@@ -24,7 +24,7 @@ impl File {
                 let mut file = csv::Writer::from_writer(Vec::new());
                 let keys = columns.iter().map(|column| column.key).filter(|key| !key.is_empty());
                 file.write_record(keys).map_err(Problem::internal)?;
-                Form::Csv(file)
+                Form::Csv(Box::new(file))
             }
             Export::Json => Form::Json(b"[".to_vec()),
         };
