@@ -36,7 +36,7 @@ const NICE: i32 = 10;
 /// How long a backend computes before another one that wakes may go first, where Linux lets a process choose
 /// (6.12). What it chooses by itself ends at a tick only, mostly after four milliseconds.
 #[cfg(target_os = "linux")]
-const SLICE: Duration = Duration::from_micros(300);
+const SLICE_NS: u64 = 300_000;
 
 /// Ends a process that nobody came to wait for.
 struct Unclaimed(Option<Arc<Process>>);
@@ -182,7 +182,7 @@ fn make_yield(backend: Pid) {
     {
         let id = backend.as_raw_pid();
         if let Ok(mut attributes) = uapi::sched_getattr(id, 0) {
-            attributes.sched_runtime = SLICE.as_nanos() as u64;
+            attributes.sched_runtime = SLICE_NS;
             let _ = uapi::sched_setattr(id, &attributes, 0);
         }
     }
