@@ -13,7 +13,8 @@ use lyceum_core::limits::BACKEND_START_MAX_MS;
 use lyceum_core::{Problem, ProblemKind, Result};
 use rand::TryRng;
 use rand::rngs::SysRng;
-use rustix::process::{Pid, getpriority_process, setpriority_process};
+#[cfg(target_os = "linux")]
+use rustix::process::Pid;
 use tokio::net::UnixListener;
 use tokio::net::unix::pipe;
 use tokio::task::JoinSet;
@@ -28,10 +29,6 @@ use crate::bindings::Bindings;
 /// Where the server may choose the user of a process, each gets one of its own from here on.
 const FIRST_USER: u32 = 610_000;
 const USERS: u32 = 10_000;
-
-/// How much nicer than the server its backends are: it stands before all of them, so that whoever waits
-/// for it must not wait for what another one computes.
-const NICE: i32 = 10;
 
 /// How long a backend computes before another one that wakes may go first, where Linux lets a process choose
 /// (6.12). What it chooses by itself ends at a tick only, mostly after four milliseconds.
@@ -166,25 +163,19 @@ fn spawn(program: &Path, folder: &Path) -> io::Result<Spawned> {
     }
     let child = command.spawn()?;
     // Before the runtime begins its threads, which take after it.
-    make_yield(Pid::from_child(&child));
+    #[cfg(target_os = "linux")]
+    make_yield(Pid::from_child(&child).as_raw_pid());
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
     Ok((child, control?, out?, errors?))
 }
 
-/// Puts a backend behind the server, and lets others that wake interrupt it. Where the system refuses, it runs
-/// all the same.
-fn make_yield(backend: Pid) {
-    if let Ok(own) = getpriority_process(None) {
-        let _ = setpriority_process(Some(backend), own + NICE);
-    }
-    #[cfg(target_os = "linux")]
-    {
-        let id = backend.as_raw_pid();
-        if let Ok(mut attributes) = uapi::sched_getattr(id, 0) {
-            attributes.sched_runtime = SLICE_NS;
-            let _ = uapi::sched_setattr(id, &attributes, 0);
-        }
+/// Lets others that wake interrupt a backend. Where the system refuses, it runs all the same.
+#[cfg(target_os = "linux")]
+fn make_yield(backend: i32) {
+    if let Ok(mut attributes) = uapi::sched_getattr(backend, 0) {
+        attributes.sched_runtime = SLICE_NS;
+        let _ = uapi::sched_setattr(backend, &attributes, 0);
     }
 }
 
