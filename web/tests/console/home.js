@@ -25,8 +25,12 @@ export default async function home(t, kit) {
   const refused = (await kit.exported("/console/events/refused")).filter(({ replayed, received }) => replayed === "waits" && Date.parse(received) > hourAgo);
   assert.equal(await first("Refused in the last hour"), refused.length);
   // Whom the roster does not know, by the events and the users that the API tells.
-  const { users } = await kit.api(`/ims/oneroster/rostering/v1p2/users?limit=3000&fields=email`);
-  const emails = new Set(users.map(({ email }) => email));
+  const emails = new Set();
+  for (let offset = 0, rest = 1; rest > 0; offset += 1000) {
+    const { users, totalCount } = await kit.api(`/ims/oneroster/rostering/v1p2/users?limit=1000&offset=${offset}&fields=email`);
+    for (const { email } of users) emails.add(email);
+    rest = totalCount - offset - 1000;
+  }
   const actors = new Set((await kit.exported("/console/events")).map(({ who }) => who));
   assert.equal(await first("Unknown students"), [...actors].filter((who) => !emails.has(who)).length);
 
