@@ -164,9 +164,9 @@ pub struct Rebuilt {
 }
 
 /// Computes the facts of the next actors behind `after` anew from their events; none when all are
-/// done. Each actor's change in one piece, and others may append meanwhile. Run to its end, after the
-/// [`unplaced`] were given their [`place`], this leaves the rows that appending left; broken off, it may be run again from the
-/// first.
+/// done. Each actor's change in one piece, and others may append meanwhile. Run to its end, after
+/// the [`unplaced`] were given their [`place`], this leaves the facts that appending left; broken
+/// off, it may be run again from the first.
 pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
     let actors = repository::actors_behind(tx, after, FACT_REBUILD_CHUNK_COUNT)?;
     let Some(&last) = actors.last() else { return Ok(None) };

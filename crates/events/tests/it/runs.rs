@@ -78,6 +78,19 @@ fn events_in_runs_are_known_corrected_and_found() {
     });
 }
 
+/// Who is told that an event is known takes no number, so that the next one is at the same bound again.
+#[test]
+fn what_is_known_is_told_so_where_all_ids_became_a_run() {
+    both(|db| {
+        let events: Vec<Event> = (0..4095).map(|number| event(number, "a", EARLY)).collect();
+        send(db, "app", &events);
+        for _ in 0..3 {
+            let again = send(db, "app", &events[..1]);
+            assert!(matches!(again[..], [Appended::Same { .. }]), "{again:?}");
+        }
+    });
+}
+
 fn id(number: u32) -> String {
     event(number, "", EARLY).id
 }

@@ -64,8 +64,8 @@ pub(super) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
 const LEVEL_BITS: u32 = 3;
 /// Runs of one level that are merged.
 const MERGED: usize = 1 << LEVEL_BITS;
-/// Runs grow to this size. Merging one this large holds up other writers for some 0.1 s, and takes some
-/// 60 MB of memory meanwhile.
+/// Runs grow to this size: merging holds up other writers, and takes some 60 MB of memory for one this
+/// large.
 const MAX_RECORDS: usize = 1 << 19;
 
 /// A run, as the list names it.
