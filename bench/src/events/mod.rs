@@ -38,7 +38,7 @@ pub(crate) struct Options {
     /// The server's binary
     #[arg(long, default_value = "target/release/lyceum")]
     lyceum: PathBuf,
-    /// Where databases go; ten million events take 4 GiB
+    /// Where databases go; ten million events take 3 GiB
     #[arg(long, default_value = "target/bench")]
     folder: PathBuf,
 }
