@@ -70,7 +70,7 @@ impl Actors {
     }
 }
 
-/// What an actor is known by.
+/// What an actor is known by: no IRI holds a line break.
 fn key((iri, email): Names<'_>) -> String {
     [iri, "\n", email].concat()
 }
