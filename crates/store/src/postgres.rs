@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use lyceum_core::limits::{INSERT_CHUNK_ROWS, STORE_STATEMENT_CACHE_ENTRIES};
 use lyceum_core::{Problem, Result};
+use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::error::SqlState;
-use postgres::types::ToSql;
+use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, NoTls, Statement};
 
 pub(crate) use pool::{Mode, Postgres, address, reach};
@@ -22,6 +23,9 @@ use crate::{Options, Value};
 
 /// The first key of the advisory locks by which connections claim their shard of the tally.
 const SHARD_LOCK: i32 = 0x7461_6c79;
+
+/// So many rows are streamed: fewer cost less in a statement, which is one way to the server and back.
+const COPY_MIN_ROWS: usize = 100;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// Repeatable read turns a lost update into a serialization failure, which is run again. Without an
@@ -217,6 +221,14 @@ impl Session {
         }
     }
 
+    /// Every row at once: rows that are taken one by one cost a turn of the client's event loop each.
+    pub(crate) fn all(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<postgres::Row>> {
+        let statement = self.prepare(sql)?;
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+        let rows = self.client.query(&statement, &params);
+        rows.map_err(|error| note(&mut self.fault, &error, sql))
+    }
+
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
         self.execute_with(sql, &params)
@@ -256,6 +268,9 @@ impl Session {
         values: &[Value<'_>],
         conflict: &str,
     ) -> Result<u64> {
+        if conflict.is_empty() && values.len() >= columns.len() * COPY_MIN_ROWS {
+            return self.copy_rows(table, columns, values);
+        }
         let mut changed = 0;
         for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
             let arrays = by_column(columns.len(), rows);
@@ -266,6 +281,21 @@ impl Session {
             changed += self.execute_with(&sql, &params)?;
         }
         Ok(changed)
+    }
+
+    /// Inserts rows as one stream, which the server puts into pages many at a time.
+    fn copy_rows(&mut self, table: &str, columns: &[&str], values: &[Value<'_>]) -> Result<u64> {
+        let names = columns.join(", ");
+        let types = self.prepare(&format!("SELECT {names} FROM {table}"))?;
+        let types: Vec<Type> = types.columns().iter().map(|one| one.type_().clone()).collect();
+        let sql = format!("COPY {table} ({names}) FROM STDIN (FORMAT binary)");
+        let statement = self.prepare(&sql)?;
+        let copied = self.client.copy_in(&statement).and_then(|stream| {
+            let mut rows = BinaryCopyInWriter::new(stream, &types);
+            values.chunks(columns.len()).try_for_each(|row| rows.write_raw(row))?;
+            rows.finish()
+        });
+        copied.map_err(|error| note(&mut self.fault, &error, &sql))
     }
 
     /// Updates rows as `Tx::update_rows` says.

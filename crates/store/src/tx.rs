@@ -98,6 +98,14 @@ impl Tx<'_> {
         read: impl Fn(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         let mut rows = Vec::new();
+        if let Session::Postgres(session) = &mut self.session {
+            let all = session.all(sql, params);
+            self.failed |= all.is_err();
+            for row in &all? {
+                rows.push(read(&Row(Cells::Postgres(row)))?);
+            }
+            return Ok(rows);
+        }
         self.query(sql, params, |row| {
             rows.push(read(row)?);
             Ok(true)

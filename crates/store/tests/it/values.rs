@@ -15,7 +15,8 @@ fn things() -> impl Strategy<Value = Vec<Thing>> {
         proptest::option::of(text),
         any::<Option<Vec<u8>>>(),
     );
-    proptest::collection::vec(thing, 0..20)
+    let few_or_many = prop_oneof![0..20_usize, 100..130_usize];
+    few_or_many.prop_flat_map(move |count| proptest::collection::vec(thing.clone(), count))
 }
 
 fn row<'a>(id: &'a String, (number, share, body, bytes): &'a Thing) -> [Value<'a>; 5] {
@@ -182,7 +183,17 @@ fn text_that_one_store_cannot_hold_is_refused_by_both() {
         let refused = wait(db.write(move |tx| tx.execute(add, &["a\0b".into()]))).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Invalid);
         assert!(refused.message.contains("U+0000"), "{refused}");
-        let in_bulk = wait(db.write(|tx| tx.insert_rows("things", &["id"], &["\0".into()], "")));
-        assert_eq!(in_bulk.unwrap_err().kind, ProblemKind::Invalid);
+        for good in [0, 200] {
+            let in_bulk = wait(db.write(move |tx| {
+                let ids: Vec<String> = (0..good).map(|at| format!("thing-{at}")).collect();
+                let mut ids: Vec<Value<'_>> = ids.iter().map(Value::from).collect();
+                ids.push("\0".into());
+                tx.insert_rows("things", &["id"], &ids, "")
+            }));
+            assert_eq!(in_bulk.unwrap_err().kind, ProblemKind::Invalid);
+        }
+        let sql = "SELECT count(*) FROM things";
+        let kept = wait(db.read(move |tx| tx.query_one(sql, &[], |row| row.int(0)))).unwrap();
+        assert_eq!(kept, Some(0));
     });
 }
