@@ -3,7 +3,9 @@
 //!
 //! A block is, for each of its events, its number, the bytes of its text, and its text; all of it packed.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 
 use lyceum_core::limits::{
     EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS, EVENT_BLOCK_MIN_RECORDS,
@@ -19,13 +21,18 @@ const HEAD: usize = 8 + 4;
 /// A quarter fewer bytes than the next faster one; slower ones save nothing more.
 const LEVEL: i32 = 1;
 
+thread_local! {
+    /// One a thread: what it works with is large, and as costly to make as a block is to pack.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
 /// Writes the text of events that come together, by their numbers. Answers each one's block; none for
 /// an event whose row holds its text: where there are few, or where one is long.
 pub(super) fn write(tx: &mut Tx<'_>, texts: &[(i64, &str)]) -> Result<Vec<Option<i64>>> {
     if texts.len() < EVENT_BLOCK_MIN_RECORDS {
         return Ok(vec![None; texts.len()]);
     }
-    let mut packer = Packer::new()?;
+    let mut packer = Packer::new();
     let mut blocks = Vec::with_capacity(texts.len());
     for (seq, text) in texts {
         blocks.push(packer.add(*seq, text)?);
@@ -38,7 +45,6 @@ pub(super) fn write(tx: &mut Tx<'_>, texts: &[(i64, &str)]) -> Result<Vec<Option
 }
 
 struct Packer {
-    compressor: Compressor<'static>,
     /// The block that is being filled, the number of its first event and how many it has.
     plain: Vec<u8>,
     first: i64,
@@ -48,14 +54,13 @@ struct Packer {
 }
 
 impl Packer {
-    fn new() -> Result<Self> {
-        Ok(Self {
-            compressor: Compressor::new(LEVEL).map_err(Problem::internal)?,
+    fn new() -> Self {
+        Self {
             plain: Vec::with_capacity(EVENT_BLOCK_MAX_BYTES),
             first: 0,
             records: 0,
             packed: Vec::new(),
-        })
+        }
     }
 
     /// Adds a text and answers its block; none where it is longer than a block may be.
@@ -82,13 +87,19 @@ impl Packer {
 
     fn end_block(&mut self) -> Result<()> {
         if self.records > 0 {
-            let packed = self.compressor.compress(&self.plain).map_err(Problem::internal)?;
-            self.packed.push((self.first, packed));
+            self.packed.push((self.first, compress(&self.plain).map_err(Problem::internal)?));
             self.plain.clear();
             self.records = 0;
         }
         Ok(())
     }
+}
+
+fn compress(plain: &[u8]) -> io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|kept| match kept {
+        Some(compressor) => compressor.compress(plain),
+        None => kept.insert(Compressor::new(LEVEL)?).compress(plain),
+    })
 }
 
 /// Texts that were read from their blocks, by the numbers of their events.

@@ -64,9 +64,9 @@ pub(super) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
 const LEVEL_BITS: u32 = 3;
 /// Runs of one level that are merged.
 const MERGED: usize = 1 << LEVEL_BITS;
-/// Runs grow to this size: merging holds up other writers, and takes some 60 MB of memory for one this
-/// large.
-const MAX_RECORDS: usize = 1 << 19;
+/// Bytes of records in memory up to which runs grow: merging holds up other writers, and takes twice
+/// the memory.
+const MAX_BYTES: usize = 1 << 26;
 
 /// A run, as the list names it.
 #[derive(Clone, Copy)]
@@ -164,10 +164,18 @@ impl<R: Record> Runs<R> {
                 chunks.extend(head.chunks_of(*lead).map(|at| number(run, at)));
             }
         }
+        let last = leads.last().copied().unwrap_or_default();
         fetch::<R>(tx, chunks, |_, records| {
-            let wanted =
-                |one: &R| times.contains(&one.time()) && leads.binary_search(&one.lead()).is_ok();
-            records.into_iter().filter(wanted).for_each(&mut each);
+            for record in records {
+                let record = record?;
+                if record.lead() > last {
+                    break;
+                }
+                if times.contains(&record.time()) && leads.binary_search(&record.lead()).is_ok() {
+                    each(record);
+                }
+            }
+            Ok(())
         })
     }
 
@@ -181,8 +189,12 @@ impl<R: Record> Runs<R> {
         let sql = format!("SELECT body FROM {} WHERE id > $1 AND id < $2 ORDER BY id", R::CHUNKS);
         for run in self.list.iter().filter(|run| run.is_within(times)) {
             tx.query(&sql, &[run.head.into(), run.end().into()], |row| {
-                let records = unpack::<R>(row.blob(0)?)?;
-                records.into_iter().filter(|one| times.contains(&one.time())).for_each(&mut each);
+                for record in Records::<R>::of(row.blob(0)?) {
+                    let record = record?;
+                    if times.contains(&record.time()) {
+                        each(record);
+                    }
+                }
                 Ok(true)
             })?;
         }
@@ -203,22 +215,31 @@ impl<R: Record> Runs<R> {
     }
 
     /// Takes runs of the size of the records out of the list, and joins them with the records, when there
-    /// are enough. Answers whether it did.
+    /// are enough: as many as one run may hold, the smallest first. Answers whether it did.
     fn merge(&mut self, tx: &mut Tx<'_>, records: &mut Vec<R>) -> Result<bool> {
         let level = records.len().ilog2() / LEVEL_BITS;
-        let (alike, others): (Vec<Run>, Vec<Run>) =
+        let (mut alike, mut others): (Vec<Run>, Vec<Run>) =
             self.list.iter().partition(|run| run.level() == level);
-        let total = alike.iter().map(|run| run.records).sum::<i64>();
-        let is_too_large = usize::try_from(total).is_ok_and(|total| total > MAX_RECORDS);
-        if alike.len() + 1 < MERGED || is_too_large {
+        if alike.len() + 1 < MERGED {
             return Ok(false);
         }
+        alike.sort_by_key(|run| run.records);
+        let mut room = count(MAX_BYTES / size_of::<R>()) - count(records.len());
+        let fitting = alike.iter().take_while(|run| {
+            room -= run.records;
+            room >= 0
+        });
+        let fitting = fitting.count();
+        if fitting == 0 {
+            return Ok(false);
+        }
+        others.extend(alike.split_off(fitting));
+        self.list = others;
         let merged = Self { list: alike, record: PhantomData };
         merged.scan(tx, &(i64::MIN..i64::MAX), |one| records.push(one))?;
         for run in merged.list {
             drop_run::<R>(tx, &run)?;
         }
-        self.list = others;
         Ok(true)
     }
 
@@ -236,7 +257,8 @@ impl<R: Record> Runs<R> {
             let within = read_head::<R>(tx, run)?.chunks_within(first, last);
             let mut changed = Vec::new();
             let chunks = within.map(|at| number(run, at)).collect();
-            fetch::<R>(tx, chunks, |id, mut records| {
+            fetch::<R>(tx, chunks, |id, records| {
+                let mut records = records.collect::<Result<Vec<R>>>()?;
                 let before = records.len();
                 records.retain(|one| !((first..=last).contains(&one.lead()) && goes(one)));
                 if records.len() < before {
@@ -244,6 +266,7 @@ impl<R: Record> Runs<R> {
                     removed += count(before - records.len());
                     changed.push((id, packed(&records)));
                 }
+                Ok(())
             })?;
             for (id, body) in changed {
                 tx.execute(&update, &[body.as_slice().into(), id.into()])?;
@@ -319,13 +342,13 @@ fn read_head<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<Arc<Head>> {
 fn fetch<R: Record>(
     tx: &mut Tx<'_>,
     chunks: BTreeSet<i64>,
-    mut each: impl FnMut(i64, Vec<R>),
+    mut each: impl FnMut(i64, Records<'_, R>) -> Result<()>,
 ) -> Result<()> {
     let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", R::CHUNKS, marks(1));
     for list in lists(&Vec::from_iter(chunks)) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
-            each(row.int(0)?, unpack(row.blob(1)?)?);
+            each(row.int(0)?, Records::of(row.blob(1)?))?;
             Ok(true)
         })?;
     }
@@ -342,15 +365,33 @@ fn packed<R: Record>(records: &[R]) -> Vec<u8> {
     out
 }
 
-fn unpack<R: Record>(body: &[u8]) -> Result<Vec<R>> {
-    let mut packed = Packed(body);
-    let mut records: Vec<R> = Vec::with_capacity(R::IN_CHUNK);
-    while !packed.0.is_empty() {
-        let before = records.last().copied().unwrap_or(R::FIRST);
-        let record = R::take(&before, &mut packed);
-        records.push(record.ok_or_else(|| Problem::internal("a chunk of a run is damaged"))?);
+/// The records of a chunk, in their order.
+struct Records<'a, R> {
+    packed: Packed<'a>,
+    before: R,
+}
+
+impl<'a, R: Record> Records<'a, R> {
+    fn of(chunk: &'a [u8]) -> Self {
+        Self { packed: Packed(chunk), before: R::FIRST }
     }
-    Ok(records)
+}
+
+impl<R: Record> Iterator for Records<'_, R> {
+    type Item = Result<R>;
+
+    fn next(&mut self) -> Option<Result<R>> {
+        if self.packed.0.is_empty() {
+            return None;
+        }
+        let Some(record) = R::take(&self.before, &mut self.packed) else {
+            // Behind what is damaged nothing can be read.
+            self.packed = Packed(&[]);
+            return Some(Err(Problem::internal("a chunk of a run is damaged")));
+        };
+        self.before = record;
+        Some(Ok(record))
+    }
 }
 
 #[cfg(test)]
@@ -390,12 +431,14 @@ mod tests {
         #[test]
         fn what_is_packed_is_unpacked(pairs: Vec<(i64, i64)>) {
             let pairs: Vec<Pair> = pairs.into_iter().map(|(lead, time)| Pair(lead, time)).collect();
-            prop_assert_eq!(unpack::<Pair>(&packed(&pairs)).unwrap(), pairs);
+            let chunk = packed(&pairs);
+            let read: Vec<Pair> = Records::of(&chunk).map(Result::unwrap).collect();
+            prop_assert_eq!(read, pairs);
         }
 
         #[test]
         fn what_is_damaged_is_told_or_read(bytes: Vec<u8>, chunks in 0_usize..4) {
-            let _ = unpack::<Pair>(&bytes);
+            prop_assert!(Records::<Pair>::of(&bytes).count() <= bytes.len());
             if let Ok(head) = Head::read(&bytes, chunks) {
                 prop_assert!(head.chunks_of(7).end <= chunks);
             }
