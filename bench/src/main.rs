@@ -64,7 +64,7 @@ enum Command {
         #[arg(long)]
         database: PathBuf,
         /// Threads that answer requests
-        #[arg(long, default_value_t = 1)]
+        #[arg(long)]
         workers: usize,
     },
     /// Serve an open and a guarded route that do nothing, until killed

@@ -43,12 +43,15 @@ impl Server {
         Ok(Self { process, address, headers: Vec::new(), started, load_cores: LOAD_CORE })
     }
 
-    /// Starts the anchor, which is this program itself, on a database that was filled before.
-    pub(crate) fn anchor(database: &Path) -> Result<Self> {
+    /// Starts the anchor, which is this program itself, on a database that was filled before,
+    /// with a worker a core.
+    pub(crate) fn anchor(database: &Path, cores: Cores) -> Result<Self> {
         let address = free_address()?;
         let begun = Instant::now();
-        let process = Process::start(SERVER_CORE, std::env::current_exe()?, |command| {
-            command.args(["anchor", "--listen", &address, "--database"]).arg(database);
+        let process = Process::start(cores, std::env::current_exe()?, |command| {
+            let workers = cores.split(',').count().to_string();
+            command.args(["anchor", "--listen", &address, "--workers", &workers, "--database"]);
+            command.arg(database);
         })?;
         Self::wait(process, address, "/hello", begun)
     }

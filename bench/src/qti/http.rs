@@ -49,7 +49,7 @@ fn create(server: &Server, body: &str) -> Result<()> {
 fn scored(options: &Options, ours: &Server, folder: &Path) -> Result<[Finding; 2]> {
     let file = folder.join("anchor.db");
     anchor::fill(&file, ITEMS)?;
-    let anchor = Server::anchor(&file)?;
+    let anchor = Server::anchor(&file, SERVER_CORE)?;
     let read = Target::Numbered("/users/user-%08d".into(), ITEMS);
     let score = Target::Post(
         "/assessment-items/item-{number}/process-response".into(),

@@ -82,7 +82,7 @@ impl Sides {
         for file in [&network.anchor, &network.ours.file()] {
             std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
         }
-        let anchor = Server::anchor(&network.anchor)?;
+        let anchor = Server::anchor(&network.anchor, SERVER_CORE)?;
         let ours = network.ours.serve(SERVER_CORE)?;
         let pages = pages(&ours, network.users)?;
         let sides = Self { users: network.users, anchor, ours, pages };

@@ -34,7 +34,7 @@ fn creates(options: &Options, network: &Network) -> Result<Finding> {
     let scratch = tempfile::tempdir_in(&options.folder)?;
     let anchor_file = scratch.path().join("anchor.db");
     std::fs::copy(&network.anchor, &anchor_file)?;
-    let anchor = Server::anchor(&anchor_file)?;
+    let anchor = Server::anchor(&anchor_file, SERVER_CORE)?;
     let ours = copy(&network.ours, &scratch.path().join("ours"))?.serve(SERVER_CORE)?;
     let create = |server: &Server, path: &str, time: Duration| -> Result<Sample> {
         server.load(Target::Post(path.into(), USER.into(), 0), WRITE_CLIENTS, time)
