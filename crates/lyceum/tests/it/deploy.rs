@@ -1,19 +1,19 @@
 //! `lyceum deploy` and what belongs to it, against a real server on both stores and a sandbox.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use lyceum_testkit::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::sandbox::Running;
-use crate::served::{Served, Store, on_both_stores, root, wait};
+use crate::served::{Served, Store, on_both_stores, root};
 use crate::transcript::Place;
+use crate::typing::Typing;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAGE: &str = "<h1>Rivers</h1>";
@@ -90,9 +90,16 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     let plan = place.json("deploy --dry-run --json");
     assert_eq!((&plan["action"], &plan["base"]), (&json!("create"), &json!(0)));
     let shown = place.ok("deploy --dry-run");
-    for line in
-        ["Create new project", "Deploy Backend:  Yes", "Custom Routes:   2", "Added: API_KEY"]
-    {
+    for line in [
+        "Action:          Create new project",
+        "Deploy Frontend: Yes",
+        "Deploy Backend:  Yes",
+        "Build Size:      ",
+        "Backend URL:     http://word-rivers-staging.localhost:",
+        "Custom Routes:   2",
+        "Integrations:    none",
+        "Added: API_KEY",
+    ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     let first = place.json("deploy --yes --json");
@@ -242,6 +249,33 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
 }
 
 #[test]
+fn a_first_deploy_has_a_backend_where_there_are_routes_or_integrations() {
+    let served = staging(Store::Sqlite);
+    let place = place_at(&served);
+    remove(place.path(), "server");
+    let config = |more: &str| {
+        let text = format!("export default {{ name: 'Word Rivers', buildPath: 'dist', {more} }};");
+        place.write("lyceum.config.js", &text);
+    };
+    config("");
+    assert!(place.ok("deploy --dry-run").contains("Deploy Backend:  No"));
+    config("integrations: { kv: true, bucket: true }");
+    let shown = place.ok("deploy --dry-run");
+    for line in ["Deploy Backend:  Yes", "Custom Routes:   0", "Integrations:    kv, bucket"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    place.ok("deploy --yes");
+    let index: Value = client(&served).get("/_projects/word-rivers/api").expect(200).json();
+    assert_eq!(index["routes"], json!([]));
+    // Another page alone: its sizes are told, and the backend stays.
+    place.write("dist/index.html", &PAGE.repeat(99));
+    let (code, _, told) = place.run("deploy");
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("Frontend\n  Build: ") && told.contains("(↑ "), "{told}");
+    assert!(!told.contains("Backend"), "{told}");
+}
+
+#[test]
 fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
@@ -322,62 +356,6 @@ fn an_upload_whose_client_was_killed_goes_on() {
         return;
     }
     assert_eq!(place.json("deploy --build big.zip --no-backend --json")["uploadedBytes"], 0);
-}
-
-/// A command in a pseudo-terminal.
-pub(crate) struct Typing {
-    process: Child,
-    keys: ChildStdin,
-    screen: Receiver<u8>,
-    seen: String,
-}
-
-impl Typing {
-    pub(crate) fn start(place: &Place, line: &str) -> Self {
-        let program = place.command("");
-        let inner = format!("{} {line}", program.get_program().to_string_lossy());
-        let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--flush", "--command", &inner, "/dev/null"]);
-        command.env_clear().current_dir(place.path()).env("TERM", "dumb");
-        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
-        let keys = process.stdin.take().unwrap();
-        let mut output = process.stdout.take().unwrap();
-        let (sender, screen) = channel();
-        std::thread::spawn(move || {
-            let mut byte = [0];
-            while output.read_exact(&mut byte).is_ok() && sender.send(byte[0]).is_ok() {}
-        });
-        Self { process, keys, screen, seen: String::new() }
-    }
-
-    /// Waits until a text is on the screen, then types.
-    pub(crate) fn answer(&mut self, question: &str, keys: &str) -> &mut Self {
-        let mut bytes = Vec::new();
-        let since = Instant::now();
-        while !String::from_utf8_lossy(&bytes).contains(question) {
-            let left = PATIENCE.saturating_sub(since.elapsed());
-            let Ok(byte) = self.screen.recv_timeout(left) else {
-                panic!(
-                    "'{question}' is not asked: {}{}",
-                    self.seen,
-                    String::from_utf8_lossy(&bytes)
-                );
-            };
-            bytes.push(byte);
-        }
-        self.seen += &String::from_utf8_lossy(&bytes);
-        writeln!(self.keys, "{keys}").unwrap();
-        self
-    }
-
-    /// Its exit code and all that was on the screen.
-    pub(crate) fn end(&mut self) -> (i32, String) {
-        let status = wait(&mut self.process, PATIENCE).expect("it ends");
-        let rest: Vec<u8> = self.screen.iter().collect();
-        (status.code().unwrap(), self.seen.clone() + &String::from_utf8_lossy(&rest))
-    }
 }
 
 fn config_of(place: &Place) -> String {
