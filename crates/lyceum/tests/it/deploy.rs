@@ -174,8 +174,12 @@ fn secrets_converge_and_are_shown_nowhere(store: Store) {
         "no code is sent"
     );
     place.write(".env", "DATABASE_URL=hunter4\n");
+    // What is for development alone goes nowhere.
+    place.write(".env.local", "LOCAL=hunter7\n");
+    place.write(".env.development", "LOCAL=hunter8\n");
     assert_eq!(run("secrets push --debug").0, 0);
     assert_eq!(run("secrets list").1, "DATABASE_URL\n");
+    assert!(run("deploy").1.contains("Nothing to do"));
     fs::create_dir(place.path().join("other")).unwrap();
     place.write("other/lyceum.config.json", r#"{ "name": "Word Rivers" }"#);
     place.write("other/.env", "OTHER=hunter6\n");
@@ -199,8 +203,17 @@ fn secrets_converge_and_are_shown_nowhere(store: Store) {
     told += &place.fails("deploy").1;
     assert!(!told.contains("hunter"), "{told}");
     assert!(!served.log().contains("hunter"));
+    assert!(!holds(&served.file("data"), b"hunter"), "values are sealed where they are kept");
     let audit = client(&served).get("/api/projects/word-rivers/audit").expect(200).text();
     assert!(audit.contains("DATABASE_URL") && !audit.contains("hunter"), "{audit}");
+}
+
+/// Whether a file below the folder has these bytes.
+fn holds(folder: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).any(|path| {
+        let has = |text: Vec<u8>| text.windows(bytes.len()).any(|part| part == bytes);
+        if path.is_dir() { holds(&path, bytes) } else { fs::read(&path).is_ok_and(has) }
+    })
 }
 
 #[test]
@@ -232,6 +245,8 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
 
     let elsewhere = place.fails("deploy --env production");
     assert!(elsewhere.0 == 5 && elsewhere.1.contains("is a server of staging"), "{}", elsewhere.1);
+    let (_, told) = place.fails("deploy --compatibility-date 2025-02-30");
+    assert!(told.contains("'2025-02-30' is no date"), "{told}");
     assert_eq!(place.fails("deploy --name ★").0, 1);
     assert_eq!(place.fails("deploy --build nowhere.zip").0, 4);
     place
