@@ -38,7 +38,6 @@ const SLICE_NS: u64 = 300_000;
 /// errors.
 struct Ends {
     listener: UnixListener,
-    bindings: Bindings,
     control: pipe::Receiver,
     out: pipe::Receiver,
     errors: pipe::Receiver,
@@ -54,12 +53,17 @@ pub(super) async fn start(
 ) -> Result<Arc<Process>> {
     let Some(program) = shared.settings.workerd.clone() else { return Err(no_runtime()) };
     let folder = shared.folder();
+    let token = token();
+    // Here, so that nothing opens a file any more when nobody waits for this backend.
+    let bindings = Bindings::open(&shared.stores, worker, token.clone())
+        .map_err(|fault| failed(&folder, &io::Error::other(fault)))?;
     let begin = {
-        let (shared, worker, folder) = (Arc::clone(shared), Arc::clone(worker), folder.clone());
-        let runtime = Handle::current();
+        let (worker, folder, runtime) = (Arc::clone(worker), folder.clone(), Handle::current());
+        let heap_bytes = shared.settings.heap_bytes;
         move || {
             let _entered = runtime.enter();
-            begin(&shared, &worker, &program, &folder)
+            let listener = prepare(&worker, &folder, heap_bytes, &token)?;
+            begin(&program, &folder, listener)
         }
     };
     let front = Connections::to(folder.join(config::FRONT));
@@ -71,7 +75,7 @@ pub(super) async fn start(
     let mut words = JoinSet::new();
     words.spawn(Arc::clone(logs).follow(Stream::Out, ends.out));
     words.spawn(Arc::clone(logs).follow(Stream::Error, ends.errors));
-    let serving = tokio::spawn(ends.bindings.serve(ends.listener));
+    let serving = tokio::spawn(bindings.serve(ends.listener));
     let why = {
         let logs = Arc::clone(logs);
         move |status: Option<std::process::ExitStatus>| {
@@ -119,18 +123,23 @@ fn failed(folder: &Path, fault: &io::Error) -> Problem {
     Problem::internal(format!("a backend cannot be started: {fault}"))
 }
 
-/// The folder of the process with all that it reads, and the socket of its bindings.
-fn prepare(
-    shared: &Arc<Shared>,
-    worker: &Worker,
-    folder: &Path,
-) -> io::Result<(UnixListener, Bindings)> {
-    fs::create_dir(folder)?;
-    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+/// What the runtime shows with every request for a binding.
+fn token() -> String {
     let mut random = [0; 16];
     SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
-    let token = format!("{:032x}", u128::from_le_bytes(random));
-    let text = config::text(worker, folder, shared.settings.heap_bytes, &token);
+    format!("{:032x}", u128::from_le_bytes(random))
+}
+
+/// The folder of the process with all that it reads, and the socket of its bindings.
+fn prepare(
+    worker: &Worker,
+    folder: &Path,
+    heap_bytes: u64,
+    token: &str,
+) -> io::Result<UnixListener> {
+    fs::create_dir(folder)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    let text = config::text(worker, folder, heap_bytes, token);
     let file = folder.join(config::CONFIG);
     fs::write(&file, "")?;
     fs::set_permissions(&file, Permissions::from_mode(0o600))?;
@@ -138,19 +147,11 @@ fn prepare(
     for (index, (_, bytes)) in worker.modules.iter().enumerate() {
         fs::write(folder.join(config::module_file(index)), bytes)?;
     }
-    let listener = UnixListener::bind(folder.join(config::BINDINGS))?;
-    let bindings = Bindings::open(&shared.stores, worker, token).map_err(io::Error::other)?;
-    Ok((listener, bindings))
+    UnixListener::bind(folder.join(config::BINDINGS))
 }
 
 /// Runs on a thread that does nothing else later.
-fn begin(
-    shared: &Arc<Shared>,
-    worker: &Worker,
-    program: &Path,
-    folder: &Path,
-) -> io::Result<(Child, Ends)> {
-    let (listener, bindings) = prepare(shared, worker, folder)?;
+fn begin(program: &Path, folder: &Path, listener: UnixListener) -> io::Result<(Child, Ends)> {
     let (control, tell) = pipe()?;
     let (out, to_out) = pipe()?;
     let (errors, to_errors) = pipe()?;
@@ -165,7 +166,7 @@ fn begin(
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
     let (control, out, errors) = (control?, out?, errors?);
-    Ok((child, Ends { listener, bindings, control, out, errors }))
+    Ok((child, Ends { listener, control, out, errors }))
 }
 
 /// Lets others that wake interrupt this thread and what it starts: a process takes after the thread that
