@@ -246,7 +246,7 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
     let elsewhere = place.fails("deploy --env production");
     assert!(elsewhere.0 == 5 && elsewhere.1.contains("is a server of staging"), "{}", elsewhere.1);
     let (_, told) = place.fails("deploy --compatibility-date 2025-02-30");
-    assert!(told.contains("'2025-02-30' is no date"), "{told}");
+    assert!(told.contains("'2025-02-30' is no day"), "{told}");
     assert_eq!(place.fails("deploy --name ★").0, 1);
     assert_eq!(place.fails("deploy --build nowhere.zip").0, 4);
     place

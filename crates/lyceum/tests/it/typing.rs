@@ -21,7 +21,8 @@ pub(crate) struct Typing {
 impl Typing {
     pub(crate) fn start(place: &Place, line: &str) -> Self {
         let program = place.command("");
-        let inner = format!("{} {line}", program.get_program().to_string_lossy());
+        // The shell would say of Ctrl-C what it heard itself.
+        let inner = format!("exec {} {line}", program.get_program().to_string_lossy());
         let mut command = Command::new("script");
         command.args(["--quiet", "--return", "--flush", "--command", &inner, "/dev/null"]);
         command.env_clear().current_dir(place.path()).env("TERM", "dumb");
