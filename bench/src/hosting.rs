@@ -218,6 +218,7 @@ const config :Workerd.Config = (
         let begun = Instant::now();
         let mut process = Process::start(BOTH_CORES, "node", |command| {
             command.arg("serve.mjs").arg(port).arg(bundle).current_dir(&self.packages);
+            command.stdin(Stdio::piped());
         })?;
         // Its work is that of the runtime below it, too.
         process.count_family(process.id());
@@ -252,6 +253,7 @@ const config :Workerd.Config = (
         drop(bare);
         let miniflare = self.miniflare(bundle)?;
         let other = Pairs::measure(rounds, || load(&miniflare, BARE), || load(&ours, OURS))?;
+        miniflare.process.end_input()?;
         let finding = |id: &str, pairs: &Pairs, name: &str| {
             let rate = |spread: Spread| spread.median;
             let (ours, other) = (
