@@ -119,6 +119,7 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("H4.client", "peak anonymous memory of deploying a large frontend, MiB", 64.0),
     at_most("H4.server", "peak anonymous memory of the server meanwhile, MiB", 100.0),
     at_most("H4.resume", "what is sent again where that broke off halfway / all of it", 0.6),
+    at_most("H5", "from a save to its answer, under development, ms", 500.0),
     at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 

@@ -68,6 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.add([bench.cold_starts(&bundle, rounds)?]);
     report.add(bench.warm(&bundle, rounds, time)?);
     report.add(bench.large(if options.quick { 8 } else { options.frontend })?);
+    report.add([bench.reloads(rounds)?]);
     report.print_end();
     report.write(&options.folder.join("hosting.json"))
 }
@@ -217,6 +218,7 @@ const config :Workerd.Config = (
         let begun = Instant::now();
         let mut process = Process::start(BOTH_CORES, "node", |command| {
             command.arg("serve.mjs").arg(port).arg(bundle).current_dir(&self.packages);
+            command.stdin(Stdio::piped());
         })?;
         // Its work is that of the runtime below it, too.
         process.count_family(process.id());
@@ -251,6 +253,7 @@ const config :Workerd.Config = (
         drop(bare);
         let miniflare = self.miniflare(bundle)?;
         let other = Pairs::measure(rounds, || load(&miniflare, BARE), || load(&ours, OURS))?;
+        miniflare.process.end_input()?;
         let finding = |id: &str, pairs: &Pairs, name: &str| {
             let rate = |spread: Spread| spread.median;
             let (ours, other) = (
@@ -294,6 +297,31 @@ const config :Workerd.Config = (
             Finding::new("H4.server", serving, detail.as_str()),
             Finding::new("H4.resume", sent / size, detail),
         ])
+    }
+
+    /// From a save of a route to its answer, while `lyceum dev` serves it.
+    fn reloads(&self, rounds: usize) -> Result<Finding> {
+        let address = free_address()?;
+        let (_, port) = address.rsplit_once(':').context("an address has a port")?;
+        let begun = Instant::now();
+        let process = Process::start(BOTH_CORES, &self.ours.program, |command| {
+            command.args(["dev", "--no-sandbox", "--quiet", "--port", port]);
+            command.current_dir(&self.project).env("LYCEUM_WORKERD", &self.workerd);
+        })?;
+        let server = Server::wait(process, address, BARE, begun)?;
+        let mut times = Vec::new();
+        for round in 0..rounds {
+            let begun = Instant::now();
+            let route = ROUTE.replace("\"world\"", &round.to_string());
+            fs::write(self.project.join("server/api/hello.js"), route)?;
+            while server.get(BARE)? != format!("{{\"hello\":{round}}}") {
+                ensure!(begun.elapsed() < PATIENCE, "what is saved is not served");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            times.push(begun.elapsed().as_secs_f64() * 1e3);
+        }
+        let detail = format!("{rounds} saves of a route, by `lyceum dev`");
+        Ok(Finding::new("H5", Spread::of(times), detail))
     }
 
     /// Deploys the frontend alone.

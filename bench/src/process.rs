@@ -96,6 +96,13 @@ impl Process {
         }
     }
 
+    /// Waits for a process that ends with its input, and ends what it had started first.
+    pub(crate) fn end_input(mut self) -> Result<()> {
+        drop(self.child.stdin.take());
+        self.child.wait()?;
+        Ok(())
+    }
+
     /// Ends the process as `kill -9` does.
     pub(crate) fn kill(&mut self) -> Result<()> {
         self.child.kill()?;

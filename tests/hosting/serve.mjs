@@ -1,4 +1,4 @@
-// Serves a bundled worker with miniflare: node serve.mjs PORT FILE
+// Serves a bundled worker with miniflare until the input ends: node serve.mjs PORT FILE
 import { readFile } from "node:fs/promises";
 import { Miniflare } from "miniflare";
 
@@ -11,3 +11,7 @@ const host = new Miniflare({
   compatibilityFlags: ["nodejs_compat"],
 });
 await host.ready;
+process.stdin.resume().on("end", async () => {
+  await host.dispose();
+  process.exit();
+});

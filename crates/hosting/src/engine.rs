@@ -78,7 +78,7 @@ impl Running {
     /// Gives the version the name that it gets when it is served.
     pub fn set_version(&mut self, version: String) {
         let app = Arc::get_mut(&mut self.app).expect("nobody is sent to it yet");
-        app.worker.version = version;
+        Arc::make_mut(&mut app.worker).version = version;
     }
 }
 

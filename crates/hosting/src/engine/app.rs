@@ -9,6 +9,7 @@ use hyper::header::{CONNECTION, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGR
 use hyper::{Request, Response, StatusCode};
 use lyceum_core::limits::{
     BACKEND_BACKOFF_MAX_MS, BACKEND_BACKOFF_MS, BACKEND_BODY_MAX_BYTES, BACKEND_STABLE_S,
+    BACKEND_START_BACKOFF_MS,
 };
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::time::timeout;
@@ -22,7 +23,7 @@ use super::{Shared, Worker, upgrade};
 
 /// A version, running or not.
 pub(super) struct App {
-    pub(super) worker: Worker,
+    pub(super) worker: Arc<Worker>,
     pub(super) logs: Arc<Logs>,
     shared: Arc<Shared>,
     running: Mutex<Option<Arc<Process>>>,
@@ -44,7 +45,7 @@ impl App {
         let (clock, last) = (Arc::clone(&shared.clock), Arc::clone(&shared.last_line));
         let logs = Arc::new(Logs::new(clock, shared.settings.echo.clone(), last));
         let (running, starting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Ok(Self { worker, logs, shared, running, starting })
+        Ok(Self { worker: Arc::new(worker), logs, shared, running, starting })
     }
 
     pub(super) fn running(&self) -> Option<Arc<Process>> {
@@ -127,7 +128,7 @@ impl App {
                 flight.ok_or_else(|| unavailable(&self.worker.slug))
             }
             Err(problem) => {
-                crashes.count(End::Crashed, Duration::ZERO);
+                crashes.count_start();
                 self.logs.say(Stream::Engine, problem.message.clone());
                 tracing::warn!(slug = self.worker.slug, "{problem}");
                 Err(unavailable(&self.worker.slug).because(problem))
@@ -244,19 +245,33 @@ impl Crashes {
         }
         let is_stable = lived >= Duration::from_secs(BACKEND_STABLE_S);
         self.count = if is_stable { 1 } else { self.count + 1 };
-        let doubled = BACKEND_BACKOFF_MS << self.count.saturating_sub(2).min(16);
-        let wait = Duration::from_millis(doubled.min(BACKEND_BACKOFF_MAX_MS));
-        self.again = (self.count > 1).then(|| Instant::now() + wait);
+        self.again = None;
+        if self.count > 1 {
+            self.pause(BACKEND_BACKOFF_MS, self.count - 2);
+        }
+    }
+
+    /// What did not start was of no use to anybody and will mostly fail again: nothing is forgiven.
+    fn count_start(&mut self) {
+        self.count += 1;
+        self.pause(BACKEND_START_BACKOFF_MS, self.count - 1);
+    }
+
+    fn pause(&mut self, milliseconds: u64, doublings: u32) {
+        let wait = (milliseconds << doublings.min(16)).min(BACKEND_BACKOFF_MAX_MS);
+        self.again = Some(Instant::now() + Duration::from_millis(wait));
     }
 
     fn wait(&self, slug: &str) -> Result<()> {
         let left = self.again.map(|again| again.saturating_duration_since(Instant::now()));
         let Some(left) = left.filter(|left| !left.is_zero()) else { return Ok(()) };
         let seconds = left.as_secs() + 1;
+        let failed = match self.count {
+            1 => "failed".to_owned(),
+            count => format!("failed {count} times in a row"),
+        };
         let message = format!(
-            "the backend of '{slug}' failed {} times in a row and is started again in {seconds} s; \
-             its log tells why",
-            self.count
+            "the backend of '{slug}' {failed} and is started again in {seconds} s; its log tells why"
         );
         let mut problem = Problem::new(ProblemKind::Unavailable, message);
         problem.retry_after_s = Some(seconds);

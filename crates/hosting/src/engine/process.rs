@@ -1,5 +1,6 @@
 //! One workerd process: who uses it, and how it ended.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +35,36 @@ struct Usage {
     is_closing: bool,
 }
 
+/// A process that has just begun. Dropping it ends the process.
+pub(super) struct Launched<T> {
+    pub(super) process: Unclaimed,
+    /// What came with the child.
+    pub(super) more: T,
+    /// Told when it has ended.
+    pub(super) ended: oneshot::Receiver<Option<ExitStatus>>,
+}
+
+/// Ends a process that nobody came to wait for.
+pub(super) struct Unclaimed(Option<Arc<Process>>);
+
+impl Unclaimed {
+    pub(super) fn process(&self) -> &Arc<Process> {
+        self.0.as_ref().expect("only claiming takes it")
+    }
+
+    pub(super) fn claim(mut self) -> Arc<Process> {
+        self.0.take().expect("only claiming takes it")
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(process) = self.0.take() {
+            process.kill(End::Unneeded);
+        }
+    }
+}
+
 /// Why a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -63,15 +94,34 @@ impl Drop for Flight {
 }
 
 impl Process {
-    /// Takes charge of a child. The second value comes true when the child has ended.
-    pub(super) fn new(
-        child: Child,
+    /// Starts a child on a thread of its own, which then waits for its end: the system ends a child whose
+    /// thread has ended, and threads that answer requests have no time for files and new processes.
+    pub(super) async fn launch<T: Send + 'static>(
         folder: PathBuf,
         front: Arc<Connections>,
         drain: Duration,
-    ) -> (Arc<Self>, oneshot::Receiver<Option<ExitStatus>>) {
+        start: impl FnOnce() -> io::Result<(Child, T)> + Send + 'static,
+    ) -> io::Result<Launched<T>> {
+        let (tell, launched) = oneshot::channel();
+        thread::spawn(move || {
+            let (child, more) = match start() {
+                Ok(started) => started,
+                Err(fault) => return drop(tell.send(Err(fault))),
+            };
+            let process = Arc::new(Self::new(child, folder, front, drain));
+            let (end, ended) = oneshot::channel();
+            let unclaimed = Unclaimed(Some(Arc::clone(&process)));
+            drop(tell.send(Ok(Launched { process: unclaimed, more, ended })));
+            if end.send(process.wait()).is_err() {
+                process.over(End::Unneeded);
+            }
+        });
+        launched.await.map_err(io::Error::other)?
+    }
+
+    fn new(child: Child, folder: PathBuf, front: Arc<Connections>, drain: Duration) -> Self {
         let now = Instant::now();
-        let process = Arc::new(Self {
+        Self {
             id: child.id(),
             child: Mutex::new(child),
             folder,
@@ -81,11 +131,7 @@ impl Process {
             usage: Mutex::new(Usage { open: 0, last: now, is_closing: false }),
             question: tokio::sync::Mutex::default(),
             end: watch::Sender::new(None),
-        });
-        let (tell, ended) = oneshot::channel();
-        let waiting = Arc::clone(&process);
-        thread::spawn(move || tell.send(waiting.wait()));
-        (process, ended)
+        }
     }
 
     pub(super) fn id(&self) -> u32 {

@@ -13,16 +13,15 @@ use lyceum_core::limits::BACKEND_START_MAX_MS;
 use lyceum_core::{Problem, ProblemKind, Result};
 use rand::TryRng;
 use rand::rngs::SysRng;
-#[cfg(target_os = "linux")]
-use rustix::process::Pid;
 use tokio::net::UnixListener;
 use tokio::net::unix::pipe;
+use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::connections::Connections;
 use super::logs::{Logs, Stream};
-use super::process::{End, Process};
+use super::process::{End, Launched, Process};
 use super::{Shared, Worker, config, watch};
 use crate::bindings::Bindings;
 
@@ -35,15 +34,13 @@ const USERS: u32 = 10_000;
 #[cfg(target_os = "linux")]
 const SLICE_NS: u64 = 300_000;
 
-/// Ends a process that nobody came to wait for.
-struct Unclaimed(Option<Arc<Process>>);
-
-impl Drop for Unclaimed {
-    fn drop(&mut self) {
-        if let Some(process) = self.0.take() {
-            process.kill(End::Unneeded);
-        }
-    }
+/// What comes with a child: the socket of its bindings, and what it says of its own sockets, its output and its
+/// errors.
+struct Ends {
+    listener: UnixListener,
+    control: pipe::Receiver,
+    out: pipe::Receiver,
+    errors: pipe::Receiver,
 }
 
 /// Starts the worker and answers when it listens.
@@ -51,23 +48,34 @@ impl Drop for Unclaimed {
 /// Errors: `Invalid` with what the runtime said; `Unavailable` without a runtime.
 pub(super) async fn start(
     shared: &Arc<Shared>,
-    worker: &Worker,
+    worker: &Arc<Worker>,
     logs: &Arc<Logs>,
 ) -> Result<Arc<Process>> {
-    let Some(program) = &shared.settings.workerd else { return Err(no_runtime()) };
+    let Some(program) = shared.settings.workerd.clone() else { return Err(no_runtime()) };
     let folder = shared.folder();
-    let prepared = prepare(shared, worker, &folder);
-    let (listener, bindings) = prepared.map_err(|fault| failed(&folder, &fault))?;
-    let spawned = spawn(program, &folder).map_err(|fault| failed(&folder, &fault))?;
-    let (child, control, out, errors) = spawned;
+    let token = token();
+    // Here, so that nothing opens a file any more when nobody waits for this backend.
+    let bindings = Bindings::open(&shared.stores, worker, token.clone())
+        .map_err(|fault| failed(&folder, &io::Error::other(fault)))?;
+    let begin = {
+        let (worker, folder, runtime) = (Arc::clone(worker), folder.clone(), Handle::current());
+        let heap_bytes = shared.settings.heap_bytes;
+        move || {
+            let _entered = runtime.enter();
+            let listener = prepare(&worker, &folder, heap_bytes, &token)?;
+            begin(&program, &folder, listener)
+        }
+    };
     let front = Connections::to(folder.join(config::FRONT));
-    let (process, ended) = Process::new(child, folder.clone(), front, shared.settings.drain);
-    let mut unclaimed = Unclaimed(Some(Arc::clone(&process)));
+    let launched = Process::launch(folder.clone(), front, shared.settings.drain, begin).await;
+    let launched = launched.map_err(|fault| failed(&folder, &fault))?;
+    let Launched { process: unclaimed, more: ends, ended } = launched;
+    let process = Arc::clone(unclaimed.process());
 
     let mut words = JoinSet::new();
-    words.spawn(Arc::clone(logs).follow(Stream::Out, out));
-    words.spawn(Arc::clone(logs).follow(Stream::Error, errors));
-    let serving = tokio::spawn(bindings.serve(listener));
+    words.spawn(Arc::clone(logs).follow(Stream::Out, ends.out));
+    words.spawn(Arc::clone(logs).follow(Stream::Error, ends.errors));
+    let serving = tokio::spawn(bindings.serve(ends.listener));
     let why = {
         let logs = Arc::clone(logs);
         move |status: Option<std::process::ExitStatus>| {
@@ -88,16 +96,13 @@ pub(super) async fn start(
     });
 
     let patience = Duration::from_millis(BACKEND_START_MAX_MS);
-    let listens = timeout(patience, listens(&control)).await;
+    let listens = timeout(patience, listens(&ends.control)).await;
     let _ = fs::remove_file(folder.join(config::CONFIG));
     for index in 0..worker.modules.len() {
         let _ = fs::remove_file(folder.join(config::module_file(index)));
     }
     match listens {
-        Ok(true) => {
-            unclaimed.0 = None;
-            Ok(process)
-        }
+        Ok(true) => Ok(unclaimed.claim()),
         Ok(false) => {
             process.ended().await;
             Err(refused(&logs.last_errors()))
@@ -118,18 +123,23 @@ fn failed(folder: &Path, fault: &io::Error) -> Problem {
     Problem::internal(format!("a backend cannot be started: {fault}"))
 }
 
-/// The folder of the process with all that it reads, and the socket of its bindings.
-fn prepare(
-    shared: &Arc<Shared>,
-    worker: &Worker,
-    folder: &Path,
-) -> io::Result<(UnixListener, Bindings)> {
-    fs::create_dir(folder)?;
-    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+/// What the runtime shows with every request for a binding.
+fn token() -> String {
     let mut random = [0; 16];
     SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
-    let token = format!("{:032x}", u128::from_le_bytes(random));
-    let text = config::text(worker, folder, shared.settings.heap_bytes, &token);
+    format!("{:032x}", u128::from_le_bytes(random))
+}
+
+/// The folder of the process with all that it reads, and the socket of its bindings.
+fn prepare(
+    worker: &Worker,
+    folder: &Path,
+    heap_bytes: u64,
+    token: &str,
+) -> io::Result<UnixListener> {
+    fs::create_dir(folder)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    let text = config::text(worker, folder, heap_bytes, token);
     let file = folder.join(config::CONFIG);
     fs::write(&file, "")?;
     fs::set_permissions(&file, Permissions::from_mode(0o600))?;
@@ -137,46 +147,48 @@ fn prepare(
     for (index, (_, bytes)) in worker.modules.iter().enumerate() {
         fs::write(folder.join(config::module_file(index)), bytes)?;
     }
-    let listener = UnixListener::bind(folder.join(config::BINDINGS))?;
-    let bindings = Bindings::open(&shared.stores, worker, token).map_err(io::Error::other)?;
-    Ok((listener, bindings))
+    UnixListener::bind(folder.join(config::BINDINGS))
 }
 
-type Spawned = (Child, pipe::Receiver, pipe::Receiver, pipe::Receiver);
-
-/// The child, what it says of its sockets, its output and its errors.
-fn spawn(program: &Path, folder: &Path) -> io::Result<Spawned> {
+/// Runs on a thread that does nothing else later.
+fn begin(program: &Path, folder: &Path, listener: UnixListener) -> io::Result<(Child, Ends)> {
     let (control, tell) = pipe()?;
     let (out, to_out) = pipe()?;
     let (errors, to_errors) = pipe()?;
-    let mut command = guarded(program);
+    let mut command = guarded(program, own_user(program, folder)?);
     // Nothing of the server's environment is the backend's business.
     command.env_clear().current_dir(folder);
     command.args(["serve", "--control-fd=0"]).arg(folder.join(config::CONFIG));
     command.stdin(tell).stdout(to_out).stderr(to_errors);
-    if rustix::process::geteuid().is_root() && is_for_all(program) {
-        let turn = folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
-        let turn = std::process::id().wrapping_add(turn.unwrap_or_default());
-        let user = FIRST_USER + turn % USERS;
-        give(folder, user)?;
-        command.uid(user).gid(user);
-    }
-    let child = command.spawn()?;
-    // Before the runtime begins its threads, which take after it.
     #[cfg(target_os = "linux")]
-    make_yield(Pid::from_child(&child).as_raw_pid());
+    make_yield();
+    let child = command.spawn()?;
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
-    Ok((child, control?, out?, errors?))
+    let (control, out, errors) = (control?, out?, errors?);
+    Ok((child, Ends { listener, control, out, errors }))
 }
 
-/// Lets others that wake interrupt a backend. Where the system refuses, it runs all the same.
+/// Lets others that wake interrupt this thread and what it starts: a process takes after the thread that
+/// started it, and nothing needs a right. Where the system refuses, a backend runs all the same.
 #[cfg(target_os = "linux")]
-fn make_yield(backend: i32) {
-    if let Ok(mut attributes) = uapi::sched_getattr(backend, 0) {
+fn make_yield() {
+    if let Ok(mut attributes) = uapi::sched_getattr(0, 0) {
         attributes.sched_runtime = SLICE_NS;
-        let _ = uapi::sched_setattr(backend, &attributes, 0);
+        let _ = uapi::sched_setattr(0, &attributes, 0);
     }
+}
+
+/// A user for this process alone, with its folder; none: the server may not choose one.
+fn own_user(program: &Path, folder: &Path) -> io::Result<Option<u32>> {
+    if !rustix::process::geteuid().is_root() || !is_for_all(program) {
+        return Ok(None);
+    }
+    let turn = folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+    let turn = std::process::id().wrapping_add(turn.unwrap_or_default());
+    let user = FIRST_USER + turn % USERS;
+    give(folder, user)?;
+    Ok(Some(user))
 }
 
 fn no_runtime() -> Problem {
@@ -185,15 +197,23 @@ fn no_runtime() -> Problem {
     Problem::new(ProblemKind::Unavailable, message)
 }
 
-/// The program, so that the system ends it when the server is killed, and gives it no right that the
-/// server took away. Where the system has no `setpriv`, the next start of a server ends what is left.
-fn guarded(program: &Path) -> Command {
+/// The program as this user, so that the system ends it when the server is killed, and gives it no right that
+/// the server took away. Where the system has no `setpriv`, the next start of a server ends what is left.
+fn guarded(program: &Path, user: Option<u32>) -> Command {
     let Some(setpriv) =
         ["/usr/bin/setpriv", "/bin/setpriv"].iter().find(|at| Path::new(at).exists())
     else {
-        return Command::new(program);
+        let mut command = Command::new(program);
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        return command;
     };
     let mut command = Command::new(setpriv);
+    if let Some(user) = user {
+        // Not by `uid`, which has the library copy the server to change it: the larger it is, the longer all wait.
+        command.arg(format!("--reuid={user}")).arg(format!("--regid={user}")).arg("--clear-groups");
+    }
     command.args(["--pdeathsig=KILL", "--no-new-privs", "--"]).arg(program);
     command
 }

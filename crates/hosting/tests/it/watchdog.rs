@@ -151,13 +151,18 @@ async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
     assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine", "the old version serves on");
 
     host.engine.install(broken).unwrap();
-    for _ in 0..2 {
-        let problem = host.get("trouble", "/").await.unwrap_err();
-        assert!(problem.message.contains("does not start"), "{problem}");
-    }
     let problem = host.get("trouble", "/").await.unwrap_err();
-    assert!(problem.message.contains("failed 2 times in a row"), "{problem}");
-    assert_eq!(problem.retry_after_s, Some(1));
+    assert!(problem.message.contains("does not start"), "{problem}");
+    let problem = host.get("trouble", "/").await.unwrap_err();
+    assert!(problem.message.contains("failed and is started again in 4 s"), "{problem}");
+    assert_eq!(problem.retry_after_s, Some(4));
+    let again = until_told(&host, "does not start").await;
+    assert!(again > Duration::from_millis(3500), "{again:?}");
+    let problem = host.get("trouble", "/").await.unwrap_err();
+    assert!(
+        problem.message.contains("failed 2 times in a row and is started again in 8 s"),
+        "{problem}"
+    );
     let log = host.engine.logs("trouble");
     assert!(log.iter().any(|line| line.text.contains("no such luck")), "{log:?}");
 
@@ -170,6 +175,16 @@ async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
         assert_eq!(problem.kind, ProblemKind::Invalid);
         assert!(problem.message.contains(what), "{problem}");
     }
+}
+
+/// How long it takes until calls end with that.
+async fn until_told(host: &Host, what: &str) -> Duration {
+    let begun = Instant::now();
+    while !host.get("trouble", "/").await.unwrap_err().message.contains(what) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it did not come to that");
+        sleep(Duration::from_millis(20)).await;
+    }
+    begun.elapsed()
 }
 
 #[tokio::test(flavor = "multi_thread")]

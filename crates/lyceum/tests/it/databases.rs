@@ -59,6 +59,14 @@ fn migrations_are_found_by_their_journal() {
     place.write("db/migrations/meta/_journal.json", journal);
     place.write("db/migrations/0000_start.sql", "CREATE TABLE t (a text);");
     assert_eq!(place.json("db diff --json")["pending"][0], "0000_start");
+    let config = |strategy: &str| {
+        let text = r#"{ "name": "Rivers", "integrations": { "database": { "strategy": "HOW" } } }"#;
+        place.write("lyceum.config.json", &text.replace("HOW", strategy));
+    };
+    config("push");
+    assert!(place.ok("db diff").starts_with("CREATE TABLE scores"), "what the config says counts");
+    config("migrate");
+    assert_eq!(place.json("db diff --json")["pending"][0], "0000_start");
     place.ok("db migrate");
     assert_eq!(place.run("db diff").2, "every migration is applied\n");
     place.write("db/migrations/0000_start.sql", "CREATE TABLE t (a integer);");

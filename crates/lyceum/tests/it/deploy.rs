@@ -1,19 +1,19 @@
 //! `lyceum deploy` and what belongs to it, against a real server on both stores and a sandbox.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use lyceum_testkit::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::sandbox::Running;
-use crate::served::{Served, Store, on_both_stores, root, wait};
+use crate::served::{Served, Store, on_both_stores, root};
 use crate::transcript::Place;
+use crate::typing::Typing;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAGE: &str = "<h1>Rivers</h1>";
@@ -90,9 +90,16 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     let plan = place.json("deploy --dry-run --json");
     assert_eq!((&plan["action"], &plan["base"]), (&json!("create"), &json!(0)));
     let shown = place.ok("deploy --dry-run");
-    for line in
-        ["Create new project", "Deploy Backend:  Yes", "Custom Routes:   2", "Added: API_KEY"]
-    {
+    for line in [
+        "Action:          Create new project",
+        "Deploy Frontend: Yes",
+        "Deploy Backend:  Yes",
+        "Build Size:      ",
+        "Backend URL:     http://word-rivers-staging.localhost:",
+        "Custom Routes:   2",
+        "Integrations:    none",
+        "Added: API_KEY",
+    ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     let first = place.json("deploy --yes --json");
@@ -167,8 +174,12 @@ fn secrets_converge_and_are_shown_nowhere(store: Store) {
         "no code is sent"
     );
     place.write(".env", "DATABASE_URL=hunter4\n");
+    // What is for development alone goes nowhere.
+    place.write(".env.local", "LOCAL=hunter7\n");
+    place.write(".env.development", "LOCAL=hunter8\n");
     assert_eq!(run("secrets push --debug").0, 0);
     assert_eq!(run("secrets list").1, "DATABASE_URL\n");
+    assert!(run("deploy").1.contains("Nothing to do"));
     fs::create_dir(place.path().join("other")).unwrap();
     place.write("other/lyceum.config.json", r#"{ "name": "Word Rivers" }"#);
     place.write("other/.env", "OTHER=hunter6\n");
@@ -192,8 +203,17 @@ fn secrets_converge_and_are_shown_nowhere(store: Store) {
     told += &place.fails("deploy").1;
     assert!(!told.contains("hunter"), "{told}");
     assert!(!served.log().contains("hunter"));
+    assert!(!holds(&served.file("data"), b"hunter"), "values are sealed where they are kept");
     let audit = client(&served).get("/api/projects/word-rivers/audit").expect(200).text();
     assert!(audit.contains("DATABASE_URL") && !audit.contains("hunter"), "{audit}");
+}
+
+/// Whether a file below the folder has these bytes.
+fn holds(folder: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).any(|path| {
+        let has = |text: Vec<u8>| text.windows(bytes.len()).any(|part| part == bytes);
+        if path.is_dir() { holds(&path, bytes) } else { fs::read(&path).is_ok_and(has) }
+    })
 }
 
 #[test]
@@ -225,6 +245,8 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
 
     let elsewhere = place.fails("deploy --env production");
     assert!(elsewhere.0 == 5 && elsewhere.1.contains("is a server of staging"), "{}", elsewhere.1);
+    let (_, told) = place.fails("deploy --compatibility-date 2025-02-30");
+    assert!(told.contains("'2025-02-30' is no day"), "{told}");
     assert_eq!(place.fails("deploy --name ★").0, 1);
     assert_eq!(place.fails("deploy --build nowhere.zip").0, 4);
     place
@@ -234,11 +256,38 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
     let nobody = Place::new().with("LYCEUM_URL", &served.base);
     project(&nobody);
     assert_eq!(nobody.fails("deploy").0, 3);
-    let page = Place::new().with("LYCEUM_URL", &format!("{}/docs", served.base));
+    let page = Place::new().with("LYCEUM_URL", &crate::elsewhere::pages());
     let page = page.with("LYCEUM_API_KEY", "none");
     project(&page);
     let (_, told) = page.fails("deploy");
-    assert!(told.contains("the address or port is wrong") || told.contains("404"), "{told}");
+    assert!(told.contains("the server is not running there, or the address or port"), "{told}");
+}
+
+#[test]
+fn a_first_deploy_has_a_backend_where_there_are_routes_or_integrations() {
+    let served = staging(Store::Sqlite);
+    let place = place_at(&served);
+    remove(place.path(), "server");
+    let config = |more: &str| {
+        let text = format!("export default {{ name: 'Word Rivers', buildPath: 'dist', {more} }};");
+        place.write("lyceum.config.js", &text);
+    };
+    config("");
+    assert!(place.ok("deploy --dry-run").contains("Deploy Backend:  No"));
+    config("integrations: { kv: true, bucket: true }");
+    let shown = place.ok("deploy --dry-run");
+    for line in ["Deploy Backend:  Yes", "Custom Routes:   0", "Integrations:    kv, bucket"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    place.ok("deploy --yes");
+    let index: Value = client(&served).get("/_projects/word-rivers/api").expect(200).json();
+    assert_eq!(index["routes"], json!([]));
+    // Another page alone: its sizes are told, and the backend stays.
+    place.write("dist/index.html", &PAGE.repeat(99));
+    let (code, _, told) = place.run("deploy");
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("Frontend\n  Build: ") && told.contains("(↑ "), "{told}");
+    assert!(!told.contains("Backend"), "{told}");
 }
 
 #[test]
@@ -322,62 +371,6 @@ fn an_upload_whose_client_was_killed_goes_on() {
         return;
     }
     assert_eq!(place.json("deploy --build big.zip --no-backend --json")["uploadedBytes"], 0);
-}
-
-/// A command in a pseudo-terminal.
-pub(crate) struct Typing {
-    process: Child,
-    keys: ChildStdin,
-    screen: Receiver<u8>,
-    seen: String,
-}
-
-impl Typing {
-    pub(crate) fn start(place: &Place, line: &str) -> Self {
-        let program = place.command("");
-        let inner = format!("{} {line}", program.get_program().to_string_lossy());
-        let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--flush", "--command", &inner, "/dev/null"]);
-        command.env_clear().current_dir(place.path()).env("TERM", "dumb");
-        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
-        let keys = process.stdin.take().unwrap();
-        let mut output = process.stdout.take().unwrap();
-        let (sender, screen) = channel();
-        std::thread::spawn(move || {
-            let mut byte = [0];
-            while output.read_exact(&mut byte).is_ok() && sender.send(byte[0]).is_ok() {}
-        });
-        Self { process, keys, screen, seen: String::new() }
-    }
-
-    /// Waits until a text is on the screen, then types.
-    pub(crate) fn answer(&mut self, question: &str, keys: &str) -> &mut Self {
-        let mut bytes = Vec::new();
-        let since = Instant::now();
-        while !String::from_utf8_lossy(&bytes).contains(question) {
-            let left = PATIENCE.saturating_sub(since.elapsed());
-            let Ok(byte) = self.screen.recv_timeout(left) else {
-                panic!(
-                    "'{question}' is not asked: {}{}",
-                    self.seen,
-                    String::from_utf8_lossy(&bytes)
-                );
-            };
-            bytes.push(byte);
-        }
-        self.seen += &String::from_utf8_lossy(&bytes);
-        writeln!(self.keys, "{keys}").unwrap();
-        self
-    }
-
-    /// Its exit code and all that was on the screen.
-    pub(crate) fn end(&mut self) -> (i32, String) {
-        let status = wait(&mut self.process, PATIENCE).expect("it ends");
-        let rest: Vec<u8> = self.screen.iter().collect();
-        (status.code().unwrap(), self.seen.clone() + &String::from_utf8_lossy(&rest))
-    }
 }
 
 fn config_of(place: &Place) -> String {

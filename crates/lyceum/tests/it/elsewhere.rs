@@ -283,7 +283,7 @@ fn a_platform_that_cannot_be_reached_is_told() {
 }
 
 /// A server that answers everything with a page.
-fn pages() -> String {
+pub(crate) fn pages() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {

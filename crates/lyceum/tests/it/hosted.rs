@@ -167,3 +167,21 @@ fn a_deployed_project_has_its_files_in_s3_its_platform_and_its_versions() {
     assert_eq!(place.json("deploy --env local --yes --json")["action"], "nothing");
     sandbox.stop();
 }
+
+#[test]
+fn projects_are_below_the_domain_of_the_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new()
+        .with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap())
+        .with("LYCEUM_HOSTING__DOMAIN", "apps.example");
+    crate::deploy::project(&place);
+    let sandbox = Running::start(&place, "--db-path sandbox.db");
+    let deployed = place.json("deploy --env local --yes --json");
+    let address = format!("word-rivers.apps.example:{}", sandbox.told["port"]);
+    assert_eq!(deployed["backendUrl"], format!("http://{address}/api"));
+    let server = TestClient::new(format!("http://127.0.0.1:{}", sandbox.told["port"]));
+    let hello = |host: &str| server.get("/api/hello").header("host", host).send();
+    assert_eq!(hello(&address).json::<Value>()["says"], "Hello you");
+    assert_eq!(hello("word-rivers.localhost").status, 404, "that is the server itself");
+    sandbox.stop();
+}

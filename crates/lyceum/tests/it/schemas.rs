@@ -6,9 +6,10 @@ use std::process::Command;
 use lyceum_testkit::client::TestClient;
 use serde_json::{Value, json};
 
-use crate::deploy::{Typing, client, place_at, staging};
+use crate::deploy::{client, place_at, staging};
 use crate::served::{Served, Store, on_both_stores};
 use crate::transcript::Place;
+use crate::typing::Typing;
 
 const TABLE: &str = "CREATE TABLE scores (id INTEGER PRIMARY KEY, points INTEGER NOT NULL);\n";
 

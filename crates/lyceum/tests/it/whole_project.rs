@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::deploy::{client, place_at};
 use crate::served::{Served, Store};
 use crate::transcript::Place;
+use crate::typing::Typing;
 
 const CONFIG: &str = "export default {
   name: 'Word Rivers',
@@ -129,6 +130,10 @@ fn a_project_goes_from_its_first_deploy_to_production() {
     assert!(again["steps"].as_array().unwrap().contains(&json!("changeSchema")));
 
     // To production: the same code and schema, none of the data, none of the secrets.
+    let question = "of staging on production? (Y/n)";
+    let (code, screen) = Typing::start(&place, "deployments promote").answer(question, "n").end();
+    assert!(code == 130 && screen.contains("cancelled; nothing was changed"), "{screen}");
+    there.get("/api/projects/word-rivers").expect(404);
     let promoted = place.json("deployments promote --yes --json");
     assert_eq!(promoted["environment"], "production");
     assert_eq!(at(&there, "/api/scores"), json!([]));
@@ -150,6 +155,16 @@ fn a_project_goes_from_its_first_deploy_to_production() {
             .contains("POST /api/scores 201")
     );
     assert_eq!(place.json("deployments promote --yes --json")["action"], "nothing");
+
+    // What is here is what was promoted; each server has a bucket of its own.
+    assert_eq!(place.json("deploy --env production --yes --json")["action"], "nothing");
+    place.ok("bucket delete replays/1.json --remote");
+    for (flags, key) in [("", "replays/2.json"), (" --env production", "replays/1.json")] {
+        let listed = place.json(&format!("bucket list --remote --json{flags}"));
+        let keys: Vec<_> =
+            listed["objects"].as_array().unwrap().iter().map(|object| &object["key"]).collect();
+        assert_eq!(keys, [key], "{listed}");
+    }
 }
 
 fn generate(place: &Place) {

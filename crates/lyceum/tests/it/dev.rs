@@ -1,0 +1,45 @@
+//! `lyceum dev`, as whoever writes a backend sees it.
+
+use lyceum_testkit::client::TestClient;
+use serde_json::Value;
+
+use crate::deploy::project;
+use crate::transcript::Place;
+use crate::typing::Typing;
+
+#[test]
+fn a_backend_is_served_as_it_is_saved_with_a_sandbox_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+    project(&place);
+    let mut dev = Typing::start(&place, "dev --port 0");
+    dev.sees("Backend of 'word-rivers' on http://localhost:");
+    let port = dev.sees("/api").replace("/api", "");
+    dev.sees("Sandbox   http://");
+    let sandbox = dev.sees("\r\n").trim().to_owned();
+    dev.sees("ready in ");
+    for route in ["/api/hello", "/api/users/:id"] {
+        let line = dev.sees(route);
+        assert!(line.contains("GET "), "{line}");
+    }
+    let backend = TestClient::new(format!("http://127.0.0.1:{port}"));
+    let says = || backend.get("/api/hello").expect(200).json::<Value>()["says"].clone();
+    assert_eq!(says(), "Hello you");
+    dev.sees("GET /api/hello 200 OK (");
+    let index: Value = backend.get("/api").expect(200).json();
+    assert_eq!(index["routes"].as_array().unwrap().len(), 2, "{index}");
+    backend.get("/health").expect(200);
+    let beside = TestClient::new(format!("http://{sandbox}"));
+    beside.get("/health").expect(200);
+
+    place.write("server/greet.ts", "export const greet = (name: string) => `Hi ${name}`;\n");
+    dev.sees("reloaded in ");
+    assert_eq!(says(), "Hi you");
+    place.write("server/greet.ts", "export const greet = ;\n");
+    dev.sees("what was saved is not served: ");
+    assert_eq!(says(), "Hi you");
+
+    let (code, screen) = dev.interrupt().end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(ureq::get(format!("http://{sandbox}/health")).call().is_err(), "it ended too");
+}
