@@ -32,7 +32,7 @@ pub struct Figure {
     /// `good`, `warn`, `bad` or none.
     pub tone: &'static str,
     /// The page behind it.
-    pub href: Option<&'static str>,
+    pub href: Option<String>,
 }
 
 /// The state of backups.

@@ -190,7 +190,7 @@ pub fn end(
     import: &Import,
     outcome: &Outcome<'_>,
 ) -> Result<()> {
-    if !jobs::finish(tx, job)? {
+    if !jobs::finish(tx, now, job)? {
         return Ok(());
     }
     let is_kept = outcome.report.is_some_and(|report| report["committed"] == true);
