@@ -18,7 +18,7 @@ use lyceum_store::{Db, Migration, Target};
 
 /// A table of each kind of column for the tests.
 const SCHEMA: &[Migration] = &[Migration {
-    version: 2,
+    version: 999,
     name: "things",
     sql: "CREATE TABLE things (
         seq ROWID,
