@@ -3,7 +3,7 @@
 use lyceum_access::{Role, api_key, audit, client, person};
 use lyceum_bridge::repository::unknown;
 use lyceum_console::chart::{self, Bar};
-use lyceum_console::home::{Backups, Figure, Home, Step, UNKNOWN, Unknown};
+use lyceum_console::home::{Figure, Health, Home, Step, UNKNOWN, Unknown};
 use lyceum_console::{Cell, List, screens, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
@@ -11,7 +11,7 @@ use lyceum_events::repository::{Arrived, Flow, flow};
 use lyceum_games::games;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::{Dialect, Tx, jobs};
 
 use super::visitor::query;
 use super::{Visitor, at_most, deadline, events, listed, page, shown, students, system};
@@ -26,6 +26,8 @@ const MINUTES: i64 = 60;
 const RATE_MINUTES: i64 = 5;
 /// Milliseconds from which events are late.
 const LATE_MS: i64 = 60_000;
+/// Milliseconds from which a database that does nothing is slow to answer.
+const SLOW_MS: i64 = 100;
 /// Seconds from which a backup is old.
 const BACKUP_OLD_S: i64 = 7 * 86_400;
 
@@ -42,12 +44,15 @@ struct Known {
     unknown: i64,
     flow: Flow,
     backup: Option<audit::Entry>,
+    failed_jobs: i64,
     has_app: bool,
     has_guide: bool,
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let now = context.app.clock.now();
+    context.app.db.ping().await?;
+    let ping_ms = context.app.clock.now().milliseconds() - now.milliseconds();
     let player = context.app.sandbox.as_ref().map(|sandbox| sandbox.player().clone());
     let scanned = context.app.db.scan(deadline(), move |tx| {
         let of_sandbox = match &player {
@@ -79,8 +84,10 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         flow: flowing(&known, now),
         minutes: minutes(&known.flow, now),
         most: known.flow.is_cut.then(|| words::count(limits::EVENT_FLOW_MAX_RECORDS)),
-        backups: (role == Role::Administrator)
-            .then(|| backups(&known, now, context.app.db.dialect())),
+        health: (role == Role::Administrator).then(|| Health {
+            figures: vec![database(ping_ms), failed_jobs(&known), last_backup(&known, now)],
+            has_button: context.app.db.dialect() == Dialect::Sqlite,
+        }),
         steps,
         sandbox,
     })
@@ -104,12 +111,30 @@ fn known(tx: &mut Tx<'_>, now: Timestamp) -> Result<Known> {
         unknown: unknown::count(tx)?,
         flow: flow(tx, since(now))?,
         backup: system::last_backup(tx)?,
+        failed_jobs: system::jobs_in(&jobs::counts(tx)?, "failed"),
         has_app: has_client || has_key,
         has_guide: people.iter().any(|one| one.role == Role::Guide && one.disabled.is_none()),
     })
 }
 
-fn backups(known: &Known, now: Timestamp, dialect: Dialect) -> Backups {
+fn database(ping_ms: i64) -> Figure {
+    let (tone, says) = if ping_ms > SLOW_MS { ("warn", "slow") } else { ("good", "ready") };
+    Figure {
+        name: "Database answers in",
+        shown: words::brief(ping_ms),
+        says: says.to_owned(),
+        tone,
+        href: Some(screens::SYSTEM.path.to_owned()),
+    }
+}
+
+fn failed_jobs(known: &Known) -> Figure {
+    let (tone, says) = if known.failed_jobs > 0 { ("bad", "look") } else { ("good", "none") };
+    let figure = figure("Jobs that failed", known.failed_jobs, "/console/system/jobs?state=failed");
+    Figure { says: says.to_owned(), tone, ..figure }
+}
+
+fn last_backup(known: &Known, now: Timestamp) -> Figure {
     let age_s =
         known.backup.as_ref().map(|made| (now.milliseconds() - made.at.milliseconds()) / 1000);
     let (shown, tone, says) = match age_s {
@@ -118,8 +143,7 @@ fn backups(known: &Known, now: Timestamp, dialect: Dialect) -> Backups {
         Some(age) => (words::span(age) + " ago", "good", "fresh"),
     };
     let href = Some("/console/system/backups".to_owned());
-    let last = Figure { name: "Last backup", shown, says: says.to_owned(), tone, href };
-    Backups { last, has_button: dialect == Dialect::Sqlite }
+    Figure { name: "Last backup", shown, says: says.to_owned(), tone, href }
 }
 
 /// What makes the platform of use; nothing once all of it is done.

@@ -58,6 +58,11 @@ const SETTINGS: &[Column] = &[
     Column::text("origin", "From"),
 ];
 
+/// How many of the jobs are in a state.
+pub(super) fn jobs_in(counts: &[(String, i64)], state: &str) -> i64 {
+    counts.iter().find(|(name, _)| name == state).map_or(0, |(_, count)| *count)
+}
+
 async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
     let app = &context.app;
     let read = |tx: &mut Tx<'_>| {
@@ -70,9 +75,8 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         Ok((store, jobs::counts(tx)?, last, audit::list(tx, &everything, 1, 0)?.total))
     };
     let (store, counts, backup, changes) = app.db.read(read).await?;
-    let of = |state: &str| counts.iter().find(|(name, _)| name == state).map_or(0, |(_, n)| *n);
-    let jobs_in = |state: &str, tone: &'static str| {
-        let (count, to) = (of(state), format!("/console/system/jobs?state={state}"));
+    let jobs_of = |state: &str, tone: &'static str| {
+        let (count, to) = (jobs_in(&counts, state), format!("/console/system/jobs?state={state}"));
         let cell = Cell::of(count, count.to_string()).to(to);
         if count > 0 { cell.toned(tone) } else { cell }
     };
@@ -85,8 +89,8 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Environment", Cell::text(app.config.server.env.name())),
         ("Address", Cell::text(context.base_url())),
         ("Store", Cell::text(store)),
-        ("Jobs that wait", jobs_in("waiting", "")),
-        ("Jobs that failed", jobs_in("failed", "bad")),
+        ("Jobs that wait", jobs_of("waiting", "")),
+        ("Jobs that failed", jobs_of("failed", "bad")),
         ("Last backup", backup.to("/console/system/backups")),
         ("Changes in the log", Cell::of(changes, changes.to_string()).to("/console/system/audit")),
     ]);

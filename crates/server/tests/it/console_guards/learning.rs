@@ -58,8 +58,11 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     let rejects = Digest::of(refused);
     let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
     blobs.put(&rejects, &refused[..]).unwrap();
+    let notes = format!("file,line,id,came\norgs,2,\"{}\",rejected\n", EVIL.replace('"', "\"\""));
+    let noted = Digest::of(notes.as_bytes());
+    blobs.put(&noted, notes.as_bytes()).unwrap();
     let report = json!({
-        "committed": false, "fault_count": 1, "ignored": [EVIL],
+        "committed": false, "fault_count": 1, "ignored": [EVIL], "noted": noted.to_string(),
         "files": [{ "file": "orgs", "rows": 1, "rejected": 1 }],
         "faults": [{ "file": "orgs.csv", "line": 2, "column": EVIL, "value": EVIL, "problem": EVIL, "mend": EVIL }],
     });
@@ -73,5 +76,7 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
         Ok(id)
     });
     planted.params.insert("/imports/{id}", planting.unwrap().to_string());
-    planted.shown_on.extend(["/imports", "/imports/{id}"]);
+    let file = form_urlencoded::Serializer::new(String::new()).append_pair("file", EVIL).finish();
+    planted.queries.insert("/imports/{id}/rows", vec!["file=orgs".into(), file]);
+    planted.shown_on.extend(["/imports", "/imports/{id}", "/imports/{id}/rows"]);
 }
