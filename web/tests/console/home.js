@@ -93,5 +93,12 @@ export default async function home(t, kit) {
   assert.match(await backups.textContent(), /\d+\ss ago\s*fresh/);
   await figure("Last backup").locator("a").click();
   await page.waitForURL("**/system/backups");
-  assert.equal(await (await kit.open("/console", "guide")).locator(".health").count(), 0);
+  for (const role of ["guide", "developer"]) {
+    const own = await kit.open("/console", role);
+    assert.equal(await own.locator(".health").count(), 0);
+    // Nobody is led to where they may not go.
+    const links = new Set(await own.locator("main a").evaluateAll((all) => all.map((link) => link.getAttribute("href"))));
+    assert.ok(links.size > 0);
+    for (const href of links) assert.equal((await own.request.get(href)).status(), 200, `${href} as ${role}`);
+  }
 }

@@ -455,9 +455,9 @@ fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
         }
         let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
         let has = |zip: &[u8]| blobs.open(&Digest::of(zip)).unwrap().is_some();
-        let other = b"of somebody else";
+        let other = &b"of somebody else"[..];
         blobs.put(&Digest::of(other), other).unwrap();
-        let others = [Digest::of(other)].into();
+        let others = std::collections::HashSet::from([Digest::of(other)]);
         let sweep = |spared: u64| {
             let now = server.setup().clock.now();
             let spared = Duration::from_secs(spared);

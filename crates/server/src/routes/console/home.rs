@@ -69,6 +69,13 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     });
     let (known, sandbox) = scanned.await?;
     let role = visitor.person.role;
+    let (mut here, mut flow) = (figures(&known), flowing(&known, now));
+    let sees_events = screens::EVENTS.is_for(role.name());
+    if !sees_events {
+        for one in here.iter_mut().chain(&mut flow) {
+            one.href.take_if(|href| href.starts_with(screens::EVENTS.path));
+        }
+    }
     let steps = if role == Role::Administrator { steps(&known) } else { Vec::new() };
     shown(&Home {
         frame: visitor.frame("Home"),
@@ -80,9 +87,9 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
             },
             format!("days in {}", visitor.zone.name()),
         ],
-        figures: if role == Role::Developer { Vec::new() } else { figures(&known) },
-        flow: flowing(&known, now),
-        minutes: minutes(&known.flow, now),
+        figures: if role == Role::Developer { Vec::new() } else { here },
+        flow,
+        minutes: minutes(&known.flow, now, sees_events),
         most: known.flow.is_cut.then(|| words::count(limits::EVENT_FLOW_MAX_RECORDS)),
         health: (role == Role::Administrator).then(|| Health {
             figures: vec![database(ping_ms), failed_jobs(&known), last_backup(&known, now)],
@@ -274,7 +281,7 @@ fn behind(flow: &Flow, from: i64, minutes: i64) -> String {
     events::arrived_link(&Arrived { from: instant(from), to: instant(from + minutes), first, last })
 }
 
-fn minutes(flow: &Flow, now: Timestamp) -> chart::Svg {
+fn minutes(flow: &Flow, now: Timestamp, are_links: bool) -> chart::Svg {
     let last = now.milliseconds() / MINUTE_MS;
     let bar = |minute: i64| {
         let count = flow.minutes.get(&minute).map_or(0, |minute| minute.count);
@@ -283,7 +290,7 @@ fn minutes(flow: &Flow, now: Timestamp) -> chart::Svg {
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let value = count as f64;
         let label = if ago == 0 { "now".to_owned() } else { format!("−{ago}") };
-        let href = (count > 0).then(|| behind(flow, minute, 1));
+        let href = (are_links && count > 0).then(|| behind(flow, minute, 1));
         Bar { value, label, says: format!("{when}: {count} events"), href }
     };
     let bars: Vec<Bar> = (last - MINUTES + 1..=last).map(bar).collect();
