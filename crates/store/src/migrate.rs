@@ -22,14 +22,8 @@ pub struct Migration {
 }
 
 /// The store's own tables.
-const STORE: &[Migration] = &[
-    Migration { version: 1, name: "store", sql: include_str!("../migrations/V1__store.sql") },
-    Migration {
-        version: 62,
-        name: "job_tries",
-        sql: include_str!("../migrations/V62__job_tries.sql"),
-    },
-];
+const STORE: Migration =
+    Migration { version: 1, name: "store", sql: include_str!("../migrations/V1__store.sql") };
 
 /// The number under which processes that migrate one PostgreSQL database take turns.
 const MIGRATION_LOCK: i64 = 0x6c79_6365_756d;
@@ -65,8 +59,7 @@ fn run<C: refinery::Migrate>(
     migrations: &[Migration],
     connection: &mut C,
 ) -> Result<()> {
-    let mut all = [STORE, migrations].concat();
-    all.sort_by_key(|migration| migration.version);
+    let all = [&[STORE], migrations].concat();
     let known = all.iter().map(|migration| migration.version).max().unwrap_or(0);
     let steps = all
         .iter()
