@@ -51,7 +51,7 @@ export default async function system(t, kit) {
   await jobs.keyboard.press("Enter");
   await jobs.waitForURL("**/system/jobs/*");
   const tries = await kit.exported(new URL(jobs.url()).pathname);
-  assert.equal(tries.length, job.tries);
+  assert.equal(tries.length, job.attempts);
   assert.equal(tries.at(-1).outcome, "done");
   await kit.look("system-job", new URL(jobs.url()).pathname);
   await jobs.goto("/console/system/jobs");

@@ -94,9 +94,11 @@ pub(super) struct Notes {
 
 impl Notes {
     pub(super) fn new(path: Option<&Path>) -> Result<Self> {
-        let file = path.map(File::create).transpose().map_err(Problem::internal)?;
-        let out = file.map(|file| csv::Writer::from_writer(BufWriter::new(file)));
-        Ok(Self { out, ..Self::default() })
+        let Some(path) = path else { return Ok(Self::default()) };
+        let file = File::create(path).map_err(Problem::internal)?;
+        let mut out = csv::Writer::from_writer(BufWriter::new(file));
+        out.write_record(["file", "line", "id", "came"]).map_err(Problem::internal)?;
+        Ok(Self { out: Some(out), ..Self::default() })
     }
 
     pub(super) fn add(&mut self, file: &str, line: u64, id: &str, came: Came) -> Result<()> {

@@ -216,7 +216,7 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
             record_learner(record, &names),
             Cell::of(achievements, achievements.to_string()).to(&to),
             Cell::of(record.of.valid_from.to_string(), visitor.zone.written(record.of.valid_from)),
-            Cell::of(record.number, record.number.to_string()),
+            Cell::of(record.number, record.number.to_string()).to(&to),
         ])
     };
     let rows = found.iter().map(row).collect::<Result<Vec<Row>>>()?;
