@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::repository::audit as repository;
-pub use crate::repository::audit::{By, Filter, Page, find, list, names};
+pub use crate::repository::audit::{By, Filter, Page, each, find, list, names};
 
 /// Who changes something at the server's own command line.
 pub const COMMAND_LINE: &str = "command line";

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{Column, Frame, List};
+use crate::{Column, Facts, Frame, List};
 
 /// The columns of the list of what was issued.
 pub const ISSUED: &[Column] = &[
@@ -31,6 +31,13 @@ pub const RECORDS: &[Column] = &[
     Column::number("version", "Version"),
 ];
 
+/// The columns of the list of a record's achievements.
+pub const ACHIEVEMENTS: &[Column] = &[
+    Column::text("name", "Achievement"),
+    Column::text("description", "Description"),
+    Column::text("id", "Id"),
+];
+
 /// Pages of this screen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
@@ -54,6 +61,20 @@ pub struct Badges {
     pub tab: Tab,
     /// What is listed.
     pub list: List,
+}
+
+/// The page of one learner record.
+#[derive(Template)]
+#[template(path = "learner_record.html")]
+pub struct LearnerRecord {
+    /// The frame.
+    pub frame: Frame,
+    /// Whose it is, which version.
+    pub facts: Facts,
+    /// Its achievements.
+    pub list: List,
+    /// The credential, indented.
+    pub body: String,
 }
 
 /// A check of a credential.

@@ -29,6 +29,10 @@ pub struct Events {
     pub list: List,
     /// How many refused envelopes wait to be replayed, where they are what is listed.
     pub waiting: i64,
+    /// Which of them are listed, where a number was opened.
+    pub which: Option<String>,
+    /// Where all of them are listed.
+    pub all: &'static str,
 }
 
 /// Events as they arrive.

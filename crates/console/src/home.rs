@@ -32,15 +32,15 @@ pub struct Figure {
     /// `good`, `warn`, `bad` or none.
     pub tone: &'static str,
     /// The page behind it.
-    pub href: Option<&'static str>,
+    pub href: Option<String>,
 }
 
-/// The state of backups.
+/// How the server does.
 #[derive(Debug)]
-pub struct Backups {
-    /// The last one, and how old it is.
-    pub last: Figure,
-    /// Whether a button makes one; where it does not, a command does.
+pub struct Health {
+    /// The database, jobs, the last backup.
+    pub figures: Vec<Figure>,
+    /// Whether a button makes a backup; where it does not, a command does.
     pub has_button: bool,
 }
 
@@ -62,8 +62,8 @@ pub struct Home {
     pub minutes: Svg,
     /// How many events are drawn, where more came in.
     pub most: Option<String>,
-    /// Backups, for those who make them.
-    pub backups: Option<Backups>,
+    /// How the server does, for those who look after it.
+    pub health: Option<Health>,
     /// The project and the student of a sandbox, each with its name and its page.
     pub sandbox: Vec<(&'static str, String, String)>,
 }

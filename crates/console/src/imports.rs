@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{Column, Frame, List};
+use crate::{Cell, Column, Frame, List};
 
 /// The columns of the list of imports.
 pub const COLUMNS: &[Column] = &[
@@ -25,6 +25,14 @@ pub const FAULTS: &[Column] = &[
     Column::text("mend", "What to do"),
 ];
 
+/// The columns of the list of a file's rows.
+pub const ROWS: &[Column] = &[
+    Column::number("line", "Line"),
+    Column::text("record", "Record"),
+    Column::text("came", "What came of it"),
+    Column::text("fault", "Fault"),
+];
+
 /// The page of all imports.
 #[derive(Template)]
 #[template(path = "imports.html")]
@@ -44,8 +52,8 @@ pub(crate) const NUMBERS: [&str; 6] = ["Rows", "New", "Changed", "Unchanged", "D
 pub struct File {
     /// Its name.
     pub name: String,
-    /// Rows, new records, changed ones, unchanged ones, deleted ones, refused rows.
-    pub numbers: [String; 6],
+    /// Rows, new records, changed ones, unchanged ones, deleted ones, refused rows; each leads to its rows.
+    pub numbers: [Cell; 6],
 }
 
 /// How far an import is.
@@ -87,5 +95,19 @@ pub struct Import {
     /// Whether the refused rows can be had as a file.
     pub has_rejects: bool,
     /// The faults.
+    pub list: List,
+}
+
+/// The page of what came of a file's rows.
+#[derive(Template)]
+#[template(path = "import_rows.html")]
+pub struct Rows {
+    /// The frame.
+    pub frame: Frame,
+    /// The number of the import.
+    pub id: i64,
+    /// What was sent.
+    pub name: String,
+    /// The rows.
     pub list: List,
 }

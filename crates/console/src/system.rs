@@ -47,6 +47,18 @@ pub struct Listed {
     pub list: List,
 }
 
+/// One job.
+#[derive(Template)]
+#[template(path = "job.html")]
+pub struct Job {
+    /// The frame.
+    pub frame: Frame,
+    /// What work, how far.
+    pub facts: Facts,
+    /// Its tries.
+    pub list: List,
+}
+
 /// One change of the log.
 #[derive(Template)]
 #[template(path = "change.html")]

@@ -1,4 +1,4 @@
-//! Files that no kept version of any project needs.
+//! Files that nobody needs any more.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -10,16 +10,22 @@ use lyceum_store::{Db, Tx};
 
 use crate::repository::deployments as repository;
 
-/// Removes them, but for those that a deploy asked for in the time `spared` before `now`: it may be under
-/// way. Blocks.
-pub fn sweep(db: &Db, blobs: &Blobs, now: Timestamp, spared: Duration) -> Result<Swept> {
+/// Removes the files that no kept version of any project needs and that are not among those of `others`, but for
+/// those that a deploy asked for in the time `spared` before `now`: it may be under way. Blocks.
+pub fn sweep(
+    db: &Db,
+    blobs: &Blobs,
+    now: Timestamp,
+    spared: Duration,
+    others: &HashSet<Digest>,
+) -> Result<Swept> {
     let seconds = i64::try_from(spared.as_secs()).unwrap_or(i64::MAX);
     let before = now.plus_seconds(-seconds);
     let wanted = db.write_blocking(|tx| {
         repository::forget_frontends(tx, before)?;
         wanted(tx)
     })?;
-    blobs.sweep(now, spared, |digest| wanted.contains(digest))
+    blobs.sweep(now, spared, |digest| wanted.contains(digest) || others.contains(digest))
 }
 
 /// What versions are made of: zips, what was in them, modules.

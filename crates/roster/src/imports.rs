@@ -74,7 +74,8 @@ pub struct Import {
     pub state: State,
     /// Whether the good rows are kept though others are refused.
     pub keep_going: bool,
-    /// What was found or done: a [`crate::csv::Report`] as JSON.
+    /// What was found or done: a [`crate::csv::Report`] as JSON, and in `noted` the SHA-256 of the file that
+    /// tells what came of each row.
     pub report: Option<Value>,
     /// The SHA-256 of the refused rows as CSV, where there are any.
     pub rejects: Option<String>,
@@ -82,6 +83,13 @@ pub struct Import {
     pub error: String,
     /// How far it was when the server that works on it told so last.
     pub progress: Option<Progress>,
+}
+
+impl Import {
+    /// The SHA-256 of the file that tells what came of each row, where there is one.
+    pub fn noted(&self) -> Option<&str> {
+        self.report.as_ref()?["noted"].as_str()
+    }
 }
 
 /// How far a check or an import is.
@@ -111,7 +119,7 @@ pub struct New<'a> {
 /// What came of a job.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome<'a> {
-    /// The report.
+    /// The report, as of [`Import::report`].
     pub report: Option<&'a Value>,
     /// The SHA-256 of the refused rows.
     pub rejects: Option<&'a str>,
@@ -135,6 +143,20 @@ pub fn found(tx: &mut Tx<'_>, id: i64) -> Result<Import> {
 /// The newest imports.
 pub fn newest(tx: &mut Tx<'_>) -> Result<Vec<Import>> {
     repository::all(tx, limits::IMPORTS_LISTED_MAX_COUNT)
+}
+
+/// The SHA-256 of all files that the newest imports need: what was sent, until its owner has decided, the refused
+/// rows, what came of each.
+pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    for import in newest(tx)? {
+        files.extend(import.noted().map(str::to_owned));
+        files.extend(import.rejects);
+        if matches!(import.state, State::Checking | State::Checked | State::Importing) {
+            files.push(import.file);
+        }
+    }
+    Ok(files)
 }
 
 /// Has a checked import done; with `keep_going` its good rows though others are refused.
@@ -190,7 +212,7 @@ pub fn end(
     import: &Import,
     outcome: &Outcome<'_>,
 ) -> Result<()> {
-    if !jobs::finish(tx, job)? {
+    if !jobs::finish(tx, now, job)? {
         return Ok(());
     }
     let is_kept = outcome.report.is_some_and(|report| report["committed"] == true);

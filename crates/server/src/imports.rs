@@ -79,8 +79,9 @@ async fn next(app: &App) -> Result<bool> {
     app.imports.known().remove(&import.id);
     let now = app.clock.now();
     match done {
-        Ok((report, rejects)) => {
-            let report = serde_json::to_value(&report).map_err(Problem::internal)?;
+        Ok(Read { report, rejects, noted }) => {
+            let mut report = serde_json::to_value(&report).map_err(Problem::internal)?;
+            report["noted"] = noted.to_string().into();
             app.db
                 .write(move |tx| {
                     let rejects = rejects.map(|digest| digest.to_string());
@@ -123,8 +124,17 @@ async fn keep_lease(app: App, job: Job, id: i64) {
     }
 }
 
-/// Reads the file of an import; what was refused is kept as a blob.
-async fn read(app: &App, import: &Import) -> Result<(Report, Option<Digest>)> {
+/// What a check or an import found, and the blobs that tell of each row.
+struct Read {
+    report: Report,
+    /// The refused rows.
+    rejects: Option<Digest>,
+    /// What came of all rows.
+    noted: Digest,
+}
+
+/// Reads the file of an import.
+async fn read(app: &App, import: &Import) -> Result<Read> {
     let (app, import, now) = (app.clone(), import.clone(), app.clock.now());
     apart(move || {
         let told = |progress: csv::Progress| {
@@ -144,9 +154,10 @@ fn run(
     import: &Import,
     now: Timestamp,
     mut told: impl FnMut(csv::Progress),
-) -> Result<(Report, Option<Digest>)> {
+) -> Result<Read> {
     let folder = TempDir::new().map_err(Problem::internal)?;
-    let (path, refused) = (folder.path().join("import.zip"), folder.path().join("refused.csv"));
+    let [path, refused, notes] =
+        ["import.zip", "refused.csv", "notes.csv"].map(|name| folder.path().join(name));
     let Some(mut blob) = blobs.open(&import.file.parse()?)? else {
         return Err(Problem::new(ProblemKind::Invalid, "the file is gone; send it again"));
     };
@@ -154,10 +165,9 @@ fn run(
     io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
     let check = import.state == State::Checking;
     let rejects = (check || import.keep_going).then_some(refused);
-    let options = Options { rejects, check };
+    let options = Options { rejects, check, notes: Some(notes.clone()) };
     let mut report = csv::import(db, &path, &options, now, &mut told)?;
-    let refused = report.rejects.take();
-    let kept = refused.map(|path| std::fs::read(path).map_err(Problem::internal)).transpose()?;
-    let kept = kept.map(|bytes| keep(blobs, &bytes)).transpose()?;
-    Ok((report, kept))
+    let kept = |path| keep(blobs, &std::fs::read(path).map_err(Problem::internal)?);
+    let rejects = report.rejects.take().map(kept).transpose()?;
+    Ok(Read { report, rejects, noted: kept(notes)? })
 }

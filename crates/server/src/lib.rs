@@ -42,6 +42,7 @@ pub use server::{Server, stop_signal};
 /// The migrations of every crate that a server works with, in order.
 pub fn migrations() -> Vec<lyceum_store::Migration> {
     [
+        lyceum_store::MIGRATIONS,
         lyceum_access::MIGRATIONS,
         lyceum_roster::MIGRATIONS,
         lyceum_events::MIGRATIONS,

@@ -8,7 +8,7 @@ use lyceum_core::limits::JOB_MAX_ATTEMPTS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
-use crate::{Tx, dialect};
+use crate::{Row, Tx, dialect};
 
 /// A claimed job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,22 +49,36 @@ pub fn claim(tx: &mut Tx<'_>, now: Timestamp, kind: &str, lease_s: i64) -> Resul
         dialect::skip_locked(tx.dialect())
     );
     let (until, now) = (now.plus_seconds(lease_s).to_string(), now.to_string());
-    tx.query_one(&sql, &[(&until).into(), (&now).into(), kind.into()], |row| {
+    let claimed = tx.query_one(&sql, &[(&until).into(), (&now).into(), kind.into()], |row| {
         Ok(Job {
             id: row.int(0)?,
             kind: row.text(1)?.to_owned(),
             payload: row.text(2)?.to_owned(),
             attempt: row.int(3)?,
         })
-    })
+    })?;
+    if let Some(job) = &claimed {
+        let sql = "INSERT INTO job_tries (job, attempt, began) VALUES ($1, $2, $3)";
+        tx.execute(sql, &[job.id.into(), job.attempt.into(), (&now).into()])?;
+    }
+    Ok(claimed)
+}
+
+fn end_try(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: Option<&str>) -> Result<()> {
+    let sql = "UPDATE job_tries SET ended = $1, error = $2 WHERE job = $3 AND attempt = $4";
+    let now = now.to_string();
+    tx.execute(sql, &[(&now).into(), error.into(), job.id.into(), job.attempt.into()]).map(drop)
 }
 
 /// Reports that the job is done. `false`: another worker has it by now.
-pub fn finish(tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
+pub fn finish(tx: &mut Tx<'_>, now: Timestamp, job: &Job) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE jobs SET state = 'done' WHERE id = $1 AND attempts = $2 AND state = 'waiting'",
         &[job.id.into(), job.attempt.into()],
     )?;
+    if changed == 1 {
+        end_try(tx, now, job, None)?;
+    }
     Ok(changed == 1)
 }
 
@@ -88,6 +102,9 @@ pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<b
          WHERE id = $4 AND attempts = $5 AND state = 'waiting'",
         &[state.into(), (&due).into(), error.into(), job.id.into(), job.attempt.into()],
     )?;
+    if changed == 1 {
+        end_try(tx, now, job, Some(error))?;
+    }
     Ok(changed == 1)
 }
 
@@ -98,6 +115,8 @@ pub struct Seen {
     pub id: i64,
     /// What sort of work it is.
     pub kind: String,
+    /// What the work needs to know, in a format of the kind's own.
+    pub payload: String,
     /// `waiting`, `done` or `failed`.
     pub state: String,
     /// How often it was tried.
@@ -118,21 +137,56 @@ pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>> {
     Ok(counts)
 }
 
+impl Seen {
+    const COLUMNS: &str = "id, kind, payload, state, attempts, due, error";
+
+    fn read(row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            id: row.int(0)?,
+            kind: row.string(1)?,
+            payload: row.string(2)?,
+            state: row.string(3)?,
+            attempts: row.int(4)?,
+            due: row.string(5)?,
+            error: row.opt_text(6)?.map(str::to_owned),
+        })
+    }
+}
+
 /// The newest jobs, of one state or of all, `limit` at most.
 pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<Seen>> {
-    let mut jobs = Vec::new();
-    let sql = "SELECT id, kind, state, attempts, due, error FROM jobs \
-               WHERE $1 = '' OR state = $1 ORDER BY id DESC LIMIT $2";
-    tx.query(sql, &[state.unwrap_or_default().into(), limit.into()], |row| {
-        jobs.push(Seen {
-            id: row.int(0)?,
-            kind: row.text(1)?.to_owned(),
-            state: row.text(2)?.to_owned(),
-            attempts: row.int(3)?,
-            due: row.text(4)?.to_owned(),
-            error: row.opt_text(5)?.map(str::to_owned),
-        });
-        Ok(true)
+    let sql = format!(
+        "SELECT {} FROM jobs WHERE $1 = '' OR state = $1 ORDER BY id DESC LIMIT $2",
+        Seen::COLUMNS
+    );
+    tx.all(&sql, &[state.unwrap_or_default().into(), limit.into()], Seen::read)
+}
+
+/// A try of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Try {
+    /// Which it is, from 1.
+    pub attempt: i64,
+    /// When a worker took the job.
+    pub began: String,
+    /// When it reported; none: it works on it, or was gone.
+    pub ended: Option<String>,
+    /// What failed; none where nothing did.
+    pub error: Option<String>,
+}
+
+/// A job and its tries, the first one first.
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Seen, Vec<Try>)>> {
+    let sql = format!("SELECT {} FROM jobs WHERE id = $1", Seen::COLUMNS);
+    let Some(seen) = tx.query_one(&sql, &[id.into()], Seen::read)? else { return Ok(None) };
+    let sql = "SELECT attempt, began, ended, error FROM job_tries WHERE job = $1 ORDER BY attempt";
+    let tries = tx.all(sql, &[id.into()], |row| {
+        Ok(Try {
+            attempt: row.int(0)?,
+            began: row.string(1)?,
+            ended: row.opt_text(2)?.map(str::to_owned),
+            error: row.opt_text(3)?.map(str::to_owned),
+        })
     })?;
-    Ok(jobs)
+    Ok(Some((seen, tries)))
 }

@@ -37,3 +37,10 @@ pub use spool::Spool;
 pub use sql::{Param, Sql};
 pub use tx::{Horizon, Row, Tx};
 pub use value::Value;
+
+/// What the store's tables need beyond their first form, which each database has.
+pub const MIGRATIONS: &[Migration] = &[Migration {
+    version: 62,
+    name: "job_tries",
+    sql: include_str!("../migrations/V62__job_tries.sql"),
+}];

@@ -21,6 +21,20 @@ const definition = {
   },
 };
 
+/** A record of what a learner achieved, as an app sends it. */
+const learnerRecord = (kit, learner) => ({
+  "@context": ["https://www.w3.org/2018/credentials/v1", "https://purl.imsglobal.org/spec/clr/v2p0/context.json"],
+  id: "https://example.org/clr/1",
+  type: ["VerifiableCredential", "ClrCredential"],
+  name: "Record of <i>Rivers</i>",
+  issuer: { id: "https://example.org/issuers/1", name: "Example School" },
+  credentialSubject: {
+    id: `${kit.server.base}/ims/oneroster/rostering/v1p2/users/${learner}`,
+    type: ["LearnerProfile"],
+    achievement: ["Rhine", "Seine"].map((name) => ({ id: `https://example.org/achievements/${name}`, type: ["Achievement"], name, description: `Knows the ${name}` })),
+  },
+});
+
 const assertion = (kit, id) => kit.api(`${OB}/assertions/${encodeURIComponent(id)}`);
 const shownChecks = (page) => page.locator(".checks tbody tr").evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[1].textContent]));
 
@@ -61,7 +75,18 @@ export default async function badges(t, kit) {
   await kit.look("badge", `/console/badges/credentials/${id}`, "guide");
   await kit.look("badges", "/console/badges", "guide");
   await kit.look("badge-definitions", "/console/badges/definitions", "guide");
+  // A learner record opens its achievements, which the API tells too.
+  await kit.look("badge-records-empty", "/console/badges/records", "guide");
+  const record = await kit.server.call("POST", "/ims/clr/v2p0/credentials", learnerRecord(kit, student.sourcedId));
   await kit.look("badge-records", "/console/badges/records", "guide");
+  await tabTo(page, "td[data-label='Achievements'] a");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/badges/records/*");
+  assert.match(await page.textContent("h1"), /^Record of <i>Rivers<\/i>$/);
+  const achieved = await kit.exported(new URL(page.url()).pathname, "guide");
+  const held = [record.credentialSubject.achievement].flat();
+  assert.deepEqual(achieved.map(({ name, id }) => [name, id]), held.map(({ name, id }) => [name, id]));
+  await kit.look("badge-record", new URL(page.url()).pathname, "guide");
 
   // A file that is dropped is verified, and one that was changed is not.
   const file = await (await page.request.get(`/credentials/${id}.png`)).body();

@@ -1,6 +1,7 @@
 // Events: what the list counts is what the API counts; the live tail shows an event that arrives; a refused one is
 // told with its reason and replayed.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
 import { OFFSET, ZONE, numberOf, tabTo } from "./kit.js";
 
@@ -28,8 +29,14 @@ async function send(kit, ...data) {
   return fetch(`${kit.server.base}/ims/caliper/v1p2/events`, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
+/** The most memory that the server ever held, as Linux counts it. */
+function peakKib(server) {
+  const status = readFileSync(`/proc/${server.process.pid}/status`, "utf8");
+  return Number(/^VmHWM:\s+(\d+)/m.exec(status)[1]);
+}
+
 /** The log by app and by day, in the order of each: as the API has it. */
-async function chosen(kit, page) {
+async function chosen(t, kit, page) {
   const counted = async (filter) => (await kit.api(`/caliper/events?limit=1&${new URLSearchParams(filter)}`)).pagination.total;
   const rows = (count) => Math.min(count, EXPORT_MAX_ROWS);
   const apps = await page.locator("select[name=app] option").evaluateAll((options) => options.slice(1).map(({ value, textContent }) => [value, textContent]));
@@ -100,7 +107,9 @@ async function chosen(kit, page) {
   await page.goto("/console/events?sort=type");
   assert.equal(await page.locator(".note", { hasText: "type, action and person sort" }).count(), isMany ? 1 : 0);
   assert.equal((await page.request.get("/console/events?sort=type&export=csv")).status(), isMany ? 422 : 200);
+  const [began, before] = [Date.now(), peakKib(kit.server)];
   const file = await page.request.get("/console/events?export=csv");
+  t.diagnostic(`an export of ${rows(total)} rows takes ${Date.now() - began} ms; the server's peak went from ${before} to ${peakKib(kit.server)} KiB`);
   const name = total > EXPORT_MAX_ROWS ? "events-first-100000.csv" : "events.csv";
   assert.equal(file.headers()["content-disposition"], `attachment; filename="${name}"`);
   assert.equal((await file.text()).trim().split("\n").length, rows(total) + 1);
@@ -117,7 +126,7 @@ export default async function events(t, kit) {
   assert.match(await page.textContent("tbody tr:first-child"), /SessionEvent.*LoggedIn.*Fractions/s);
   const file = await (await page.request.get("/console/events?filter=https://school.test/users/robin&export=json")).json();
   assert.deepEqual(file.map(({ type, app }) => [type, app]), [["SessionEvent", "Fractions"], ["SessionEvent", "Fractions"]]);
-  await chosen(kit, page);
+  await chosen(t, kit, page);
 
   // The number opens the event.
   await kit.open("/console/events");

@@ -21,9 +21,34 @@ export default async function home(t, kit) {
   const rate = (await figure("Events a minute").locator("a").textContent()).replace("over ", "");
   const lately = bars.slice(-5).reduce((sum, count) => sum + count, 0) / 5;
   assert.ok(Math.abs(numberOf(rate) - lately) < 0.051, `${rate} of ${lately}`);
+  // The time that the newest event took, of those that the API tells.
+  const { events: newest } = await kit.api(`/caliper/events?limit=1&offset=${events - 1}`);
+  const took = Math.max(0, Date.parse(newest[0].created_at) - Date.parse(newest[0].sendTime));
+  const said = (await figure("Sent to arrived").locator("a").textContent()).trim();
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s(ms|s)$/.exec(said);
+  assert.ok(Math.abs(amount * (unit === "s" ? 1000 : 1) - took) <= (unit === "s" ? 50 : 0), `${said} of ${took} ms`);
+
+  // A bar opens the events of its minute, the rate those of its minutes, the time that of its event.
+  const opened = async (link, count) => {
+    const href = await link.getAttribute("href");
+    const found = await kit.exported(href);
+    assert.equal(found.length, count, href);
+    return found;
+  };
+  const drawn = await page.locator(".bars a").all();
+  assert.equal(drawn.length, bars.filter((count) => count > 0).length);
+  for (const link of drawn.slice(-2)) {
+    const [, count] = /: (\d+) events/.exec(await link.getAttribute("aria-label"));
+    await opened(link, Number(count));
+  }
+  const five = bars.slice(-5).reduce((sum, count) => sum + count, 0);
+  if (five > 0 && events < DRAWN_MAX_EVENTS) await opened(figure("Events a minute").locator("a"), five);
+  const behind = await (await page.request.get(await figure("Sent to arrived").locator("a").getAttribute("href"))).text();
+  assert.ok(behind.includes(newest[0].externalId) && behind.includes("Sent to arrived"), newest[0].externalId);
   const hourAgo = Date.now() - 60 * 60 * 1000;
   const refused = (await kit.exported("/console/events/refused")).filter(({ replayed, received }) => replayed === "waits" && Date.parse(received) > hourAgo);
   assert.equal(await first("Refused in the last hour"), refused.length);
+  await opened(figure("Refused in the last hour").locator("a"), refused.length);
   // Whom the roster does not know, by the events and the users that the API tells.
   const emails = new Set();
   for (let offset = 0, rest = 1; rest > 0; offset += 1000) {
@@ -56,15 +81,24 @@ export default async function home(t, kit) {
 
   // Whoever administers sees how old the last backup is, and makes one by keyboard; nobody else sees it.
   await page.goto("/console");
-  const backups = page.locator(".backups");
+  const backups = page.locator(".health");
+  assert.equal(await first("Jobs that failed"), (await kit.exported("/console/system/jobs?state=failed")).length);
+  assert.match(await figure("Database answers in").textContent(), /^\d+(\.\d+)?\sm?s (ready|slow)$/);
   if ((await kit.exported("/console/system/backups")).length === 0) assert.match(await backups.textContent(), /none\s*make one/);
   assert.match(await backups.textContent(), /lyceum admin backup FILE/);
-  await tabTo(page, ".backups button");
+  await tabTo(page, ".health button");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/system/backups");
   await page.goto("/console");
   assert.match(await backups.textContent(), /\d+\ss ago\s*fresh/);
-  await backups.locator("a").click();
+  await figure("Last backup").locator("a").click();
   await page.waitForURL("**/system/backups");
-  assert.equal(await (await kit.open("/console", "guide")).locator(".backups").count(), 0);
+  for (const role of ["guide", "developer"]) {
+    const own = await kit.open("/console", role);
+    assert.equal(await own.locator(".health").count(), 0);
+    // Nobody is led to where they may not go.
+    const links = new Set(await own.locator("main a").evaluateAll((all) => all.map((link) => link.getAttribute("href"))));
+    assert.ok(links.size > 0);
+    for (const href of links) assert.equal((await own.request.get(href)).status(), 200, `${href} as ${role}`);
+  }
 }

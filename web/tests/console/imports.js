@@ -93,6 +93,17 @@ export default async function imports(t, kit) {
   // Two rows of one file: one is new, one is refused.
   assert.deepEqual((await page.locator("#files + .scroll tbody td").allTextContents()).map(Number), [2, 1, 0, 0, 0, 1]);
 
+  // Each number opens its rows, by keyboard.
+  await page.goto(path);
+  await tabTo(page, "#files + .scroll td:last-child a");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/rows?file=orgs&came=rejected");
+  assert.match(await page.textContent("tbody"), /3[\s\S]*refused/);
+  await kit.look("import-rows", `${path}/rows?file=orgs`);
+  const came = async (query) => (await kit.exported(`${path}/rows?file=orgs${query}`)).map(({ line, record, came }) => [line, record, came]);
+  assert.deepEqual(await came(""), [[2, "annex", "new"], [3, "", "refused"]]);
+  assert.deepEqual(await came("&came=created"), [[2, "annex", "new"]]);
+
   // The good rows go in, by keyboard.
   await page.goto(path);
   await tabTo(page, "button.main");
@@ -130,6 +141,10 @@ export default async function imports(t, kit) {
   const rows = (await kit.exported("/console/imports")).find(({ file }) => file === "network.zip");
   const shown = await page.locator("#files + .scroll tbody td:first-of-type").allTextContents();
   assert.equal(rows.rows, shown.reduce((sum, text) => sum + Number(text), 0));
+  // Of a whole network, too.
+  const links = await page.locator("#files + .scroll tbody td a").evaluateAll((links) => links.map((link) => [link.getAttribute("href"), Number(link.textContent)]));
+  assert.ok(links.length > 10);
+  for (const [href, count] of links) assert.equal((await kit.exported(href)).length, count, href);
   await kit.look("imports", "/console/imports");
 
   // Nobody but administrators, and nobody without the form's token.

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { numberOf } from "./kit.js";
+import { numberOf, tabTo } from "./kit.js";
 
 export default async function system(t, kit) {
   const page = await kit.look("system-backups", "/console/system/backups");
@@ -44,6 +44,16 @@ export default async function system(t, kit) {
     const counted = await kit.open("/console/system").then((page) => page.textContent(link));
     assert.equal((await kit.exported(`/console/system/jobs?state=${state}`)).length, numberOf(counted), state);
   }
+  // The tries of a job are as many as its number says.
+  const [job] = await kit.exported("/console/system/jobs");
+  await jobs.goto("/console/system/jobs");
+  await tabTo(jobs, "tbody tr:first-child td a");
+  await jobs.keyboard.press("Enter");
+  await jobs.waitForURL("**/system/jobs/*");
+  const tries = await kit.exported(new URL(jobs.url()).pathname);
+  assert.equal(tries.length, job.attempts);
+  assert.equal(tries.at(-1).outcome, "done");
+  await kit.look("system-job", new URL(jobs.url()).pathname);
   await jobs.goto("/console/system/jobs");
   const settings = await kit.look("system-settings", "/console/system/settings");
   const rows = await settings.request.get("/console/system/settings?export=json");

@@ -59,6 +59,11 @@ impl Filter {
         (sql, values)
     }
 
+    /// The same, as its conditions compare it.
+    fn folded(&self) -> Self {
+        Self { text: self.text.to_ascii_lowercase(), ..self.clone() }
+    }
+
     fn order(&self) -> String {
         let direction = if self.is_ascending { "ASC" } else { "DESC" };
         let by = match self.by {
@@ -102,22 +107,45 @@ pub(crate) fn insert(
 
 /// A page of changes.
 pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Page> {
-    let filter = Filter { text: filter.text.to_ascii_lowercase(), ..filter.clone() };
+    let filter = &filter.folded();
     let (conditions, values) = filter.conditions(tx.dialect());
     let count = format!("SELECT COUNT(*) FROM audit_log WHERE {conditions}");
     let total = tx.query_one(&count, &values, |row| row.int(0))?.unwrap_or(0);
+    let mut entries = Vec::new();
+    select(tx, filter, limit, offset, |row| {
+        entries.push(entry(row)?);
+        Ok(())
+    })?;
+    Ok(Page { entries, total })
+}
+
+/// Hands the first changes, `most` of them at most, to `each`, as the filter orders them.
+pub fn each(
+    tx: &mut Tx<'_>,
+    filter: &Filter,
+    most: i64,
+    mut each: impl FnMut(Entry) -> Result<()>,
+) -> Result<()> {
+    select(tx, &filter.folded(), most, 0, |row| each(entry(row)?))
+}
+
+fn select(
+    tx: &mut Tx<'_>,
+    filter: &Filter,
+    limit: i64,
+    offset: i64,
+    mut each: impl FnMut(&Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let (conditions, [text, who, what, from, to]) = filter.conditions(tx.dialect());
     let sql = format!(
         "SELECT seq, at_ms, who, what, subject, details FROM audit_log WHERE {conditions} \
          ORDER BY {} LIMIT $6 OFFSET $7",
         filter.order()
     );
-    let [text, who, what, from, to] = values;
-    let mut entries = Vec::new();
     tx.query(&sql, &[text, who, what, from, to, limit.into(), offset.into()], |row| {
-        entries.push(entry(row)?);
+        each(row)?;
         Ok(true)
-    })?;
-    Ok(Page { entries, total })
+    })
 }
 
 /// Everybody who changed something, and everything that was done, each in order.

@@ -30,6 +30,8 @@ pub const CONSOLE_CREDENTIALS_MAX_COUNT: u64 = 10_000;
 pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
 /// Imports that the console lists at most, the newest.
 pub const IMPORTS_LISTED_MAX_COUNT: i64 = 1000;
+/// Rows of a file of an import of which it is noted what came of them, of each outcome at most.
+pub const IMPORT_NOTED_MAX_ROWS: i64 = 100_000;
 /// Seconds after which another server goes on with an import that its own gave no sign of.
 pub const IMPORT_LEASE_S: i64 = 15;
 /// Milliseconds after which a server tells the others again how far an import is.

@@ -1,9 +1,10 @@
 //! Lists, single reads, and what came since.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::{is_among, is_one_of_numbers};
 use lyceum_store::{Tx, Value};
 
@@ -24,6 +25,22 @@ pub struct Filter {
     pub start: Option<Timestamp>,
     /// The latest `eventTime`.
     pub end: Option<Timestamp>,
+    /// Those that arrived in some time.
+    pub arrived: Option<Arrived>,
+}
+
+/// Some time, and the numbers of the first and the last event that arrived in it: arrivals have no index,
+/// and numbers follow them but for those that arrive together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// The first instant.
+    pub from: Timestamp,
+    /// The instant behind the last.
+    pub to: Timestamp,
+    /// The least number.
+    pub first: i64,
+    /// The greatest one.
+    pub last: i64,
 }
 
 /// What events are ordered by; those alike stand in the order of arrival.
@@ -57,6 +74,14 @@ impl Order {
         };
         let columns = by + "l.seq";
         if self.is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns }
+    }
+
+    /// The tables to read from, and the condition that joins them where they do not say it.
+    fn source(self) -> (&'static str, &'static str) {
+        match self.by {
+            By::Sensor => (FROM_SOURCES, " AND s.id = l.source"),
+            By::Arrival | By::Time => (FROM, ""),
+        }
     }
 }
 
@@ -92,6 +117,8 @@ impl Filter {
         let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "?");
         let number = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds()));
         let day = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds() / DAY_MS));
+        let arrived =
+            |of: fn(&Arrived) -> i64| self.arrived.as_ref().map(|at| Wanted::Number(of(at)));
         // `?` stands for what is compared with.
         let all = [
             ("s.sensor = ?".to_owned(), sensor),
@@ -102,6 +129,10 @@ impl Filter {
             (format!("l.event_ms / {DAY_MS} <= ?"), day(self.end)),
             ("l.event_ms >= ?".to_owned(), number(self.start)),
             ("l.event_ms <= ?".to_owned(), number(self.end)),
+            ("l.seq >= ?".to_owned(), arrived(|at| at.first)),
+            ("l.seq <= ?".to_owned(), arrived(|at| at.last)),
+            ("l.received_ms >= ?".to_owned(), arrived(|at| at.from.milliseconds())),
+            ("l.received_ms < ?".to_owned(), arrived(|at| at.to.milliseconds())),
         ];
         let (mut sql, mut wanted) = (String::from("l.superseded_by IS NULL"), Vec::new());
         for (condition, value) in all {
@@ -135,6 +166,14 @@ impl Filter {
                 .is_none_or(|wanted| wanted.eq_ignore_ascii_case(&event.email))
             && self.start.is_none_or(|start| event.time >= start)
             && self.end.is_none_or(|end| event.time <= end)
+            && self.arrived.is_none_or(|at| at.takes(logged))
+    }
+}
+
+impl Arrived {
+    fn takes(&self, logged: &Logged) -> bool {
+        (self.first..=self.last).contains(&logged.seq)
+            && (self.from..self.to).contains(&logged.received)
     }
 }
 
@@ -179,13 +218,8 @@ pub fn list(
         conditions += " AND l.seq >= $1";
         skip = rest;
     }
-    let from = match order.by {
-        By::Sensor => {
-            conditions += " AND s.id = l.source";
-            FROM_SOURCES
-        }
-        By::Arrival | By::Time => FROM,
-    };
+    let (from, joined) = order.source();
+    conditions += joined;
     let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
     let sql = format!(
         "SELECT {} FROM {from} WHERE {conditions} ORDER BY {} LIMIT ${limit_at} OFFSET ${skip_at}",
@@ -199,6 +233,29 @@ pub fn list(
         events.reverse();
     }
     Ok(Page { events, total })
+}
+
+/// The numbers of the first events, `most` of them at most, as they are ordered.
+pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Result<Vec<i64>> {
+    let (conditions, mut wanted) = filter.conditions(tx)?;
+    let (from, joined) = order.source();
+    let sql = format!(
+        "SELECT l.seq FROM {from} WHERE {conditions}{joined} ORDER BY {} LIMIT ${}",
+        order.sql(),
+        wanted.len() + 1
+    );
+    wanted.push(Wanted::Number(most));
+    tx.all(&sql, &values(&wanted), |row| row.int(0))
+}
+
+/// The events of these numbers, in the order of the numbers.
+pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
+    let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "$1");
+    let sql = format!("SELECT {} FROM {FROM} WHERE {is_one}", Stored::COLUMNS);
+    let wanted = serde_json::to_string(seqs).map_err(Problem::internal)?;
+    let rows = tx.all(&sql, &[wanted.as_str().into()], Stored::read)?;
+    let mut rows: BTreeMap<i64, Stored> = rows.into_iter().map(|row| (row.seq, row)).collect();
+    logged(tx, seqs.iter().filter_map(|seq| rows.remove(seq)).collect())
 }
 
 /// The newest event of each of the sensors that sent something, `most` of them at most, by sensor.

@@ -15,9 +15,11 @@ mod runs;
 
 pub use accepted::{Accepted, Done, accept, done};
 pub use append::{Appended, Sent, append, append_all};
-pub use flow::{Flow, flow};
+pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;
-pub use list::{By, Filter, Order, Page, list, newest, newest_of_sensors, read};
+pub use list::{
+    Arrived, By, Filter, Order, Page, list, newest, newest_of_sensors, numbers, of_numbers, read,
+};
 pub use names::{Actor, Actors, Learned, actors_behind, actors_called, last_actor};
 pub use read::{Logged, of_actor, scan};
 pub use refusals::{Refusal, refuse, refused, refused_counts, refused_one, replay};

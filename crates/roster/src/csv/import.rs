@@ -12,6 +12,8 @@ use lyceum_store::{Db, Spool};
 use super::candidate::{Candidate, Layout, Refusal};
 use super::files::{self, File, Part};
 use super::manifest::{self, Manifest, Mode};
+use super::noted::{Came, Notes};
+use super::parts::PartRow;
 use super::reading::{Batch, Order, read_records, spool_parts, spooled};
 use super::report::{Refusals, Report};
 use super::source::Source;
@@ -25,6 +27,8 @@ pub struct Options {
     pub rejects: Option<PathBuf>,
     /// Whether nothing is to be kept: the report says what would be done.
     pub check: bool,
+    /// Where it is noted what came of each row, see [`super::noted`].
+    pub notes: Option<PathBuf>,
 }
 
 /// How far an import is.
@@ -58,7 +62,8 @@ pub fn import(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
     let mut source = Source::open(path)?;
-    let mut refusals = Refusals::new(options.rejects.as_deref());
+    let mut refusals =
+        Refusals::new(options.rejects.as_deref(), Notes::new(options.notes.as_deref())?);
     let (manifest, faults) = Manifest::of(&mut source)?;
     if !faults.is_empty() {
         let cells = Vec::new();
@@ -148,8 +153,11 @@ impl Run<'_, '_, '_> {
         let refusals = &mut *self.writer.refusals;
         refusals.report.of(file.name, mode);
         let bytes = Arc::clone(&self.meter.bytes);
-        let refuse = |refusal| refusals.add(refusal);
-        let rows = spool_parts(self.source, &mut self.spool, file, mode, bytes, refuse)?;
+        let came = |read: Result<&PartRow, Refusal>| match read {
+            Ok(part) => refusals.notes.add(file.name, part.line, &part.id, Came::Part),
+            Err(refusal) => refusals.add(refusal),
+        };
+        let rows = spool_parts(self.source, &mut self.spool, file, mode, bytes, came)?;
         self.writer.refusals.report.of(file.name, mode).rows += rows;
         self.meter.count(file.name, rows);
         Ok(())

@@ -150,15 +150,15 @@ fn read_header<R: Read>(
     }
 }
 
-/// Reads a file of parts into the spool, by the records that they belong to. Hands each refused
-/// row to `refuse`; answers the number of rows.
+/// Reads a file of parts into the spool, by the records that they belong to. Hands each row
+/// to `came`, or why it is refused; answers the number of rows.
 pub(super) fn spool_parts(
     source: &mut Source,
     spool: &mut Spool,
     file: &'static File,
     mode: Mode,
     bytes: Arc<AtomicU64>,
-    mut refuse: impl FnMut(Refusal) -> Result<()>,
+    mut came: impl FnMut(Result<&PartRow, Refusal>) -> Result<()>,
 ) -> Result<u64> {
     let name = csv(file);
     let owner = file.part.as_ref().map_or("", |part| part.owner);
@@ -166,7 +166,7 @@ pub(super) fn spool_parts(
     let mut rows = Rows::new(Counted { input, bytes });
     let (header, faults) = read_header(&mut rows, file, mode)?;
     if !faults.is_empty() {
-        refuse(Refusal { faults, cells: header.names.clone() })?;
+        came(Err(Refusal { faults, cells: header.names.clone() }))?;
     }
     let mut row = Row::default();
     let mut count = 0;
@@ -185,8 +185,9 @@ pub(super) fn spool_parts(
             Ok(part) => {
                 let text = serde_json::to_string(&part).map_err(Problem::internal)?;
                 spool.put(file.name, part.cell(file, owner), &text)?;
+                came(Ok(&part))?;
             }
-            Err(refusal) => refuse(refusal)?,
+            Err(refusal) => came(Err(refusal))?,
         }
     }
     Ok(count)

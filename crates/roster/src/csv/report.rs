@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::candidate::Refusal;
 use super::fault::Fault;
 use super::manifest::Mode;
+use super::noted::{Came, Notes};
 
 /// What an import did.
 #[derive(Debug, Default, Serialize)]
@@ -75,12 +76,21 @@ pub(super) struct Refusals {
     pub(super) report: Report,
     path: Option<PathBuf>,
     out: Option<csv::Writer<BufWriter<File>>>,
+    pub(super) notes: Notes,
+    /// File and line of the row that was refused last: one that has two faults is refused once.
+    last: (String, u64),
 }
 
 impl Refusals {
     /// Collects; writes the rows to `path` if there is one and anything is refused.
-    pub(super) fn new(path: Option<&Path>) -> Self {
-        Self { report: Report::default(), path: path.map(Path::to_owned), out: None }
+    pub(super) fn new(path: Option<&Path>, notes: Notes) -> Self {
+        Self {
+            report: Report::default(),
+            path: path.map(Path::to_owned),
+            out: None,
+            notes,
+            last: Default::default(),
+        }
     }
 
     /// Whether the import goes on without the refused rows.
@@ -89,10 +99,15 @@ impl Refusals {
     }
 
     pub(super) fn add(&mut self, refusal: Refusal) -> Result<()> {
-        let file = refusal.faults.first().map_or("", |fault| fault.file.as_str());
+        let (file, line) =
+            refusal.faults.first().map_or(("", 0), |fault| (fault.file.as_str(), fault.line));
         let name = file.trim_end_matches(".csv");
-        if let Some(report) = self.report.files.iter_mut().find(|one| one.file == name) {
+        if let Some(report) = self.report.files.iter_mut().find(|one| one.file == name)
+            && (self.last.0 != file || self.last.1 != line)
+        {
             report.rejected += 1;
+            self.notes.add(name, line, "", Came::Rejected)?;
+            self.last = (file.to_owned(), line);
         }
         let mut row = csv::Writer::from_writer(Vec::new());
         row.write_record(&refusal.cells).map_err(Problem::internal)?;
@@ -145,6 +160,7 @@ impl Refusals {
         if let Some(mut out) = self.out.take() {
             out.flush().map_err(Problem::internal)?;
         }
+        self.notes.finish()?;
         Ok(self.report)
     }
 }

@@ -10,6 +10,7 @@ use super::fault::Fault;
 use super::files;
 use super::known::Known;
 use super::manifest::Mode;
+use super::noted::Came;
 use super::report::Refusals;
 use super::said::Said;
 use super::waiting::Waiting;
@@ -94,7 +95,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             complete(&at.layout, &mut candidate, &mut at.said, before)?;
             match candidate.record.take() {
                 Some(record) => ready.push(Ready { candidate, record }),
-                None if candidate.refusals.is_empty() => {}
+                None if candidate.refusals.is_empty() => self.note_gone(&at.layout, &candidate)?,
                 None => self.refuse(kind, candidate)?,
             }
         }
@@ -320,15 +321,12 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     ) -> Result<()> {
         let kind = layout.file.kind;
         if !rules::are_checked(kind) {
-            let records: Vec<Record> = rows.into_iter().map(|one| one.record).collect();
-            return self.put_records(layout, &records, stored);
+            return self.put_records(layout, rows, stored);
         }
         // One by one, since a row can make the next one a fault: no record is its own ancestor.
         for one in rows {
             match rules::check(self.tx, &one.record) {
-                Ok(()) => {
-                    self.put_records(layout, &[one.record], stored)?;
-                }
+                Ok(()) => self.put_records(layout, vec![one], stored)?,
                 Err(problem) if problem.kind == ProblemKind::Invalid => {
                     let mut candidate = one.candidate;
                     candidate.blame(layout, &problem.details);
@@ -343,25 +341,36 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     fn put_records(
         &mut self,
         layout: &Layout,
-        records: &[Record],
+        rows: Vec<Ready>,
         stored: &HashMap<String, Stored>,
     ) -> Result<()> {
         let kind = layout.file.kind;
-        let outcomes = repository::put_among(self.tx, kind, records, stored)?;
+        let (lines, records): (Vec<u64>, Vec<Record>) =
+            rows.into_iter().map(|one| (one.candidate.row.line, one.record)).unzip();
+        let outcomes = repository::put_among(self.tx, kind, &records, stored)?;
         let is_target = files::is_referred_to(kind);
-        let report = self.refusals.report.of(layout.file.name, layout.mode);
-        for (record, outcome) in records.iter().zip(outcomes) {
-            match (outcome, record.status) {
-                (Outcome::Unchanged, _) => report.unchanged += 1,
-                (_, Status::ToBeDeleted) => report.deleted += 1,
-                (Outcome::Created, _) => report.created += 1,
-                (Outcome::Updated, _) => report.updated += 1,
-            }
+        let Refusals { report, notes, .. } = &mut *self.refusals;
+        let report = report.of(layout.file.name, layout.mode);
+        for ((line, record), outcome) in lines.into_iter().zip(&records).zip(outcomes) {
+            let (count, came) = match (outcome, record.status) {
+                (Outcome::Unchanged, _) => (&mut report.unchanged, Came::Unchanged),
+                (_, Status::ToBeDeleted) => (&mut report.deleted, Came::Deleted),
+                (Outcome::Created, _) => (&mut report.created, Came::Created),
+                (Outcome::Updated, _) => (&mut report.updated, Came::Updated),
+            };
+            *count += 1;
+            notes.add(layout.file.name, line, &record.sourced_id, came)?;
             if is_target {
                 self.known.add(self.known.hash(kind.one, &record.sourced_id));
             }
         }
         Ok(())
+    }
+
+    /// Notes that a row deletes what nobody knows.
+    fn note_gone(&mut self, layout: &Layout, candidate: &Candidate) -> Result<()> {
+        let Candidate { row, id, .. } = candidate;
+        self.refusals.notes.add(layout.file.name, row.line, id, Came::Gone)
     }
 
     /// Reports what is wrong with a candidate and remembers that its record is not there.

@@ -1,6 +1,6 @@
 //! Every sort of broken row names its file, line, column and value, and says how to mend it.
 
-use lyceum_roster::csv::{Fault, Options, Report, import};
+use lyceum_roster::csv::{Came, Fault, Options, Report, import, noted};
 use serde_json::json;
 
 use crate::csv_files::{Package, dump, import_at, now};
@@ -276,15 +276,32 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (Report, Vec<Vec<Stri
     let folder = tempfile::tempdir().unwrap();
     let path = package.write(folder.path());
     let rejects = folder.path().join("package-rejected.csv");
-    let options = Options { rejects: Some(rejects.clone()), ..Options::default() };
+    let notes = folder.path().join("notes.csv");
+    let options =
+        Options { rejects: Some(rejects.clone()), notes: Some(notes.clone()), check: false };
     let report = import(db, &path, &options, now(), &mut |_| {}).unwrap();
     assert_eq!(report.rejects.is_some(), rejects.exists());
+    are_noted(&report, &std::fs::read(notes).unwrap());
     let mut rows = Vec::new();
     if rejects.exists() {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_path(&rejects).unwrap();
         rows.extend(reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()));
     }
     (report, rows)
+}
+
+/// Each number of the report is that of the rows of which it is noted, and so is the number of rows.
+fn are_noted(report: &Report, notes: &[u8]) {
+    for file in &report.files {
+        let rows = noted(notes, file.file).unwrap();
+        let of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
+        let counted =
+            [Came::Created, Came::Updated, Came::Unchanged, Came::Deleted, Came::Rejected];
+        let told = [file.created, file.updated, file.unchanged, file.deleted, file.rejected];
+        assert_eq!(counted.map(of), told, "{file:?}: {rows:?}");
+        let rows_count = rows.iter().filter(|row| row.line > 1).count() as u64;
+        assert_eq!(rows_count, file.rows, "{file:?}: {rows:?}");
+    }
 }
 
 #[test]

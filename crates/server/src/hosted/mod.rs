@@ -23,6 +23,7 @@ use lyceum_blob::Swept;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
 use lyceum_hosting::engine::{BoxError, Engine, LogLine};
+use lyceum_roster::imports;
 use quick_cache::sync::Cache;
 
 use crate::answer::Answer;
@@ -186,18 +187,27 @@ async fn find(app: &App, slug: &str, version: i64) -> Result<Arc<Deployment>> {
     Ok(found)
 }
 
-/// Removes files that no kept version needs, again and again.
+/// Removes files that nobody needs, again and again.
 pub(crate) async fn keep_swept(app: App) {
     loop {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
-        let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
-        let spared = Duration::from_secs(limits::BLOB_SPARED_S);
-        match apart(move || lyceum_hosting::sweep(&db, &blobs, now, spared)).await {
+        match swept(&app, Duration::from_secs(limits::BLOB_SPARED_S)).await {
             Ok(swept) if swept == Swept::default() => {}
-            Ok(swept) => tracing::info!(?swept, "removed files that no version needs"),
-            Err(problem) => tracing::warn!("files that no version needs stay: {problem}"),
+            Ok(swept) => tracing::info!(?swept, "removed files that nobody needs"),
+            Err(problem) => tracing::warn!("files that nobody needs stay: {problem}"),
         }
     }
+}
+
+/// Removes files that neither a kept version nor an import needs.
+async fn swept(app: &App, spared: Duration) -> Result<Swept> {
+    let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
+    let of_imports = db.read(imports::files).await?;
+    apart(move || {
+        let others = of_imports.iter().map(|digest| digest.parse()).collect::<Result<_>>()?;
+        lyceum_hosting::sweep(&db, &blobs, now, spared, &others)
+    })
+    .await
 }
 
 /// The version that is served.

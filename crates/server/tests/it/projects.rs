@@ -455,9 +455,13 @@ fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
         }
         let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
         let has = |zip: &[u8]| blobs.open(&Digest::of(zip)).unwrap().is_some();
+        let other = &b"of somebody else"[..];
+        blobs.put(&Digest::of(other), other).unwrap();
+        let others = std::collections::HashSet::from([Digest::of(other)]);
         let sweep = |spared: u64| {
             let now = server.setup().clock.now();
-            lyceum_hosting::sweep(server.db(), &blobs, now, Duration::from_secs(spared)).unwrap()
+            let spared = Duration::from_secs(spared);
+            lyceum_hosting::sweep(server.db(), &blobs, now, spared, &others).unwrap()
         };
         let kept = usize::try_from(limits::DEPLOYMENTS_KEPT_MAX_COUNT).unwrap();
         assert_eq!(
@@ -469,6 +473,7 @@ fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
         assert_eq!(swept.blobs, 4, "two zips and their pages; the script is still needed");
         let there: Vec<_> = builds.iter().map(|zip| has(zip)).collect();
         assert_eq!(there, [vec![false; 2], vec![true; 10]].concat());
+        assert!(has(other), "others keep it");
         // What was forgotten can come back.
         deploy(&client, &builds[0], &[]);
         let page = client.get("/_projects/rivers/").expect(200).text();

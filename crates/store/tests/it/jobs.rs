@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use lyceum_core::limits::JOB_MAX_ATTEMPTS;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Db;
-use lyceum_store::jobs::{self, Job};
+use lyceum_store::jobs::{self, Job, Try};
 
 use crate::{on_both, wait};
 
@@ -26,13 +26,33 @@ fn a_job_comes_up_until_it_is_done() {
         let second = claim(db, 30).expect("the lease has ended");
         assert_eq!(second.attempt, 2);
         let late = first.clone();
-        assert!(!wait(db.write(move |tx| jobs::finish(tx, &late))).unwrap(), "it was taken away");
+        assert!(
+            !wait(db.write(move |tx| jobs::finish(tx, at(30), &late))).unwrap(),
+            "it was taken away"
+        );
         let job = second.clone();
         assert!(wait(db.write(move |tx| jobs::fail(tx, at(31), &job, "no answer"))).unwrap());
         assert_eq!(claim(db, 34), None, "it waits for four seconds");
         let third = claim(db, 35).unwrap();
-        assert!(wait(db.write(move |tx| jobs::finish(tx, &third))).unwrap());
+        assert!(wait(db.write(move |tx| jobs::finish(tx, at(36), &third))).unwrap());
         assert_eq!(claim(db, 100_000), None);
+
+        // Each try: one lost its worker, one failed, one did it.
+        let (seen, tries) = wait(db.read(move |tx| jobs::find(tx, id))).unwrap().unwrap();
+        assert_eq!((seen.state.as_str(), seen.attempts), ("done", 3));
+        let told = |attempt, began, ended: Option<i64>, error: Option<&str>| Try {
+            attempt,
+            began: at(began).to_string(),
+            ended: ended.map(|ended| at(ended).to_string()),
+            error: error.map(str::to_owned),
+        };
+        let wanted = [
+            told(1, 0, None, None),
+            told(2, 30, Some(31), Some("no answer")),
+            told(3, 35, Some(36), None),
+        ];
+        assert_eq!(tries, wanted);
+        assert_eq!(wait(db.read(move |tx| jobs::find(tx, id + 2))).unwrap(), None);
     });
 }
 

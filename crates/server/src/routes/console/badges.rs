@@ -6,9 +6,10 @@ use axum::http::header;
 use lyceum_access::audit::Change;
 use lyceum_bridge::today;
 use lyceum_console::badges::{
-    Badge, Badges, Check, DEFINITIONS, ISSUED, Issue, Learner, RECORDS, Tab, Verified, Verify,
+    ACHIEVEMENTS, Badge, Badges, Check, DEFINITIONS, ISSUED, Issue, Learner, LearnerRecord,
+    RECORDS, Tab, Verified, Verify,
 };
-use lyceum_console::{Cell, Choice, List, Row, screens, words};
+use lyceum_console::{Cell, Choice, Facts, List, Row, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::award::Request;
 use lyceum_credentials::body::Object;
@@ -38,6 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
         page("/badges", &screens::BADGES, all),
         page("/badges/definitions", &screens::BADGES, definitions),
         page("/badges/records", &screens::BADGES, records),
+        page("/badges/records/{id}", &screens::BADGES, record),
         page("/badges/issue", &screens::BADGES, issue),
         action("/badges/issue", &screens::BADGES, issued_now),
         page("/badges/verify", &screens::BADGES, verify),
@@ -208,16 +210,13 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
     let row = |record: &Record| -> Result<Row> {
         let object = record.object()?;
         let achievements = clr::achievements(&object).len();
-        let learner = record.of.learner.as_ref().map_or_else(Cell::none, |id| {
-            Cell::text(names.get(id).unwrap_or(id)).to(student_link(id))
-        });
-        let name = object.get("name").map(text).filter(|name| !name.is_empty());
+        let to = record_link(&record.of.id);
         Ok(vec![
-            Cell::text(name.unwrap_or_else(|| "Learner record".to_owned())),
-            learner,
-            Cell::of(achievements, achievements.to_string()),
+            Cell::text(record_title(&object)).to(&to),
+            record_learner(record, &names),
+            Cell::of(achievements, achievements.to_string()).to(&to),
             Cell::of(record.of.valid_from.to_string(), visitor.zone.written(record.of.valid_from)),
-            Cell::of(record.number, record.number.to_string()),
+            Cell::of(record.number, record.number.to_string()).to(&to),
         ])
     };
     let rows = found.iter().map(row).collect::<Result<Vec<Row>>>()?;
@@ -226,6 +225,50 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
         .note(at_most(found.len(), MOST));
     let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Records, list };
     listed("records", &view.list, &view)
+}
+
+/// The page of a learner record.
+fn record_link(id: &str) -> String {
+    format!("/console/badges/records/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+}
+
+fn record_title(object: &Object) -> String {
+    let name = object.get("name").map(text).filter(|name| !name.is_empty());
+    name.unwrap_or_else(|| "Learner record".to_owned())
+}
+
+fn record_learner(record: &Record, names: &HashMap<String, String>) -> Cell {
+    record
+        .of
+        .learner
+        .as_ref()
+        .map_or_else(Cell::none, |id| Cell::text(names.get(id).unwrap_or(id)).to(student_link(id)))
+}
+
+async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let read = move |tx: &mut Tx<'_>| {
+        let record = clr::found(tx, &base_url, &id)?;
+        let names = names(tx, record.of.learner.as_deref().into_iter())?;
+        Ok((record, names))
+    };
+    let (record, names) = context.app.db.read(read).await?;
+    let object = record.object()?;
+    let facts = Facts::new(vec![
+        ("Learner", record_learner(&record, &names)),
+        ("Valid from", Cell::text(visitor.zone.written(record.of.valid_from))),
+        ("Version", Cell::of(record.number, record.number.to_string())),
+        ("Id", Cell::text(&record.of.id)),
+    ]);
+    let row = |achievement: &Value| {
+        ["name", "description", "id"].map(|name| Cell::text(text(&achievement[name]))).to_vec()
+    };
+    let rows = clr::achievements(&object).iter().map(row).collect();
+    let list = List::new("Achievements", ACHIEVEMENTS, query(&context), rows)
+        .or_else("This record holds no achievement.");
+    let body = serde_json::to_string_pretty(&object).map_err(Problem::internal)?;
+    let view = LearnerRecord { frame: visitor.frame(record_title(&object)), facts, list, body };
+    listed("achievements", &view.list, &view)
 }
 
 async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {

@@ -4,16 +4,16 @@ use lyceum_access::audit::Change;
 use lyceum_console::{
     Cell, Choice, Column, Facts, File, List, Query, Row, events as view, screens, words,
 };
-use lyceum_core::time::Timestamp;
+use lyceum_core::time::{NotAnInstant, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::repository::{self, By, Filter, Logged, Order, Refusal};
+use lyceum_events::repository::{self, Arrived, By, Filter, Logged, Order, Refusal};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::visitor::{days, query};
 use super::{
-    Form, Visitor, action, at_most, cut, deadline, listed, longest_export, on_to, page, shown,
-    sliced,
+    Form, Visitor, action, at_most, cut, deadline, first_rows, listed, longest_export, on_to, page,
+    shown,
 };
 use crate::answer::Answer;
 use crate::context::Context;
@@ -58,7 +58,9 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     let sensor = Some(query.own("app").to_owned()).filter(|sensor| !sensor.is_empty());
     // The last instant of the log's filter is within.
     let end = to.map(|to| Timestamp::from_milliseconds(to.milliseconds() - 1));
-    let filter = Filter { sensor, start: from, end, ..filter(&query.filter, context.base_url()) };
+    let arrived = arrived(&query)?;
+    let filter =
+        Filter { sensor, start: from, end, arrived, ..filter(&query.filter, context.base_url()) };
     let order = match query.order() {
         ("time", is_reversed) => Order { by: By::Time, is_reversed },
         ("app", is_reversed) => Order { by: By::Sensor, is_reversed },
@@ -67,19 +69,24 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let by_words = ["type", "action", "who"].contains(&query.order().0);
     if let Some(export) = query.export.filter(|_| !by_words) {
-        let add = move |tx: &mut Tx<'_>, file: &mut File, most, skip| {
-            let page = repository::list(tx, &filter, order, most, skip)?;
-            page.events.iter().try_for_each(|event| file.add(&row(&visitor, event)))?;
-            Ok(page.total)
+        let add = move |tx: &mut Tx<'_>, file: &mut File, most| {
+            let found = repository::numbers(tx, &filter, order, most + 1)?;
+            let (most, slice) = (index(most)?, index(limits::CONSOLE_EXPORT_SLICE_ROWS)?);
+            for numbers in found[..found.len().min(most)].chunks(slice) {
+                let events = repository::of_numbers(tx, numbers)?;
+                events.iter().try_for_each(|event| file.add(&row(&visitor, event)))?;
+            }
+            Ok(found.len() > most)
         };
-        return sliced(&context, "events", (&MANY, export), add).await;
+        return first_rows(&context, "events", (&MANY, export), add).await;
     }
     let (most, skip) = (whole(limits::CONSOLE_PAGE_ROWS_COUNT)?, whole(query.skipped())?);
     let read = move |tx: &mut Tx<'_>| {
         let mut page = repository::list(tx, &filter, order, most, skip)?;
         let is_few = page.total <= limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
         if by_words && is_few {
-            page = repository::list(tx, &filter, order, page.total, 0)?;
+            let numbers = repository::numbers(tx, &filter, order, page.total)?;
+            page.events = repository::of_numbers(tx, &numbers)?;
         }
         let sensors = repository::newest_of_sensors(tx, limits::CONSOLE_APPS_COUNT)?;
         Ok((page, is_few, sensors, repository::refused_counts(tx)?.0))
@@ -110,8 +117,41 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
         .days()
         .note(note);
     let tabs = view::tabs("Log", waiting);
-    let page = view::Events { frame: visitor.frame("Events"), tabs, list, waiting: 0 };
+    let which = arrived.map(|at| {
+        let [from, to] = [at.from, at.to].map(|at| visitor.zone.written(at));
+        format!("Events that arrived from {from} to {to}.")
+    });
+    let frame = visitor.frame("Events");
+    let page = view::Events { frame, tabs, list, waiting: 0, which, all: "/console/events" };
     listed("events", &page.list, &page)
+}
+
+/// The page of the events that arrived in some time.
+pub(super) fn arrived_link(at: &Arrived) -> String {
+    let pairs = [
+        ("since", at.from.to_string()),
+        ("until", at.to.to_string()),
+        ("first", at.first.to_string()),
+        ("last", at.last.to_string()),
+    ];
+    let pairs = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    format!("/console/events?{pairs}")
+}
+
+/// What [`arrived_link`] asks for. Errors: `Invalid`.
+fn arrived(query: &Query) -> Result<Option<Arrived>> {
+    if query.own("since").is_empty() {
+        return Ok(None);
+    }
+    let number = |name| {
+        query.own(name).parse().map_err(|_| Problem::invalid(name, "must be a whole number"))
+    };
+    let (from, to) = (instant(query, "since")?, instant(query, "until")?);
+    Ok(Some(Arrived { from, to, first: number("first")?, last: number("last")? }))
+}
+
+fn instant(query: &Query, name: &'static str) -> Result<Timestamp> {
+    query.own(name).parse().map_err(|rule: NotAnInstant| Problem::invalid(name, rule.to_string()))
 }
 
 /// When events are sorted by what no index has.
@@ -183,7 +223,7 @@ fn app<'e>(said: &'e Value, sensor: &'e str) -> &'e str {
     named.unwrap_or(sensor)
 }
 
-fn one_link(id: &str) -> String {
+pub(super) fn one_link(id: &str) -> String {
     link("/console/events/one", "id", id)
 }
 
@@ -223,6 +263,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("When it happened", at(&visitor, event.time)),
         ("When it was sent", at(&visitor, event.send_time)),
         ("When it arrived", at(&visitor, logged.received)),
+        ("Sent to arrived", Cell::text(words::brief(lag_ms(&logged)))),
         ("Who", Cell::text(who).to(link("/console/events", "filter", who))),
         ("Action", Cell::text(said["action"].as_str().unwrap_or("–"))),
         ("App", Cell::text(app(&said, &event.sensor))),
@@ -233,6 +274,11 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     ]);
     let body = indented(event.body());
     shown(&view::Event { frame: visitor.frame(&event.kind), facts, body })
+}
+
+/// Milliseconds from when an event was sent to when it arrived; the sender's clock may be ahead.
+pub(super) fn lag_ms(logged: &Logged) -> i64 {
+    (logged.received.milliseconds() - logged.event.send_time.milliseconds()).max(0)
 }
 
 fn indented(text: &str) -> String {
@@ -249,12 +295,19 @@ async fn refused(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let (waiting, refused) = context.app.db.read(read).await?;
     let (client, (from, to)) = (query.own("client").to_owned(), days(&query, &visitor.zone)?);
+    let state = query.own("state").to_owned();
+    let since: Option<Timestamp> = match query.own("since") {
+        "" => None,
+        _ => Some(instant(&query, "since")?),
+    };
     let mut clients: Vec<&str> = refused.iter().map(|refusal| &*refusal.client).collect();
     clients.sort_unstable();
     clients.dedup();
     let is_wanted = |refusal: &&Refusal| {
         let received: Option<Timestamp> = refusal.received.parse().ok();
         (client.is_empty() || refusal.client == client)
+            && (state.is_empty() || refusal_state(refusal) == state)
+            && since.is_none_or(|since| received >= Some(since))
             && from.is_none_or(|from| received >= Some(from))
             && to.is_none_or(|to| received < Some(to))
     };
@@ -271,19 +324,28 @@ async fn refused(context: Context, visitor: Visitor) -> Result<Answer> {
             },
         ]
     };
+    let states = [("waits", "Waits"), ("replayed", "Replayed")];
     let rows = refused.iter().filter(is_wanted).map(row).collect();
     let list = List::new("Refused envelopes", REFUSED, query, rows)
         .or_else("No envelope was refused in the last 30 days.")
         .note(at_most(refused.len(), limits::EVENT_REFUSED_KEPT_COUNT))
         .choice(Choice::of("client", "Client", clients.iter().map(|name| (*name, *name))))
+        .choice(Choice::of("state", "State", states.into_iter()))
         .days();
     let tabs = view::tabs("Refused", waiting);
-    let page = view::Events { frame: visitor.frame("Events"), tabs, list, waiting };
+    let which =
+        since.map(|since| format!("Envelopes that came since {}.", visitor.zone.written(since)));
+    let (frame, all) = (visitor.frame("Events"), "/console/events/refused");
+    let page = view::Events { frame, tabs, list, waiting, which, all };
     listed("refused-events", &page.list, &page)
 }
 
+fn refusal_state(refusal: &Refusal) -> &'static str {
+    if refusal.replayed.is_some() { "replayed" } else { "waits" }
+}
+
 /// An instant that is stored as text.
-fn text_at(visitor: &Visitor, text: &str) -> Cell {
+pub(super) fn text_at(visitor: &Visitor, text: &str) -> Cell {
     text.parse().map_or_else(|_| Cell::text(text), |instant| at(visitor, instant))
 }
 
@@ -355,6 +417,10 @@ fn number(text: &str) -> Result<i64> {
 fn unknown(id: i64) -> Problem {
     let message = format!("there is no refused envelope {id}; they are kept for 30 days");
     Problem::new(ProblemKind::NotFound, message)
+}
+
+fn index(number: i64) -> Result<usize> {
+    usize::try_from(number).map_err(Problem::internal)
 }
 
 fn whole(number: usize) -> Result<i64> {

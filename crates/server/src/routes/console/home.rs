@@ -3,28 +3,31 @@
 use lyceum_access::{Role, api_key, audit, client, person};
 use lyceum_bridge::repository::unknown;
 use lyceum_console::chart::{self, Bar};
-use lyceum_console::home::{Backups, Figure, Home, Step, UNKNOWN, Unknown};
+use lyceum_console::home::{Figure, Health, Home, Step, UNKNOWN, Unknown};
 use lyceum_console::{Cell, List, screens, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
-use lyceum_events::repository::{Flow, flow};
+use lyceum_events::repository::{Arrived, Flow, flow};
 use lyceum_games::games;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::{Dialect, Tx, jobs};
 
 use super::visitor::query;
-use super::{Visitor, at_most, deadline, listed, page, shown, students, system};
+use super::{Visitor, at_most, deadline, events, listed, page, shown, students, system};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
 
+const MINUTE_MS: i64 = 60_000;
 /// Minutes that the chart shows.
 const MINUTES: i64 = 60;
 /// Minutes over which the rate is told.
 const RATE_MINUTES: i64 = 5;
 /// Milliseconds from which events are late.
 const LATE_MS: i64 = 60_000;
+/// Milliseconds from which a database that does nothing is slow to answer.
+const SLOW_MS: i64 = 100;
 /// Seconds from which a backup is old.
 const BACKUP_OLD_S: i64 = 7 * 86_400;
 
@@ -41,12 +44,15 @@ struct Known {
     unknown: i64,
     flow: Flow,
     backup: Option<audit::Entry>,
+    failed_jobs: i64,
     has_app: bool,
     has_guide: bool,
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let now = context.app.clock.now();
+    context.app.db.ping().await?;
+    let ping_ms = context.app.clock.now().milliseconds() - now.milliseconds();
     let player = context.app.sandbox.as_ref().map(|sandbox| sandbox.player().clone());
     let scanned = context.app.db.scan(deadline(), move |tx| {
         let of_sandbox = match &player {
@@ -63,6 +69,13 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     });
     let (known, sandbox) = scanned.await?;
     let role = visitor.person.role;
+    let (mut here, mut flow) = (figures(&known), flowing(&known, now));
+    let sees_events = screens::EVENTS.is_for(role.name());
+    if !sees_events {
+        for one in here.iter_mut().chain(&mut flow) {
+            one.href.take_if(|href| href.starts_with(screens::EVENTS.path));
+        }
+    }
     let steps = if role == Role::Administrator { steps(&known) } else { Vec::new() };
     shown(&Home {
         frame: visitor.frame("Home"),
@@ -74,15 +87,23 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
             },
             format!("days in {}", visitor.zone.name()),
         ],
-        figures: if role == Role::Developer { Vec::new() } else { figures(&known) },
-        flow: flowing(&known, now),
-        minutes: minutes(&known.flow, now),
+        figures: if role == Role::Developer { Vec::new() } else { here },
+        flow,
+        minutes: minutes(&known.flow, now, sees_events),
         most: known.flow.is_cut.then(|| words::count(limits::EVENT_FLOW_MAX_RECORDS)),
-        backups: (role == Role::Administrator)
-            .then(|| backups(&known, now, context.app.db.dialect())),
+        health: (role == Role::Administrator).then(|| Health {
+            figures: vec![database(ping_ms), failed_jobs(&known), last_backup(&known, now)],
+            has_button: context.app.db.dialect() == Dialect::Sqlite,
+        }),
         steps,
         sandbox,
     })
+}
+
+/// Since when the flow is looked at: the first of its minutes, whole.
+fn since(now: Timestamp) -> Timestamp {
+    let first = now.milliseconds().div_euclid(MINUTE_MS) - MINUTES + 1;
+    Timestamp::from_milliseconds(first * MINUTE_MS)
 }
 
 fn known(tx: &mut Tx<'_>, now: Timestamp) -> Result<Known> {
@@ -95,14 +116,32 @@ fn known(tx: &mut Tx<'_>, now: Timestamp) -> Result<Known> {
         enrollments: tx.tally_total("enrollments")?,
         events: tx.tally_total("events")?,
         unknown: unknown::count(tx)?,
-        flow: flow(tx, now.plus_seconds(-MINUTES * 60))?,
+        flow: flow(tx, since(now))?,
         backup: system::last_backup(tx)?,
+        failed_jobs: system::jobs_in(&jobs::counts(tx)?, "failed"),
         has_app: has_client || has_key,
         has_guide: people.iter().any(|one| one.role == Role::Guide && one.disabled.is_none()),
     })
 }
 
-fn backups(known: &Known, now: Timestamp, dialect: Dialect) -> Backups {
+fn database(ping_ms: i64) -> Figure {
+    let (tone, says) = if ping_ms > SLOW_MS { ("warn", "slow") } else { ("good", "ready") };
+    Figure {
+        name: "Database answers in",
+        shown: words::brief(ping_ms),
+        says: says.to_owned(),
+        tone,
+        href: Some(screens::SYSTEM.path.to_owned()),
+    }
+}
+
+fn failed_jobs(known: &Known) -> Figure {
+    let (tone, says) = if known.failed_jobs > 0 { ("bad", "look") } else { ("good", "none") };
+    let figure = figure("Jobs that failed", known.failed_jobs, "/console/system/jobs?state=failed");
+    Figure { says: says.to_owned(), tone, ..figure }
+}
+
+fn last_backup(known: &Known, now: Timestamp) -> Figure {
     let age_s =
         known.backup.as_ref().map(|made| (now.milliseconds() - made.at.milliseconds()) / 1000);
     let (shown, tone, says) = match age_s {
@@ -110,9 +149,8 @@ fn backups(known: &Known, now: Timestamp, dialect: Dialect) -> Backups {
         Some(age) if age > BACKUP_OLD_S => (words::span(age) + " ago", "warn", "make another"),
         Some(age) => (words::span(age) + " ago", "good", "fresh"),
     };
-    let href = Some("/console/system/backups");
-    let last = Figure { name: "Last backup", shown, says: says.to_owned(), tone, href };
-    Backups { last, has_button: dialect == Dialect::Sqlite }
+    let href = Some("/console/system/backups".to_owned());
+    Figure { name: "Last backup", shown, says: says.to_owned(), tone, href }
 }
 
 /// What makes the platform of use; nothing once all of it is done.
@@ -159,7 +197,13 @@ fn steps(known: &Known) -> Vec<Step> {
 }
 
 fn figure(name: &'static str, count: i64, href: &'static str) -> Figure {
-    Figure { name, shown: words::count(count), says: String::new(), tone: "", href: Some(href) }
+    Figure {
+        name,
+        shown: words::count(count),
+        says: String::new(),
+        tone: "",
+        href: Some(href.to_owned()),
+    }
 }
 
 fn figures(known: &Known) -> Vec<Figure> {
@@ -172,9 +216,10 @@ fn figures(known: &Known) -> Vec<Figure> {
 }
 
 fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
-    let Flow { minutes, is_cut, newest, lag_ms, refused } = &known.flow;
-    let first = now.milliseconds() / 60_000 - RATE_MINUTES + 1;
-    let lately: i64 = minutes.range(first..).map(|(_, count)| count).sum();
+    let Flow { minutes, is_cut, newest, refused } = &known.flow;
+    let first = now.milliseconds() / MINUTE_MS - RATE_MINUTES + 1;
+    let lately: i64 = minutes.range(first..).map(|(_, minute)| minute.count).sum();
+    let lag_ms = newest.as_ref().map(events::lag_ms);
     // So many came in that not all of these minutes were looked at.
     let is_more = *is_cut && minutes.keys().next().is_some_and(|seen| *seen >= first);
     let toned = |is_bad: bool, good: &str, bad: &str| match is_bad {
@@ -191,46 +236,62 @@ fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
             shown: if is_more { "over " } else { "" }.to_owned()
                 + &words::number(lately as f64 / RATE_MINUTES as f64),
             says: match newest {
-                Some(newest) => format!("the last one {}", words::ago(*newest, now)),
+                Some(newest) => format!("the last one {}", words::ago(newest.received, now)),
                 None => "none has ever arrived".to_owned(),
             },
             tone: "",
-            href: Some(screens::EVENTS.path),
+            href: Some(behind(&known.flow, first, RATE_MINUTES)),
         },
         Figure {
             name: "Refused in the last hour",
             shown: words::count(*refused),
             says: refused_tone.1,
             tone: refused_tone.0,
-            href: Some("/console/events/refused"),
+            href: Some(format!("/console/events/refused?state=waits&since={}", since(now))),
         },
         Figure {
             name: "Sent to arrived",
-            shown: lag_ms.map_or_else(|| "–".to_owned(), |lag| words::brief(lag.max(0))),
+            shown: lag_ms.map_or_else(|| "–".to_owned(), words::brief),
             says: if lag_ms.is_some() { late.1 } else { String::new() },
             tone: if lag_ms.is_some() { late.0 } else { "" },
-            href: Some("/console/events/live"),
+            href: Some(match newest {
+                Some(newest) => events::one_link(&newest.event.id),
+                None => screens::EVENTS.path.to_owned(),
+            }),
         },
         Figure {
             name: "Unknown students",
             shown: words::count(known.unknown),
             says: unknown_tone.1,
             tone: unknown_tone.0,
-            href: Some("/console/unknown"),
+            href: Some("/console/unknown".to_owned()),
         },
     ]
 }
 
-fn minutes(flow: &Flow, now: Timestamp) -> chart::Svg {
-    let last = now.milliseconds() / 60_000;
+/// The page of the events that arrived in some minutes; of all where none did.
+fn behind(flow: &Flow, from: i64, minutes: i64) -> String {
+    let within = || flow.minutes.range(from..from + minutes).map(|(_, minute)| minute);
+    let (Some(first), Some(last)) =
+        (within().map(|minute| minute.first).min(), within().map(|minute| minute.last).max())
+    else {
+        return screens::EVENTS.path.to_owned();
+    };
+    let instant = |minute: i64| Timestamp::from_milliseconds(minute * MINUTE_MS);
+    events::arrived_link(&Arrived { from: instant(from), to: instant(from + minutes), first, last })
+}
+
+fn minutes(flow: &Flow, now: Timestamp, are_links: bool) -> chart::Svg {
+    let last = now.milliseconds() / MINUTE_MS;
     let bar = |minute: i64| {
-        let count = flow.minutes.get(&minute).copied().unwrap_or_default();
+        let count = flow.minutes.get(&minute).map_or(0, |minute| minute.count);
         let ago = last - minute;
         let when = if ago == 0 { "this minute".to_owned() } else { format!("{ago} min ago") };
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let value = count as f64;
         let label = if ago == 0 { "now".to_owned() } else { format!("−{ago}") };
-        Bar { value, label, says: format!("{when}: {count} events"), href: None }
+        let href = (are_links && count > 0).then(|| behind(flow, minute, 1));
+        Bar { value, label, says: format!("{when}: {count} events"), href }
     };
     let bars: Vec<Bar> = (last - MINUTES + 1..=last).map(bar).collect();
     chart::bars(&bars, "Events by minute in the last hour", "events", None)

@@ -1,11 +1,16 @@
 //! Imports: files of rosters, checked first, done when somebody says so.
 
+use std::collections::HashMap;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use lyceum_access::audit::Change;
-use lyceum_console::imports::{COLUMNS, FAULTS, File, Import as ImportPage, Imports, Progress};
-use lyceum_console::{Cell, List, Row, screens, words};
+use lyceum_console::imports::{
+    COLUMNS, FAULTS, File, Import as ImportPage, Imports, Progress, ROWS, Rows,
+};
+use lyceum_console::{Cell, Choice, List, Row, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::csv::{self, Came, Noted};
 use lyceum_roster::imports::{self, Import, New, State};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -26,6 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
             .reads_as(multipart::MEDIA)
             .reads_up_to(limits::IMPORT_UPLOAD_MAX_BYTES),
         page("/imports/{id}", &screens::IMPORTS, one),
+        page("/imports/{id}/rows", &screens::IMPORTS, rows),
         page("/imports/{id}/refused.csv", &screens::IMPORTS, refused),
         action("/imports/{id}/begin", &screens::IMPORTS, begin),
         action("/imports/{id}/discard", &screens::IMPORTS, discard),
@@ -140,7 +146,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ),
         says: says(&import, faults),
         error: import.error.clone(),
-        files: files(&report).map(file).collect(),
+        files: files(&report).map(|of| file(of, &import)).collect(),
         ignored: ignored.join(", "),
         faults,
         has_rejects: import.rejects.is_some(),
@@ -165,18 +171,86 @@ fn says(import: &Import, faults: u64) -> String {
     }
 }
 
-fn file(of: &Value) -> File {
+fn file(of: &Value, import: &Import) -> File {
     let names = ["rows", "created", "updated", "unchanged", "deleted", "rejected"];
-    File {
-        name: of["file"].as_str().unwrap_or_default().to_owned(),
-        numbers: names.map(|name| of[name].as_u64().unwrap_or_default().to_string()),
+    let file = of["file"].as_str().unwrap_or_default();
+    let number = |name| {
+        let count = of[name].as_u64().unwrap_or_default();
+        let cell = Cell::of(count, count.to_string());
+        match (name, import.noted()) {
+            (_, None) => cell,
+            (_, _) if count == 0 => cell,
+            ("rows", _) => cell.to(format!("{}/rows?file={file}", link(import.id))),
+            _ => cell.to(format!("{}/rows?file={file}&came={name}", link(import.id))),
+        }
+    };
+    File { name: file.to_owned(), numbers: names.map(number) }
+}
+
+async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (id, query) = (number(&context)?, query(&context));
+    let import = context.app.db.read(move |tx| imports::found(tx, id)).await?;
+    let missing = || {
+        let message = "what came of each row of this import is not kept here";
+        Problem::new(ProblemKind::NotFound, message)
+    };
+    let digest = import.noted().ok_or_else(missing)?.parse()?;
+    let (blobs, file) = (context.app.blobs.clone(), query.own("file").to_owned());
+    let noted = apart(move || {
+        let notes = blobs.read(&digest)?.ok_or_else(missing)?;
+        csv::noted(&notes, &file)
+    });
+    let (noted, came) = (noted.await?, query.own("came").to_owned());
+    // The header is no row, and a record that has parts in other files alone has none in this one.
+    let is_wanted =
+        |row: &&Noted| if came.is_empty() { row.line > 1 } else { row.came.name() == came };
+    let name = format!("{}.csv", query.own("file"));
+    let faults = import.report.as_ref().and_then(|report| report["faults"].as_array());
+    let faults: HashMap<Option<u64>, &Value> = faults
+        .into_iter()
+        .flatten()
+        .filter(|fault| fault["file"] == name.as_str())
+        .map(|fault| (fault["line"].as_u64(), fault))
+        .collect();
+    let row = |of: &Noted| {
+        let fault = faults.get(&Some(of.line)).filter(|_| of.came == Came::Rejected);
+        vec![
+            line(of.line),
+            Cell::text(&of.id),
+            Cell::text(told(of.came)),
+            fault.and_then(|of| of["problem"].as_str()).map_or_else(Cell::none, Cell::text),
+        ]
+    };
+    let outcomes = Came::ALL.into_iter().filter(|came| noted.iter().any(|row| row.came == *came));
+    let choice = Choice::of("came", "Outcome", outcomes.map(|came| (came.name(), told(came))));
+    let most = limits::IMPORT_NOTED_MAX_ROWS;
+    let list = List::new("Rows", ROWS, query, noted.iter().filter(is_wanted).map(row).collect());
+    let is_full = i64::try_from(list.total()).is_ok_and(|total| total >= most);
+    let note = format!("Of each outcome the first {} are here.", words::count(most));
+    let list = list.choice(choice).note(if is_full { note } else { String::new() });
+    let view = Rows { frame: visitor.frame(name), id, name: import.name, list };
+    listed("rows", &view.list, &view)
+}
+
+fn told(came: Came) -> &'static str {
+    match came {
+        Came::Created => "new",
+        Came::Updated => "changed",
+        Came::Unchanged => "unchanged",
+        Came::Deleted => "deleted",
+        Came::Rejected => "refused",
+        Came::Part => "part of a record",
+        Came::Gone => "gone already",
     }
+}
+
+fn line(number: u64) -> Cell {
+    if number == 0 { Cell::none() } else { Cell::of(number, number.to_string()) }
 }
 
 fn fault(of: &Value) -> Row {
     let text = |name: &str| Cell::text(of[name].as_str().unwrap_or_default());
-    let line = of["line"].as_u64().unwrap_or_default();
-    let line = if line == 0 { Cell::none() } else { Cell::of(line, line.to_string()) };
+    let line = line(of["line"].as_u64().unwrap_or_default());
     vec![text("file"), line, text("column"), text("value"), text("problem"), text("mend")]
 }
 

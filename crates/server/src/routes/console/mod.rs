@@ -153,25 +153,19 @@ fn sent(name: &str, export: Export, file: Vec<u8>) -> Answer {
         .header(SNIFF, HeaderValue::from_static("nosniff"))
 }
 
-/// Sends a list that has no end as a file: its first rows, of which no more than a slice is held at a time, by a
-/// name that says so where there are more. `read` adds a slice, from how many rows at most and behind how many, and
-/// answers how many rows there are.
-async fn sliced(
+/// Sends a list that has no end as a file: its first rows, by a name that says so where there are more. `read`
+/// adds so many rows at most, and answers whether there are more.
+async fn first_rows(
     context: &Context,
     name: &str,
     (columns, export): (&'static [Column], Export),
-    mut read: impl FnMut(&mut Tx<'_>, &mut File, i64, i64) -> Result<i64> + Send + 'static,
+    mut read: impl FnMut(&mut Tx<'_>, &mut File, i64) -> Result<bool> + Send + 'static,
 ) -> Result<Answer> {
     let most = limits::CONSOLE_EXPORT_MAX_ROWS;
     let made = context.app.db.scan(longest_export(), move |tx| {
-        let (mut file, mut skip) = (File::new(columns, export)?, 0);
-        loop {
-            let total = read(tx, &mut file, limits::CONSOLE_EXPORT_SLICE_ROWS, skip)?;
-            skip += limits::CONSOLE_EXPORT_SLICE_ROWS;
-            if skip >= total.min(most) {
-                return Ok((file.end()?, total > most));
-            }
-        }
+        let mut file = File::new(columns, export)?;
+        let is_cut = read(tx, &mut file, most)?;
+        Ok((file.end()?, is_cut))
     });
     let (file, is_cut) = made.await?;
     let name = if is_cut { format!("{name}-first-{most}") } else { name.to_owned() };

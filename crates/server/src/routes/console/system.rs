@@ -3,12 +3,13 @@
 use lyceum_access::audit::{self, By, Change, Entry};
 use lyceum_console::{Cell, Choice, Column, Facts, File, List, Row, screens, system as view};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::imports;
 use lyceum_store::{Dialect, Tx, jobs};
 use serde_json::json;
 
-use super::events::at;
+use super::events::{at, text_at};
 use super::visitor::{days, query};
-use super::{Form, Visitor, action, at_most, cut, listed, on_to, page, shown, sliced};
+use super::{Form, Visitor, action, at_most, cut, first_rows, listed, on_to, page, shown};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -19,6 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         page("/system", screen, overview),
         page("/system/jobs", screen, all_jobs),
+        page("/system/jobs/{job}", screen, job),
         page("/system/backups", screen, backups),
         action("/system/backups", screen, back_up),
         page("/system/audit", screen, changes),
@@ -35,6 +37,12 @@ const JOBS: &[Column] = &[
     Column::text("due", "Due"),
     Column::text("error", "Last failure"),
 ];
+const TRIES: &[Column] = &[
+    Column::number("attempt", "Try"),
+    Column::text("began", "Began"),
+    Column::text("ended", "Ended"),
+    Column::text("outcome", "What came of it"),
+];
 const CHANGES: &[Column] = &[
     Column::number("number", "Number"),
     Column::text("time", "Time"),
@@ -50,6 +58,11 @@ const SETTINGS: &[Column] = &[
     Column::text("origin", "From"),
 ];
 
+/// How many of the jobs are in a state.
+pub(super) fn jobs_in(counts: &[(String, i64)], state: &str) -> i64 {
+    counts.iter().find(|(name, _)| name == state).map_or(0, |(_, count)| *count)
+}
+
 async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
     let app = &context.app;
     let read = |tx: &mut Tx<'_>| {
@@ -62,9 +75,8 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         Ok((store, jobs::counts(tx)?, last, audit::list(tx, &everything, 1, 0)?.total))
     };
     let (store, counts, backup, changes) = app.db.read(read).await?;
-    let of = |state: &str| counts.iter().find(|(name, _)| name == state).map_or(0, |(_, n)| *n);
-    let jobs_in = |state: &str, tone: &'static str| {
-        let (count, to) = (of(state), format!("/console/system/jobs?state={state}"));
+    let jobs_of = |state: &str, tone: &'static str| {
+        let (count, to) = (jobs_in(&counts, state), format!("/console/system/jobs?state={state}"));
         let cell = Cell::of(count, count.to_string()).to(to);
         if count > 0 { cell.toned(tone) } else { cell }
     };
@@ -77,8 +89,8 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Environment", Cell::text(app.config.server.env.name())),
         ("Address", Cell::text(context.base_url())),
         ("Store", Cell::text(store)),
-        ("Jobs that wait", jobs_in("waiting", "")),
-        ("Jobs that failed", jobs_in("failed", "bad")),
+        ("Jobs that wait", jobs_of("waiting", "")),
+        ("Jobs that failed", jobs_of("failed", "bad")),
         ("Last backup", backup.to("/console/system/backups")),
         ("Changes in the log", Cell::of(changes, changes.to_string()).to("/console/system/audit")),
     ]);
@@ -94,16 +106,13 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let jobs = context.app.db.read(read).await?;
     let row = |job: &jobs::Seen| {
+        let to = format!("/console/system/jobs/{}", job.id);
         vec![
-            Cell::of(job.id, job.id.to_string()),
+            Cell::of(job.id, job.id.to_string()).to(&to),
             Cell::text(&job.kind),
-            Cell::text(&job.state).toned(match job.state.as_str() {
-                "failed" => "bad",
-                "done" => "good",
-                _ => "warn",
-            }),
-            Cell::of(job.attempts, job.attempts.to_string()),
-            job.due.parse().map_or_else(|_| Cell::text(&job.due), |due| at(&visitor, due)),
+            stands(job),
+            Cell::of(job.attempts, job.attempts.to_string()).to(&to),
+            text_at(&visitor, &job.due),
             job.error.as_ref().map_or_else(Cell::none, Cell::text),
         ]
     };
@@ -120,6 +129,54 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
         .note(at_most(jobs.len(), limits::CONSOLE_JOBS_COUNT));
     let says = "Work that outlives a request; a job that fails is tried again, later each time.";
     of_list("jobs", &visitor, "Jobs", says, false, list)
+}
+
+fn stands(job: &jobs::Seen) -> Cell {
+    Cell::text(&job.state).toned(match job.state.as_str() {
+        "failed" => "bad",
+        "done" => "good",
+        _ => "warn",
+    })
+}
+
+async fn job(context: Context, visitor: Visitor) -> Result<Answer> {
+    let id = context.param("job").to_owned();
+    let unknown = Problem::new(ProblemKind::NotFound, format!("there is no job '{id}'"));
+    let found = match id.parse() {
+        Ok(id) => context.app.db.read(move |tx| jobs::find(tx, id)).await?,
+        Err(_) => None,
+    };
+    let (job, tries) = found.ok_or(unknown)?;
+    let work = match job.kind.as_str() {
+        imports::KIND => Cell::text(&job.kind).to(format!("/console/imports/{}", job.payload)),
+        kind => Cell::text(kind),
+    };
+    let facts = Facts::new(vec![
+        ("Work", work),
+        ("State", stands(&job)),
+        ("Tries", Cell::of(job.attempts, job.attempts.to_string())),
+        ("Due", text_at(&visitor, &job.due)),
+    ]);
+    let row = |(place, one): (usize, &jobs::Try)| {
+        let is_last = place + 1 == tries.len() && job.state == "waiting";
+        let outcome = match (&one.error, &one.ended) {
+            (Some(error), _) => Cell::text(error).toned("bad"),
+            (None, Some(_)) => Cell::text("done").toned("good"),
+            (None, None) if is_last => Cell::text("under way").toned("warn"),
+            (None, None) => Cell::text("its server was gone").toned("bad"),
+        };
+        vec![
+            Cell::of(one.attempt, one.attempt.to_string()),
+            text_at(&visitor, &one.began),
+            one.ended.as_ref().map_or_else(Cell::none, |ended| text_at(&visitor, ended)),
+            outcome,
+        ]
+    };
+    let rows = tries.iter().enumerate().map(row).collect();
+    let list = List::new("Tries", TRIES, query(&context), rows)
+        .or_else("No try is noted: nobody has taken the job since this server notes them.");
+    let page = view::Job { frame: visitor.frame(format!("Job {}", job.id)), facts, list };
+    listed("tries", &page.list, &page)
 }
 
 fn of_list(
@@ -207,12 +264,15 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
         is_ascending: !is_reversed,
     };
     if let Some(export) = query.export {
-        let add = move |tx: &mut Tx<'_>, file: &mut File, most, skip| {
-            let page = audit::list(tx, &filter, most, skip)?;
-            page.entries.iter().try_for_each(|entry| file.add(&entry_row(&visitor, entry)))?;
-            Ok(page.total)
+        let add = move |tx: &mut Tx<'_>, file: &mut File, most| {
+            let mut found = 0;
+            audit::each(tx, &filter, most + 1, |entry| {
+                found += 1;
+                if found > most { Ok(()) } else { file.add(&entry_row(&visitor, &entry)) }
+            })?;
+            Ok(found > most)
         };
-        return sliced(&context, "audit", (CHANGES, export), add).await;
+        return first_rows(&context, "audit", (CHANGES, export), add).await;
     }
     let whole = |number: usize| i64::try_from(number).map_err(Problem::internal);
     let (most, skip) = (whole(limits::CONSOLE_PAGE_ROWS_COUNT)?, whole(query.skipped())?);

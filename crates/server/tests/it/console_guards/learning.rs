@@ -42,11 +42,25 @@ pub(super) fn badges(server: &TestServer, planted: &mut Planted) {
     let issued: Value = client.post("/ims/ob/v3p0/issue-badge").json(&award).expect(201).json();
     let id = issued["id"].as_str().unwrap().rsplit('/').next().unwrap();
     planted.params.insert("/badges/credentials/{id}", id.to_owned());
+    let record = json!({
+        "@context": ["https://www.w3.org/2018/credentials/v1", "https://purl.imsglobal.org/spec/clr/v2p0/context.json"],
+        "id": "https://example.org/clr/1", "type": ["VerifiableCredential", "ClrCredential"], "name": EVIL,
+        "issuer": { "id": "https://example.org/issuers/1", "name": EVIL },
+        "credentialSubject": {
+            "id": "https://lyceum.test/ims/oneroster/rostering/v1p2/users/evil", "type": ["LearnerProfile"],
+            "achievement": [{ "id": "https://example.org/a", "type": ["Achievement"], "name": EVIL, "description": EVIL }],
+        },
+    });
+    client.post("/ims/clr/v2p0/credentials").json(&record).expect(201);
+    let id = "https%3A%2F%2Fexample.org%2Fclr%2F1";
+    planted.params.insert("/badges/records/{id}", id.to_owned());
     planted.queries.insert("/badges/issue", vec!["learner=evil".into(), String::new()]);
     planted.shown_on.extend([
         "/badges",
         "/badges/definitions",
         "/badges/issue",
+        "/badges/records",
+        "/badges/records/{id}",
         "/badges/credentials/{id}",
     ]);
 }
@@ -58,8 +72,11 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     let rejects = Digest::of(refused);
     let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
     blobs.put(&rejects, &refused[..]).unwrap();
+    let notes = format!("file,line,id,came\norgs,2,\"{}\",rejected\n", EVIL.replace('"', "\"\""));
+    let noted = Digest::of(notes.as_bytes());
+    blobs.put(&noted, notes.as_bytes()).unwrap();
     let report = json!({
-        "committed": false, "fault_count": 1, "ignored": [EVIL],
+        "committed": false, "fault_count": 1, "ignored": [EVIL], "noted": noted.to_string(),
         "files": [{ "file": "orgs", "rows": 1, "rejected": 1 }],
         "faults": [{ "file": "orgs.csv", "line": 2, "column": EVIL, "value": EVIL, "problem": EVIL, "mend": EVIL }],
     });
@@ -73,5 +90,7 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
         Ok(id)
     });
     planted.params.insert("/imports/{id}", planting.unwrap().to_string());
-    planted.shown_on.extend(["/imports", "/imports/{id}"]);
+    let file = form_urlencoded::Serializer::new(String::new()).append_pair("file", EVIL).finish();
+    planted.queries.insert("/imports/{id}/rows", vec!["file=orgs".into(), file]);
+    planted.shown_on.extend(["/imports", "/imports/{id}", "/imports/{id}/rows"]);
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use lyceum_access::audit::Change;
 use lyceum_access::{NewApiKey, NewClient, Role, api_key, client};
+use lyceum_store::jobs as store;
 use lyceum_testkit::server::TestServer;
 use serde_json::{Value, json};
 
@@ -42,6 +43,7 @@ const PLANTERS: &[fn(&TestServer, &mut Planted)] = &[
     events,
     projects,
     changes,
+    jobs,
     learning::classes,
     learning::badges,
     learning::imports,
@@ -143,4 +145,15 @@ fn changes(server: &TestServer, planted: &mut Planted) {
     noted.unwrap();
     planted.params.insert("/system/audit/{change}", "1".into());
     planted.shown_on.extend(["/system/audit", "/system/audit/{change}"]);
+}
+
+fn jobs(server: &TestServer, planted: &mut Planted) {
+    let now = server.setup().clock.now();
+    let failed = server.db().write_blocking(|tx| {
+        let id = store::add(tx, now, EVIL, "")?;
+        let job = store::claim(tx, now, EVIL, 1)?.expect("it was just added");
+        store::fail(tx, now, &job, EVIL).map(|_| id)
+    });
+    planted.params.insert("/system/jobs/{job}", failed.unwrap().to_string());
+    planted.shown_on.extend(["/system/jobs", "/system/jobs/{job}"]);
 }

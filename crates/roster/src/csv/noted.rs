@@ -1,0 +1,118 @@
+//! What came of each row of an import, noted in a file beside it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use lyceum_core::limits::IMPORT_NOTED_MAX_ROWS;
+use lyceum_core::{Problem, Result};
+use serde::{Deserialize, Serialize};
+
+/// What came of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Came {
+    /// The record is new.
+    Created,
+    /// The record changed.
+    Updated,
+    /// The record says what it said before.
+    Unchanged,
+    /// The record is now marked as deleted.
+    Deleted,
+    /// The row is refused.
+    Rejected,
+    /// It was read as a part of a record, which has a row of its own.
+    Part,
+    /// It deletes what nobody knows.
+    Gone,
+}
+
+impl Came {
+    /// All there are.
+    pub const ALL: [Self; 7] = [
+        Self::Created,
+        Self::Updated,
+        Self::Unchanged,
+        Self::Deleted,
+        Self::Rejected,
+        Self::Part,
+        Self::Gone,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Unchanged => "unchanged",
+            Self::Deleted => "deleted",
+            Self::Rejected => "rejected",
+            Self::Part => "part",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// A row and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted {
+    /// Its file without `.csv`.
+    pub file: String,
+    /// The line on which it begins; 0: the record has parts in other files alone.
+    pub line: u64,
+    /// The `sourcedId` of the record, of a part that of the part; empty where the row is refused.
+    pub id: String,
+    /// What came of it.
+    pub came: Came,
+}
+
+/// The rows of a file and what came of them, by their lines: the first `IMPORT_NOTED_MAX_ROWS` of each outcome.
+/// Errors: `Internal` for what is no such file of notes.
+pub fn noted(notes: &[u8], file: &str) -> Result<Vec<Noted>> {
+    let all = csv::Reader::from_reader(notes).into_deserialize::<Noted>();
+    let is_wanted = |row: &Noted| row.file == file;
+    let all: Result<Vec<Noted>, csv::Error> =
+        all.filter(|row| row.as_ref().map_or(true, is_wanted)).collect();
+    let mut rows = all.map_err(Problem::internal)?;
+    let is_refused = |row: &Noted| row.came == Came::Rejected;
+    let refused: HashSet<u64> =
+        rows.iter().filter(|row| is_refused(row)).map(|row| row.line).collect();
+    // A part is noted when it is read, and may be refused with its record.
+    rows.retain(|row| row.came != Came::Part || !refused.contains(&row.line));
+    rows.sort_by_key(|row| row.line);
+    Ok(rows)
+}
+
+/// Writes the notes, if anybody wants them.
+#[derive(Default)]
+pub(super) struct Notes {
+    out: Option<csv::Writer<BufWriter<File>>>,
+    counts: HashMap<(String, Came), i64>,
+}
+
+impl Notes {
+    pub(super) fn new(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        let file = File::create(path).map_err(Problem::internal)?;
+        let mut out = csv::Writer::from_writer(BufWriter::new(file));
+        out.write_record(["file", "line", "id", "came"]).map_err(Problem::internal)?;
+        Ok(Self { out: Some(out), ..Self::default() })
+    }
+
+    pub(super) fn add(&mut self, file: &str, line: u64, id: &str, came: Came) -> Result<()> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let count = self.counts.entry((file.to_owned(), came)).or_default();
+        *count += 1;
+        if *count > IMPORT_NOTED_MAX_ROWS {
+            return Ok(());
+        }
+        out.serialize((file, line, id, came)).map_err(Problem::internal)
+    }
+
+    /// Ends the file.
+    pub(super) fn finish(self) -> Result<()> {
+        self.out.map_or(Ok(()), |mut out| out.flush().map_err(Problem::internal))
+    }
+}
