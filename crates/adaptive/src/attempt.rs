@@ -8,7 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
-use lyceum_roster::repository::lesson_state;
+use lyceum_roster::repository::{LessonState, lesson_state};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use crate::bank::Bank;
 use crate::engine::{Log, Reason};
 use crate::input::Input;
 use crate::lesson::{self, Lesson};
+use crate::logs::Read;
 use crate::memory::Memory;
 use crate::repository::{attempts as repository, external, log};
 use crate::{LessonType, Policy, credit, gradebook, policies};
@@ -235,15 +236,14 @@ pub fn lesson_for(
     student: &str,
     id: &str,
 ) -> Result<Arc<Lesson>> {
-    let lesson = match lesson_state(tx, student, id)? {
-        Some(state) => desk.memory.lessons.get(tx, id, state)?,
-        None => {
-            lesson::in_use(tx, &USER, student, "student")?;
-            Arc::new(lesson::find(tx, id)?)
-        }
+    let Some(LessonState { records, enrollments }) = lesson_state(tx, student, id)? else {
+        lesson::in_use(tx, &USER, student, "student")?;
+        lesson::find(tx, id)?;
+        return Err(Problem::internal("a lesson in use has records that are not"));
     };
+    let lesson = desk.memory.lessons.get(tx, id, records)?;
     let is_placement = lesson.lesson_type == LessonType::Placement;
-    if is_placement || enroll::learns(tx, desk.now, student, &lesson.course.id)? {
+    if is_placement || enroll::any_lasts(desk.now, &enrollments)? {
         return Ok(lesson);
     }
     Err(Problem::invalid(
@@ -316,10 +316,15 @@ fn seed(parts: &[&str]) -> u64 {
     u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
 
+/// An attempt that was begun, and its log where that is known without reading it, for
+/// [`crate::Memory::keep`] once the attempt is durable.
+pub type Begun = (Attempt, Option<Read>);
+
 /// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs.
-pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Attempt> {
+pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Begun> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
-    let number = match repository::last(tx, student, &lesson.id)? {
+    let last = repository::last(tx, student, &lesson.id)?;
+    let number = match &last {
         None => 1,
         Some(last) if last.completed.is_some() => last.number + 1,
         Some(last) => {
@@ -339,7 +344,9 @@ pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> 
     }
     let attempt = begin(tx, desk, student, &lesson, number)?;
     gradebook::write(tx, desk, &lesson, &attempt, &[], &[])?;
-    Ok(attempt)
+    let bank = bank_of(tx, desk, &attempt)?;
+    let log = last.and_then(|last| desk.memory.logs.after(&last, &attempt, &bank));
+    Ok((attempt, log))
 }
 
 /// The student's attempts of a lesson, in their order. Errors: `NotFound`.

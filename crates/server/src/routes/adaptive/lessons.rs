@@ -190,8 +190,11 @@ async fn progressed(context: Context) -> Result<Answer> {
 async fn created(context: Context) -> Result<Answer> {
     let Asked { student, lesson } = sent(&context)?;
     let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
-    let made = made.await?.shown();
-    Ok(Answer::of(&json!({ "attempt": made })).status(StatusCode::CREATED))
+    let (made, log) = made.await?;
+    if let Some(log) = log {
+        context.app.lessons.keep(log);
+    }
+    Ok(Answer::of(&json!({ "attempt": made.shown() })).status(StatusCode::CREATED))
 }
 
 async fn listed(context: Context) -> Result<Answer> {
