@@ -276,7 +276,7 @@ pub(crate) fn at(
 ) -> Result<Attempt> {
     match repository::last(tx, student, &lesson.id)? {
         Some(attempt) => Ok(attempt),
-        None => begin(tx, desk, student, lesson, 1),
+        None => begin(tx, desk, student, lesson, None).map(|(attempt, _)| attempt),
     }
 }
 
@@ -297,17 +297,20 @@ fn begin(
     desk: &Desk<'_>,
     student: &str,
     lesson: &Lesson,
-    number: u32,
-) -> Result<Attempt> {
+    former: Option<&Attempt>,
+) -> Result<(Attempt, Arc<Bank>)> {
+    let number = former.map_or(1, |former| former.number + 1);
     let test = lesson.test(tx, student, number)?;
-    let bank = Bank::of_test(tx, &desk.memory.tests, test.as_deref())?;
+    let former = former.map(|former| bank_of(tx, desk, former)).transpose()?;
+    let bank = Bank::of_test(tx, &desk.memory.tests, test.as_deref(), former)?;
     let policy = policies::current(tx, lesson.lesson_type)?.number;
     let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
     let started = desk.now;
     let beginning = Beginning { student, lesson, number, policy, bank: &bank.id, seed, started };
     repository::insert(tx, &beginning)?;
-    repository::last(tx, student, &lesson.id)?
-        .ok_or_else(|| Problem::internal("an attempt was not found again"))
+    let begun = repository::last(tx, student, &lesson.id)?;
+    let begun = begun.ok_or_else(|| Problem::internal("an attempt was not found again"))?;
+    Ok((begun, bank))
 }
 
 /// The seed of an attempt: whoever knows what it is made of knows its lots, and nobody else needs to.
@@ -324,27 +327,22 @@ pub type Begun = (Attempt, Option<Read>);
 pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Begun> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let last = repository::last(tx, student, &lesson.id)?;
-    let number = match &last {
-        None => 1,
-        Some(last) if last.completed.is_some() => last.number + 1,
-        Some(last) => {
-            return Err(Problem::new(
-                ProblemKind::Conflict,
-                format!(
-                    "attempt {} of the lesson '{}' is not complete; finish it first, or begin it anew with resetAttempt",
-                    last.number, lesson.id
-                ),
-            ));
-        }
-    };
-    if number > limits::LESSON_ATTEMPT_MAX_COUNT {
-        let most = limits::LESSON_ATTEMPT_MAX_COUNT;
+    if let Some(last) = last.as_ref().filter(|last| last.completed.is_none()) {
+        return Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "attempt {} of the lesson '{}' is not complete; finish it first, or begin it anew with resetAttempt",
+                last.number, lesson.id
+            ),
+        ));
+    }
+    let most = limits::LESSON_ATTEMPT_MAX_COUNT;
+    if last.as_ref().is_some_and(|last| last.number >= most) {
         let message = format!("the student has used all {most} attempts of the lesson");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let attempt = begin(tx, desk, student, &lesson, number)?;
+    let (attempt, bank) = begin(tx, desk, student, &lesson, last.as_ref())?;
     gradebook::write(tx, desk, &lesson, &attempt, &[], &[])?;
-    let bank = bank_of(tx, desk, &attempt)?;
     let log = last.and_then(|last| desk.memory.logs.after(&last, &attempt, &bank));
     Ok((attempt, log))
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Sql, Tx, dialect};
 
+use super::put::Statements;
 use crate::collections::{Collection, Part};
 use crate::kind::Kind;
 
@@ -112,14 +113,8 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<Stri
 
 /// Whether two records of the kind are in use both.
 pub fn are_in_use(tx: &mut Tx<'_>, kind: &Kind, [one, other]: [&str; 2]) -> Result<bool> {
-    let is = |id: &str| {
-        format!(
-            "EXISTS (SELECT 1 FROM {} WHERE sourced_id = {id} AND status = 'active')",
-            kind.table
-        )
-    };
-    let sql = format!("SELECT {} AND {}", is("$1"), is("$2"));
-    let found = tx.query_one(&sql, &[one.into(), other.into()], |row| row.int(0))?;
+    let sql = &Statements::known(kind).are_in_use;
+    let found = tx.query_one(sql, &[one.into(), other.into()], |row| row.int(0))?;
     Ok(found == Some(1))
 }
 

@@ -161,7 +161,7 @@ async fn answered(context: Context) -> Result<Answer> {
     if let Some(log) = told.log.take() {
         context.app.lessons.keep(log);
     }
-    Ok(Answer::of(&answer::reply(told)?))
+    Ok(Answer::json(answer::reply(told)?))
 }
 
 async fn finalized(context: Context) -> Result<Answer> {
