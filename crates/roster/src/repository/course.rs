@@ -112,11 +112,7 @@ pub struct LessonState {
 
 /// How a lesson and a student stand to each other: one statement, as each question and each answer asks
 /// it. None unless the student and the lesson's records are in use.
-pub fn lesson_state(
-    tx: &mut Tx<'_>,
-    student: &str,
-    lesson: &str,
-) -> Result<Option<LessonState>> {
+pub fn lesson_state(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<LessonState>> {
     let sql = "SELECT t.version, t.date_last_modified, r.version, r.date_last_modified, \
                c.version, c.date_last_modified, k.version, k.date_last_modified, e.body \
                FROM component_resources t JOIN resources r ON r.sourced_id = t.resource_id \
