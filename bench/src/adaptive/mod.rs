@@ -16,7 +16,7 @@ use crate::report::Report;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
     /// Seconds of each load
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 8)]
     seconds: u64,
     /// Times that each pair is measured
     #[arg(long, default_value_t = 3)]

@@ -5,7 +5,6 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
@@ -16,7 +15,7 @@ use crate::lesson::Lesson;
 use crate::logs::Read;
 use crate::question::{Draft, Wanted, drafts};
 use crate::repository::{attempts as repository, log};
-use crate::{LessonType, Policy, credit, gradebook, question};
+use crate::{LessonType, Policy, credit, gradebook};
 
 /// A question that is asked.
 #[derive(Clone, Debug)]
@@ -29,50 +28,27 @@ pub struct Asked {
     pub log: Option<Read>,
 }
 
-/// What came of an answer in a lesson whose questions follow the score.
-#[derive(Clone, Debug, Serialize)]
+/// What came of an answer in a lesson whose questions follow the score, without the assessment results of
+/// question and attempt.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Stepped {
+struct Stepped {
     /// `powerpath-100`.
-    pub lesson_type: LessonType,
+    lesson_type: LessonType,
     /// The score of the attempt, 0 to 100.
-    pub powerpath_score: f64,
+    powerpath_score: f64,
     /// What came of the answer: `{isCorrect, score, feedback?: {identifier, value}, feedbacks}`.
-    pub response_result: Value,
-    /// The assessment result of the question.
-    pub question_result: Box<RawValue>,
-    /// The assessment result of the attempt.
-    pub test_result: Box<RawValue>,
+    response_result: Value,
     /// The percentage of right answers so far, cut to two decimals.
-    pub accuracy: f64,
+    accuracy: f64,
     /// The right answers so far.
-    pub correct_questions: u32,
+    correct_questions: u32,
     /// The answers so far.
-    pub total_questions: u32,
+    total_questions: u32,
     /// What the attempt earned, once it is complete.
-    pub xp: Option<f64>,
+    xp: Option<f64>,
     /// The share of the lesson's XP, once it is complete.
-    pub multiplier: Option<f64>,
-}
-
-/// That an answer was taken in a lesson which is shown whole. Whether it was right is told at the end.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Taken {
-    /// What sort of lesson it is.
-    pub lesson_type: LessonType,
-    /// `{question, attempt, answeredAt}`.
-    pub question_result: Value,
-}
-
-/// What is answered to an answer.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// In a lesson whose questions follow the score.
-    Stepped(Box<Stepped>),
-    /// In a lesson that is shown whole.
-    Taken(Taken),
+    multiplier: Option<f64>,
 }
 
 /// An answer that was taken: what [`reply`] is made of.
@@ -379,39 +355,38 @@ fn scored(
     })
 }
 
-/// What is answered to an answer that was taken.
-pub fn reply(told: Told) -> Result<Reply> {
+/// What is answered to an answer that was taken, as JSON. In a lesson that is shown whole, whether it was
+/// right is told at the end.
+pub fn reply(told: Told) -> Result<String> {
     let Told { attempt, question, answered, results, .. } = told;
-    let Some(results) = results else {
-        return Ok(Reply::Taken(Taken {
-            lesson_type: attempt.lesson_type,
-            question_result: json!({
+    let Some([question_result, test_result]) = results else {
+        let taken = json!({
+            "lessonType": attempt.lesson_type,
+            "questionResult": {
                 "question": question,
                 "attempt": attempt.number,
                 "answeredAt": answered.at.to_string(),
-            }),
-        }));
+            },
+        });
+        return Ok(taken.to_string());
     };
-    let mut response_result = question::result(&answered.result);
+    let mut response_result = answered.result;
     response_result["isCorrect"] = answered.correct.into();
-    if !response_result["feedback"].is_object()
-        && let Some(result) = response_result.as_object_mut()
-    {
-        result.remove("feedback");
-    }
-    let [question_result, test_result] = results.map(RawValue::from_string);
-    Ok(Reply::Stepped(Box::new(Stepped {
+    let stepped = Stepped {
         lesson_type: attempt.lesson_type,
         powerpath_score: attempt.score,
         response_result,
-        question_result: question_result.map_err(Problem::internal)?,
-        test_result: test_result.map_err(Problem::internal)?,
         accuracy: engine::accuracy(attempt.correct, attempt.total),
         correct_questions: attempt.correct,
         total_questions: attempt.total,
         xp: attempt.xp,
         multiplier: attempt.multiplier,
-    })))
+    };
+    let mut text = serde_json::to_string(&stepped).map_err(Problem::internal)?;
+    text.pop();
+    // They are JSON already.
+    text.extend([",\"questionResult\":", &question_result, ",\"testResult\":", &test_result, "}"]);
+    Ok(text)
 }
 
 /// An answer in a lesson that is shown whole; the last one to each question counts.

@@ -8,7 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
-use lyceum_roster::repository::lesson_state;
+use lyceum_roster::repository::{LessonState, lesson_state};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use crate::bank::Bank;
 use crate::engine::{Log, Reason};
 use crate::input::Input;
 use crate::lesson::{self, Lesson};
+use crate::logs::Read;
 use crate::memory::Memory;
 use crate::repository::{attempts as repository, external, log};
 use crate::{LessonType, Policy, credit, gradebook, policies};
@@ -235,15 +236,14 @@ pub fn lesson_for(
     student: &str,
     id: &str,
 ) -> Result<Arc<Lesson>> {
-    let lesson = match lesson_state(tx, student, id)? {
-        Some(state) => desk.memory.lessons.get(tx, id, state)?,
-        None => {
-            lesson::in_use(tx, &USER, student, "student")?;
-            Arc::new(lesson::find(tx, id)?)
-        }
+    let Some(LessonState { records, enrollments }) = lesson_state(tx, student, id)? else {
+        lesson::in_use(tx, &USER, student, "student")?;
+        lesson::find(tx, id)?;
+        return Err(Problem::internal("a lesson in use has records that are not"));
     };
+    let lesson = desk.memory.lessons.get(tx, id, records)?;
     let is_placement = lesson.lesson_type == LessonType::Placement;
-    if is_placement || enroll::learns(tx, desk.now, student, &lesson.course.id)? {
+    if is_placement || enroll::any_lasts(desk.now, &enrollments)? {
         return Ok(lesson);
     }
     Err(Problem::invalid(
@@ -276,7 +276,7 @@ pub(crate) fn at(
 ) -> Result<Attempt> {
     match repository::last(tx, student, &lesson.id)? {
         Some(attempt) => Ok(attempt),
-        None => begin(tx, desk, student, lesson, 1),
+        None => begin(tx, desk, student, lesson, None).map(|(attempt, _)| attempt),
     }
 }
 
@@ -297,17 +297,20 @@ fn begin(
     desk: &Desk<'_>,
     student: &str,
     lesson: &Lesson,
-    number: u32,
-) -> Result<Attempt> {
+    former: Option<&Attempt>,
+) -> Result<(Attempt, Arc<Bank>)> {
+    let number = former.map_or(1, |former| former.number + 1);
     let test = lesson.test(tx, student, number)?;
-    let bank = Bank::of_test(tx, &desk.memory.tests, test.as_deref())?;
+    let former = former.map(|former| bank_of(tx, desk, former)).transpose()?;
+    let bank = Bank::of_test(tx, &desk.memory.tests, test.as_deref(), former)?;
     let policy = policies::current(tx, lesson.lesson_type)?.number;
     let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
     let started = desk.now;
     let beginning = Beginning { student, lesson, number, policy, bank: &bank.id, seed, started };
     repository::insert(tx, &beginning)?;
-    repository::last(tx, student, &lesson.id)?
-        .ok_or_else(|| Problem::internal("an attempt was not found again"))
+    let begun = repository::last(tx, student, &lesson.id)?;
+    let begun = begun.ok_or_else(|| Problem::internal("an attempt was not found again"))?;
+    Ok((begun, bank))
 }
 
 /// The seed of an attempt: whoever knows what it is made of knows its lots, and nobody else needs to.
@@ -316,30 +319,32 @@ fn seed(parts: &[&str]) -> u64 {
     u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
 
+/// An attempt that was begun, and its log where that is known without reading it, for
+/// [`crate::Memory::keep`] once the attempt is durable.
+pub type Begun = (Attempt, Option<Read>);
+
 /// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs.
-pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Attempt> {
+pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Begun> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
-    let number = match repository::last(tx, student, &lesson.id)? {
-        None => 1,
-        Some(last) if last.completed.is_some() => last.number + 1,
-        Some(last) => {
-            return Err(Problem::new(
-                ProblemKind::Conflict,
-                format!(
-                    "attempt {} of the lesson '{}' is not complete; finish it first, or begin it anew with resetAttempt",
-                    last.number, lesson.id
-                ),
-            ));
-        }
-    };
-    if number > limits::LESSON_ATTEMPT_MAX_COUNT {
-        let most = limits::LESSON_ATTEMPT_MAX_COUNT;
+    let last = repository::last(tx, student, &lesson.id)?;
+    if let Some(last) = last.as_ref().filter(|last| last.completed.is_none()) {
+        return Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "attempt {} of the lesson '{}' is not complete; finish it first, or begin it anew with resetAttempt",
+                last.number, lesson.id
+            ),
+        ));
+    }
+    let most = limits::LESSON_ATTEMPT_MAX_COUNT;
+    if last.as_ref().is_some_and(|last| last.number >= most) {
         let message = format!("the student has used all {most} attempts of the lesson");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let attempt = begin(tx, desk, student, &lesson, number)?;
+    let (attempt, bank) = begin(tx, desk, student, &lesson, last.as_ref())?;
     gradebook::write(tx, desk, &lesson, &attempt, &[], &[])?;
-    Ok(attempt)
+    let log = last.and_then(|last| desk.memory.logs.after(&last, &attempt, &bank));
+    Ok((attempt, log))
 }
 
 /// The student's attempts of a lesson, in their order. Errors: `NotFound`.

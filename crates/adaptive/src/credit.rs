@@ -38,9 +38,8 @@ pub(crate) fn complete(
     attempt.multiplier = Some(credit.multiplier);
     attempt.mastered = credit.mastered;
     attempt.completed = Some(desk.now);
-    let others = attempts::of(tx, &attempt.student, ("lesson", &attempt.lesson))?;
-    let is_first = !others.iter().any(|other| other.mastered && other.id != attempt.id);
-    tell(tx, desk, lesson, attempt, u8::from(attempt.mastered && is_first))
+    let is_first = attempt.mastered && !attempts::another_mastered(tx, attempt)?;
+    tell(tx, desk, lesson, attempt, u8::from(is_first))
 }
 
 /// Takes back what an attempt earned, where it was told: its event is told again, earning nothing. The
@@ -56,8 +55,8 @@ pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> 
     append(tx, desk, &tree, Some(former.event.send_time))
 }
 
-/// Puts the event of an attempt into the log and counts it. Told again it is a correction of the
-/// event that was there.
+/// Puts the event of an attempt into the log and counts it. Told again, which happens to attempts that were
+/// begun anew, it is a correction of the event that was there.
 fn tell(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -67,7 +66,10 @@ fn tell(
 ) -> Result<()> {
     let student = fields::in_use(tx, &USER, &attempt.student)?;
     let tree = tree(desk, lesson, attempt, fields::text(&student, "email"), mastered_units);
-    let former = lyceum_events::repository::read(tx, &name(attempt, "event"))?;
+    let former = match attempt.round {
+        0 => None,
+        _ => lyceum_events::repository::read(tx, &name(attempt, "event"))?,
+    };
     append(tx, desk, &tree, former.map(|former| former.event.send_time))
 }
 

@@ -214,7 +214,7 @@ fn finish(
 ) -> Result<()> {
     let (_, mut attempt) = attempt::current(tx, desk, &assigned.student, &lesson.id)?;
     if attempt.completed.is_some() {
-        attempt = attempt::create(tx, desk, &assigned.student, &lesson.id)?;
+        (attempt, _) = attempt::create(tx, desk, &assigned.student, &lesson.id)?;
     }
     credit::complete(tx, desk, lesson, &mut attempt, (score, correct, total))?;
     attempts::update(tx, &attempt)?;

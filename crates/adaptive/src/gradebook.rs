@@ -5,10 +5,10 @@ use lyceum_core::{Dialect, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
-use lyceum_roster::record::{Record, Stamp};
+use lyceum_roster::record::{Object, Record, Stamp};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::LessonType;
@@ -108,12 +108,14 @@ fn of_answer(
     answered: &Answered,
     item: &str,
 ) -> Result<Record> {
-    let metadata = json!({
-        "attempt": attempt.number, "question": question, "correct": answered.correct,
-    });
+    let metadata = members([
+        ("attempt", attempt.number.into()),
+        ("question", question.into()),
+        ("correct", answered.correct.into()),
+    ]);
     let id = answer_result(attempt, question);
-    let said = (json!(u8::from(answered.correct)), "fully graded");
-    result(desk, &id, item, &attempt.student, said, &metadata)
+    let said = (u8::from(answered.correct).into(), "fully graded");
+    result(desk, id, item, &attempt.student, said, metadata)
 }
 
 fn of_attempt(
@@ -123,24 +125,21 @@ fn of_attempt(
     item: &str,
     also: &[(&str, Value)],
 ) -> Result<Record> {
-    let mut metadata: Map<String, Value> = [
-        ("attempt", json!(attempt.number)),
+    let mut metadata = members([
+        ("attempt", attempt.number.into()),
         ("lessonType", attempt.lesson_type.name().into()),
-        ("xp", attempt.xp.map_or(json!(0), number)),
-        ("multiplier", attempt.multiplier.map_or(json!(0), number)),
+        ("xp", number(attempt.xp.unwrap_or(0.0))),
+        ("multiplier", number(attempt.multiplier.unwrap_or(0.0))),
         ("accuracy", number(engine::accuracy(attempt.correct, attempt.total))),
-        ("totalQuestions", json!(attempt.total)),
-        ("correctQuestions", json!(attempt.correct)),
-        ("masteredUnits", json!(u8::from(attempt.mastered))),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect();
+        ("totalQuestions", attempt.total.into()),
+        ("correctQuestions", attempt.correct.into()),
+        ("masteredUnits", u8::from(attempt.mastered).into()),
+    ]);
     metadata.extend(grade_reached(lesson, attempt));
     metadata.extend(also.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let id = attempt_result(&attempt.student, &lesson.id, attempt.number);
     let said = (number(attempt.score), attempt.score_status());
-    result(desk, &id, item, &attempt.student, said, &metadata.into())
+    result(desk, id, item, &attempt.student, said, metadata)
 }
 
 /// What the bridge reads the highest grade mastered from.
@@ -224,23 +223,31 @@ fn item_of_question(
 
 fn result(
     desk: &Desk<'_>,
-    id: &str,
+    id: String,
     item: &str,
     student: &str,
     (score, status): (Value, &str),
-    metadata: &Value,
+    metadata: Object,
 ) -> Result<Record> {
-    let result = json!({
-        "sourcedId": id,
-        "status": "active",
-        "assessmentLineItem": { "sourcedId": item },
-        "student": { "sourcedId": student },
-        "score": score,
-        "scoreDate": desk.now.date().to_string(),
-        "scoreStatus": status,
-        "metadata": metadata,
-    });
-    record(desk, &ASSESSMENT_RESULT, &result)
+    let reference = |id: &str| Value::Object(members([("sourcedId", id.into())]));
+    let result = members([
+        ("sourcedId", id.into()),
+        ("status", "active".into()),
+        ("assessmentLineItem", reference(item)),
+        ("student", reference(student)),
+        ("score", score),
+        ("scoreDate", desk.now.date().to_string().into()),
+        ("scoreStatus", status.into()),
+        ("metadata", metadata.into()),
+    ]);
+    Record::parse(&ASSESSMENT_RESULT, &result, Dialect::Platform, Stamp::Now(desk.now))
+}
+
+/// An object of known size: each answer writes several, and one that grows member by member costs double.
+fn members<const N: usize>(all: [(&str, Value); N]) -> Object {
+    let mut object = Object::with_capacity(N);
+    object.extend(all.map(|(name, value)| (name.to_owned(), value)));
+    object
 }
 
 fn record(desk: &Desk<'_>, kind: &'static Kind, value: &Value) -> Result<Record> {

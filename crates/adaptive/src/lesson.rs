@@ -37,7 +37,7 @@ pub struct Lesson {
 }
 
 /// Lessons that were read lately, each with the state of the records that it was read from
-/// ([`lesson_state`](lyceum_roster::repository::lesson_state)).
+/// ([`LessonState::records`](lyceum_roster::repository::LessonState::records)).
 pub(crate) struct Lessons(Cache<String, (String, Arc<Lesson>)>);
 
 impl Default for Lessons {
@@ -219,7 +219,7 @@ impl Lesson {
             }
         };
         let (_, test) = content::resolved(tx, &[reference])?.remove(0);
-        match content::find(tx, Kind::Test, &test)? {
+        match content::state(tx, Kind::Test, &test)? {
             Some(_) => Ok(Some(test)),
             None => Err(Problem::invalid(
                 "lesson",

@@ -1,5 +1,6 @@
 //! Logs of running attempts, as the engine reads them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use lyceum_core::{Result, limits};
@@ -7,7 +8,7 @@ use lyceum_store::Tx;
 
 use crate::attempt::Attempt;
 use crate::bank::Bank;
-use crate::engine::{Answer, Log};
+use crate::engine::{Answer, Log, Question};
 use crate::memory::Recent;
 use crate::repository::log;
 
@@ -52,6 +53,28 @@ impl Logs {
             _ => Arc::new(attempt.log(tx, bank)?),
         };
         Ok(Read { key, log })
+    }
+
+    /// The log that an attempt begins with, where that of the attempt right before it is remembered to its
+    /// end: it need not be read again, of which the attempts before have ever more.
+    pub(crate) fn after(&self, former: &Attempt, attempt: &Attempt, bank: &Bank) -> Option<Read> {
+        let known = self.0.get(&(former.id, former.round))?;
+        let answered = usize::try_from(former.answered).unwrap_or(usize::MAX);
+        if known.answers.len() != answered || [&former.bank, &attempt.bank] != [&bank.id; 2] {
+            return None;
+        }
+        let questions = &bank.questions.questions;
+        let mut counts: HashMap<&str, u32> = HashMap::new();
+        for answer in &known.answers {
+            *counts.entry(&questions[answer.question as usize].id).or_default() += 1;
+        }
+        let before = known.earlier.iter().copied().chain(std::iter::repeat(0));
+        let with = |(question, before): (&Question, u32)| {
+            before + counts.get(question.id.as_str()).copied().unwrap_or(0)
+        };
+        let earlier = questions.iter().zip(before).map(with).collect();
+        let log = Arc::new(Log { earlier, answers: Vec::new() });
+        Some(Read { key: (attempt.id, attempt.round), log })
     }
 
     pub(crate) fn keep(&self, read: Read) {

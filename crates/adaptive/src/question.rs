@@ -8,7 +8,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::Difficulty;
 use crate::attempt::{Answered, Attempt, Desk};
@@ -179,7 +179,7 @@ pub(crate) fn drafts(
                 response: wanted.answered.and_then(|answered| only(&answered.responses)),
                 responses: wanted.answered.map(|answered| answered.responses.clone()),
                 correct: told.map(|answered| answered.correct),
-                result: told.map(|answered| result(&answered.result)),
+                result: told.map(|answered| result(answered.result.clone())),
                 result_id: told.map(|_| gradebook::answer_result(attempt, &question.id)),
                 learning_objectives: bank.items[wanted.place].learning_objectives.clone(),
             },
@@ -196,12 +196,9 @@ fn only(responses: &Value) -> Option<Value> {
 }
 
 /// What came of an answer, as clients read it.
-pub(crate) fn result(scored: &Value) -> Value {
-    let feedback = scored.get("feedback").filter(|feedback| !feedback.is_null());
-    json!({
-        "score": scored["score"],
-        "feedback": feedback.cloned().unwrap_or_else(|| "".into()),
-        "feedbacks": scored["feedbacks"],
-        "outcomes": scored["outcomes"],
-    })
+pub(crate) fn result(mut scored: Value) -> Value {
+    if scored["feedback"].is_null() {
+        scored["feedback"] = "".into();
+    }
+    scored
 }

@@ -160,6 +160,11 @@ fn settled(
 
 /// Whether the user is enrolled in the course as a student, today.
 pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<bool> {
+    any_lasts(now, &repository::learning(tx, user, course)?)
+}
+
+/// Whether one of the enrollments, each the text of a record, is not over today.
+pub fn any_lasts(now: Timestamp, enrollments: &[String]) -> Result<bool> {
     /// The one member that matters here: each question of a lesson asks.
     #[derive(Deserialize)]
     struct Lasting {
@@ -167,8 +172,8 @@ pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Resu
         end_date: Option<String>,
     }
     let today = day(now);
-    for stored in repository::learning(tx, user, course)? {
-        let Lasting { end_date } = serde_json::from_str(&stored.body).map_err(Problem::internal)?;
+    for text in enrollments {
+        let Lasting { end_date } = serde_json::from_str(text).map_err(Problem::internal)?;
         if places::lasts_until(&end_date.unwrap_or_default(), &today) {
             return Ok(true);
         }

@@ -87,6 +87,14 @@ pub(crate) fn of(
     Ok(attempts)
 }
 
+/// Whether another attempt of the student that counts mastered the lesson.
+pub(crate) fn another_mastered(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<bool> {
+    let sql = "SELECT 1 FROM lesson_attempt WHERE student = $1 AND lesson = $2 AND era = 0 \
+               AND mastered = 1 AND id <> $3 LIMIT 1";
+    let values = [(&attempt.student).into(), (&attempt.lesson).into(), attempt.id.into()];
+    Ok(tx.query_one(sql, &values, |_| Ok(()))?.is_some())
+}
+
 /// Every attempt that has an answer, also those that were set back, in the order of their beginning:
 /// of one student, of one lesson, or of all.
 pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Result<Vec<Attempt>> {

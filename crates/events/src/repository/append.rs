@@ -182,6 +182,9 @@ fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
 /// The events that hold the hashes.
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     let held = ids::holders(tx, hashes)?;
+    if held.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
         Stored::COLUMNS,

@@ -1,5 +1,7 @@
 //! The records of a course's tree, each sort with one statement, however deep the tree is.
 
+use std::fmt::Write as _;
+
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::{Tx, Value, dialect};
 
@@ -98,20 +100,44 @@ pub struct Placed {
     pub resource: Stored,
 }
 
-/// The state of a lesson that a student may be at: a text that is another one whenever its component
-/// resource, resource, component or course has changed. None unless they and the student are in use.
-pub fn lesson_state(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<String>> {
-    let sql = "SELECT t.version || '@' || t.date_last_modified || ' ' || \
-               r.version || '@' || r.date_last_modified || ' ' || \
-               c.version || '@' || c.date_last_modified || ' ' || \
-               k.version || '@' || k.date_last_modified FROM component_resources t \
-               JOIN resources r ON r.sourced_id = t.resource_id \
+/// How a lesson and a student stand to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonState {
+    /// A text that is another one whenever the lesson's component resource, resource, component or course
+    /// has changed.
+    pub records: String,
+    /// The texts of the student's active enrollments as a student in classes of the course.
+    pub enrollments: Vec<String>,
+}
+
+/// How a lesson and a student stand to each other: one statement, as each question and each answer asks
+/// it. None unless the student and the lesson's records are in use.
+pub fn lesson_state(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<LessonState>> {
+    let sql = "SELECT t.version, t.date_last_modified, r.version, r.date_last_modified, \
+               c.version, c.date_last_modified, k.version, k.date_last_modified, e.body \
+               FROM component_resources t JOIN resources r ON r.sourced_id = t.resource_id \
                JOIN course_components c ON c.sourced_id = t.course_component_id \
-               JOIN courses k ON k.sourced_id = c.course_id \
-               JOIN users u ON u.sourced_id = $1 \
+               JOIN courses k ON k.sourced_id = c.course_id JOIN users u ON u.sourced_id = $1 \
+               LEFT JOIN enrollments e ON e.user_id = u.sourced_id AND e.role = 'student' \
+               AND e.status = 'active' AND EXISTS (SELECT 1 FROM classes l \
+               WHERE l.sourced_id = e.class_id AND l.course_id = k.sourced_id) \
                WHERE t.sourced_id = $2 AND t.status = 'active' AND r.status = 'active' \
                AND c.status = 'active' AND k.status = 'active' AND u.status = 'active'";
-    tx.query_one(sql, &[student.into(), lesson.into()], |row| row.string(0))
+    let mut found: Option<LessonState> = None;
+    tx.query(sql, &[student.into(), lesson.into()], |row| {
+        if found.is_none() {
+            let mut records = String::with_capacity(128);
+            for at in [0, 2, 4, 6] {
+                let _ = write!(records, "{}@{} ", row.int(at)?, row.text(at + 1)?);
+            }
+            found = Some(LessonState { records, enrollments: Vec::new() });
+        }
+        if let Some(state) = &mut found {
+            state.enrollments.extend(row.opt_string(8)?);
+        }
+        Ok(true)
+    })?;
+    Ok(found)
 }
 
 /// What is placed in the courses, in the order of its making.

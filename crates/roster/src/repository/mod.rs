@@ -21,8 +21,8 @@ pub use belongs::Scope;
 pub use check::{Checked, check};
 pub use classes::{Member, Members, class_sizes, in_class};
 pub use course::{
-    Placed, Texts, component_resources, components, lesson_state, placed_in, placed_with_word,
-    resources, test_outs,
+    LessonState, Placed, Texts, component_resources, components, lesson_state, placed_in,
+    placed_with_word, resources, test_outs,
 };
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::{Purged, delete, purge};

@@ -84,9 +84,10 @@ fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
 
 /// The statements that are the same for every record of a kind. Most writes are of one record, where
 /// making the text anew is work that can be seen.
-struct Statements {
+pub(super) struct Statements {
     insert: String,
     overwrite: String,
+    pub(super) are_in_use: String,
 }
 
 static STATEMENTS: LazyLock<HashMap<&str, Statements>> =
@@ -120,10 +121,15 @@ impl Statements {
         for (_, column) in indexed {
             say(&format!(" AND {column} IS NOT DISTINCT FROM $"), places.next());
         }
-        Self { insert, overwrite }
+        let is_in_use = |id: &str| {
+            let table = kind.table;
+            format!("EXISTS (SELECT 1 FROM {table} WHERE sourced_id = {id} AND status = 'active')")
+        };
+        let are_in_use = format!("SELECT {} AND {}", is_in_use("$1"), is_in_use("$2"));
+        Self { insert, overwrite, are_in_use }
     }
 
-    fn known(kind: &Kind) -> &'static Self {
+    pub(super) fn known(kind: &Kind) -> &'static Self {
         STATEMENTS.get(kind.one).expect("every kind is declared in the list of all")
     }
 }

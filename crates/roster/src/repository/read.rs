@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Sql, Tx, dialect};
 
+use super::put::Statements;
 use crate::collections::{Collection, Part};
 use crate::kind::Kind;
 
@@ -112,30 +113,16 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<Stri
 
 /// Whether two records of the kind are in use both.
 pub fn are_in_use(tx: &mut Tx<'_>, kind: &Kind, [one, other]: [&str; 2]) -> Result<bool> {
-    let is = |id: &str| {
-        format!(
-            "EXISTS (SELECT 1 FROM {} WHERE sourced_id = {id} AND status = 'active')",
-            kind.table
-        )
-    };
-    let sql = format!("SELECT {} AND {}", is("$1"), is("$2"));
-    let found = tx.query_one(&sql, &[one.into(), other.into()], |row| row.int(0))?;
+    let sql = &Statements::known(kind).are_in_use;
+    let found = tx.query_one(sql, &[one.into(), other.into()], |row| row.int(0))?;
     Ok(found == Some(1))
 }
 
-/// A user's active enrollments as a student in classes of the course.
-pub fn learning(tx: &mut Tx<'_>, user: &str, course: &str) -> Result<Vec<Stored>> {
-    let sql = format!(
-        "SELECT {} FROM enrollments t JOIN classes c ON c.sourced_id = t.class_id \
-         WHERE t.user_id = $1 AND c.course_id = $2 AND t.role = 'student' AND t.status = 'active'",
-        Stored::COLUMNS
-    );
-    let mut found = Vec::new();
-    tx.query(&sql, &[user.into(), course.into()], |row| {
-        found.push(Stored::read(row)?);
-        Ok(true)
-    })?;
-    Ok(found)
+/// The texts of a user's active enrollments as a student in classes of the course.
+pub fn learning(tx: &mut Tx<'_>, user: &str, course: &str) -> Result<Vec<String>> {
+    let sql = "SELECT t.body FROM enrollments t JOIN classes c ON c.sourced_id = t.class_id \
+               WHERE t.user_id = $1 AND c.course_id = $2 AND t.role = 'student' AND t.status = 'active'";
+    tx.all(sql, &[user.into(), course.into()], |row| row.string(0))
 }
 
 /// The active user with the e-mail address, letters A-Z alike in both cases; of several the one that

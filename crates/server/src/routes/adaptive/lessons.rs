@@ -161,7 +161,7 @@ async fn answered(context: Context) -> Result<Answer> {
     if let Some(log) = told.log.take() {
         context.app.lessons.keep(log);
     }
-    Ok(Answer::of(&answer::reply(told)?))
+    Ok(Answer::json(answer::reply(told)?))
 }
 
 async fn finalized(context: Context) -> Result<Answer> {
@@ -190,8 +190,11 @@ async fn progressed(context: Context) -> Result<Answer> {
 async fn created(context: Context) -> Result<Answer> {
     let Asked { student, lesson } = sent(&context)?;
     let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
-    let made = made.await?.shown();
-    Ok(Answer::of(&json!({ "attempt": made })).status(StatusCode::CREATED))
+    let (made, log) = made.await?;
+    if let Some(log) = log {
+        context.app.lessons.keep(log);
+    }
+    Ok(Answer::of(&json!({ "attempt": made.shown() })).status(StatusCode::CREATED))
 }
 
 async fn listed(context: Context) -> Result<Answer> {
