@@ -72,9 +72,9 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     let rejects = Digest::of(refused);
     let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
     blobs.put(&rejects, &refused[..]).unwrap();
-    let notes = format!("file,line,id,came\norgs,2,\"{}\",rejected\n", EVIL.replace('"', "\"\""));
-    let noted = Digest::of(notes.as_bytes());
-    blobs.put(&noted, notes.as_bytes()).unwrap();
+    let text = format!("file,line,id,came\norgs,2,\"{}\",rejected\n", EVIL.replace('"', "\"\""));
+    let noted = Digest::of(text.as_bytes());
+    blobs.put(&noted, text.as_bytes()).unwrap();
     let report = json!({
         "committed": false, "fault_count": 1, "ignored": [EVIL], "noted": noted.to_string(),
         "files": [{ "file": "orgs", "rows": 1, "rejected": 1 }],
