@@ -10,14 +10,14 @@ use lyceum_store::{Db, Tx};
 
 use crate::repository::deployments as repository;
 
-/// Removes the files that no kept version of any project needs and that are not among those of `others`, but for
-/// those that a deploy asked for in the time `spared` before `now`: it may be under way. Blocks.
+/// Removes the files that no kept version of any project needs and that nobody else needs either, as `is_needed` says, but
+/// for those that a deploy asked for in the time `spared` before `now`: it may be under way. Blocks.
 pub fn sweep(
     db: &Db,
     blobs: &Blobs,
     now: Timestamp,
     spared: Duration,
-    others: &HashSet<Digest>,
+    is_needed: impl Fn(&Digest) -> bool,
 ) -> Result<Swept> {
     let seconds = i64::try_from(spared.as_secs()).unwrap_or(i64::MAX);
     let before = now.plus_seconds(-seconds);
@@ -25,7 +25,7 @@ pub fn sweep(
         repository::forget_frontends(tx, before)?;
         wanted(tx)
     })?;
-    blobs.sweep(now, spared, |digest| wanted.contains(digest) || others.contains(digest))
+    blobs.sweep(now, spared, |digest| wanted.contains(digest) || is_needed(digest))
 }
 
 /// What versions are made of: zips, what was in them, modules.

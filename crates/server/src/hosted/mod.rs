@@ -10,6 +10,7 @@ mod platform;
 mod preview;
 mod range;
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -19,7 +20,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Request, Response, header};
 use bytes::Bytes;
 use hyper::body::Body as HttpBody;
-use lyceum_blob::Swept;
+use lyceum_blob::{Digest, Swept};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
 use lyceum_hosting::engine::{BoxError, Engine, LogLine};
@@ -204,8 +205,9 @@ async fn swept(app: &App, spared: Duration) -> Result<Swept> {
     let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
     let of_imports = db.read(imports::files).await?;
     apart(move || {
-        let others = of_imports.iter().map(|digest| digest.parse()).collect::<Result<_>>()?;
-        lyceum_hosting::sweep(&db, &blobs, now, spared, &others)
+        let others = of_imports.iter().map(|digest| digest.parse());
+        let others: HashSet<Digest> = others.collect::<Result<_>>()?;
+        lyceum_hosting::sweep(&db, &blobs, now, spared, |digest| others.contains(digest))
     })
     .await
 }
