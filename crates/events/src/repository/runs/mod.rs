@@ -66,7 +66,7 @@ const LEVEL_BITS: u32 = 3;
 const MERGED: usize = 1 << LEVEL_BITS;
 /// Bytes of records in memory up to which runs grow: merging holds up other writers, and takes twice
 /// the memory.
-const MAX_BYTES: usize = 1 << 26;
+const MAX_BYTES: usize = 1 << 25;
 
 /// A run, as the list names it.
 #[derive(Clone, Copy)]
