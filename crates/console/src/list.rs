@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use askama::Template;
-use askama::filters::HtmlSafe;
+use askama::filters::{Html, HtmlSafe, Safe, escape};
 use lyceum_core::Result;
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
 use serde_json::Value;
@@ -135,6 +135,12 @@ impl Cell {
     pub fn toned(mut self, tone: &'static str) -> Self {
         self.tone = tone;
         self
+    }
+
+    /// What is shown. An address breaks before its `@` sooner than anywhere else.
+    fn breakable(&self) -> Safe<String> {
+        let Ok(escaped) = escape(&self.shown, Html);
+        Safe(escaped.to_string().replace('@', "<wbr>@"))
     }
 }
 

@@ -52,6 +52,18 @@ pub const ANSWERS: &[Column] = &[
     Column::text("why", "Why it was asked"),
 ];
 
+/// The columns of an attempt's questions.
+pub const ATTEMPT: &[Column] = &[
+    Column::number("number", "Number"),
+    Column::text("when", "When"),
+    Column::text("question", "Question"),
+    Column::text("given", "Given"),
+    Column::text("outcome", "Answer"),
+    Column::number("points", "Points"),
+    Column::number("score", "Score so far"),
+    Column::text("why", "Why it was asked"),
+];
+
 /// The page.
 #[derive(Template)]
 #[template(path = "student.html")]
@@ -122,4 +134,16 @@ pub struct Event {
     pub facts: Vec<(&'static str, String)>,
     /// Its JSON.
     pub body: String,
+}
+
+/// One attempt at a lesson, question by question.
+#[derive(Template)]
+#[template(path = "student_attempt.html")]
+pub struct Attempt {
+    /// The frame.
+    pub frame: Frame,
+    /// The student's page and name.
+    pub student: (String, String),
+    /// The questions.
+    pub list: List,
 }

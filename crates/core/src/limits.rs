@@ -440,12 +440,9 @@ pub const BACKEND_START_MAX_MS: u64 = 20_000;
 pub const BACKEND_IDLE_S: u64 = 600;
 /// Milliseconds that a version that is replaced has for the requests that it began.
 pub const BACKEND_DRAIN_MAX_MS: u64 = 30_000;
-/// Milliseconds of the first wait before a backend that crashed again is started again; each further
-/// one is twice as long.
-pub const BACKEND_BACKOFF_MS: u64 = 500;
-/// Milliseconds of the wait after the first start that failed; each further one is twice as long. A start takes
-/// about a hundredth of that.
-pub const BACKEND_START_BACKOFF_MS: u64 = 4_000;
+/// Milliseconds of the first wait before a backend that crashed again, or did not start, is started again; each
+/// further one is twice as long. A start takes about a hundredth of that.
+pub const BACKEND_BACKOFF_MS: u64 = 4_000;
 /// Milliseconds of the longest such wait.
 pub const BACKEND_BACKOFF_MAX_MS: u64 = 30_000;
 /// Seconds after which a backend that runs has left its crashes behind.

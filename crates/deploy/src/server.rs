@@ -318,7 +318,11 @@ impl Server {
     }
 
     fn lost(&self, error: &ureq::Error) -> Problem {
-        let message = format!("{} does not answer: {error}", self.base);
+        let message = format!(
+            "{} does not answer: {error}; see that it runs there (`lyceum sandbox` starts one on this \
+             machine) and that the address is right",
+            self.base
+        );
         Problem::new(ProblemKind::Unavailable, message)
     }
 

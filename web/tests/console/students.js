@@ -149,6 +149,17 @@ async function student(kit, { sourcedId: id, givenName, familyName }) {
   await page.goto(path);
   assert.deepEqual(await page.locator(".list tbody td:nth-child(4)").allTextContents(), answers.map(({ question }) => question));
 
+  // A score leads to the attempt that it comes from: what was given, and what came of it.
+  await page.locator('.list td[data-label="Lesson score"] a').first().click();
+  await page.waitForURL("**/attempt?*");
+  await kit.look("student-attempt", page.url(), "guide");
+  const steps = await kit.exported(page.url(), "guide");
+  assert.deepEqual(steps.map(({ question }) => question), log.map(({ item }) => item));
+  const answered = log.filter(({ answered }) => answered).map(({ answered }) => answered);
+  assert.deepEqual(steps.slice(0, 2).map(({ given }) => given), answered.map(({ responses }) => responses.RESPONSE));
+  assert.deepEqual(steps.slice(0, 2).map(({ points }) => points), answered.map(({ score }) => score));
+  assert.deepEqual(steps.slice(0, 2).map(({ score }) => score), answered.map(({ points }) => points));
+
   // Somebody who has done nothing, and nobody.
   const { users } = await kit.api("/ims/oneroster/rostering/v1p2/students?limit=1&sort=sourcedId&orderBy=desc");
   await kit.look("student-without-work", `/console/students/${users[0].sourcedId}`, "guide");

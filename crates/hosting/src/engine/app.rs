@@ -9,7 +9,6 @@ use hyper::header::{CONNECTION, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGR
 use hyper::{Request, Response, StatusCode};
 use lyceum_core::limits::{
     BACKEND_BACKOFF_MAX_MS, BACKEND_BACKOFF_MS, BACKEND_BODY_MAX_BYTES, BACKEND_STABLE_S,
-    BACKEND_START_BACKOFF_MS,
 };
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::time::timeout;
@@ -247,18 +246,18 @@ impl Crashes {
         self.count = if is_stable { 1 } else { self.count + 1 };
         self.again = None;
         if self.count > 1 {
-            self.pause(BACKEND_BACKOFF_MS, self.count - 2);
+            self.pause(self.count - 2);
         }
     }
 
     /// What did not start was of no use to anybody and will mostly fail again: nothing is forgiven.
     fn count_start(&mut self) {
         self.count += 1;
-        self.pause(BACKEND_START_BACKOFF_MS, self.count - 1);
+        self.pause(self.count - 1);
     }
 
-    fn pause(&mut self, milliseconds: u64, doublings: u32) {
-        let wait = (milliseconds << doublings.min(16)).min(BACKEND_BACKOFF_MAX_MS);
+    fn pause(&mut self, doublings: u32) {
+        let wait = (BACKEND_BACKOFF_MS << doublings.min(16)).min(BACKEND_BACKOFF_MAX_MS);
         self.again = Some(Instant::now() + Duration::from_millis(wait));
     }
 

@@ -309,6 +309,10 @@ fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
     assert!(code == 2 && told.contains("several sandboxes run"), "{told}");
     second.stop();
     sandbox.stop();
+    // Without one in the list it is looked for where a sandbox usually is.
+    let (code, told) = place.fails("deploy --env local");
+    assert!(code == 1 && told.contains("http://127.0.0.1:4321 does not answer"), "{told}");
+    assert!(told.contains("`lyceum sandbox` starts one"), "{told}");
     let place = place.with("LYCEUM_LOCAL_URL", "http://127.0.0.1:1");
     let (code, told) = place.fails("deploy --env local");
     assert!(code == 1 && told.contains("does not answer"), "{told}");

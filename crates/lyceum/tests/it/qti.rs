@@ -186,7 +186,7 @@ fn responses_are_scored() {
     assert_eq!(
         answer,
         "1  SCORE=1.0\n2  refused: RESPONSE: {} is not of the type 'identifier'; \
-         send a identifier\n3  SCORE=0.0\n"
+         send a value of the type 'identifier'\n3  SCORE=0.0\n"
     );
     assert!(told.starts_with("error: scored 2 responses, refused 1\n"), "{told}");
     let (_, lines, _) = place.run("qti score water.xml --responses many.json --json");

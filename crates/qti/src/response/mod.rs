@@ -117,7 +117,7 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     });
     value.map_err(|message| {
         let base_type = declaration.base_type.map_or("record", BaseType::name);
-        ResponseFault::new(name, message, format!("send a {base_type}"))
+        ResponseFault::new(name, message, format!("send a value of the type '{base_type}'"))
     })
 }
 

@@ -37,6 +37,7 @@ mod people;
 mod placement;
 mod platform;
 mod probe;
+mod project_safety;
 mod projects;
 mod qti_banks;
 mod qti_structure;

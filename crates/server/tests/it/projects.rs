@@ -23,17 +23,17 @@ use crate::game_tokens::{player, playground};
 use crate::people;
 
 /// The plan, where there is one.
-fn plan(state: &State, desired: &Desired) -> Plan {
+pub(crate) fn plan(state: &State, desired: &Desired) -> Plan {
     lyceum_project::plan(state, desired).unwrap()
 }
 
-fn artifact(bytes: &[u8]) -> Artifact {
+pub(crate) fn artifact(bytes: &[u8]) -> Artifact {
     let sha256 = lyceum_blob::Digest::of(bytes).to_string();
     Artifact { sha256, size: bytes.len() as u64 }
 }
 
 /// A zip of a build; another text makes another zip.
-fn build(text: &str) -> Vec<u8> {
+pub(crate) fn build(text: &str) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in [("index.html", text), ("assets/app.js", "run()")] {
         zip.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -53,7 +53,7 @@ fn piece(client: &TestClient, id: &str, range: &str, bytes: &[u8]) -> Reply {
 }
 
 /// Uploads bytes in one piece; answers how many were sent.
-fn upload(client: &TestClient, bytes: &[u8]) -> usize {
+pub(crate) fn upload(client: &TestClient, bytes: &[u8]) -> usize {
     let begun = begin(client, &artifact(bytes));
     if begun["complete"] == true {
         return 0;
@@ -64,12 +64,12 @@ fn upload(client: &TestClient, bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-fn state(client: &TestClient, slug: &str) -> State {
+pub(crate) fn state(client: &TestClient, slug: &str) -> State {
     client.get(&format!("/api/projects/{slug}/state")).expect(200).json()
 }
 
 /// What is wanted of the project `rivers`, with these secrets.
-fn wanted(state: &State, zip: &[u8], values: &[(&str, &str)]) -> Desired {
+pub(crate) fn wanted(state: &State, zip: &[u8], values: &[(&str, &str)]) -> Desired {
     let key = BASE64_STANDARD.decode(&state.secrets.key).unwrap();
     let digests =
         values.iter().map(|(name, value)| ((*name).to_owned(), secrets::digest(&key, name, value)));
@@ -85,7 +85,7 @@ fn wanted(state: &State, zip: &[u8], values: &[(&str, &str)]) -> Desired {
     }
 }
 
-fn send(client: &TestClient, plan: &Plan, values: &[(&str, &str)]) -> Reply {
+pub(crate) fn send(client: &TestClient, plan: &Plan, values: &[(&str, &str)]) -> Reply {
     let names: Vec<_> = plan.secrets.pushed().collect();
     let values = values.iter().filter(|(name, _)| names.iter().any(|known| known == name));
     let values: serde_json::Map<String, Value> =
@@ -95,7 +95,7 @@ fn send(client: &TestClient, plan: &Plan, values: &[(&str, &str)]) -> Reply {
 }
 
 /// Deploys the build with the secrets; answers the state that it led to.
-fn deploy(client: &TestClient, zip: &[u8], values: &[(&str, &str)]) -> State {
+pub(crate) fn deploy(client: &TestClient, zip: &[u8], values: &[(&str, &str)]) -> State {
     upload(client, zip);
     let state = state(client, "rivers");
     let reply = send(client, &plan(&state, &wanted(&state, zip, values)), values);

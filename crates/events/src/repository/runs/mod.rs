@@ -224,12 +224,8 @@ impl<R: Record> Runs<R> {
             return Ok(false);
         }
         alike.sort_by_key(|run| run.records);
-        let mut room = count(MAX_BYTES / size_of::<R>()) - count(records.len());
-        let fitting = alike.iter().take_while(|run| {
-            room -= run.records;
-            room >= 0
-        });
-        let fitting = fitting.count();
+        let room = count(MAX_BYTES / size_of::<R>()) - count(records.len());
+        let fitting = fitting(alike.iter().map(|run| run.records), room);
         if fitting == 0 {
             return Ok(false);
         }
@@ -296,6 +292,15 @@ fn number(run: &Run, at: usize) -> i64 {
 
 fn count(number: usize) -> i64 {
     i64::try_from(number).expect("records fit into memory")
+}
+
+/// How many of runs of these sizes, from the first, fit into so much room together.
+fn fitting(records: impl Iterator<Item = i64>, room: i64) -> usize {
+    let together = records.scan(0, |sum, records| {
+        *sum += records;
+        Some(*sum)
+    });
+    together.take_while(|sum| *sum <= room).count()
 }
 
 fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Run> {
@@ -457,6 +462,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn as_many_runs_are_merged_as_one_may_hold() {
+        let of = |room| fitting([100, 100, 300].into_iter(), room);
+        assert_eq!([-1, 0, 99, 100, 199, 200, 499, 500, 9999].map(of), [0, 0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
     #[test]

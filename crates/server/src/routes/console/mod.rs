@@ -1,6 +1,7 @@
 //! The console: where people look. A screen a file, with its table of routes. Every page is for whoever is
 //! signed in with a role that sees the screen; what changes something is a form with a token.
 
+mod answers;
 mod badges;
 mod classes;
 mod clients;
@@ -53,6 +54,7 @@ pub(super) fn area() -> Area {
         today::routes(),
         students::routes(),
         student::routes(),
+        answers::routes(),
         events::routes(),
         projects::routes(),
         keys::routes(),

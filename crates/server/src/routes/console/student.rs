@@ -1,8 +1,7 @@
-//! One student: rings, sums by day and subject, every answer with its reason, the events behind numbers.
+//! One student: rings, sums by day and subject, the events behind numbers.
 
 use std::collections::HashMap;
 
-use lyceum_adaptive::engine::Reason;
 use lyceum_adaptive::repository::log::{self, Asked};
 use lyceum_adaptive::today as learning;
 use lyceum_bridge::analytics::{self, Behind, Report, Who};
@@ -10,8 +9,8 @@ use lyceum_bridge::need::Need;
 use lyceum_bridge::today::SubjectDay;
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_console::chart::{self, Bar};
-use lyceum_console::student::{ANSWERS, Event, FACTS, Facts, Ring, Student, Total};
-use lyceum_console::{Cell, List, Query, Row, screens, words};
+use lyceum_console::student::{Event, FACTS, Facts, Ring, Student, Total};
+use lyceum_console::{Cell, List, Row, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::facts::{Measure, Sums};
 use lyceum_roster::fields;
@@ -19,6 +18,7 @@ use lyceum_roster::kinds::{COMPONENT_RESOURCE, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 
+use super::answers::answers;
 use super::students::{behind, link, minutes, xp};
 use super::today::label;
 use super::visitor::query;
@@ -94,7 +94,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
             None,
         ),
         totals: totals(&id, &report, &first, &today),
-        answers: answers(query, &asked, &lessons, &zone),
+        answers: answers(&id, query, &asked, &lessons, &zone),
         id,
     };
     listed("answers", &view.answers, &view)
@@ -201,58 +201,8 @@ fn total(subject: String, sums: &Sums, href: String) -> Total {
     }
 }
 
-fn answers(query: Query, asked: &[Asked], lessons: &HashMap<String, Object>, zone: &Zone) -> List {
-    let row = |asked: &Asked| -> Row {
-        let entry = &asked.entry;
-        let title = lessons.get(&asked.lesson).map(|lesson| fields::text(lesson, "title"));
-        let (outcome, tone) = match &entry.answered {
-            _ if asked.is_set_back => ("set back", ""),
-            None => ("not answered", ""),
-            Some(answered) if answered.correct => ("right", "good"),
-            Some(_) => ("wrong", "bad"),
-        };
-        let score = entry.answered.as_ref().map(|answered| answered.points);
-        vec![
-            Cell::of(entry.served.to_string(), zone.written(entry.served)),
-            Cell::text(title.unwrap_or(&asked.lesson)),
-            Cell::of(asked.attempt, asked.attempt.to_string()),
-            Cell::text(&entry.item),
-            Cell::text(outcome).toned(tone),
-            score.map_or_else(Cell::none, |score| Cell::of(score, score.to_string())),
-            Cell::text(why(&entry.reason)),
-        ]
-    };
-    List::new("Answers", ANSWERS, query, asked.iter().rev().map(row).collect()).or_else(
-        "This student was not asked anything in lessons of this server yet. What apps report stands in \
-         the sums above.",
-    )
-}
-
-/// Why a question was asked, in a sentence.
-fn why(reason: &Reason) -> String {
-    match reason {
-        Reason::InOrder { place } => format!("Question {} in the lesson's order", place + 1),
-        Reason::Bands { score, wanted, served, draw, repeated, earlier, .. } => {
-            let (wanted, served) = (wanted.name(), served.name());
-            let mut says = format!("At score {score}, {wanted} was due");
-            if wanted != served {
-                says.extend(["; none was left, so ", served]);
-            }
-            if draw.of > 1 {
-                says.extend(["; one of ", &draw.of.to_string(), " alike"]);
-            }
-            if *repeated {
-                says += "; asked again";
-            } else if *earlier > 0 {
-                says.extend(["; answered ", &earlier.to_string(), " times before"]);
-            }
-            says
-        }
-    }
-}
-
 /// The student that a page below is about: page and name.
-fn whose(tx: &mut Tx<'_>, id: &str) -> Result<(String, String)> {
+pub(super) fn whose(tx: &mut Tx<'_>, id: &str) -> Result<(String, String)> {
     let user = fields::in_use(tx, &USER, id)?;
     Ok((link(id), name(&user)))
 }

@@ -29,6 +29,38 @@ pub(super) fn classes(server: &TestServer, planted: &mut Planted) {
     planted.shown_on.extend(["/classes", "/classes/{id}", "/courses", "/courses/{id}"]);
 }
 
+/// A lesson of that course, which the planted student answered with the name.
+pub(super) fn lesson(server: &TestServer, planted: &mut Planted) {
+    let client = server.client();
+    let xml = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="evil" title="evil" time-dependent="false">
+  <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="string"/>
+  <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"/>
+  <qti-item-body><p><qti-text-entry-interaction response-identifier="RESPONSE"/></p></qti-item-body>
+</qti-assessment-item>"#;
+    let metadata = json!({ "difficulty": "easy", "humanApproved": true });
+    let question = json!({ "format": "xml", "xml": xml, "metadata": metadata });
+    client.post("/assessment-items").json(&question).expect(201);
+    crate::qti_structure::test(&client, "evil", &["evil"]);
+    let resource = json!({ "resource": {
+        "sourcedId": "evil", "title": EVIL, "vendorResourceId": "evil",
+        "metadata": { "type": "qti", "subType": "qti-test", "xp": 1, "subject": "Math", "grades": ["3"],
+            "url": "https://content.example.org/assessment-tests/evil" },
+    }});
+    client.post("/ims/oneroster/resources/v1p2/resources").json(&resource).expect(201);
+    let lesson = json!({ "componentResource": {
+        "sourcedId": "evil", "title": EVIL, "courseComponent": { "sourcedId": "evil" },
+        "resource": { "sourcedId": "evil" }, "sortOrder": 1, "lessonType": "powerpath-100",
+    }});
+    client.post(&format!("{ROSTERING}/courses/component-resources")).json(&lesson).expect(201);
+    client.get("/powerpath/getNextQuestion?student=evil&lesson=evil").expect(200);
+    let given = json!({
+        "student": "evil", "lesson": "evil", "question": "evil", "responses": { "RESPONSE": EVIL },
+    });
+    client.put("/powerpath/updateStudentQuestionResponse").json(&given).expect(200);
+    planted.queries.insert("/students/{id}/attempt", vec!["lesson=evil&attempt=1".into()]);
+    planted.shown_on.push("/students/{id}/attempt");
+}
+
 /// A badge that the planted student earned.
 pub(super) fn badges(server: &TestServer, planted: &mut Planted) {
     let client = server.client();

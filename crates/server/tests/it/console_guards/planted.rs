@@ -45,6 +45,7 @@ const PLANTERS: &[fn(&TestServer, &mut Planted)] = &[
     changes,
     jobs,
     learning::classes,
+    learning::lesson,
     learning::badges,
     learning::imports,
 ];

@@ -1,0 +1,73 @@
+//! What is unsafe is refused and nowhere: zips that lead out or are bombs, secrets at rest.
+
+use std::io::{Cursor, Write};
+
+use lyceum_core::limits;
+use lyceum_store::Target;
+use lyceum_testkit::full_size;
+use lyceum_testkit::server::both;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::projects::{artifact, build, deploy, plan, send, state, upload, wanted};
+
+/// A zip whose page is a link to a file of the host.
+fn link() -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.add_symlink("index.html", "/etc/passwd", SimpleFileOptions::default()).unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+/// A zip of little over a mebibyte that holds a byte more than a frontend may have.
+fn bomb() -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.start_file("index.html", SimpleFileOptions::default()).unwrap();
+    let zeros = vec![0; 1024 * 1024];
+    for _ in 0..limits::FRONTEND_MAX_BYTES / zeros.len() as u64 {
+        zip.write_all(&zeros).unwrap();
+    }
+    zip.write_all(b"!").unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_zip_that_leads_out_or_is_a_bomb_is_refused_and_what_is_served_stays() {
+    both(|server| {
+        let client = server.client();
+        deploy(&client, &build("one"), &[]);
+        let mut refused = vec![(link(), 422, "symbolic link")];
+        // A gibibyte takes half a minute here, and is counted before the store hears of it.
+        if full_size() && matches!(server.target(), Target::Sqlite(_)) {
+            refused.push((bomb(), 413, "more than"));
+        }
+        for (zip, status, told) in &refused {
+            upload(&client, zip);
+            let state = state(&client, "rivers");
+            let reply = send(&client, &plan(&state, &wanted(&state, zip, &[])), &[]);
+            assert_eq!(reply.status, *status, "{}", reply.text());
+            assert!(reply.text().contains(told), "{}", reply.text());
+        }
+        assert_eq!(state(&client, "rivers").version, Some(1));
+        assert_eq!(server.anonymous().get("/_projects/rivers/").expect(200).text(), "one");
+    });
+}
+
+#[test]
+fn secrets_are_sealed_in_the_store() {
+    both(|server| {
+        deploy(&server.client(), &build("one"), &[("TOKEN", "hunter2")]);
+        let kept = server.db().write_blocking(|tx| {
+            tx.all("SELECT sealed, digest FROM deployment_secrets", &[], |row| {
+                Ok((row.blob(0)?.to_owned(), row.string(1)?))
+            })
+        });
+        let kept = kept.unwrap();
+        assert_eq!(kept.len(), 1);
+        for (sealed, digest) in kept {
+            assert!(
+                !sealed.windows(7).any(|part| part == b"hunter2") && !digest.contains("hunter2")
+            );
+            assert_ne!(digest, artifact(b"hunter2").sha256, "a dictionary does not open it");
+        }
+    });
+}
