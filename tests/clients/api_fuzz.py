@@ -24,6 +24,8 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 EXCEPTIONS = {
     ("PUT", 200): "OneRoster lists 201 for every PUT; a PUT that updates a record answers 200",
 }
+# A set that nothing is in, although its document wants one member at least.
+EMPTY = {"CFDocuments": []}
 PREFIX = "/ims/oneroster"
 COLLECTIONS = {
     "rostering": ["academicSessions", "classes", "courses", "enrollments", "gradingPeriods", "orgs", "schools",
@@ -183,6 +185,10 @@ class Steering:
                 self.references(member, pick)
 
 
+def is_empty(answer):
+    return answer.status_code == 200 and "json" in answer.headers["Content-Type"] and answer.json() == EMPTY
+
+
 class Run:
     """All requests to one document."""
 
@@ -217,7 +223,7 @@ class Run:
         self.sent += 1
         self.statuses[answer.status_code] = self.statuses.get(answer.status_code, 0) + 1
         checks = [not_a_server_error]
-        if (case.method, answer.status_code) in EXCEPTIONS:
+        if (case.method, answer.status_code) in EXCEPTIONS or is_empty(answer):
             self.excepted += 1
         else:
             checks.append(response_schema_conformance)
@@ -256,6 +262,7 @@ def main():
             print("FAILED  nothing was sent")
     for (method, status), why in EXCEPTIONS.items():
         print(f"exception: {method} {status}: {why}")
+    print("exception: a page of CFDocuments behind the last one holds none; CASE has no other answer for it")
     return 1 if bad else 0
 
 

@@ -60,6 +60,10 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
             tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
         }
         tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_TEST_BIN", &binary);
+        if let Size::Full = size {
+            // What is measured is measured alone.
+            tests.env("RUST_TEST_THREADS", "1");
+        }
         run(tests)
     });
     steps.finish()

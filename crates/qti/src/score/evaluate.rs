@@ -143,7 +143,7 @@ fn random_integer(
     let Some(span) = max.checked_sub(min).filter(|span| *span >= 0 && step > 0) else {
         return Value::Null;
     };
-    let count = u64::try_from(span / step + 1).expect("it is at least 1");
+    let count = u64::try_from(span / step).expect("neither is negative") + 1;
     let drawn = i64::try_from(random.below(count)).expect("it is below an i64");
     Value::Single(Scalar::Integer(min + drawn * step))
 }

@@ -157,7 +157,11 @@ fn every_expression_has_six_cases_with_null_among_them() {
 
 #[test]
 fn random_values_stay_within_their_bounds_and_replay() {
-    for short in ["random-integer[min=-3 max=9 step=4]", "random-float[min=1.5 max=2.5]"] {
+    for short in [
+        "random-integer[min=-3 max=9 step=4]",
+        "random-integer[min=0 max=9223372036854775807]",
+        "random-float[min=1.5 max=2.5]",
+    ] {
         assert_eq!(value(short), value(short));
     }
     let item = item(&format!(
