@@ -25,7 +25,7 @@ EXCEPTIONS = {
     ("PUT", 200): "OneRoster lists 201 for every PUT; a PUT that updates a record answers 200",
 }
 # A set that nothing is in, although its document wants one member at least.
-EMPTY = {"CFDocuments": []}
+EMPTY = b'{"CFDocuments":[]}'
 PREFIX = "/ims/oneroster"
 COLLECTIONS = {
     "rostering": ["academicSessions", "classes", "courses", "enrollments", "gradingPeriods", "orgs", "schools",
@@ -185,10 +185,6 @@ class Steering:
                 self.references(member, pick)
 
 
-def is_empty(answer):
-    return answer.status_code == 200 and "json" in answer.headers["Content-Type"] and answer.json() == EMPTY
-
-
 class Run:
     """All requests to one document."""
 
@@ -223,7 +219,7 @@ class Run:
         self.sent += 1
         self.statuses[answer.status_code] = self.statuses.get(answer.status_code, 0) + 1
         checks = [not_a_server_error]
-        if (case.method, answer.status_code) in EXCEPTIONS or is_empty(answer):
+        if (case.method, answer.status_code) in EXCEPTIONS or (answer.status_code == 200 and answer.content == EMPTY):
             self.excepted += 1
         else:
             checks.append(response_schema_conformance)
