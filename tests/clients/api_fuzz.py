@@ -258,7 +258,7 @@ def main():
             print("FAILED  nothing was sent")
     for (method, status), why in EXCEPTIONS.items():
         print(f"exception: {method} {status}: {why}")
-    print("exception: a page of CFDocuments behind the last one holds none; CASE has no other answer for it")
+    print("exception: a page of CFDocuments on which none is holds none; CASE's 404 is for unknown identifiers")
     return 1 if bad else 0
 
 

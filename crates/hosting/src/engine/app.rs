@@ -199,7 +199,7 @@ impl App {
             End::Crashed => "crashed before it answered".to_owned(),
         };
         let message = format!(
-            "the backend of '{}' {what}; the next request starts it again",
+            "the backend of '{}' {what}; the next request starts it again, or says when",
             self.worker.slug
         );
         self.logs.say(Stream::Engine, message.clone());

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::process::{Child, Command};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -229,12 +228,10 @@ async fn what_is_kept_survives_the_process() {
 /// How a neighbour's slowest hundredth fares while one project makes trouble: half as long again at most. By
 /// figures only where the machine has nothing else to do.
 ///
-/// Each round measures the neighbour without trouble right before it measures it beside one that has just begun,
-/// and the middle round counts: a machine is not equally quick for minutes. Without trouble it is alone, and then
-/// beside [`work`] that gives way to everything: what that costs on a virtual machine is the machine's doing, and
-/// the slower one counts. A round in which the machine's own host took its cores away measured that, and does not
-/// count. What a request takes when it is alone is little more than a millisecond, so that a few wake-ups of a core
-/// are half of that: [`WAKE_UPS`] more are no trouble.
+/// Each round measures the neighbour alone right before it measures it beside a trouble that has just begun, and
+/// the middle round counts: a machine is not equally quick for minutes. A round in which the machine's own host
+/// took its cores away measured that, and does not count. What a request takes when it is alone is little more
+/// than a millisecond, so that a few wake-ups of a core are half of that: [`WAKE_UPS`] more are no trouble.
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
 async fn trouble_is_not_felt_next_door() {
@@ -253,7 +250,7 @@ async fn trouble_is_not_felt_next_door() {
                 rounds.extend(round(&host, path).await);
             }
         }
-        println!("{path}: p99 alone or beside idle work, and beside it {rounds:?}");
+        println!("{path}: p99 alone and beside it {rounds:?}");
         if rounds.len() < ROUNDS {
             println!("left out: this machine's host leaves it no quiet moment");
             continue;
@@ -271,17 +268,13 @@ async fn trouble_is_not_felt_next_door() {
 const ROUNDS: usize = 3;
 const WAKE_UPS: Duration = Duration::from_micros(500);
 
-/// The neighbour's slowest hundredth without trouble, and beside one that begins; none where the host took more
+/// The neighbour's slowest hundredth alone, and beside a trouble that begins; none where the host took more
 /// than a fiftieth of the time.
 async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
     let (begun, before) = (Instant::now(), stolen());
     host.engine.install(host.worker("trouble", TROUBLE)).unwrap();
     assert_eq!(host.get("trouble", "/").await.unwrap().1, "fine");
     let alone = slowest_hundredth(host, Duration::from_secs(2)).await;
-    let idle = tokio::select! {
-        never = work() => never,
-        idle = slowest_hundredth(host, Duration::from_secs(4)) => idle,
-    };
     if path == "/broken" {
         let broken = "throw new Error('no such luck'); export default {}";
         host.engine.install(host.worker("trouble", broken)).unwrap();
@@ -296,29 +289,7 @@ async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
         () = trouble => unreachable!("has no end"),
         beside = slowest_hundredth(host, Duration::from_secs(4)) => beside,
     };
-    (stolen().saturating_sub(before) < begun.elapsed() / 50).then_some((alone.max(idle), beside))
-}
-
-/// Computes for a fifth of the time, about as long as heaps are being filled, in the scheduler's lowest class.
-async fn work() -> ! {
-    loop {
-        let mut command = Command::new("chrt");
-        command.args(["--idle", "0", "sh", "-c", "while :; do :; done"]);
-        let working = Working(command.spawn().unwrap());
-        sleep(Duration::from_millis(400)).await;
-        drop(working);
-        sleep(Duration::from_millis(1600)).await;
-    }
-}
-
-/// Ends with whoever asked for it.
-struct Working(Child);
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
+    (stolen().saturating_sub(before) < begun.elapsed() / 50).then_some((alone, beside))
 }
 
 /// What the host took of a virtual machine's cores since its start, all cores together.

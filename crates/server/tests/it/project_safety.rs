@@ -37,7 +37,9 @@ fn a_zip_that_leads_out_or_is_a_bomb_is_refused_and_what_is_served_stays() {
         deploy(&client, &build("one"), &[]);
         let mut refused = vec![(link(), 422, "symbolic link")];
         // A gibibyte takes half a minute here, and is counted before the store hears of it.
-        if full_size() && matches!(server.target(), Target::Sqlite(_)) {
+        if !full_size() {
+            println!("left out: the bomb, at the small size");
+        } else if matches!(server.target(), Target::Sqlite(_)) {
             refused.push((bomb(), 413, "more than"));
         }
         for (zip, status, told) in &refused {
