@@ -8,6 +8,8 @@ import { join } from "node:path";
 export const binary = process.env.LYCEUM_TEST_BIN;
 
 const READY_MS = 30_000;
+/** An answer takes milliseconds, a command seconds, on a busy machine too. */
+const ANSWER_MAX_MS = 60_000;
 
 /** A port that nobody listens on. */
 export async function freePort() {
@@ -26,6 +28,19 @@ export async function until(what, look, atMostMs = READY_MS) {
     if (seen) return seen;
     if (Date.now() > end) throw new Error(`${what} did not happen within ${atMostMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** What the work gives, or an error when it takes longer. */
+export async function within(work, what, atMostMs) {
+  let timer;
+  const late = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`${what} did not end within ${atMostMs} ms`)), atMostMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -77,13 +92,14 @@ export class Server {
 
   /** Runs another command of the program on the same data. */
   lyceum(...words) {
-    return execFileSync(binary, [...words, "--data", this.data], { encoding: "utf8" });
+    return execFileSync(binary, [...words, "--data", this.data], { encoding: "utf8", timeout: ANSWER_MAX_MS });
   }
 
   /** Calls the server as its client; the JSON of the answer. */
   async call(method, path, body) {
     const headers = { authorization: `Bearer ${this.token}`, "content-type": "application/json" };
-    const response = await fetch(this.base + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const signal = AbortSignal.timeout(ANSWER_MAX_MS);
+    const response = await fetch(this.base + path, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text && JSON.parse(text);

@@ -104,6 +104,8 @@ test("somebody lets the command line in by keyboard alone, with scripts off", { 
 
   const login = spawn(binary, ["login", "--env", "production", "--url", server.base], { env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => login.kill());
+  // It may end before anybody looks at the last page.
+  const ended = once(login, "exit");
   const [line] = await once(createInterface({ input: login.stdout }), "line");
   const [, shown, code] = /^Open (\S+) in a browser and compare the code: (\S+)$/.exec(line);
 
@@ -125,7 +127,7 @@ test("somebody lets the command line in by keyboard alone, with scripts off", { 
   await plain.page.waitForSelector("button[value=approve]:focus");
   await plain.page.keyboard.press("Enter");
   assert.match(await plain.page.textContent("[role=status]"), /Go back to your terminal/);
-  const [status] = await once(login, "exit");
+  const [status] = await ended;
   assert.equal(status, 0);
   const me = JSON.parse(execFileSync(binary, ["me", "--env", "production", "--json"], { env }));
   assert.equal(me.email, "ada@example.org");

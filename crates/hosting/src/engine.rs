@@ -16,6 +16,7 @@ mod once;
 mod process;
 mod progress;
 mod settings;
+mod slices;
 mod start;
 mod upgrade;
 mod watch;
@@ -41,6 +42,7 @@ pub use connections::{Body, BoxError};
 pub use logs::{LogLine, Stream};
 pub use once::run_once;
 pub use settings::EngineSettings;
+pub use slices::go_first;
 pub use worker::Worker;
 
 use crate::bindings::Stores;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { launch } from "../chromium.js";
-import { Server, binary, folder } from "../server.js";
+import { Server, binary, folder, within } from "../server.js";
 import { fill, stranger } from "./data.js";
 
 const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
@@ -24,6 +24,8 @@ const LOOKS = [
 ];
 /** Pages that are looked at at a time, while the tests go on. */
 const LOOKS_AT_ONCE = 2;
+/** A look takes a second or two. The browser's own protocol has no time limit. */
+const LOOK_MAX_MS = 60_000;
 /** Screenshots end there: what follows on longer pages looks the same. */
 const SCREENSHOT_MAX_PX = 4000;
 /** Build output: what the screens look like. */
@@ -118,7 +120,7 @@ export class Console {
     const context = await this.browser.newContext({ storageState, viewport: WIDE, timezoneId: ZONE });
     const tab = await context.newPage();
     await tab.goto(page.url());
-    const look = inspect(tab, name).then(
+    const look = within(inspect(tab, name), `the look at ${name}`, LOOK_MAX_MS).then(
       () => undefined,
       (fault) => fault,
     );

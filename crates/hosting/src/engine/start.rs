@@ -22,17 +22,12 @@ use tokio::time::timeout;
 use super::connections::Connections;
 use super::logs::{Logs, Stream};
 use super::process::{End, Launched, Process};
-use super::{Shared, Worker, config, watch};
+use super::{Shared, Worker, config, slices, watch};
 use crate::bindings::Bindings;
 
 /// Where the server may choose the user of a process, each gets one of its own from here on.
 const FIRST_USER: u32 = 610_000;
 const USERS: u32 = 10_000;
-
-/// How long a backend computes before another one that wakes may go first, where Linux lets a process choose
-/// (6.12). What it chooses by itself ends at a tick only, mostly after four milliseconds.
-#[cfg(target_os = "linux")]
-const SLICE_NS: u64 = 300_000;
 
 /// What comes with a child: the socket of its bindings, and what it says of its own sockets, its output and its
 /// errors.
@@ -102,7 +97,10 @@ pub(super) async fn start(
         let _ = fs::remove_file(folder.join(config::module_file(index)));
     }
     match listens {
-        Ok(true) => Ok(unclaimed.claim()),
+        Ok(true) => {
+            slices::go_as_backend(process.id());
+            Ok(unclaimed.claim())
+        }
         Ok(false) => {
             process.ended().await;
             Err(refused(&logs.last_errors()))
@@ -160,23 +158,12 @@ fn begin(program: &Path, folder: &Path, listener: UnixListener) -> io::Result<(C
     command.env_clear().current_dir(folder);
     command.args(["serve", "--control-fd=0"]).arg(folder.join(config::CONFIG));
     command.stdin(tell).stdout(to_out).stderr(to_errors);
-    #[cfg(target_os = "linux")]
-    make_yield();
+    slices::go_as_others();
     let child = command.spawn()?;
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
     let (control, out, errors) = (control?, out?, errors?);
     Ok((child, Ends { listener, control, out, errors }))
-}
-
-/// Lets others that wake interrupt this thread and what it starts: a process takes after the thread that
-/// started it, and nothing needs a right. Where the system refuses, a backend runs all the same.
-#[cfg(target_os = "linux")]
-fn make_yield() {
-    if let Ok(mut attributes) = uapi::sched_getattr(0, 0) {
-        attributes.sched_runtime = SLICE_NS;
-        let _ = uapi::sched_setattr(0, &attributes, 0);
-    }
 }
 
 /// A user for this process alone, with its folder; none: the server may not choose one.

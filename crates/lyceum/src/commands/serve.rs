@@ -7,6 +7,7 @@ use clap::Args;
 use lyceum_access::{Keyring, first, password};
 use lyceum_core::config::{Config, Loaded, LogFormat};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_hosting::engine::go_first;
 use lyceum_server::Server;
 use lyceum_store::Db;
 use tokio::net::TcpListener;
@@ -76,6 +77,7 @@ pub(super) fn runtime(workers: usize) -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(if workers == 0 { cores } else { workers })
         .thread_name("lyceum-worker")
+        .on_thread_start(go_first)
         .enable_all()
         .build()
         .map_err(|error| Failure::failed(format!("threads cannot be started: {error}")))
