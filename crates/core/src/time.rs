@@ -18,7 +18,7 @@ impl Timestamp {
     pub const TEXT_BYTES: usize = 24;
 
     /// The instant that many milliseconds after 1970-01-01T00:00:00Z.
-    pub fn from_milliseconds(milliseconds: i64) -> Self {
+    pub const fn from_milliseconds(milliseconds: i64) -> Self {
         Self { milliseconds }
     }
 

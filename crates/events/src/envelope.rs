@@ -1,19 +1,17 @@
 //! An envelope, read and checked.
 
-use std::fmt;
+use std::collections::BTreeMap;
 
 use lyceum_core::limits::EVENT_ENVELOPE_MAX_RECORDS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use crate::CONTEXT;
 use crate::check::{self, Item, instant, is_iri, not_an_instant, short};
 use crate::event::{Entity, Event};
 use crate::faults::Faults;
+use crate::reader::Reader;
 use crate::tree::Tree;
 
 /// An envelope, read and checked.
@@ -31,139 +29,181 @@ pub struct Envelope {
 
 /// Reads and checks an envelope (Caliper 1.2, section 5).
 ///
-/// Errors: `Malformed` with each fault, a bounded number of them, in the order of the envelope;
-/// `Invalid` when its version is another one.
+/// Errors: `Malformed` with each fault, a bounded number of them, those of the envelope before those of its
+/// events; `Invalid` when its version is another one.
 pub fn parse(text: &str) -> Result<Envelope> {
-    let members: Members<'_> = serde_json::from_str(text).map_err(|error| {
-        Problem::new(ProblemKind::Malformed, format!("the body is no JSON object: {error}"))
-    })?;
-    let mut faults = Faults::default();
-    let [sensor, send_time, version, data] = members.known(&mut faults);
-    if let Some(Value::String(version)) = value(version)
+    let Members { known, data, mut faults } = Members::read(text).ok_or_else(|| no_object(text))?;
+    let [sensor, send_time, version] = &known;
+    if let Some(Tree::Text(version)) = version
         && version != CONTEXT
     {
-        let message = format!("'{}' is not served; '{CONTEXT}' is", short(&version));
+        let message = format!("'{}' is not served; '{CONTEXT}' is", short(version));
         return Err(Problem::invalid("dataVersion", message));
     }
     let sensor = member(&mut faults, "sensor", sensor);
-    if sensor.as_deref().is_some_and(|sensor| !is_iri(sensor)) {
+    if sensor.is_some_and(|sensor| !is_iri(sensor)) {
         faults.at("sensor", "is no IRI such as https://…");
     }
     let sent = member(&mut faults, "sendTime", send_time);
-    let send_time = sent.as_deref().and_then(instant);
-    if let (Some(text), None) = (&sent, send_time) {
+    let send_time = sent.and_then(instant);
+    if let (Some(text), None) = (sent, send_time) {
         faults.at("sendTime", not_an_instant(text));
     }
     member(&mut faults, "dataVersion", version);
-    let mut envelope = Envelope {
-        sensor: sensor.unwrap_or_default(),
-        send_time: send_time.unwrap_or(Timestamp::from_milliseconds(0)),
-        events: Vec::new(),
-        entities: Vec::new(),
+    let Some(data) = data else {
+        faults.at("data", "is missing");
+        return Err(faults.problem().expect("one was just found"));
     };
-    faults.inside("data", |faults| items(faults, data, &mut envelope));
-    match faults.problem() {
-        Some(problem) => Err(problem),
-        None => Ok(envelope),
+    faults.append(data.faults);
+    if let Some(problem) = faults.problem() {
+        return Err(problem);
     }
+    let sensor = sensor.unwrap_or_default().to_owned();
+    let send_time = send_time.unwrap_or(EPOCH);
+    let mut events = data.events;
+    for event in &mut events {
+        event.sensor.clone_from(&sensor);
+        event.send_time = send_time;
+    }
+    Ok(Envelope { sensor, send_time, events, entities: data.entities })
+}
+
+const EPOCH: Timestamp = Timestamp::from_milliseconds(0);
+
+fn no_object(text: &str) -> Problem {
+    let why = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).err();
+    let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+    Problem::new(ProblemKind::Malformed, format!("the body is no JSON object{why}"))
 }
 
 /// A member of the envelope that must be text.
-fn member(faults: &mut Faults, name: &str, raw: Option<&RawValue>) -> Option<String> {
-    match value(raw) {
-        Some(Value::String(text)) if !text.is_empty() => return Some(text),
-        Some(Value::Null) | None => faults.at(name, "is missing"),
+fn member<'t>(faults: &mut Faults, name: &str, value: &'t Option<Tree<'_>>) -> Option<&'t str> {
+    match value {
+        Some(Tree::Text(text)) if !text.is_empty() => return Some(text),
+        Some(Tree::Null) | None => faults.at(name, "is missing"),
         Some(_) => faults.at(name, "is not text"),
     }
     None
 }
 
-fn value(raw: Option<&RawValue>) -> Option<Value> {
-    serde_json::from_str(raw?.get()).ok()
+/// The members of a JSON object that may be an envelope.
+#[derive(Default)]
+struct Members<'a> {
+    /// Those of [`NAMES`].
+    known: [Option<Tree<'a>>; 3],
+    data: Option<Data>,
+    /// Of members that stand twice, and of those that no envelope has.
+    faults: Faults,
 }
 
-fn items(faults: &mut Faults, data: Option<&RawValue>, envelope: &mut Envelope) {
-    let Some(data) = data else { return faults.here("is missing") };
-    let items: Vec<&RawValue> = match serde_json::from_str(data.get()) {
-        Ok(items) => items,
-        Err(_) => return faults.here("is not a list of events"),
-    };
-    if items.is_empty() {
-        faults.here("is empty; an envelope carries at least one event");
-    }
-    if items.len() > EVENT_ENVELOPE_MAX_RECORDS {
-        return faults.here(format!(
-            "holds {} items; send at most {EVENT_ENVELOPE_MAX_RECORDS} at once",
-            items.len()
-        ));
-    }
-    for (index, raw) in items.into_iter().enumerate() {
-        faults.item(index, |faults| item(faults, raw, envelope));
-    }
-}
+/// The members of an envelope beside its `data`.
+const NAMES: [&str; 3] = ["sensor", "sendTime", "dataVersion"];
 
-fn item(faults: &mut Faults, raw: &RawValue, envelope: &mut Envelope) {
-    let tree: Tree<'_> = match serde_json::from_str(raw.get()) {
-        Ok(tree) => tree,
-        Err(error) => return faults.here(format!("cannot be read: {error}")),
-    };
-    let before = faults.count();
-    let sort = check::item(faults, &tree);
-    if faults.count() > before {
-        return;
-    }
-    match sort {
-        Item::Event => {
-            let event = Event::of(&tree, raw.get(), &envelope.sensor, envelope.send_time);
-            envelope.events.push(event);
-        }
-        Item::Entity => {
-            let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
-            envelope.entities.push(Entity { id: id.to_owned(), body: raw.get().to_owned() });
-        }
-    }
+/// What was sent, as far as it can be read without the rest of the envelope.
+#[derive(Default)]
+struct Data {
+    /// Sensor and send time are still open.
+    events: Vec<Event>,
+    entities: Vec<Entity>,
+    faults: Faults,
 }
-
-/// The members of a JSON object as they were sent, repeated ones too.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// The envelope's four members. Notes repeated ones and those that no envelope has.
-    fn known(&self, faults: &mut Faults) -> [Option<&'a RawValue>; 4] {
-        const NAMES: [&str; 4] = ["sensor", "sendTime", "dataVersion", "data"];
-        let mut known = [None; 4];
-        for (name, raw) in &self.0 {
-            match NAMES.iter().position(|member| member == name) {
-                Some(at) if known[at].replace(*raw).is_none() => {}
-                Some(_) => faults.at(name, "stands twice"),
-                None => faults.at(
-                    short(name),
-                    "an envelope has no such member; it has sensor, sendTime, dataVersion, data",
-                ),
+    /// Reads each byte once. `None`: the text is no JSON object.
+    fn read(text: &'a str) -> Option<Self> {
+        let (mut members, mut reader) = (Self::default(), Reader::of(text));
+        reader.takes('{').then_some(())?;
+        if !reader.takes('}') {
+            loop {
+                let name: String = reader.value()?.0.ok()?;
+                reader.takes(':').then_some(())?;
+                members.take(&name, &mut reader)?;
+                if reader.takes('}') {
+                    break;
+                }
+                reader.takes(',').then_some(())?;
             }
         }
-        known
+        reader.is_over().then_some(members)
+    }
+
+    fn take(&mut self, name: &str, reader: &mut Reader<'a>) -> Option<()> {
+        let is_again = if name == "data" {
+            self.data.replace(Data::read(reader)?).is_some()
+        } else {
+            let value = reader.value()?.0.unwrap_or(Tree::Null);
+            match NAMES.iter().position(|known| *known == name) {
+                Some(at) => self.known[at].replace(value).is_some(),
+                None => {
+                    let message = "an envelope has no such member; it has sensor, sendTime, dataVersion, data";
+                    self.faults.at(short(name), message);
+                    false
+                }
+            }
+        };
+        if is_again {
+            self.faults.at(name, "stands twice");
+        }
+        Some(())
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an envelope")
+impl Data {
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let (mut data, mut faults) = (Self::default(), Faults::default());
+        faults.inside("data", |faults| match reader.takes('[') {
+            true => data.items(faults, reader),
+            false => {
+                faults.here("is not a list of events");
+                reader.skip()
             }
+        })?;
+        data.faults = faults;
+        Some(data)
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(name) = map.next_key::<String>()? {
-                    members.push((name, map.next_value()?));
-                }
-                Ok(Members(members))
+    fn items(&mut self, faults: &mut Faults, reader: &mut Reader<'_>) -> Option<()> {
+        if reader.takes(']') {
+            faults.here("is empty; an envelope carries at least one event");
+            return Some(());
+        }
+        let mut count = 0;
+        loop {
+            if count < EVENT_ENVELOPE_MAX_RECORDS {
+                let (tree, text) = reader.value()?;
+                faults.item(count, |faults| self.item(faults, tree, text));
+            } else {
+                reader.skip()?;
+            }
+            count += 1;
+            if reader.takes(']') {
+                break;
+            }
+            reader.takes(',').then_some(())?;
+        }
+        if count > EVENT_ENVELOPE_MAX_RECORDS {
+            let most = EVENT_ENVELOPE_MAX_RECORDS;
+            faults.here(format!("holds {count} items; send at most {most} at once"));
+        }
+        Some(())
+    }
+
+    fn item(&mut self, faults: &mut Faults, tree: serde_json::Result<Tree<'_>>, text: &str) {
+        let tree = match tree {
+            Ok(tree) => tree,
+            Err(error) => return faults.here(format!("cannot be read: {error}")),
+        };
+        let before = faults.count();
+        let sort = check::item(faults, &tree);
+        if faults.count() > before {
+            return;
+        }
+        match sort {
+            Item::Event => self.events.push(Event::of(&tree, text, "", EPOCH)),
+            Item::Entity => {
+                let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
+                self.entities.push(Entity { id: id.to_owned(), body: text.to_owned() });
             }
         }
-        deserializer.deserialize_map(Reader)
     }
 }

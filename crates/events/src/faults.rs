@@ -50,6 +50,13 @@ impl Faults {
         result
     }
 
+    /// Notes those that were found elsewhere.
+    pub(crate) fn append(&mut self, others: Self) {
+        self.found.extend(others.found);
+        self.further += others.further + self.found.len().saturating_sub(EVENT_MAX_REPORTED_FAULTS);
+        self.found.truncate(EVENT_MAX_REPORTED_FAULTS);
+    }
+
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.found.len() + self.further

@@ -11,6 +11,7 @@ mod event;
 pub mod facts;
 mod faults;
 mod profiles;
+mod reader;
 pub mod repository;
 mod tree;
 mod vocabulary;

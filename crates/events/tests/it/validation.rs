@@ -1,9 +1,12 @@
 //! What an envelope may say: each case changes one thing in a good one and names the place of the
 //! fault.
 
+use std::collections::BTreeMap;
+
 use lyceum_core::ProblemKind;
 use lyceum_core::random::Stream;
 use lyceum_events::{CONTEXT, parse};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 /// An envelope with an activity, time spent and an event of a standard profile.
@@ -228,9 +231,14 @@ fn broken_envelopes_never_stop_the_parser() {
     let good = good().to_string();
     let nested = br#"{"data":[[[[{"a":"\u0000"}]]]],"sensor":"a:b","sensor":"a:b"}"#;
     lyceum_testkit::fuzz::run("envelope", &[good.as_bytes(), nested], |bytes| {
-        if let Ok(text) = std::str::from_utf8(bytes)
-            && let Ok(envelope) = parse(text)
-        {
+        let Ok(text) = std::str::from_utf8(bytes) else { return };
+        let parsed = parse(text);
+        // What is JSON, another reader says, too.
+        let is_object = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).is_ok();
+        let is_refused =
+            matches!(&parsed, Err(problem) if problem.message.contains("no JSON object"));
+        assert_eq!(is_object, !is_refused, "{parsed:?}");
+        if let Ok(envelope) = parsed {
             assert_eq!(parse(text).unwrap(), envelope);
         }
     });

@@ -1,0 +1,97 @@
+//! JSON, read a value at a time, with the text that each stands in.
+//!
+//! An event is read, and kept exactly as it was sent. To look for its end first would be to read each byte twice.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
+/// What stands behind a number or a word.
+const ENDS: [char; 7] = [',', ']', '}', ' ', '\t', '\r', '\n'];
+
+/// What is left of a text.
+pub(crate) struct Reader<'a>(&'a str);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// Takes a mark such as `{`. Answers whether it comes next.
+    pub(crate) fn takes(&mut self, mark: char) -> bool {
+        let rest = self.0.trim_start_matches(WHITE).strip_prefix(mark);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.trim_start_matches(WHITE).is_empty()
+    }
+
+    /// Steps over the next value. `None`: what comes next is no JSON.
+    pub(crate) fn skip(&mut self) -> Option<()> {
+        self.value::<IgnoredAny>().map(drop)
+    }
+
+    /// The next value, which may be JSON that is not wanted here, and its text. `None`: what comes next is no JSON.
+    pub(crate) fn value<T: Deserialize<'a>>(&mut self) -> Option<(serde_json::Result<T>, &'a str)> {
+        let text = self.0.trim_start_matches(WHITE);
+        let (value, bytes) = match text.as_bytes().first()? {
+            b'{' | b'[' | b'"' => match first(text)? {
+                (Err(error), _) => {
+                    (Err(error), first::<IgnoredAny>(text).filter(|(any, _)| any.is_ok())?.1)
+                }
+                read => read,
+            },
+            _ => {
+                let bytes = text.find(ENDS).unwrap_or(text.len());
+                serde_json::from_str::<IgnoredAny>(&text[..bytes]).ok()?;
+                (serde_json::from_str(&text[..bytes]), bytes)
+            }
+        };
+        let (value_text, rest) = text.split_at(bytes);
+        self.0 = rest;
+        Some((value, value_text))
+    }
+}
+
+/// The value at the start of the text, which shows its own end, and how long it is.
+fn first<'a, T: Deserialize<'a>>(text: &'a str) -> Option<(serde_json::Result<T>, usize)> {
+    let mut values = Deserializer::from_str(text).into_iter();
+    let value = values.next()?;
+    Some((value, values.byte_offset()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn values_are_read_with_their_text() {
+        let mut reader = Reader::of(" [ {\"a\": [1, \"]\"]} ,-2.5e3,\"x\\\"y\" , null]\n");
+        assert!(reader.takes('['));
+        for text in [r#"{"a": [1, "]"]}"#, "-2.5e3", r#""x\"y""#, "null"] {
+            let (value, of) = reader.value::<Value>().unwrap();
+            assert_eq!((of, value.unwrap()), (text, serde_json::from_str(text).unwrap()));
+            assert!(reader.takes(',') || reader.takes(']'), "{}", reader.0);
+        }
+        assert!(reader.is_over() && !reader.takes(']') && reader.value::<Value>().is_none());
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_stepped_over_and_what_is_no_json_ends_it() {
+        let mut reader = Reader::of(r#"{"a":["b"]} "c" 7"#);
+        for text in [r#"{"a":["b"]}"#, r#""c""#, "7"] {
+            let (value, of) = reader.value::<bool>().unwrap();
+            assert!(value.is_err());
+            assert_eq!(of, text);
+        }
+        for text in ["", "{", r#"{"a" 1}"#, "tru", "1-", "01", "\"a", "]", "[1,]", "\u{a0}1"] {
+            assert!(Reader::of(text).value::<Value>().is_none(), "{text}");
+        }
+    }
+}
