@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_core::limits::EVENT_ENVELOPE_MAX_RECORDS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use crate::CONTEXT;
 use crate::check::{self, Item, instant, is_iri, not_an_instant, short};
@@ -33,7 +33,7 @@ pub struct Envelope {
 /// events; `Invalid` when its version is another one.
 pub fn parse(text: &str) -> Result<Envelope> {
     let Members { known, data, mut faults } = Members::read(text).ok_or_else(|| no_object(text))?;
-    let [sensor, send_time, version] = &known;
+    let [sensor, send_time, version] = known.each_ref().map(Option::as_ref);
     if let Some(Tree::Text(version)) = version
         && version != CONTEXT
     {
@@ -71,13 +71,13 @@ pub fn parse(text: &str) -> Result<Envelope> {
 const EPOCH: Timestamp = Timestamp::from_milliseconds(0);
 
 fn no_object(text: &str) -> Problem {
-    let why = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).err();
+    let why = serde_json::from_str::<BTreeMap<String, &RawValue>>(text).err();
     let why = why.map(|error| format!(": {error}")).unwrap_or_default();
     Problem::new(ProblemKind::Malformed, format!("the body is no JSON object{why}"))
 }
 
 /// A member of the envelope that must be text.
-fn member<'t>(faults: &mut Faults, name: &str, value: &'t Option<Tree<'_>>) -> Option<&'t str> {
+fn member<'t>(faults: &mut Faults, name: &str, value: Option<&'t Tree<'_>>) -> Option<&'t str> {
     match value {
         Some(Tree::Text(text)) if !text.is_empty() => return Some(text),
         Some(Tree::Null) | None => faults.at(name, "is missing"),

@@ -231,8 +231,7 @@ async fn what_is_kept_survives_the_process() {
 ///
 /// Each round measures the neighbour alone right before it measures it beside a trouble that has just begun, and
 /// the middle round counts: a machine is not equally quick for minutes. A round in which the machine's own host
-/// took its cores away measured that, and does not count. What a request takes when it is alone is little more
-/// than a millisecond, so that a few wake-ups of a core are half of that: [`WAKE_UPS`] more are no trouble.
+/// took its cores away measured that, and does not count.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
 fn trouble_is_not_felt_next_door() {
@@ -268,7 +267,7 @@ async fn felt_next_door() -> Vec<&'static str> {
         let ratio = |(alone, beside): &(Duration, Duration)| beside.div_duration_f64(*alone);
         rounds.sort_by(|one, other| ratio(one).total_cmp(&ratio(other)));
         let (alone, beside) = rounds[ROUNDS / 2];
-        if beside > alone.mul_f64(1.5).max(alone + WAKE_UPS) {
+        if beside > alone.mul_f64(1.5) {
             felt.push(path);
         }
     }
@@ -276,7 +275,6 @@ async fn felt_next_door() -> Vec<&'static str> {
 }
 
 const ROUNDS: usize = 5;
-const WAKE_UPS: Duration = Duration::from_micros(500);
 
 /// The neighbour's slowest hundredth alone, and beside a trouble that begins; none where the host took more
 /// than a fiftieth of the time.
