@@ -113,17 +113,11 @@ impl<'a> Members<'a> {
     fn read(text: &'a str) -> Option<Self> {
         let (mut members, mut reader) = (Self::default(), Reader::of(text));
         reader.takes('{').then_some(())?;
-        if !reader.takes('}') {
-            loop {
-                let name: String = reader.value()?.0.ok()?;
-                reader.takes(':').then_some(())?;
-                members.take(&name, &mut reader)?;
-                if reader.takes('}') {
-                    break;
-                }
-                reader.takes(',').then_some(())?;
-            }
-        }
+        reader.each('}', |reader| {
+            let name: String = reader.value()?.0.ok()?;
+            reader.takes(':').then_some(())?;
+            members.take(&name, reader)
+        })?;
         reader.is_over().then_some(members)
     }
 
@@ -163,26 +157,22 @@ impl Data {
     }
 
     fn items(&mut self, faults: &mut Faults, reader: &mut Reader<'_>) -> Option<()> {
-        if reader.takes(']') {
-            faults.here("is empty; an envelope carries at least one event");
-            return Some(());
-        }
         let mut count = 0;
-        loop {
-            if count < EVENT_ENVELOPE_MAX_RECORDS {
-                let (tree, text) = reader.value()?;
-                faults.item(count, |faults| self.item(faults, tree, text));
-            } else {
-                reader.skip()?;
-            }
+        reader.each(']', |reader| {
             count += 1;
-            if reader.takes(']') {
-                break;
+            if count > EVENT_ENVELOPE_MAX_RECORDS {
+                return reader.skip();
             }
-            reader.takes(',').then_some(())?;
+            let (tree, text) = reader.value()?;
+            faults.item(count - 1, |faults| self.item(faults, tree, text));
+            Some(())
+        })?;
+        if count == 0 {
+            faults.here("is empty; an envelope carries at least one event");
         }
         if count > EVENT_ENVELOPE_MAX_RECORDS {
             let most = EVENT_ENVELOPE_MAX_RECORDS;
+            faults.forget();
             faults.here(format!("holds {count} items; send at most {most} at once"));
         }
         Some(())

@@ -50,6 +50,12 @@ impl Faults {
         result
     }
 
+    /// Forgets all that were found: another one says more.
+    pub(crate) fn forget(&mut self) {
+        self.found.clear();
+        self.further = 0;
+    }
+
     /// Notes those that were found elsewhere.
     pub(crate) fn append(&mut self, others: Self) {
         self.found.extend(others.found);

@@ -30,6 +30,25 @@ impl<'a> Reader<'a> {
         self.0.trim_start_matches(WHITE).is_empty()
     }
 
+    /// Reads what stands between here and the end of a list or an object, with commas between: `each` reads one of it.
+    /// `None`: that is no JSON.
+    pub(crate) fn each(
+        &mut self,
+        end: char,
+        mut each: impl FnMut(&mut Self) -> Option<()>,
+    ) -> Option<()> {
+        if self.takes(end) {
+            return Some(());
+        }
+        loop {
+            each(self)?;
+            if self.takes(end) {
+                return Some(());
+            }
+            self.takes(',').then_some(())?;
+        }
+    }
+
     /// Steps over the next value. `None`: what comes next is no JSON.
     pub(crate) fn skip(&mut self) -> Option<()> {
         self.value::<IgnoredAny>().map(drop)
@@ -74,11 +93,15 @@ mod tests {
     fn values_are_read_with_their_text() {
         let mut reader = Reader::of(" [ {\"a\": [1, \"]\"]} ,-2.5e3,\"x\\\"y\" , null]\n");
         assert!(reader.takes('['));
-        for text in [r#"{"a": [1, "]"]}"#, "-2.5e3", r#""x\"y""#, "null"] {
-            let (value, of) = reader.value::<Value>().unwrap();
-            assert_eq!((of, value.unwrap()), (text, serde_json::from_str(text).unwrap()));
-            assert!(reader.takes(',') || reader.takes(']'), "{}", reader.0);
-        }
+        let mut texts = Vec::new();
+        let read = reader.each(']', |reader| {
+            let (value, text) = reader.value::<Value>()?;
+            assert_eq!(value.unwrap(), serde_json::from_str::<Value>(text).unwrap());
+            texts.push(text);
+            Some(())
+        });
+        assert_eq!(read, Some(()));
+        assert_eq!(texts, [r#"{"a": [1, "]"]}"#, "-2.5e3", r#""x\"y""#, "null"]);
         assert!(reader.is_over() && !reader.takes(']') && reader.value::<Value>().is_none());
     }
 
@@ -92,6 +115,11 @@ mod tests {
         }
         for text in ["", "{", r#"{"a" 1}"#, "tru", "1-", "01", "\"a", "]", "[1,]", "\u{a0}1"] {
             assert!(Reader::of(text).value::<Value>().is_none(), "{text}");
+        }
+        for (text, is_list) in
+            [("]", true), ("1,2]", true), ("1,]", false), (",]", false), ("1 2]", false)]
+        {
+            assert_eq!(Reader::of(text).each(']', Reader::skip).is_some(), is_list, "{text}");
         }
     }
 }

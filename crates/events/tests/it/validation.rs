@@ -225,6 +225,15 @@ fn faults_are_bounded_in_number_and_keep_their_order() {
     assert!(problem.message.contains("and 499 more"), "{}", problem.message);
 }
 
+#[test]
+fn too_many_items_are_one_fault() {
+    let mut envelope = good();
+    envelope["data"] = json!(vec![1; 10_001]);
+    let problem = parse(&envelope.to_string()).unwrap_err();
+    assert_eq!(problem.details.len(), 1);
+    assert_eq!(problem.message, "data: holds 10001 items; send at most 10000 at once");
+}
+
 /// The parser answers every text, however broken, and what it accepts it accepts again.
 #[test]
 fn broken_envelopes_never_stop_the_parser() {

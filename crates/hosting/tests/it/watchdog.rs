@@ -260,13 +260,13 @@ async fn felt_next_door() -> Vec<&'static str> {
             }
         }
         println!("{path}: p99 alone and beside it {rounds:?}");
-        if rounds.len() < ROUNDS {
+        if rounds.len() < FEWEST_ROUNDS {
             println!("left out: this machine's host leaves it no quiet moment");
             continue;
         }
         let ratio = |(alone, beside): &(Duration, Duration)| beside.div_duration_f64(*alone);
         rounds.sort_by(|one, other| ratio(one).total_cmp(&ratio(other)));
-        let (alone, beside) = rounds[ROUNDS / 2];
+        let (alone, beside) = rounds[rounds.len() / 2];
         if beside > alone.mul_f64(1.5) {
             felt.push(path);
         }
@@ -275,6 +275,8 @@ async fn felt_next_door() -> Vec<&'static str> {
 }
 
 const ROUNDS: usize = 5;
+/// Quiet ones without which nothing was measured.
+const FEWEST_ROUNDS: usize = 3;
 
 /// The neighbour's slowest hundredth alone, and beside a trouble that begins; none where the host took more
 /// than a fiftieth of the time.
