@@ -19,6 +19,9 @@ pub(crate) enum Tree<'a> {
     Object(Object<'a>),
 }
 
+/// Room for the members of an object, of which one of an event has about as many.
+const MEMBERS: usize = 8;
+
 /// A member of an object.
 type Member<'a> = (Cow<'a, str>, Tree<'a>);
 
@@ -168,7 +171,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree<'de>, A::Error> {
-        let mut members = Vec::new();
+        let mut members = Vec::with_capacity(MEMBERS);
         while let Some(Text(name)) = map.next_key()? {
             members.push((name, map.next_value()?));
         }

@@ -1,31 +1,34 @@
 //! Envelopes that wait together share a transaction: its statements cost as much for a thousand
-//! events as for one, and one transaction at a time runs into no other. Each envelope is answered for
-//! itself; none waits for another to arrive.
+//! events as for one. Which they are is settled when the transaction runs, so that it takes all that came
+//! while it waited. Each envelope is answered for itself; none waits for another to arrive.
 
 use std::collections::VecDeque;
-use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept};
-use lyceum_events::{Actors, Envelope, Sent, append_all};
-use lyceum_store::Tx;
+use lyceum_events::{Actors, Envelope, Learned, Sent, append_all};
+use lyceum_store::{Dialect, Tx};
 use tokio::sync::oneshot;
 
 use crate::state::App;
 
-/// The envelopes that wait.
+/// The envelopes that wait, and the actors of those that were kept.
 #[derive(Default)]
-pub(crate) struct Intake(Mutex<Queue>);
+pub(crate) struct Intake {
+    queue: Mutex<Queue>,
+    actors: Actors,
+}
 
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Whether a group is under way.
-    busy: bool,
-    /// Those that groups have looked up.
-    actors: Arc<Actors>,
+    /// Whether a write was asked for that takes all who wait once it runs.
+    is_asked: bool,
+    /// Writes that were asked for and are not durable.
+    writes: usize,
 }
 
 struct Waiting {
@@ -42,11 +45,17 @@ struct Taken {
     envelope: Envelope,
 }
 
+/// Envelopes that share a transaction.
+struct Group {
+    taken: Vec<Taken>,
+    replies: Mutex<Vec<Reply>>,
+}
+
 /// Keeps an envelope; when this answers, it is durable. Answers the number of its job.
 pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<i64> {
     let (reply, answer) = oneshot::channel();
-    let was_busy = {
-        let mut queue = app.intake.queue();
+    let asks = {
+        let mut queue = lock(&app.intake.queue);
         if queue.waiting.len() >= STORE_QUEUE_MAX_ENTRIES {
             return Err(Problem {
                 retry_after_s: Some(1),
@@ -57,9 +66,9 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
             });
         }
         queue.waiting.push_back(Waiting { taken: Taken { client, envelope }, reply });
-        std::mem::replace(&mut queue.busy, true)
+        queue.asks(app.db.dialect())
     };
-    if !was_busy {
+    if asks {
         // A task of its own: a sender that goes away takes nobody else's envelope along.
         tokio::spawn(keep_groups(Arc::clone(app)));
     }
@@ -68,83 +77,112 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
     answer.await.map_err(stopped)?
 }
 
-/// Keeps group after group until nobody waits.
+/// Keeps group after group until nobody waits for it.
 async fn keep_groups(app: App) {
-    while let Some((taken, replies)) = app.intake.next() {
-        let taken = Arc::new(taken);
-        match keep(&app, &taken, 0..taken.len()).await {
-            Ok(jobs) => {
-                for (reply, job) in replies.into_iter().zip(jobs) {
-                    let _ = reply.send(Ok(job)); // an error means that whoever asked has gone
-                }
+    let mut goes_on = true;
+    while goes_on {
+        keep_group(&app).await;
+        let mut queue = lock(&app.intake.queue);
+        queue.writes -= 1;
+        goes_on = queue.asks(app.db.dialect());
+    }
+}
+
+/// Keeps the envelopes that wait when the write runs.
+async fn keep_group(app: &App) {
+    let formed = Arc::new(OnceLock::new());
+    let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
+    let written = app
+        .db
+        .write(move |tx| keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).taken))
+        .await;
+    let group = formed.get_or_init(|| app.intake.form());
+    let mut replies = mem::take(&mut *lock(&group.replies));
+    match written {
+        Ok((jobs, learned)) => {
+            app.intake.actors.learn(learned);
+            for (reply, job) in replies.into_iter().zip(jobs) {
+                let _ = reply.send(Ok(job)); // an error means that whoever asked has gone
             }
-            // One of them is at fault, and which one shows alone.
-            Err(_) if taken.len() > 1 => {
-                for (at, reply) in replies.into_iter().enumerate() {
-                    let kept = keep(&app, &taken, at..at + 1).await;
-                    let _ = reply.send(kept.map(|jobs| jobs[0]));
-                }
+        }
+        // One of them is at fault, and which one shows alone.
+        Err(_) if replies.len() > 1 => {
+            for (at, reply) in replies.into_iter().enumerate() {
+                let _ = reply.send(keep_one(app, &formed, at).await);
             }
-            Err(problem) => {
-                let only = replies.into_iter().next().expect("a group is not empty");
-                let _ = only.send(Err(problem));
+        }
+        Err(problem) => {
+            if let Some(reply) = replies.pop() {
+                let _ = reply.send(Err(problem));
             }
         }
     }
 }
 
-async fn keep(app: &App, taken: &Arc<Vec<Taken>>, which: Range<usize>) -> Result<Vec<i64>> {
-    let (taken, now) = (Arc::clone(taken), app.clock.now());
-    let actors = Arc::clone(&app.intake.queue().actors);
+async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result<i64> {
+    let (group, its_app) = (Arc::clone(formed), Arc::clone(app));
     let write = move |tx: &mut Tx<'_>| {
-        let taken = &taken[which.clone()];
-        let sent: Vec<Sent<'_>> = taken
-            .iter()
-            .map(|Taken { client, envelope }| Sent { client, events: &envelope.events })
-            .collect();
-        let (appended, learned) = append_all(tx, now, &sent, &actors)?;
-        let mut rest = &appended[..];
-        let accepted: Vec<Accepted<'_>> = taken
-            .iter()
-            .map(|Taken { client, envelope }| {
-                let (own, others) = rest.split_at(envelope.events.len());
-                rest = others;
-                Accepted { client, envelope, appended: own }
-            })
-            .collect();
-        Ok((accept(tx, now, &accepted)?, learned))
+        let group = group.get().expect("a group that was written once is formed");
+        keep(tx, &its_app, &group.taken[at..=at])
     };
     let (jobs, learned) = app.db.write(write).await?;
-    if !learned.is_empty() {
-        Arc::make_mut(&mut app.intake.queue().actors).learn(learned);
-    }
-    Ok(jobs)
+    app.intake.actors.learn(learned);
+    Ok(jobs[0])
+}
+
+/// Writes envelopes; answers the numbers of their jobs, and the actors that were not known.
+fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<i64>, Learned)> {
+    let now = app.clock.now();
+    let sent: Vec<Sent<'_>> = taken
+        .iter()
+        .map(|Taken { client, envelope }| Sent { client, events: &envelope.events })
+        .collect();
+    let (appended, learned) = append_all(tx, now, &sent, &app.intake.actors)?;
+    let mut rest = &appended[..];
+    let accepted: Vec<Accepted<'_>> = taken
+        .iter()
+        .map(|Taken { client, envelope }| {
+            let (own, others) = rest.split_at(envelope.events.len());
+            rest = others;
+            Accepted { client, envelope, appended: own }
+        })
+        .collect();
+    Ok((accept(tx, now, &accepted)?, learned))
 }
 
 impl Intake {
-    /// The next envelopes, whose senders still wait; nothing is under way where there are none.
-    fn next(&self) -> Option<(Vec<Taken>, Vec<Reply>)> {
-        let mut queue = self.queue();
+    /// A group of the envelopes that wait now, and whose senders still do.
+    fn form(&self) -> Group {
+        let mut queue = lock(&self.queue);
+        queue.is_asked = false;
         let (mut taken, mut replies, mut events) = (Vec::new(), Vec::new(), 0);
-        while let Some(Waiting { taken: one, reply }) = queue.waiting.pop_front() {
-            if reply.is_closed() {
-                continue;
-            }
-            events += one.envelope.events.len();
-            taken.push(one);
-            replies.push(reply);
-            if events >= EVENT_GROUP_MAX_RECORDS {
-                break;
+        while events < EVENT_GROUP_MAX_RECORDS
+            && let Some(Waiting { taken: one, reply }) = queue.waiting.pop_front()
+        {
+            if !reply.is_closed() {
+                events += one.envelope.events.len();
+                taken.push(one);
+                replies.push(reply);
             }
         }
-        if taken.is_empty() {
-            queue.busy = false;
-            return None;
-        }
-        Some((taken, replies))
+        Group { taken, replies: Mutex::new(replies) }
     }
+}
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Queue {
+    /// Whether a write is to be asked for. On SQLite one may be on its way while others are synced; two at
+    /// once on PostgreSQL would run into each other.
+    fn asks(&mut self, dialect: Dialect) -> bool {
+        let may = self.writes == 0 || dialect == Dialect::Sqlite;
+        let asks = may && !self.is_asked && !self.waiting.is_empty();
+        if asks {
+            self.is_asked = true;
+            self.writes += 1;
+        }
+        asks
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,6 +14,7 @@ mod backup;
 mod checkpoint;
 mod db;
 pub mod dialect;
+mod durable;
 mod inspect;
 pub mod jobs;
 pub mod migrate;

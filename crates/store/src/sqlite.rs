@@ -1,4 +1,4 @@
-//! SQLite: one writer thread with group commit, inline reads, a few scan threads.
+//! SQLite: one writer thread with group commit and one that syncs, inline reads, a few scan threads.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use rusqlite::{CachedStatement, Connection, OpenFlags};
 use thread_local::ThreadLocal;
 
 use crate::checkpoint::Checkpoints;
+use crate::durable::{Syncs, log_of};
 use crate::problem::{self, Nul, unavailable};
 use crate::tally::Deltas;
 use crate::task::{self, Task};
@@ -90,9 +91,11 @@ impl File {
             .busy_timeout(Duration::from_millis(self.options.lock_wait_ms))
             .map_err(failed)?;
         if access.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            // What the writer commits is synced beside it ([`Syncs`]).
+            let synchronous = if purpose == Use::Write { "NORMAL" } else { "FULL" };
             connection
                 .execute_batch(&format!(
-                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous};
                      PRAGMA journal_size_limit = {SQLITE_LOG_KEPT_BYTES};
                      PRAGMA wal_autocheckpoint = {LOG_PAGES}"
                 ))
@@ -138,9 +141,8 @@ impl File {
     /// The log of a long write is as long as the write: its disk is given back at once. Somebody who
     /// reads meanwhile may prevent that, and then a later write does it.
     fn give_back_log(&self, connection: &Connection) {
-        let mut log = self.path.clone().into_os_string();
-        log.push("-wal");
-        if std::fs::metadata(log).is_ok_and(|log| log.len() > SQLITE_LOG_KEPT_BYTES) {
+        if std::fs::metadata(log_of(&self.path)).is_ok_and(|log| log.len() > SQLITE_LOG_KEPT_BYTES)
+        {
             let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         }
     }
@@ -152,7 +154,12 @@ impl Sqlite {
         let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let connection = file.connect(Use::Write)?;
         let checkpoints = Checkpoints::start(&file)?;
-        spawn("store-writer", move || write_batches(&connection, &waiting_writes, checkpoints))?;
+        // Whoever has read holds the file, and with it the log, until it closes.
+        read(&connection, |tx| tx.query("SELECT 1 FROM sqlite_schema", &[], |_| Ok(false)))?;
+        let syncs = Syncs::start(&file.path)?;
+        spawn("store-writer", move || {
+            write_batches(&connection, &waiting_writes, checkpoints, &syncs);
+        })?;
         let (scans, waiting_scans) = bounded(STORE_QUEUE_MAX_ENTRIES);
         for _ in 0..SQLITE_SCAN_THREADS {
             let (file, waiting) = (file.clone(), waiting_scans.clone());
@@ -219,23 +226,27 @@ fn write_batches(
     connection: &Connection,
     queue: &Receiver<Box<dyn Task>>,
     mut checkpoints: Checkpoints,
+    syncs: &Syncs,
 ) {
     while let Ok(first) = queue.recv() {
         let mut done = Vec::new();
-        let outcome = write_batch(connection, first, queue, &mut done);
-        if let Err(problem) = &outcome {
-            // Who waits behind a failed batch would wait as long for the same answer.
-            done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES));
-            tracing::error!(%problem, writes = done.len(), "no commit");
-        }
-        for task in done {
-            task.answer(outcome.as_ref().copied().map_err(problem::copy));
+        match write_batch(connection, first, queue, &mut done) {
+            Ok(()) => syncs.committed(done),
+            Err(problem) => {
+                // Who waits behind a failed batch would wait as long for the same answer.
+                done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES));
+                tracing::error!(%problem, writes = done.len(), "no commit");
+                for task in done {
+                    task.answer(Err(problem::copy(&problem)));
+                }
+            }
         }
         checkpoints.committed(connection);
     }
 }
 
-/// Runs the waiting closures and commits them together.
+/// Runs the closures that wait and commits them together. Those that come meanwhile are for the next
+/// commit: where all who write wait for one, nobody is left to send what the next one is made of.
 ///
 /// A savepoint a closure would cost a tenth of a short write, so there is none at first. Most
 /// refusals come before a closure has written anything; where one comes later, the batch is rolled
@@ -247,6 +258,7 @@ fn write_batch(
     done: &mut Vec<Box<dyn Task>>,
 ) -> Result<()> {
     done.push(first);
+    done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES - 1));
     let mut transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
     let mut deltas = Deltas::default();
     let mut careful = false;
@@ -264,9 +276,6 @@ fn write_batch(
             continue;
         }
         at += 1;
-        if at == done.len() && at < STORE_WRITE_BATCH_MAX_ENTRIES {
-            done.extend(queue.try_recv());
-        }
     }
     deltas.flush(&mut Tx::new(Session::Sqlite(connection)), 0)?;
     transaction.commit()

@@ -2,6 +2,7 @@
 //! trace of the system calls that shows a sync before each answer.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -38,7 +39,7 @@ impl Api {
 
     /// Creates an organization; whether that was acknowledged. A broken connection answers no.
     /// Panics when the server refuses.
-    fn create(&self, id: &str) -> bool {
+    pub fn create(&self, id: &str) -> bool {
         let body = format!(r#"{{"org":{{"sourcedId":"{id}","name":"{id}","type":"school"}}}}"#);
         let request = self.agent.post(format!("{}{ORGS}", self.base));
         let request = request.header("Authorization", &self.authorization);
@@ -122,6 +123,24 @@ impl Api {
         assert!(asked.is_ok_and(|asked| asked.success()), "strace can be ended");
         let _ = strace.wait();
         Some(Trace::read(&file))
+    }
+
+    /// [`Api::create`] while `strace` makes each sync of the server's process fail. `None`, with nothing
+    /// done, where `strace` may not attach.
+    pub fn create_unsynced(&self, pid: u32, id: &str) -> Option<bool> {
+        let mut strace = Command::new("strace")
+            .args(["-f", "-o", "/dev/null", "-e", "inject=fdatasync:error=EIO"])
+            .args(["-p", &pid.to_string()])
+            .stderr(Stdio::piped())
+            .spawn()
+            .ok()?;
+        let mut said = BufReader::new(strace.stderr.take().expect("it was piped"));
+        let mut first = String::new();
+        let is_read = said.read_line(&mut first).is_ok();
+        let created = (is_read && first.contains("attached")).then(|| self.create(id));
+        let _ = strace.kill();
+        let _ = strace.wait();
+        created
     }
 
     fn create_all(&self, prefix: &str, creates: usize) {

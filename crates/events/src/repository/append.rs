@@ -98,13 +98,12 @@ pub fn append_all(
     sent: &[Sent<'_>],
     known: &Actors,
 ) -> Result<(Vec<Appended>, Learned)> {
-    let (actors, learned) = names::actors(tx, known, sent.iter().flat_map(|one| one.events))?;
-    let mut actors = actors.into_iter();
-    let mut items: Vec<Item<'_>> = Vec::with_capacity(actors.len());
-    for &Sent { client, events } in sent {
-        let parts = events.iter().zip(actors.by_ref());
-        items.extend(parts.map(|(event, actor)| Item { client, event, actor }));
-    }
+    let events: Vec<&Event> = sent.iter().flat_map(|one| one.events).collect();
+    let (actors, learned) = names::actors(tx, known, &events)?;
+    let clients = sent.iter().flat_map(|one| one.events.iter().map(|_| one.client));
+    let parts = clients.zip(events).zip(actors);
+    let items: Vec<Item<'_>> =
+        parts.map(|((client, event), actor)| Item { client, event, actor }).collect();
     let sources = items.iter().map(|item| (item.event.sensor.as_str(), item.client));
     let batch = Batch { now, sources: names::sources(tx, sources)? };
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Dialect, Tx, Value};
 
 use super::runs::{Hold, Packed, Record, Runs, pack};
-use super::{GATHERED_ROWS, lists, marks};
+use super::{GATHERED_ROWS, RUN_MIN_RECORDS, lists, marks};
 
 /// The hash of an id, and the number of the version that counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,10 +50,49 @@ pub(super) fn claim(
 ) -> Result<BTreeMap<i64, i64>> {
     // Sorted, so that two transactions never wait in a ring.
     keys.sort_unstable();
-    let hold = if gathered { Hold::Alone } else { Hold::Shared };
+    // Two transactions of PostgreSQL that claim the same id meet in the index over the rows.
+    let at_once = keys.len() >= RUN_MIN_RECORDS && tx.dialect() == Dialect::Sqlite;
+    let hold = if gathered || at_once { Hold::Alone } else { Hold::Shared };
     let mut runs = Runs::open(tx, hold)?;
     let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
     let mut taken = in_runs(tx, &runs, &hashes)?;
+    let claimed = if at_once {
+        taken.extend(young(tx, &hashes)?);
+        claim_in_run(tx, &mut runs, keys, &mut taken)
+    } else {
+        claim_as_rows(tx, keys, &hashes, &mut taken)
+    };
+    claimed?;
+    if gathered {
+        gather(tx, &mut runs)?;
+    }
+    Ok(taken)
+}
+
+/// Of a hash that stands twice among the keys the first number holds it.
+fn claim_in_run(
+    tx: &mut Tx<'_>,
+    runs: &mut Runs<Id>,
+    keys: &[(i64, i64)],
+    taken: &mut BTreeMap<i64, i64>,
+) -> Result<()> {
+    let mut free: Vec<Id> = Vec::with_capacity(keys.len());
+    for &(hash, seq) in keys {
+        if free.last().is_some_and(|last| last.hash == hash) {
+            taken.insert(hash, free[free.len() - 1].seq);
+        } else if !taken.contains_key(&hash) {
+            free.push(Id { hash, seq });
+        }
+    }
+    runs.add(tx, free)
+}
+
+fn claim_as_rows(
+    tx: &mut Tx<'_>,
+    keys: &[(i64, i64)],
+    hashes: &[i64],
+    taken: &mut BTreeMap<i64, i64>,
+) -> Result<()> {
     let free: Vec<Value<'_>> = keys
         .iter()
         .filter(|(hash, _)| !taken.contains_key(hash))
@@ -61,12 +100,9 @@ pub(super) fn claim(
         .collect();
     let claimed = insert(tx, &free)?;
     if claimed < keys.len() as u64 {
-        taken.extend(young(tx, &hashes)?);
+        taken.extend(young(tx, hashes)?);
     }
-    if gathered {
-        gather(tx, &mut runs)?;
-    }
-    Ok(taken)
+    Ok(())
 }
 
 fn insert(tx: &mut Tx<'_>, values: &[Value<'_>]) -> Result<u64> {

@@ -35,6 +35,9 @@ const GATHERED: i64 = 1 << 12;
 /// Young rows that become one run at most: more than come in between, so that old ones become fewer.
 const GATHERED_ROWS: i64 = 4 * GATHERED;
 
+/// So many records that come together are a run at once: a row each would cost more.
+const RUN_MIN_RECORDS: usize = 32;
+
 /// `$from, …` for one padded `IN` list.
 fn marks(from: usize) -> String {
     (from..from + LIST).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")

@@ -1,6 +1,7 @@
 //! Sources and actors, which the log names by number.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{PoisonError, RwLock};
 
 use lyceum_core::limits::EVENT_ACTORS_KNOWN_COUNT;
 use lyceum_core::{Problem, Result};
@@ -46,64 +47,80 @@ fn names(event: &Event) -> Names<'_> {
 
 /// Actors whose numbers are known without asking the store. A number never changes, but a transaction that
 /// gave one may fail: only what was committed is learned.
-#[derive(Clone, Debug, Default)]
-pub struct Actors(HashMap<String, i64>);
+#[derive(Debug, Default)]
+pub struct Actors(RwLock<Known>);
+
+/// Numbers by IRI, and of one IRI by e-mail.
+#[derive(Debug, Default)]
+struct Known {
+    numbers: HashMap<String, Vec<(String, i64)>>,
+    count: usize,
+}
 
 /// Actors that a transaction looked up.
 #[derive(Debug, Default)]
-pub struct Learned(Vec<(String, i64)>);
-
-impl Learned {
-    /// Whether all were known.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
+pub struct Learned(Vec<(String, String, i64)>);
 
 impl Actors {
     /// Keeps what a transaction looked up that was committed.
-    pub fn learn(&mut self, learned: Learned) {
-        if self.0.len() + learned.0.len() > EVENT_ACTORS_KNOWN_COUNT {
-            self.0.clear();
+    pub fn learn(&self, Learned(actors): Learned) {
+        if actors.is_empty() {
+            return;
         }
-        self.0.extend(learned.0);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.count + actors.len() > EVENT_ACTORS_KNOWN_COUNT {
+            *known = Known::default();
+        }
+        for (iri, email, number) in actors {
+            if known.number((&iri, &email)).is_none() {
+                known.count += 1;
+                known.numbers.entry(iri).or_default().push((email, number));
+            }
+        }
+    }
+
+    /// The numbers of the events' actors, as far as they are known.
+    fn numbers(&self, events: &[&Event]) -> Vec<Option<i64>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        events.iter().map(|event| known.number(names(event))).collect()
     }
 }
 
-/// What an actor is known by: no IRI holds a line break.
-fn key((iri, email): Names<'_>) -> String {
-    [iri, "\n", email].concat()
+impl Known {
+    fn number(&self, (iri, email): Names<'_>) -> Option<i64> {
+        let of_iri = self.numbers.get(iri)?;
+        of_iri.iter().find(|(known, _)| known == email).map(|(_, number)| *number)
+    }
 }
 
 /// The number of each event's actor, and those that were not known; new actors get theirs.
-pub(super) fn actors<'a>(
+pub(super) fn actors(
     tx: &mut Tx<'_>,
     known: &Actors,
-    events: impl Iterator<Item = &'a Event>,
+    events: &[&Event],
 ) -> Result<(Vec<i64>, Learned)> {
-    let mut places: HashMap<Names<'a>, usize> = HashMap::new();
-    let mut of_events = Vec::new();
-    for event in events {
+    let mut numbers = known.numbers(events);
+    let unknown = events.iter().zip(&numbers).filter(|(_, number)| number.is_none());
+    let mut places: HashMap<Names<'_>, usize> = HashMap::new();
+    for (event, _) in unknown {
         let next = places.len();
-        of_events.push(*places.entry(names(event)).or_insert(next));
+        places.entry(names(event)).or_insert(next);
     }
-    let mut numbers = vec![None; places.len()];
-    for (names, place) in &places {
-        numbers[*place] = known.0.get(&key(*names)).copied();
-    }
-    let unknown: Vec<(Names<'_>, usize)> = places
-        .iter()
-        .map(|(names, place)| (*names, *place))
-        .filter(|(_, place)| numbers[*place].is_none())
-        .collect();
-    find_or_make(tx, &places, &mut numbers)?;
+    let mut found = vec![None; places.len()];
+    find_or_make(tx, &places, &mut found)?;
     let missing = || Problem::internal("an actor was not kept");
-    let learned = unknown
-        .into_iter()
-        .map(|(names, place)| Ok((key(names), numbers[place].ok_or_else(missing)?)))
-        .collect::<Result<_>>()?;
-    let of_events = of_events.into_iter().map(|place| numbers[place].ok_or_else(missing));
-    Ok((of_events.collect::<Result<_>>()?, Learned(learned)))
+    let mut learned = Vec::with_capacity(places.len());
+    for ((iri, email), place) in &places {
+        let number = found[*place].ok_or_else(missing)?;
+        learned.push(((*iri).to_owned(), (*email).to_owned(), number));
+    }
+    for (event, number) in events.iter().zip(&mut numbers) {
+        if number.is_none() {
+            *number = found[places[&names(event)]];
+        }
+    }
+    let numbers = numbers.into_iter().map(|number| number.ok_or_else(missing));
+    Ok((numbers.collect::<Result<_>>()?, Learned(learned)))
 }
 
 /// Looks up the numbers that are not known; new actors get theirs.

@@ -34,6 +34,23 @@ fn a_sync_comes_before_every_answer() {
     assert_eq!(unsynced, 0, "of {answered}");
 }
 
+#[test]
+fn a_disk_that_does_not_sync_ends_the_server() {
+    let mut served = Served::start(Store::Sqlite);
+    let before = api(&served);
+    assert!(before.create("synced"));
+    let Some(is_acknowledged) = before.create_unsynced(served.pid(), "unsynced") else {
+        println!("left out, without an strace that may attach: a disk that does not sync");
+        return;
+    };
+    assert!(!is_acknowledged);
+    let status = served.ended();
+    assert!(!status.success(), "{status}");
+    assert!(served.log().contains("the disk did not take the write-ahead log"), "{}", served.log());
+    served = served.again();
+    assert!(api(&served).lost(&["synced".to_owned()]).is_empty());
+}
+
 fn api(served: &Served) -> Api {
     let http = Http::sign_in(&served.base, &served.client("platform", &[]), None);
     Api::new(&served.base, http.token())

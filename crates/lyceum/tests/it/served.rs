@@ -148,6 +148,11 @@ impl Served {
         self.process.wait().unwrap();
     }
 
+    /// Waits until the server has ended by itself.
+    pub(crate) fn ended(&mut self) -> ExitStatus {
+        wait(&mut self.process, START_MAX).unwrap_or_else(|| panic!("it runs on:\n{}", self.log()))
+    }
+
     /// A server on the data of this one, which has ended.
     pub(crate) fn again(self) -> Self {
         Self::on(Rc::clone(&self.data))

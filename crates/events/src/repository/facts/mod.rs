@@ -13,7 +13,7 @@ use lyceum_store::{Row, Tx, Value};
 
 use self::fact::Fact;
 use super::runs::{Hold, Runs};
-use super::{GATHERED_ROWS, lists, marks};
+use super::{GATHERED_ROWS, RUN_MIN_RECORDS, lists, marks};
 use crate::facts::{BUCKET_MS, Context, Facts, Sums};
 
 const COLUMNS: [&str; 14] = [
@@ -36,8 +36,6 @@ const COLUMNS: [&str; 14] = [
 const KEY: usize = 4;
 /// The number under which sums stand that are not one event's.
 const SHARED: i64 = -1;
-/// So many facts that come together are a run at once: a row each would cost more.
-const RUN_MIN_RECORDS: usize = 32;
 /// All buckets.
 pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
 

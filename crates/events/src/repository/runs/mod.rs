@@ -7,7 +7,7 @@
 
 mod head;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
@@ -157,21 +157,23 @@ impl<R: Record> Runs<R> {
         times: &Range<i64>,
         mut each: impl FnMut(R),
     ) -> Result<()> {
-        let mut chunks = BTreeSet::new();
+        let mut chunks: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for run in self.list.iter().filter(|run| run.is_within(times)) {
             let head = read_head::<R>(tx, run)?;
             for lead in leads {
-                chunks.extend(head.chunks_of(*lead).map(|at| number(run, at)));
+                for at in head.chunks_of(*lead) {
+                    chunks.entry(number(run, at)).or_default().push(*lead);
+                }
             }
         }
-        let last = leads.last().copied().unwrap_or_default();
-        fetch::<R>(tx, chunks, |_, records| {
+        fetch::<R>(tx, chunks.keys().copied().collect(), |chunk, records| {
+            let wanted = &chunks[&chunk];
             for record in records {
                 let record = record?;
-                if record.lead() > last {
+                if Some(&record.lead()) > wanted.last() {
                     break;
                 }
-                if times.contains(&record.time()) && leads.binary_search(&record.lead()).is_ok() {
+                if times.contains(&record.time()) && wanted.binary_search(&record.lead()).is_ok() {
                     each(record);
                 }
             }
