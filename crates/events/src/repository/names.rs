@@ -74,7 +74,9 @@ impl Actors {
         for (iri, email, number) in actors {
             if known.number((&iri, &email)).is_none() {
                 known.count += 1;
-                known.numbers.entry(iri).or_default().push((email, number));
+                // Nearly every IRI has one address.
+                let of_iri = known.numbers.entry(iri).or_insert_with(|| Vec::with_capacity(1));
+                of_iri.push((email, number));
             }
         }
     }
