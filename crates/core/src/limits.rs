@@ -151,6 +151,8 @@ pub const PREFLIGHT_MAX_AGE_S: u64 = 600;
 pub const STORE_QUEUE_MAX_ENTRIES: usize = 10_000;
 /// Closures that share one SQLite commit at most.
 pub const STORE_WRITE_BATCH_MAX_ENTRIES: usize = 1000;
+/// Milliseconds for which a SQLite commit takes along what comes after it began.
+pub const STORE_WRITE_BATCH_OPEN_MS: u64 = 1;
 /// SQLite commits that wait for a sync of the disk at most; the writer waits then.
 pub const STORE_UNSYNCED_MAX_ENTRIES: usize = 16;
 /// Times that the store runs a closure at most (serialization failures, lost connections).

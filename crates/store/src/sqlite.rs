@@ -10,6 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{
     SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS, SQLITE_WRITE_CACHE_BYTES,
     STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES, STORE_WRITE_BATCH_MAX_ENTRIES,
+    STORE_WRITE_BATCH_OPEN_MS,
 };
 use lyceum_core::{Problem, Result};
 use rusqlite::config::DbConfig;
@@ -28,6 +29,7 @@ use crate::{Options, Value};
 /// Pages of the write-ahead log from which on the writer itself carries over what is left of it and
 /// begins the log anew (64 MiB); until then [`Checkpoints`] does that beside it.
 const LOG_PAGES: u32 = 16_000;
+const BATCH_OPEN: Duration = Duration::from_millis(STORE_WRITE_BATCH_OPEN_MS);
 
 /// An open SQLite file with its threads. Dropping it ends them once their queues are empty.
 pub(crate) struct Sqlite {
@@ -245,8 +247,9 @@ fn write_batches(
     }
 }
 
-/// Runs the waiting closures and commits them together, with those that come meanwhile: a commit of few
-/// costs a short write a fifth more.
+/// Runs the waiting closures and commits them together, with those that come within its first moment: a
+/// commit of few costs a short write a fifth more. Behind a long write nobody is taken along: where all
+/// who write wait for one commit, nobody is left to send what the next one is made of.
 ///
 /// A savepoint a closure would cost a tenth of a short write, so there is none at first. Most
 /// refusals come before a closure has written anything; where one comes later, the batch is rolled
@@ -258,6 +261,8 @@ fn write_batch(
     done: &mut Vec<Box<dyn Task>>,
 ) -> Result<()> {
     done.push(first);
+    done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES - 1));
+    let begun = Instant::now();
     let mut transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
     let mut deltas = Deltas::default();
     let mut careful = false;
@@ -275,7 +280,8 @@ fn write_batch(
             continue;
         }
         at += 1;
-        if at == done.len() && at < STORE_WRITE_BATCH_MAX_ENTRIES {
+        let is_open = begun.elapsed() < BATCH_OPEN && at < STORE_WRITE_BATCH_MAX_ENTRIES;
+        if is_open && at == done.len() {
             done.extend(queue.try_recv());
         }
     }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::names::{self, Actors, Learned, Sources};
 use super::read::{Logged, Stored, logged};
-use super::{COLLECTION, GATHERED, blocks, facts, ids, lists, marks};
+use super::{COLLECTION, GATHERED, MARKS, blocks, facts, ids, lists};
 use crate::event::{Event, hash};
 
 /// What became of an event.
@@ -187,7 +187,7 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
         Stored::COLUMNS,
-        marks(1)
+        *MARKS
     );
     let mut events = BTreeMap::new();
     for list in lists(&held.values().copied().collect::<Vec<_>>()) {

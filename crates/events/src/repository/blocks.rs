@@ -14,7 +14,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::{lists, marks};
+use super::{MARKS, lists};
 
 /// Bytes in front of a text: the number of its event, and how long it is.
 const HEAD: usize = 8 + 4;
@@ -118,7 +118,7 @@ impl Texts {
             return Ok(texts);
         }
         let mut unpack = Decompressor::new().map_err(Problem::internal)?;
-        let sql = format!("SELECT id, packed FROM event_blocks WHERE id IN ({})", marks(1));
+        let sql = format!("SELECT id, packed FROM event_blocks WHERE id IN ({})", *MARKS);
         for list in lists(&by_block.keys().copied().collect::<Vec<i64>>()) {
             let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
             tx.query(&sql, &values, |row| {

@@ -6,7 +6,7 @@ use lyceum_core::Result;
 use lyceum_store::{Dialect, Tx, Value};
 
 use super::runs::{Hold, Packed, Record, Runs, pack};
-use super::{GATHERED_ROWS, RUN_MIN_RECORDS, lists, marks};
+use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
 
 /// The hash of an id, and the number of the version that counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +57,10 @@ pub(super) fn claim(
     let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
     let mut taken = in_runs(tx, &runs, &hashes)?;
     let claimed = if at_once {
-        taken.extend(young(tx, &hashes)?);
+        // Where all that comes goes into runs, none is young.
+        if tx.query_one("SELECT 1 FROM event_ids LIMIT 1", &[], |_| Ok(()))?.is_some() {
+            taken.extend(young(tx, &hashes)?);
+        }
         claim_in_run(tx, &mut runs, keys, &mut taken)
     } else {
         claim_as_rows(tx, keys, &hashes, &mut taken)
@@ -144,7 +147,7 @@ fn in_runs(tx: &mut Tx<'_>, runs: &Runs<Id>, hashes: &[i64]) -> Result<BTreeMap<
 }
 
 fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
-    let sql = format!("SELECT hash, seq FROM event_ids WHERE hash IN ({})", marks(1));
+    let sql = format!("SELECT hash, seq FROM event_ids WHERE hash IN ({})", *MARKS);
     let mut found = BTreeMap::new();
     for list in lists(hashes) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();

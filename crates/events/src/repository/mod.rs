@@ -13,6 +13,8 @@ mod read;
 mod refusals;
 mod runs;
 
+use std::sync::LazyLock;
+
 pub use accepted::{Accepted, Done, accept, done};
 pub use append::{Appended, Sent, append, append_all};
 pub use flow::{Flow, Minute, flow};
@@ -38,10 +40,9 @@ const GATHERED_ROWS: i64 = 4 * GATHERED;
 /// So many records that come together are a run at once: a row each would cost more.
 const RUN_MIN_RECORDS: usize = 32;
 
-/// `$from, …` for one padded `IN` list.
-fn marks(from: usize) -> String {
-    (from..from + LIST).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")
-}
+/// `$1, …` for one padded `IN` list.
+static MARKS: LazyLock<String> =
+    LazyLock::new(|| (1..=LIST).map(|n| format!("${n}")).collect::<Vec<_>>().join(", "));
 
 /// The items in lists of [`LIST`], the last one padded with its own first item.
 fn lists<T: Copy>(items: &[T]) -> impl Iterator<Item = Vec<T>> {

@@ -9,7 +9,7 @@ use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::{Row, Tx, Value};
 
 use super::blocks::Texts;
-use super::{facts, lists, marks};
+use super::{MARKS, facts, lists};
 use crate::event::Event;
 use crate::facts::BUCKET_MS;
 
@@ -97,7 +97,7 @@ pub(super) fn numbered(
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
         Stored::COLUMNS,
-        marks(1)
+        *MARKS
     );
     for list in lists(seqs) {
         let values: Vec<Value<'_>> = list.iter().copied().map(Value::Int).collect();

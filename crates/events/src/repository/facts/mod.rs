@@ -13,7 +13,7 @@ use lyceum_store::{Row, Tx, Value};
 
 use self::fact::Fact;
 use super::runs::{Hold, Runs};
-use super::{GATHERED_ROWS, RUN_MIN_RECORDS, lists, marks};
+use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
 use crate::facts::{BUCKET_MS, Context, Facts, Sums};
 
 const COLUMNS: [&str; 14] = [
@@ -285,7 +285,7 @@ pub fn last_of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<HashMap<i64,
     })?;
     let mut seqs: Vec<i64> = last.into_values().flat_map(|(_, seqs)| seqs).collect();
     seqs.sort_unstable();
-    let sql = format!("SELECT actor, event_ms FROM event_log WHERE seq IN ({})", marks(1));
+    let sql = format!("SELECT actor, event_ms FROM event_log WHERE seq IN ({})", *MARKS);
     let mut all: HashMap<i64, i64> = HashMap::new();
     for list in lists(&seqs) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();

@@ -98,13 +98,13 @@ impl Filter {
         self.0[block..block + BLOCK].iter().zip(bits).all(|(word, bit)| word & bit != 0)
     }
 
-    /// The first word of a lead's block, and its bit in each word.
+    /// The first word of a lead's block, and its bit in each word: most leads are told by the first two.
     #[expect(clippy::cast_possible_truncation, reason = "halves of a hash are meant")]
-    fn place(&self, lead: i64) -> (usize, [u32; BLOCK]) {
+    fn place(&self, lead: i64) -> (usize, impl Iterator<Item = u32> + use<>) {
         let hash = spread(lead.cast_unsigned());
         let blocks = (self.0.len() / BLOCK) as u64;
         let block = ((hash >> 32) * blocks) >> 32;
-        let bits = SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27));
+        let bits = SALTS.into_iter().map(move |salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27));
         (block as usize * BLOCK, bits)
     }
 }

@@ -18,7 +18,7 @@ use lyceum_store::dialect::turns;
 use lyceum_store::{Tx, Value};
 
 use self::head::Head;
-use super::{lists, marks};
+use super::{MARKS, lists};
 
 /// What a run holds.
 pub(super) trait Record: Copy + Ord {
@@ -351,7 +351,7 @@ fn fetch<R: Record>(
     chunks: BTreeSet<i64>,
     mut each: impl FnMut(i64, Records<'_, R>) -> Result<()>,
 ) -> Result<()> {
-    let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", R::CHUNKS, marks(1));
+    let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", R::CHUNKS, *MARKS);
     for list in lists(&Vec::from_iter(chunks)) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
