@@ -248,7 +248,7 @@ fn write_batches(
 }
 
 /// Runs the waiting closures and commits them together, with those that come within its first moment: a
-/// commit of few costs a short write a fifth more. Behind a long write nobody is taken along: where all
+/// commit of few costs a short write a tenth more. Behind a long write nobody is taken along: where all
 /// who write wait for one commit, nobody is left to send what the next one is made of.
 ///
 /// A savepoint a closure would cost a tenth of a short write, so there is none at first. Most

@@ -98,7 +98,8 @@ impl Filter {
         self.0[block..block + BLOCK].iter().zip(bits).all(|(word, bit)| word & bit != 0)
     }
 
-    /// The first word of a lead's block, and its bit in each word: most leads are told by the first two.
+    /// The first word of a lead's block, and its bit in each word, made one by one: most leads that are not
+    /// there are told by the first two.
     #[expect(clippy::cast_possible_truncation, reason = "halves of a hash are meant")]
     fn place(&self, lead: i64) -> (usize, impl Iterator<Item = u32> + use<>) {
         let hash = spread(lead.cast_unsigned());
