@@ -6,9 +6,13 @@ use anyhow::{Result, bail};
 
 use crate::run::{command, output, run, works};
 
-/// Programs that tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 3] =
-    [("xmllint", "libxml2-utils"), ("strace", "strace"), ("chromium", "chromium")];
+/// Programs that the build and the tests run, with their packages in Debian.
+const PROGRAMS: [(&str, &str); 4] = [
+    ("make", "make"),
+    ("xmllint", "libxml2-utils"),
+    ("strace", "strace"),
+    ("chromium", "chromium"),
+];
 
 /// Installs what is missing, or says what to install.
 pub(crate) fn install() -> Result<()> {
@@ -31,7 +35,7 @@ pub(crate) fn install() -> Result<()> {
         }
     }
     if packages.is_empty() {
-        println!("PostgreSQL, Python, xmllint, strace and Chromium are installed");
+        println!("PostgreSQL, Python, make, xmllint, strace and Chromium are installed");
         return Ok(());
     }
     install_packages(&packages)

@@ -237,8 +237,8 @@ pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
-/// Actors of events whose numbers a server keeps in memory at most: some 25 MB.
-pub const EVENT_ACTORS_KNOWN_COUNT: usize = 100_000;
+/// Actors of events whose numbers a server keeps in memory at most, and sources: some 25 MB each.
+pub const EVENT_NAMES_KNOWN_COUNT: usize = 100_000;
 /// Memory for the heads of runs of events, with which ids are told to be new: two bytes an event.
 pub const EVENT_HEADS_MAX_BYTES: usize = 512 * 1024 * 1024;
 /// Events that come together at least for their text to be packed in blocks.

@@ -22,7 +22,7 @@ use lyceum_store::Migration;
 pub use envelope::{Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{
-    Actor, Actors, Appended, Learned, Logged, Sent, actors_behind, actors_called, append,
+    Actor, Appended, Known, Learned, Logged, Sent, actors_behind, actors_called, append,
     append_all, last_actor, of_actor, scan,
 };
 
@@ -46,5 +46,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 59,
         name: "event_blocks",
         sql: include_str!("../migrations/V59__event_blocks.sql"),
+    },
+    Migration {
+        version: 63,
+        name: "event_storage",
+        sql: include_str!("../migrations/V63__event_storage.sql"),
     },
 ];

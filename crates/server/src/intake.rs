@@ -9,17 +9,21 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept};
-use lyceum_events::{Actors, Envelope, Learned, Sent, append_all};
+use lyceum_events::{Envelope, Known, Learned, Sent, append_all};
 use lyceum_store::{Dialect, Tx};
 use tokio::sync::oneshot;
 
 use crate::state::App;
 
-/// The envelopes that wait, and the actors of those that were kept.
+/// Writes under way on PostgreSQL at most: a third would only wait for its turn with the second, and
+/// take envelopes that might come together.
+const AT_ONCE: usize = 2;
+
+/// The envelopes that wait, and the names in those that were kept.
 #[derive(Default)]
 pub(crate) struct Intake {
     queue: Mutex<Queue>,
-    actors: Actors,
+    known: Known,
 }
 
 #[derive(Default)]
@@ -94,13 +98,15 @@ async fn keep_group(app: &App) {
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
     let written = app
         .db
-        .write(move |tx| keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).taken))
+        .write_latest(move |tx| {
+            keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).taken)
+        })
         .await;
     let group = formed.get_or_init(|| app.intake.form());
     let mut replies = mem::take(&mut *lock(&group.replies));
     match written {
         Ok((jobs, learned)) => {
-            app.intake.actors.learn(learned);
+            app.intake.known.learn(learned);
             for (reply, job) in replies.into_iter().zip(jobs) {
                 let _ = reply.send(Ok(job)); // an error means that whoever asked has gone
             }
@@ -125,19 +131,19 @@ async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result
         let group = group.get().expect("a group that was written once is formed");
         keep(tx, &its_app, &group.taken[at..=at])
     };
-    let (jobs, learned) = app.db.write(write).await?;
-    app.intake.actors.learn(learned);
+    let (jobs, learned) = app.db.write_latest(write).await?;
+    app.intake.known.learn(learned);
     Ok(jobs[0])
 }
 
-/// Writes envelopes; answers the numbers of their jobs, and the actors that were not known.
+/// Writes envelopes; answers the numbers of their jobs, and the names that were not known.
 fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<i64>, Learned)> {
     let now = app.clock.now();
     let sent: Vec<Sent<'_>> = taken
         .iter()
         .map(|Taken { client, envelope }| Sent { client, events: &envelope.events })
         .collect();
-    let (appended, learned) = append_all(tx, now, &sent, &app.intake.actors)?;
+    let (appended, learned) = append_all(tx, now, &sent, &app.intake.known)?;
     let mut rest = &appended[..];
     let accepted: Vec<Accepted<'_>> = taken
         .iter()
@@ -170,10 +176,10 @@ impl Intake {
 }
 
 impl Queue {
-    /// Whether a write is to be asked for. On SQLite one may be on its way while others are synced; two at
-    /// once on PostgreSQL would run into each other.
+    /// Whether a write is to be asked for. On SQLite one may be on its way while others are synced, on
+    /// PostgreSQL while another one claims its ids.
     fn asks(&mut self, dialect: Dialect) -> bool {
-        let may = self.writes == 0 || dialect == Dialect::Sqlite;
+        let may = self.writes < AT_ONCE || dialect == Dialect::Sqlite;
         let asks = may && !self.is_asked && !self.waiting.is_empty();
         if asks {
             self.is_asked = true;

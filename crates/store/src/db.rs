@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
 use lyceum_core::{Problem, ProblemKind, Result};
 
-use crate::postgres::{Mode, Postgres};
+use crate::postgres::{Mode, Postgres, Sees};
 use crate::sqlite::{File, Sqlite};
 use crate::{Dialect, Migration, Tx, backup, migrate, task};
 
@@ -122,10 +122,29 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
+        self.write_seeing(Sees::Snapshot, work).await
+    }
+
+    /// [`Db::write`] for whoever has to wait for others and then go on: each statement sees all that was
+    /// committed before it, and nothing that changes meanwhile makes it run again. What must not
+    /// change between two statements, it holds ([`crate::dialect::turns`]).
+    pub async fn write_latest<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    {
+        self.write_seeing(Sees::Latest, work).await
+    }
+
+    async fn write_seeing<T, F>(&self, sees: Sees, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    {
         let (task, answer) = task::wrap(work);
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.write(task)?,
-            Store::Postgres(postgres) => postgres.submit(task, Mode::Write)?,
+            Store::Postgres(postgres) => postgres.submit(task, Mode::Write(sees))?,
         }
         task::receive(answer).await
     }

@@ -13,7 +13,7 @@ use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, NoTls, Statement};
 
-pub(crate) use pool::{Mode, Postgres, address, reach};
+pub(crate) use pool::{Mode, Postgres, Sees, address, reach};
 pub(crate) use values::cell;
 
 use crate::problem::{self, is_lost, is_retryable, unavailable};
@@ -24,6 +24,10 @@ use crate::{Options, Value};
 /// The first key of the advisory locks by which connections claim their shard of the tally.
 const SHARD_LOCK: i32 = 0x7461_6c79;
 
+/// The advisory lock that gives way to writes which run again and again: those that see the latest share it,
+/// since they never run again themselves and leave no moment to those that do.
+const AGAIN_LOCK: i64 = 0x6c79_6365_756e;
+
 /// So many rows are streamed: fewer cost less in a statement, which is one way to the server and back.
 const COPY_MIN_ROWS: usize = 100;
 
@@ -33,6 +37,8 @@ const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// grows, and reads all of it each time.
 const BEGIN_WRITE: &str =
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; SET LOCAL enable_seqscan = off";
+const BEGIN_LATEST: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off";
 
 /// A connection with its prepared statements.
 pub(crate) struct Session {
@@ -114,17 +120,39 @@ impl Session {
                 }
                 self.command(&format!("{BEGIN_READ}; SET LOCAL statement_timeout = {left}"))?;
             }
-            Mode::Write => self.command(BEGIN_WRITE)?,
+            Mode::Write(sees) => return self.write(task, sees),
+            Mode::Again(sees) => {
+                self.command(&format!("SELECT pg_advisory_lock({AGAIN_LOCK})"))?;
+                self.write(task, sees)?;
+                // What was committed stays so. Where this fails, the connection is gone, and its lock.
+                let unlock = format!("SELECT pg_advisory_unlock({AGAIN_LOCK})");
+                let _ = self.client.batch_execute(&unlock);
+                return Ok(());
+            }
         }
-        let mut tx = Tx::new(tx::Session::Postgres(self));
-        let commit = task.run(&mut tx);
-        if commit && matches!(mode, Mode::Write) {
-            tx.flush_tally()?;
-            self.commit()
-        } else {
+        task.run(&mut Tx::new(tx::Session::Postgres(self)));
+        self.rollback();
+        Ok(())
+    }
+
+    fn write(&mut self, task: &mut dyn Task, sees: Sees) -> Result<()> {
+        let mut tx = match sees {
+            Sees::Snapshot => {
+                self.command(BEGIN_WRITE)?;
+                Tx::new(tx::Session::Postgres(self))
+            }
+            Sees::Latest => {
+                let lock = format!("SELECT pg_advisory_xact_lock_shared({AGAIN_LOCK})");
+                self.command(&format!("{BEGIN_LATEST}; {lock}"))?;
+                Tx::latest(tx::Session::Postgres(self))
+            }
+        };
+        if !task.run(&mut tx) {
             self.rollback();
-            Ok(())
+            return Ok(());
         }
+        tx.flush_tally()?;
+        self.commit()
     }
 
     /// Runs a read of any length once.

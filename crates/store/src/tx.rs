@@ -14,6 +14,7 @@ pub struct Tx<'a> {
     session: Session<'a>,
     deltas: Deltas,
     failed: bool,
+    sees_latest: bool,
 }
 
 /// The connection below a transaction.
@@ -24,7 +25,13 @@ pub(crate) enum Session<'a> {
 
 impl<'a> Tx<'a> {
     pub(crate) fn new(session: Session<'a>) -> Self {
-        Self { session, deltas: Deltas::default(), failed: false }
+        let sees_latest = matches!(session, Session::Sqlite(_));
+        Self { session, deltas: Deltas::default(), failed: false, sees_latest }
+    }
+
+    /// One whose every statement sees all that was committed before it.
+    pub(crate) fn latest(session: Session<'a>) -> Self {
+        Self { sees_latest: true, ..Self::new(session) }
     }
 
     /// The changes of counts so far; they leave the transaction.
@@ -60,6 +67,12 @@ impl Tx<'_> {
             Session::Sqlite(_) => Dialect::Sqlite,
             Session::Postgres(_) => Dialect::Postgres,
         }
+    }
+
+    /// Whether each statement sees all that was committed before it, as in `Db::write_latest`. On SQLite
+    /// a write does, since it is the only one.
+    pub fn sees_latest(&self) -> bool {
+        self.sees_latest
     }
 
     /// A number that no other connection of any process has while this one lives: writers that add

@@ -1,13 +1,13 @@
 //! Appending to the log: every id once, corrections beside what they correct.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
-use super::names::{self, Actors, Learned, Sources};
+use super::names::{self, Known, Learned, Sources};
 use super::read::{Logged, Stored, logged};
 use super::{COLLECTION, GATHERED, MARKS, blocks, facts, ids, lists};
 use crate::event::{Event, hash};
@@ -87,61 +87,99 @@ pub fn append(
     events: &[Event],
 ) -> Result<Vec<Appended>> {
     let sent = [Sent { client, events }];
-    append_all(tx, now, &sent, &Actors::default()).map(|(appended, _)| appended)
+    append_all(tx, now, &sent, &Known::default()).map(|(appended, _)| appended)
 }
 
-/// [`append`] of what several clients sent: one answer an event, in their order, and the actors that
-/// were not known.
+/// [`append`] of what several clients sent: one answer an event, in their order, and the names
+/// that were not known.
+///
+/// In a transaction that sees the latest (`Db::write_latest`) whoever claims ids does so in turn, and many
+/// ids become a run at once; in any other one two who claim at a time may run into each other.
 pub fn append_all(
     tx: &mut Tx<'_>,
     now: Timestamp,
     sent: &[Sent<'_>],
-    known: &Actors,
+    known: &Known,
 ) -> Result<(Vec<Appended>, Learned)> {
     let events: Vec<&Event> = sent.iter().flat_map(|one| one.events).collect();
-    let (actors, learned) = names::actors(tx, known, &events)?;
+    let mut learned = Learned::default();
+    let actors = names::actors(tx, known, &mut learned, &events)?;
     let clients = sent.iter().flat_map(|one| one.events.iter().map(|_| one.client));
     let parts = clients.zip(events).zip(actors);
     let items: Vec<Item<'_>> =
         parts.map(|((client, event), actor)| Item { client, event, actor }).collect();
     let sources = items.iter().map(|item| (item.event.sensor.as_str(), item.client));
-    let batch = Batch { now, sources: names::sources(tx, sources)? };
+    let batch = Batch { now, sources: names::sources(tx, known, &mut learned, sources)? };
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
-    let hashes = items.iter().map(|item| item.event.hash);
-    let mut keys: Vec<(i64, i64)> = hashes.zip(seqs.iter().copied()).collect();
     // Whoever takes a number of these makes runs of what is young.
     let gathered = seqs.iter().any(|seq| seq % GATHERED == 0);
+    let rows: Vec<(Item<'_>, i64)> = items.into_iter().zip(seqs).collect();
+    // Before anybody has to wait for the turn to claim ids; nearly all are new.
+    let blocks = insert(tx, &batch, &rows)?;
+    let mut keys: Vec<(i64, i64)> =
+        rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
     let taken = ids::claim(tx, &mut keys, gathered)?;
-    let is_new =
-        |at: usize| taken.get(&items[at].event.hash).is_none_or(|holder| *holder == seqs[at]);
-    let (new, open): (Vec<usize>, Vec<usize>) = (0..items.len()).partition(|at| is_new(*at));
-    let rows: Vec<(Item<'_>, i64)> = new.into_iter().map(|at| (items[at], seqs[at])).collect();
-    insert(tx, &batch, &rows)?;
-    count(tx, &rows)?;
+    let is_new = |(item, seq): &(Item<'_>, i64)| {
+        taken.get(&item.event.hash).is_none_or(|holder| holder == seq)
+    };
+    let blocks_of = |are_new: bool| {
+        let rows = rows.iter().zip(&blocks).filter(move |(row, _)| is_new(row) == are_new);
+        rows.map(|((_, seq), block)| (*seq, *block))
+    };
+    withdraw(tx, blocks_of(false), blocks_of(true))?;
+    let (new, open): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_new);
+    count(tx, &new)?;
     if gathered {
         facts::gather(tx)?;
     }
-    let open: Vec<i64> = open.into_iter().map(|at| items[at].event.hash).collect();
+    let open: Vec<i64> = open.into_iter().map(|(item, _)| item.event.hash).collect();
     let known = holders(tx, &open)?;
-    let mut answers = Vec::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
+    let mut answers = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let (item, seq) = *row;
         answers.push(match known.get(&item.event.hash) {
-            _ if is_new(at) => Appended::New { seq: seqs[at] },
-            Some(holder) if is_same(holder, item) => Appended::Same { seq: holder.seq },
-            _ => version(tx, &batch, *item)?,
+            _ if is_new(row) => Appended::New { seq },
+            Some(holder) if is_same(holder, &item) => Appended::Same { seq: holder.seq },
+            _ => version(tx, &batch, item)?,
         });
     }
     Ok((answers, learned))
 }
 
-/// Inserts rows of the log.
-fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
+/// Takes out rows whose ids turned out to be taken, each with its block, and the blocks that no row which
+/// `stay`s names.
+fn withdraw(
+    tx: &mut Tx<'_>,
+    gone: impl Iterator<Item = (i64, Option<i64>)>,
+    stay: impl Iterator<Item = (i64, Option<i64>)>,
+) -> Result<()> {
+    let (seqs, blocks): (Vec<i64>, BTreeSet<Option<i64>>) = gone.unzip();
+    if seqs.is_empty() {
+        return Ok(());
+    }
+    let named: BTreeSet<Option<i64>> = stay.map(|(_, block)| block).collect();
+    let blocks: Vec<i64> = blocks.difference(&named).copied().flatten().collect();
+    for (table, key, numbers) in [("event_log", "seq", seqs), ("event_blocks", "id", blocks)] {
+        let sql = format!("DELETE FROM {table} WHERE {key} IN ({})", *MARKS);
+        for list in lists(&numbers) {
+            tx.execute(&sql, &list.into_iter().map(Value::Int).collect::<Vec<_>>())?;
+        }
+    }
+    Ok(())
+}
+
+/// Inserts rows of the log, and answers their blocks.
+fn insert(
+    tx: &mut Tx<'_>,
+    batch: &Batch<'_>,
+    rows: &[(Item<'_>, i64)],
+) -> Result<Vec<Option<i64>>> {
     let now = batch.now.milliseconds();
     let texts: Vec<(i64, &str)> =
         rows.iter().map(|(item, seq)| (*seq, item.event.body())).collect();
     let blocks = blocks::write(tx, &texts)?;
     let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 9);
-    for ((Item { client, event, actor, .. }, seq), block) in rows.iter().zip(blocks) {
+    for ((Item { client, event, actor, .. }, seq), block) in rows.iter().zip(&blocks) {
         values.extend([
             Value::Int(*seq),
             batch.sources[&(event.sensor.as_str(), *client)].into(),
@@ -151,9 +189,8 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Resul
             now.into(),
             now.into(),
             block.map_or(event.body(), |_| "").into(),
-            block.into(),
+            (*block).into(),
         ]);
-        tx.tally(COLLECTION, *seq, 1);
     }
     let columns = [
         "seq",
@@ -166,13 +203,15 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch<'_>, rows: &[(Item<'_>, i64)]) -> Resul
         "body",
         "block",
     ];
-    tx.insert_rows("event_log", &columns, &values, "").map(drop)
+    tx.insert_rows("event_log", &columns, &values, "")?;
+    Ok(blocks)
 }
 
-/// Writes the facts of events that count.
+/// Counts events, and writes their facts.
 fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
     let mut facts = facts::Rows::default();
     for (item, seq) in rows {
+        tx.tally(COLLECTION, *seq, 1);
         facts.add(item.actor, *seq, &item.event.facts);
     }
     facts.write(tx)
@@ -245,7 +284,6 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
     let seq = tx.take_numbers("event_log", "seq", 1)?[0];
     insert(tx, batch, &[(item, seq)])?;
     if !wins {
-        tx.tally(COLLECTION, seq, -1);
         supersede(tx, batch.now, hash, seq, holder.seq)?;
         return Ok(Appended::Older { seq });
     }

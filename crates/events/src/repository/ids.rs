@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
-use lyceum_store::{Dialect, Tx, Value};
+use lyceum_store::{Tx, Value};
 
 use super::runs::{Hold, Packed, Record, Runs, pack};
 use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
@@ -50,9 +50,11 @@ pub(super) fn claim(
 ) -> Result<BTreeMap<i64, i64>> {
     // Sorted, so that two transactions never wait in a ring.
     keys.sort_unstable();
-    // Two transactions of PostgreSQL that claim the same id meet in the index over the rows.
-    let at_once = keys.len() >= RUN_MIN_RECORDS && tx.dialect() == Dialect::Sqlite;
-    let hold = if gathered || at_once { Hold::Alone } else { Hold::Shared };
+    // Who waits until nobody else claims, and then sees all that was claimed, needs no index to meet
+    // others in.
+    let is_alone = tx.sees_latest();
+    let at_once = is_alone && keys.len() >= RUN_MIN_RECORDS;
+    let hold = if gathered || is_alone { Hold::Alone } else { Hold::Shared };
     let mut runs = Runs::open(tx, hold)?;
     let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
     let mut taken = in_runs(tx, &runs, &hashes)?;

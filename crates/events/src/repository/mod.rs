@@ -22,7 +22,7 @@ pub use follow::Follow;
 pub use list::{
     Arrived, By, Filter, Order, Page, list, newest, newest_of_sensors, numbers, of_numbers, read,
 };
-pub use names::{Actor, Actors, Learned, actors_behind, actors_called, last_actor};
+pub use names::{Actor, Known, Learned, actors_behind, actors_called, last_actor};
 pub use read::{Logged, of_actor, scan};
 pub use refusals::{Refusal, refuse, refused, refused_counts, refused_one, replay};
 

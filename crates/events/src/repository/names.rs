@@ -1,9 +1,9 @@
 //! Sources and actors, which the log names by number.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use lyceum_core::limits::EVENT_ACTORS_KNOWN_COUNT;
+use lyceum_core::limits::EVENT_NAMES_KNOWN_COUNT;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of;
 use lyceum_store::{Tx, Value};
@@ -11,16 +11,22 @@ use lyceum_store::{Tx, Value};
 use crate::event::{Event, local_id};
 
 /// The numbers of sources, by sensor and client.
-pub(super) type Sources<'a> = BTreeMap<(&'a str, &'a str), i64>;
+pub(super) type Sources<'a> = BTreeMap<Names<'a>, i64>;
 
 /// Those of the sensors and clients; new ones get their numbers.
 pub(super) fn sources<'a>(
     tx: &mut Tx<'_>,
-    names: impl Iterator<Item = (&'a str, &'a str)>,
+    known: &Known,
+    learned: &mut Learned,
+    names: impl Iterator<Item = Names<'a>>,
 ) -> Result<Sources<'a>> {
     let mut found: Sources<'a> = names.map(|name| (name, 0)).collect();
-    for ((sensor, client), number) in &mut found {
-        let names = [(*sensor).into(), (*client).into()];
+    for (&(sensor, client), number) in &mut found {
+        if let Some(known) = known.read().sources.number((sensor, client)) {
+            *number = known;
+            continue;
+        }
+        let names = [sensor.into(), client.into()];
         *number = match source(tx, &names)? {
             Some(number) => number,
             None => {
@@ -29,6 +35,7 @@ pub(super) fn sources<'a>(
                 source(tx, &names)?.ok_or_else(|| Problem::internal("a source was not kept"))?
             }
         };
+        learned.sources.push((sensor.to_owned(), client.to_owned(), *number));
     }
     Ok(found)
 }
@@ -38,70 +45,86 @@ fn source(tx: &mut Tx<'_>, names: &[Value<'_>]) -> Result<Option<i64>> {
     tx.query_one(sql, names, |row| row.int(0))
 }
 
-/// An actor's names: IRI and e-mail, which may be empty.
+/// An actor's names, IRI and e-mail, which may be empty; or a source's, sensor and client.
 type Names<'a> = (&'a str, &'a str);
 
 fn names(event: &Event) -> Names<'_> {
     (&event.actor, &event.email)
 }
 
-/// Actors whose numbers are known without asking the store. A number never changes, but a transaction that
-/// gave one may fail: only what was committed is learned.
+/// Actors and sources whose numbers are known without asking the store. A number never changes, but a
+/// transaction that gave one may fail: only what was committed is learned.
 #[derive(Debug, Default)]
-pub struct Actors(RwLock<Known>);
+pub struct Known(RwLock<Both>);
 
-/// Numbers by IRI, and of one IRI by e-mail.
 #[derive(Debug, Default)]
-struct Known {
+struct Both {
+    actors: Numbers,
+    sources: Numbers,
+}
+
+/// Numbers by the first name, and of one first name by the second.
+#[derive(Debug, Default)]
+struct Numbers {
     numbers: HashMap<String, Vec<(String, i64)>>,
     count: usize,
 }
 
-/// Actors that a transaction looked up.
+/// Names that a transaction looked up, and their numbers.
 #[derive(Debug, Default)]
-pub struct Learned(Vec<(String, String, i64)>);
+pub struct Learned {
+    actors: Vec<(String, String, i64)>,
+    sources: Vec<(String, String, i64)>,
+}
 
-impl Actors {
+impl Known {
     /// Keeps what a transaction looked up that was committed.
-    pub fn learn(&self, Learned(actors): Learned) {
-        if actors.is_empty() {
+    pub fn learn(&self, learned: Learned) {
+        if learned.actors.is_empty() && learned.sources.is_empty() {
             return;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if known.count + actors.len() > EVENT_ACTORS_KNOWN_COUNT {
-            *known = Known::default();
+        known.actors.learn(learned.actors);
+        known.sources.learn(learned.sources);
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Both> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Numbers {
+    fn learn(&mut self, learned: Vec<(String, String, i64)>) {
+        if self.count + learned.len() > EVENT_NAMES_KNOWN_COUNT {
+            *self = Self::default();
         }
-        for (iri, email, number) in actors {
-            if known.number((&iri, &email)).is_none() {
-                known.count += 1;
-                // Nearly every IRI has one address.
-                let of_iri = known.numbers.entry(iri).or_insert_with(|| Vec::with_capacity(1));
-                of_iri.push((email, number));
+        for (first, second, number) in learned {
+            if self.number((&first, &second)).is_none() {
+                self.count += 1;
+                // Nearly every IRI has one address, nearly every sensor one client.
+                let of_first = self.numbers.entry(first).or_insert_with(|| Vec::with_capacity(1));
+                of_first.push((second, number));
             }
         }
     }
 
-    /// The numbers of the events' actors, as far as they are known.
-    fn numbers(&self, events: &[&Event]) -> Vec<Option<i64>> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        events.iter().map(|event| known.number(names(event))).collect()
+    fn number(&self, (first, second): Names<'_>) -> Option<i64> {
+        let of_first = self.numbers.get(first)?;
+        of_first.iter().find(|(known, _)| known == second).map(|(_, number)| *number)
     }
 }
 
-impl Known {
-    fn number(&self, (iri, email): Names<'_>) -> Option<i64> {
-        let of_iri = self.numbers.get(iri)?;
-        of_iri.iter().find(|(known, _)| known == email).map(|(_, number)| *number)
-    }
-}
-
-/// The number of each event's actor, and those that were not known; new actors get theirs.
+/// The number of each event's actor; new actors get theirs.
 pub(super) fn actors(
     tx: &mut Tx<'_>,
-    known: &Actors,
+    known: &Known,
+    learned: &mut Learned,
     events: &[&Event],
-) -> Result<(Vec<i64>, Learned)> {
-    let mut numbers = known.numbers(events);
+) -> Result<Vec<i64>> {
+    let mut numbers: Vec<Option<i64>> = {
+        let known = known.read();
+        events.iter().map(|event| known.actors.number(names(event))).collect()
+    };
     let unknown = events.iter().zip(&numbers).filter(|(_, number)| number.is_none());
     let mut places: HashMap<Names<'_>, usize> = HashMap::new();
     for (event, _) in unknown {
@@ -111,18 +134,16 @@ pub(super) fn actors(
     let mut found = vec![None; places.len()];
     find_or_make(tx, &places, &mut found)?;
     let missing = || Problem::internal("an actor was not kept");
-    let mut learned = Vec::with_capacity(places.len());
     for ((iri, email), place) in &places {
         let number = found[*place].ok_or_else(missing)?;
-        learned.push(((*iri).to_owned(), (*email).to_owned(), number));
+        learned.actors.push(((*iri).to_owned(), (*email).to_owned(), number));
     }
     for (event, number) in events.iter().zip(&mut numbers) {
         if number.is_none() {
             *number = found[places[&names(event)]];
         }
     }
-    let numbers = numbers.into_iter().map(|number| number.ok_or_else(missing));
-    Ok((numbers.collect::<Result<_>>()?, Learned(learned)))
+    numbers.into_iter().map(|number| number.ok_or_else(missing)).collect()
 }
 
 /// Looks up the numbers that are not known; new actors get theirs.

@@ -96,6 +96,31 @@ fn events_in_blocks_are_read_as_those_in_rows() {
     });
 }
 
+/// Rows are written before it is known whose ids are taken.
+#[test]
+fn what_was_there_leaves_neither_row_nor_block() {
+    both(|db| {
+        let all = |numbers: std::ops::Range<u32>| {
+            numbers.map(|number| event(number, "a", EARLY)).collect::<Vec<_>>()
+        };
+        for numbers in [0..100, 0..100, 50..150, 130..200, 0..30, 199..200] {
+            send(db, "app", &all(numbers));
+        }
+        let counts = db.read_blocking(|tx| {
+            let sql = "SELECT (SELECT COUNT(*) FROM event_log), (SELECT COUNT(*) FROM event_blocks b \
+                       WHERE NOT EXISTS (SELECT 1 FROM event_log l WHERE l.block = b.id))";
+            let counts = tx.query_one(sql, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
+            let mut texts = 0;
+            scan(tx, 0, i64::MAX, |logged| {
+                texts += usize::from(logged.event.body().contains("Document"));
+                Ok(())
+            })?;
+            Ok((counts.unwrap(), texts))
+        });
+        assert_eq!(counts.unwrap(), ((200, 0), 200));
+    });
+}
+
 #[test]
 fn events_in_blocks_are_followed_and_named_by_their_job() {
     both(|db| {

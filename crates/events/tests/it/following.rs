@@ -9,6 +9,7 @@ use lyceum_events::{MIGRATIONS, append};
 use lyceum_store::Db;
 use lyceum_testkit::postgres::fresh_database;
 
+use crate::claiming::complete;
 use crate::log::{EARLY, LATE, both, event, send};
 
 fn noon() -> Timestamp {
@@ -79,7 +80,7 @@ fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
             })
         });
         has_begun.recv().unwrap();
-        send(&db, "app", &[event(2, "quick", EARLY)]);
+        complete(&db, event(2, "quick", EARLY));
         let (follow, names) = look(&db, &seen);
         assert!(names.is_empty() && follow.waits(), "{names:?}");
         end.send(()).unwrap();

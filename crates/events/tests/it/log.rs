@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::random::Stream;
 use lyceum_core::time::Timestamp;
-use lyceum_events::{Appended, Event, MIGRATIONS, append, parse, scan};
+use lyceum_events::{Appended, Event, Known, MIGRATIONS, Sent, append_all, parse, scan};
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
@@ -34,9 +34,20 @@ pub(crate) fn event(number: u32, name: &str, send_time: &str) -> Event {
     parse(&envelope.to_string()).unwrap().events.remove(0)
 }
 
-pub(crate) fn send(db: &Db, client: &str, events: &[Event]) -> Vec<Appended> {
-    let now = Timestamp::from_milliseconds(1_768_464_000_000);
-    db.write_blocking(|tx| append(tx, now, client, events)).unwrap()
+/// When all events of these tests arrive.
+pub(crate) const NOW: Timestamp = Timestamp::from_milliseconds(1_768_464_000_000);
+
+/// Appends as a server does that takes events in.
+pub(crate) fn send(db: &Db, client: &'static str, events: &[Event]) -> Vec<Appended> {
+    let events = events.to_vec();
+    let write = db.write_latest(move |tx| {
+        append_all(tx, NOW, &[Sent { client, events: &events }], &Known::default())
+    });
+    wait(write).unwrap().0
+}
+
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 /// What counts: number and name of every event.

@@ -7,6 +7,7 @@
 )]
 
 mod blocks;
+mod claiming;
 mod following;
 mod listing;
 mod log;

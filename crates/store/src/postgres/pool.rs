@@ -20,6 +20,10 @@ use crate::{Migration, Options, Tx, migrate};
 /// Times that a lost connection is made anew for one task; the pauses add up to about a second.
 const MAX_RECONNECTS: u32 = 6;
 
+/// Times that a write runs beside those that see the latest. Where one of them follows the other it would
+/// never come through.
+const BESIDE_OTHERS: u32 = 2;
+
 /// An open PostgreSQL database.
 pub(crate) struct Postgres {
     config: Config,
@@ -36,7 +40,18 @@ pub(crate) enum Mode {
     /// A read that ends at the instant.
     Scan(Instant),
     /// A write.
-    Write,
+    Write(Sees),
+    /// A write that ran into others, who stay away now where they see the latest.
+    Again(Sees),
+}
+
+/// What the statements of a write see of what others commit.
+#[derive(Clone, Copy)]
+pub(crate) enum Sees {
+    /// What was there before the first of them.
+    Snapshot,
+    /// What was there before each.
+    Latest,
 }
 
 struct Request {
@@ -164,7 +179,7 @@ impl Worker {
         }
     }
 
-    fn serve(&mut self, Request { mut task, mode }: Request) {
+    fn serve(&mut self, Request { mut task, mut mode }: Request) {
         for attempt in 1.. {
             let (outcome, fault) = self.attempt(&mut *task, mode);
             let again = match fault {
@@ -177,10 +192,14 @@ impl Worker {
             if !again {
                 return task.answer(outcome);
             }
-            if fault != Some(Fault::NeedsSnapshot) {
-                tracing::debug!(attempt, "a transaction runs again");
-                thread::sleep(pause(attempt));
+            match (fault, mode) {
+                (Some(Fault::NeedsSnapshot), _) => continue,
+                (Some(Fault::Collision), Mode::Write(sees)) if attempt >= BESIDE_OTHERS => {
+                    mode = Mode::Again(sees);
+                }
+                _ => thread::sleep(pause(attempt)),
             }
+            tracing::debug!(attempt, "a transaction runs again");
         }
     }
 

@@ -1,7 +1,7 @@
 use std::thread;
 
 use lyceum_core::ProblemKind;
-use lyceum_store::{Db, Migration, Target};
+use lyceum_store::{Db, Dialect, Migration, Target};
 
 use crate::{SCHEMA, count, open, with_target};
 
@@ -22,6 +22,17 @@ fn a_schema_goes_forward_once_and_keeps_the_rows() {
         let older = Db::open(target, SCHEMA).err().expect("an older program refuses the schema");
         assert_eq!(older.kind, ProblemKind::Conflict);
         assert!(older.message.contains("version 1000"), "{older}");
+    });
+}
+
+#[test]
+fn what_is_for_one_store_is_done_there_alone() {
+    let sql = "CREATE TABLE kept (id TEXT PRIMARY KEY)\n;\nPOSTGRES ALTER TABLE kept ADD COLUMN more TEXT;";
+    let two = [SCHEMA, &[Migration { version: 1000, name: "two", sql }]].concat();
+    with_target(|target| {
+        let db = Db::open(target, &two).unwrap();
+        let more = db.read_blocking(|tx| tx.query("SELECT more FROM kept", &[], |_| Ok(true)));
+        assert_eq!(more.is_ok(), db.dialect() == Dialect::Postgres, "{more:?}");
     });
 }
 

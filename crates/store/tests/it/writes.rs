@@ -1,9 +1,10 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_store::{Db, Dialect, Options, Target, Tx, Value};
+use lyceum_store::{Db, Dialect, Options, Target, Tx, Value, dialect};
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
 
@@ -111,6 +112,97 @@ fn writers_of_one_record_lose_no_update() {
         if db.dialect() == Dialect::Postgres {
             assert!(runs.load(Ordering::SeqCst) > 64, "some transactions ran again");
         }
+    });
+}
+
+/// The number of `counter`, held for whoever counts next.
+fn counted(tx: &mut Tx<'_>) -> Result<i64> {
+    let turns = dialect::turns(tx.dialect(), true);
+    let sql = format!("SELECT number FROM things WHERE id = 'counter' {turns}");
+    Ok(tx.query_one(&sql, &[], |row| row.int(0))?.unwrap())
+}
+
+fn count_to(tx: &mut Tx<'_>, number: i64) -> Result<u64> {
+    tx.execute("UPDATE things SET number = $1 WHERE id = 'counter'", &[Value::Int(number)])
+}
+
+/// Where it is always too late, a write would run into the others until its attempts end.
+#[test]
+fn a_slow_write_comes_through_among_quick_ones() {
+    on_both(|db| {
+        wait(db.write(|tx| add(tx, "counter"))).unwrap();
+        let (is_done, runs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let quick = wait(async {
+            let quick: Vec<_> = (0..4)
+                .map(|_| {
+                    let (db, is_done) = (db.clone(), is_done.clone());
+                    tokio::spawn(async move {
+                        let mut count = 0;
+                        while !is_done.load(Ordering::SeqCst) {
+                            let next = |tx: &mut Tx<'_>| {
+                                let number = counted(tx)?;
+                                count_to(tx, number + 1)
+                            };
+                            db.write_latest(next).await.unwrap();
+                            count += 1;
+                        }
+                        count
+                    })
+                })
+                .collect();
+            let seen = runs.clone();
+            let slow = db.write(move |tx| {
+                seen.fetch_add(1, Ordering::SeqCst);
+                tx.query_one("SELECT 1 FROM things", &[], |_| Ok(()))?;
+                thread::sleep(Duration::from_millis(50));
+                let number = counted(tx)?;
+                count_to(tx, number + 1)
+            });
+            slow.await.unwrap();
+            is_done.store(true, Ordering::SeqCst);
+            let mut count = 0;
+            for quick in quick {
+                count += quick.await.unwrap();
+            }
+            count
+        });
+        assert!(quick > 0, "nobody was in the way");
+        assert_eq!(wait(db.read(counted_before)).unwrap(), quick + 1);
+        assert!(runs.load(Ordering::SeqCst) <= 3, "it ran {runs:?} times");
+    });
+}
+
+fn counted_before(tx: &mut Tx<'_>) -> Result<i64> {
+    Ok(tx.query_one("SELECT number FROM things", &[], |row| row.int(0))?.unwrap())
+}
+
+#[test]
+fn who_sees_the_latest_waits_for_others_and_goes_on() {
+    on_both(|db| {
+        wait(db.write(|tx| add(tx, "counter"))).unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        wait(async {
+            let writes: Vec<_> = (0..64)
+                .map(|_| {
+                    let (db, runs) = (db.clone(), runs.clone());
+                    tokio::spawn(async move {
+                        db.write_latest(move |tx| {
+                            assert!(tx.sees_latest());
+                            runs.fetch_add(1, Ordering::SeqCst);
+                            tx.query_one("SELECT 1 FROM things", &[], |_| Ok(()))?;
+                            let number = counted(tx)?;
+                            count_to(tx, number + 1)
+                        })
+                        .await
+                    })
+                })
+                .collect();
+            for write in writes {
+                write.await.unwrap().unwrap();
+            }
+        });
+        assert_eq!(wait(db.read(counted_before)).unwrap(), 64);
+        assert_eq!(runs.load(Ordering::SeqCst), 64, "none ran again");
     });
 }
 

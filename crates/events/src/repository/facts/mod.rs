@@ -96,12 +96,14 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
 
 /// Makes a run of the young rows: of the first actors, and all of theirs.
 pub(super) fn gather(tx: &mut Tx<'_>) -> Result<()> {
+    let mut runs = Runs::open(tx, Hold::Alone)?;
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
-    let mut facts = Vec::new();
-    young(tx, "actor <= $1", &[last.into()], |fact| facts.push(fact))?;
-    tx.execute("DELETE FROM event_facts WHERE actor <= $1", &[last.into()])?;
-    Runs::open(tx, Hold::Alone)?.add(tx, facts)
+    // One statement, so that none is removed which came since they were read.
+    let columns = COLUMNS.join(", ");
+    let sql = format!("DELETE FROM event_facts WHERE actor <= $1 RETURNING {columns}");
+    let facts = tx.all(&sql, &[last.into()], fact)?;
+    runs.add(tx, facts)
 }
 
 /// Hands the young rows of a condition to `each`.
@@ -113,9 +115,13 @@ fn young(
 ) -> Result<()> {
     let sql = format!("SELECT {} FROM event_facts WHERE {condition}", COLUMNS.join(", "));
     tx.query(&sql, values, |row| {
-        each(Fact { key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?], sums: sums(row)? });
+        each(fact(row)?);
         Ok(true)
     })
+}
+
+fn fact(row: &Row<'_>) -> Result<Fact> {
+    Ok(Fact { key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?], sums: sums(row)? })
 }
 
 fn sums(row: &Row<'_>) -> Result<Sums> {

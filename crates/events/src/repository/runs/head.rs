@@ -60,8 +60,8 @@ impl Head {
 
 /// Words of 32 bits in one block of a filter: half of a cache line.
 const BLOCK: usize = 8;
-/// Bits of a filter for one lead: about one in two hundred others is taken for one that is there.
-const BITS: usize = 12;
+/// Bits of a filter for one lead: about one in a thousand others is taken for one that is there.
+const BITS: usize = 16;
 /// An odd number a word, by which the bit of a lead is found (the split block Bloom filter of Parquet).
 const SALTS: [u32; BLOCK] = [
     0x47b6_137b,
