@@ -79,7 +79,8 @@ test("somebody lets the command line in by keyboard alone, with scripts off", { 
   const browser = await launch(t);
   const base = { baseURL: server.base };
   const first = await open(t, browser, { ...base, javaScriptEnabled: false, viewport: SIZES[0] });
-  await first.page.goto("/sign-in");
+  await first.page.goto("/");
+  assert.equal(new URL(first.page.url()).pathname, "/sign-in");
   assert.match(await first.page.textContent("main"), /lyceum admin user create you@example.org --role administrator/);
 
   const create = ["admin", "user", "create", "ada@example.org", "--name", "Ada <b>L</b>", "--role", "developer"];

@@ -151,6 +151,7 @@ fn print(listen: &str, id: &str, secret: &str, token: &str) {
         "
   A school network is served. Stop it with Ctrl-C.
 
+  Console       http://{listen}
   API           http://{listen}/ims/oneroster/rostering/v1p2
   Docs          http://{listen}/docs
   OpenAPI       http://{listen}/openapi.json

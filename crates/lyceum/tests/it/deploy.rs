@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use lyceum_testkit::client::TestClient;
@@ -309,8 +310,16 @@ fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
     assert!(code == 2 && told.contains("several sandboxes run"), "{told}");
     second.stop();
     sandbox.stop();
-    // Without one in the list it is looked for where a sandbox usually is.
-    let (code, told) = place.fails("deploy --env local");
+    // Without one in the list it is looked for where a sandbox usually is. Another test's may be there for a
+    // while, and is not to be deployed to.
+    let since = Instant::now();
+    let (code, told) = loop {
+        let (code, _, told) = place.run("deployments list --env local");
+        if told.contains("does not answer") || since.elapsed() > Duration::from_mins(1) {
+            break (code, told);
+        }
+        sleep(Duration::from_millis(200));
+    };
     assert!(code == 1 && told.contains("http://127.0.0.1:4321 does not answer"), "{told}");
     assert!(told.contains("`lyceum sandbox` starts one"), "{told}");
     let place = place.with("LYCEUM_LOCAL_URL", "http://127.0.0.1:1");
@@ -344,7 +353,7 @@ fn an_upload_whose_client_was_killed_goes_on() {
     let since = Instant::now();
     while here() == 0 {
         assert!(since.elapsed() < PATIENCE, "nothing arrives");
-        std::thread::sleep(Duration::from_millis(1));
+        sleep(Duration::from_millis(1));
     }
     killed.kill().unwrap();
     killed.wait().unwrap();

@@ -42,6 +42,10 @@ pub(super) fn area() -> Area {
         rendering: Rendering::Problem,
         says: "The pages on which people sign in and let programs in.",
         routes: vec![
+            get("/", Access::Public, start)
+                .named("getStart")
+                .says("Where people begin who know no more than the server's name: at the console.")
+                .answers_empty(303, "The console is there."),
             page(get("/sign-in", Access::Public, show))
                 .named("getSignInPage")
                 .says(
@@ -115,6 +119,10 @@ struct SignIn<'a> {
     provider: Option<&'a str>,
     /// The path to go on to, for an address.
     next_encoded: String,
+}
+
+async fn start(_: Context) -> Result<Answer> {
+    Ok(elsewhere("/console"))
 }
 
 async fn show(context: Context) -> Result<Answer> {
