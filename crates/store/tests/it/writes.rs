@@ -105,6 +105,7 @@ fn count_at_once(db: &Db, is_latest: bool) -> usize {
                 tokio::spawn(async move {
                     let next = move |tx: &mut Tx<'_>| {
                         runs.fetch_add(1, Ordering::SeqCst);
+                        assert!(tx.sees_latest() || !is_latest, "it does not say so");
                         let seen = number_now(tx)?;
                         let number = if is_latest { counted(tx)? } else { seen };
                         count_to(tx, number + 1)
