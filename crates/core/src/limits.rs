@@ -177,6 +177,8 @@ pub const SQLITE_SCAN_THREADS: usize = 2;
 pub const POSTGRES_CONNECTIONS: usize = 16;
 /// Connections of one server process to PostgreSQL for scans and exports.
 pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
+/// Statements that are sent to PostgreSQL before the answer of the first is waited for.
+pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Rows that one bulk insert statement carries.
 pub const INSERT_CHUNK_ROWS: usize = 1000;
 /// Attempts of a job before it counts as failed for good.

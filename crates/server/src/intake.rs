@@ -33,6 +33,8 @@ struct Queue {
     is_asked: bool,
     /// Writes that were asked for and are not durable.
     writes: usize,
+    /// Envelopes in them.
+    under_way: usize,
 }
 
 struct Waiting {
@@ -85,15 +87,16 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
 async fn keep_groups(app: App) {
     let mut goes_on = true;
     while goes_on {
-        keep_group(&app).await;
+        let kept = keep_group(&app).await;
         let mut queue = lock(&app.intake.queue);
         queue.writes -= 1;
+        queue.under_way -= kept;
         goes_on = queue.asks(app.db.dialect());
     }
 }
 
-/// Keeps the envelopes that wait when the write runs.
-async fn keep_group(app: &App) {
+/// Keeps the envelopes that wait when the write runs. Answers how many those were.
+async fn keep_group(app: &App) -> usize {
     let formed = Arc::new(OnceLock::new());
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
     let written = app
@@ -123,6 +126,7 @@ async fn keep_group(app: &App) {
             }
         }
     }
+    group.taken.len()
 }
 
 async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result<i64> {
@@ -171,15 +175,18 @@ impl Intake {
                 replies.push(reply);
             }
         }
+        queue.under_way += taken.len();
         Group { taken, replies: Mutex::new(replies) }
     }
 }
 
 impl Queue {
     /// Whether a write is to be asked for. On SQLite one may be on its way while others are synced, on
-    /// PostgreSQL while another one claims its ids.
+    /// PostgreSQL while another one claims its ids: it begins when as many envelopes wait as that one has, so
+    /// that both are large, since a transaction of few events costs nearly as much as one of many.
     fn asks(&mut self, dialect: Dialect) -> bool {
-        let may = self.writes < AT_ONCE || dialect == Dialect::Sqlite;
+        let beside = self.writes < AT_ONCE && self.waiting.len() >= self.under_way;
+        let may = dialect == Dialect::Sqlite || self.writes == 0 || beside;
         let asks = may && !self.is_asked && !self.waiting.is_empty();
         if asks {
             self.is_asked = true;

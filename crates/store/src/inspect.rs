@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use rusqlite::OptionalExtension;
 
-use crate::postgres::{address, reach};
+use crate::postgres::{Failed, address, reach};
 use crate::sqlite::{File, Use};
 use crate::{Options, Target, problem};
 
@@ -48,15 +48,13 @@ fn sqlite(file: &File) -> Result<Inspection> {
 
 fn server(url: &str) -> Result<Inspection> {
     let mut client = reach(&address(url)?)?;
-    let row = client.query_one(SERVER, &[]).map_err(|error| problem::postgres(&error, SERVER))?;
-    let (version, clock, has_schema): (i64, i64, bool) = (row.get(0), row.get(1), row.get(2));
-    let schema = if has_schema {
-        let row =
-            client.query_one(SCHEMA, &[]).map_err(|error| problem::postgres(&error, SCHEMA))?;
-        row.get(0)
-    } else {
-        None
+    let mut ask = |sql| {
+        let row = client.wait(sql, async |client| client.query_one(sql, &[]).await);
+        row.map_err(Failed::problem)
     };
+    let row = ask(SERVER)?;
+    let (version, clock, has_schema): (i64, i64, bool) = (row.get(0), row.get(1), row.get(2));
+    let schema = if has_schema { ask(SCHEMA)?.get(0) } else { None };
     let version = u32::try_from(version).map_err(Problem::internal)?;
     Ok(Inspection {
         engine: (version / 10_000, version % 10_000),

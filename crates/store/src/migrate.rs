@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use refinery::Runner;
 use refinery::error::Kind;
+use refinery::{Report, Runner};
 
 use crate::dialect::{self, Dialect};
+use crate::postgres::{Client, Failed};
 use crate::sqlite::{File, Use};
 
 /// One step of the schema. Written in the common DDL (`TEXT`, `BIGINT`, `REAL`, `BLOB`,
@@ -44,20 +45,23 @@ pub(crate) fn sqlite(file: &File, path: &Path, migrations: &[Migration]) -> Resu
             format!("The folder '{folder}' cannot be opened: {error}"),
         )
     })?;
-    run(Dialect::Sqlite, migrations, &mut file.connect(Use::Write)?)
+    let mut connection = file.connect(Use::Write)?;
+    run(Dialect::Sqlite, migrations, |runner| runner.run(&mut connection))
 }
 
 /// Brings a PostgreSQL database forward, one process at a time.
-pub(crate) fn postgres(client: &mut postgres::Client, migrations: &[Migration]) -> Result<()> {
+pub(crate) fn postgres(client: &mut Client, migrations: &[Migration]) -> Result<()> {
     let lock = format!("SELECT pg_advisory_lock({MIGRATION_LOCK})");
-    client.batch_execute(&lock).map_err(|error| crate::problem::postgres(&error, &lock))?;
-    run(Dialect::Postgres, migrations, client) // the lock ends with the connection
+    let locked = client.wait(&lock, async |client| client.batch_execute(&lock).await);
+    locked.map_err(Failed::problem)?;
+    // The lock ends with the connection.
+    run(Dialect::Postgres, migrations, |runner| client.migrate(runner))
 }
 
-fn run<C: refinery::Migrate>(
+fn run(
     dialect: Dialect,
     migrations: &[Migration],
-    connection: &mut C,
+    apply: impl FnOnce(&Runner) -> Result<Report, refinery::Error>,
 ) -> Result<()> {
     let all = [&[STORE], migrations].concat();
     let known = all.iter().map(|migration| migration.version).max().unwrap_or(0);
@@ -71,7 +75,7 @@ fn run<C: refinery::Migrate>(
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(Problem::internal)?;
-    let ran = Runner::new(&steps).run(connection);
+    let ran = apply(&Runner::new(&steps));
     ran.map(drop).map_err(|error| match error.kind() {
         Kind::MissingVersion(newest) if newest.version() > known => Problem::new(
             ProblemKind::Conflict,

@@ -1,22 +1,26 @@
 //! PostgreSQL: a connection, and what runs on it. [`pool`] has the threads.
 
+mod client;
 mod pool;
 mod values;
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::pin::pin;
+use std::time::Instant;
 
 use lyceum_core::limits::{INSERT_CHUNK_ROWS, STORE_STATEMENT_CACHE_ENTRIES};
 use lyceum_core::{Problem, Result};
-use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::error::SqlState;
-use postgres::types::{ToSql, Type};
-use postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Config, Error, Statement};
 
+pub(crate) use client::{Client, Failed};
 pub(crate) use pool::{Mode, Postgres, Sees, address, reach};
 pub(crate) use values::cell;
 
-use crate::problem::{self, is_lost, is_retryable, unavailable};
+use self::values::Encoded;
+use crate::problem::{self, Nul, is_lost, is_retryable, unavailable};
 use crate::task::Task;
 use crate::tx::{self, Cells, Row, Tx};
 use crate::{Options, Value};
@@ -82,7 +86,7 @@ impl Session {
     /// Connects. Never called on a thread of an async runtime: the client has its own.
     pub(crate) fn connect(config: &Config, options: Options) -> Result<Self> {
         let mut client =
-            connect(config).map_err(|error| problem::postgres(&error, "connecting"))?;
+            Client::connect(config).map_err(|error| problem::postgres(&error, "connecting"))?;
         // Whatever begins no write transaction cannot write. A server that was told to commit
         // without waiting for its disk is told otherwise; a stronger setting stays.
         let setup = format!(
@@ -91,7 +95,8 @@ impl Session {
              WHERE current_setting('synchronous_commit') = 'off'",
             options.lock_wait_ms
         );
-        client.batch_execute(&setup).map_err(|error| problem::postgres(&error, &setup))?;
+        let set_up = client.wait(&setup, async |client| client.batch_execute(&setup).await);
+        set_up.map_err(Failed::problem)?;
         Ok(Self {
             client,
             statements: HashMap::new(),
@@ -112,21 +117,20 @@ impl Session {
                 self.scope = Scope::Transaction;
                 return Ok(());
             }
-            Mode::Read(_) => self.command(BEGIN_READ)?,
+            Mode::Read(_) => self.send_command(BEGIN_READ)?,
             Mode::Scan(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now()).as_millis();
                 if left == 0 {
                     return Err(unavailable("Other long requests came first; try again", 1));
                 }
-                self.command(&format!("{BEGIN_READ}; SET LOCAL statement_timeout = {left}"))?;
+                self.send_command(&format!("{BEGIN_READ}; SET LOCAL statement_timeout = {left}"))?;
             }
             Mode::Write(sees) => return self.write(task, sees),
             Mode::Again(sees) => {
                 self.command(&format!("SELECT pg_advisory_lock({AGAIN_LOCK})"))?;
                 self.write(task, sees)?;
                 // What was committed stays so. Where this fails, the connection is gone, and its lock.
-                let unlock = format!("SELECT pg_advisory_unlock({AGAIN_LOCK})");
-                let _ = self.client.batch_execute(&unlock);
+                let _ = self.command(&format!("SELECT pg_advisory_unlock({AGAIN_LOCK})"));
                 return Ok(());
             }
         }
@@ -138,12 +142,12 @@ impl Session {
     fn write(&mut self, task: &mut dyn Task, sees: Sees) -> Result<()> {
         let mut tx = match sees {
             Sees::Snapshot => {
-                self.command(BEGIN_WRITE)?;
+                self.send_command(BEGIN_WRITE)?;
                 Tx::new(tx::Session::Postgres(self))
             }
             Sees::Latest => {
                 let lock = format!("SELECT pg_advisory_xact_lock_shared({AGAIN_LOCK})");
-                self.command(&format!("{BEGIN_LATEST}; {lock}"))?;
+                self.send_command(&format!("{BEGIN_LATEST}; {lock}"))?;
                 Tx::latest(tx::Session::Postgres(self))
             }
         };
@@ -160,7 +164,7 @@ impl Session {
         &mut self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.command(BEGIN_READ)?;
+        self.send_command(BEGIN_READ)?;
         let result = work(&mut Tx::new(tx::Session::Postgres(self)));
         self.rollback();
         result
@@ -173,7 +177,7 @@ impl Session {
     ) -> Result<T> {
         // Claimed before the snapshot, so that the former owner's counts are in it.
         self.shard()?;
-        self.command(BEGIN_WRITE)?;
+        self.send_command(BEGIN_WRITE)?;
         let mut tx = Tx::new(tx::Session::Postgres(self));
         let result = work(&mut tx);
         // An early return leaves the transaction open; it ends with the connection.
@@ -207,9 +211,39 @@ impl Session {
         }
     }
 
+    fn send_command(&mut self, sql: &str) -> Result<()> {
+        let (client, text) = (self.client.handle(), sql.to_owned());
+        let sent = self.client.send(sql, async move { client.batch_execute(&text).await });
+        self.note(sent)
+    }
+
     fn command(&mut self, sql: &str) -> Result<()> {
-        let done = self.client.batch_execute(sql);
-        done.map_err(|error| note(&mut self.fault, &error, sql))
+        self.wait(sql, async |client| client.batch_execute(sql).await)
+    }
+
+    fn wait<T>(
+        &mut self,
+        sql: &str,
+        ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
+    ) -> Result<T> {
+        let answer = self.client.wait(sql, ask);
+        self.note(answer)
+    }
+
+    /// The problem of a failed statement; its fault is remembered unless one came before.
+    fn note<T>(&mut self, answer: Result<T, Failed>) -> Result<T> {
+        let failed = match answer {
+            Ok(answer) => return Ok(answer),
+            Err(failed) => failed,
+        };
+        let found = match failed.error.code() {
+            _ if is_lost(&failed.error) => Fault::Lost,
+            Some(code) if is_retryable(code) => Fault::Collision,
+            Some(&SqlState::UNIQUE_VIOLATION) => Fault::Duplicate,
+            _ => Fault::Other,
+        };
+        self.fault.get_or_insert(found);
+        Err(failed.problem())
     }
 
     /// The tally shard that belongs to this connection alone, over all processes.
@@ -217,8 +251,7 @@ impl Session {
         let mut free = self.shard.unwrap_or(0);
         while self.shard.is_none() {
             let sql = format!("SELECT pg_try_advisory_lock({SHARD_LOCK}, {free})");
-            let row = self.client.query_one(&sql, &[]);
-            let row = row.map_err(|error| note(&mut self.fault, &error, &sql))?;
+            let row = self.wait(&sql, async |client| client.query_one(&sql, &[]).await)?;
             if row.get(0) {
                 self.shard = Some(free);
             } else {
@@ -234,27 +267,27 @@ impl Session {
         params: &[Value<'_>],
         each: &mut dyn FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<()> {
-        use postgres::fallible_iterator::FallibleIterator as _;
         let statement = self.prepare(sql)?;
-        let mut rows = match self.client.query_raw(&statement, params) {
-            Ok(rows) => rows,
-            Err(error) => return Err(note(&mut self.fault, &error, sql)),
-        };
+        let rows = self.wait(sql, async |client| client.query_raw(&statement, params).await)?;
+        let mut rows = pin!(rows);
         loop {
-            match rows.next() {
-                Ok(Some(row)) if each(&Row(Cells::Postgres(&row)))? => {}
-                Ok(_) => return Ok(()),
-                Err(error) => return Err(note(&mut self.fault, &error, sql)),
+            let row = self.client.next(rows.as_mut());
+            match self.note(row.map_err(|error| Failed { error, sql: sql.to_owned() }))? {
+                Some(row) if each(&Row(Cells::Postgres(&row)))? => {}
+                _ => return Ok(()),
             }
         }
     }
 
     /// Every row at once: rows that are taken one by one cost a turn of the client's event loop each.
-    pub(crate) fn all(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<postgres::Row>> {
+    pub(crate) fn all(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+    ) -> Result<Vec<tokio_postgres::Row>> {
         let statement = self.prepare(sql)?;
         let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
-        let rows = self.client.query(&statement, &params);
-        rows.map_err(|error| note(&mut self.fault, &error, sql))
+        self.wait(sql, async |client| client.query(&statement, &params).await)
     }
 
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
@@ -262,10 +295,30 @@ impl Session {
         self.execute_with(sql, &params)
     }
 
+    /// Runs a statement whose failure may show later.
+    pub(crate) fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<()> {
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+        self.send_with(sql, &params)
+    }
+
+    fn send_with(&mut self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<()> {
+        let statement = self.prepare(sql)?;
+        let types = statement.params().iter();
+        let encoded = types.zip(params).map(|(kind, param)| Encoded::of(*param, kind));
+        let encoded: Vec<Encoded> = encoded.collect::<Result<_, _>>().map_err(|cause| {
+            self.fault.get_or_insert(Fault::Other);
+            if cause.is::<Nul>() { problem::nul() } else { Problem::internal(cause) }
+        })?;
+        let client = self.client.handle();
+        let answer =
+            async move { client.execute_raw(&statement, encoded).await.map(|_changed| ()) };
+        let sent = self.client.send(sql, answer);
+        self.note(sent)
+    }
+
     fn execute_with(&mut self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let statement = self.prepare(sql)?;
-        let done = self.client.execute(&statement, params);
-        done.map_err(|error| note(&mut self.fault, &error, sql))
+        self.wait(sql, async |client| client.execute(&statement, params).await)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
@@ -280,8 +333,7 @@ impl Session {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(sql);
-        let statement = statement.map_err(|error| note(&mut self.fault, &error, sql))?;
+        let statement = self.wait(sql, async |client| client.prepare(sql).await)?;
         if self.statements.len() >= STORE_STATEMENT_CACHE_ENTRIES {
             self.statements.clear();
         }
@@ -296,19 +348,36 @@ impl Session {
         values: &[Value<'_>],
         conflict: &str,
     ) -> Result<u64> {
-        if conflict.is_empty() && values.len() >= columns.len() * COPY_MIN_ROWS {
+        if is_copied(columns, values, conflict) {
             return self.copy_rows(table, columns, values);
         }
         let mut changed = 0;
         for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
             let arrays = by_column(columns.len(), rows);
-            let Unrolled { cells, from, params } = Unrolled::of(&arrays);
-            let (columns, cells) = (columns.join(", "), cells.join(", "));
-            let sql =
-                format!("INSERT INTO {table} ({columns}) SELECT {cells} FROM {from} {conflict}");
-            changed += self.execute_with(&sql, &params)?;
+            let unrolled = Unrolled::of(&arrays);
+            changed +=
+                self.execute_with(&unrolled.insert(table, columns, conflict), &unrolled.params)?;
         }
         Ok(changed)
+    }
+
+    /// Inserts rows; a failure may show later.
+    pub(crate) fn send_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        values: &[Value<'_>],
+        conflict: &str,
+    ) -> Result<()> {
+        if is_copied(columns, values, conflict) {
+            return self.copy_rows(table, columns, values).map(drop);
+        }
+        for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
+            let arrays = by_column(columns.len(), rows);
+            let unrolled = Unrolled::of(&arrays);
+            self.send_with(&unrolled.insert(table, columns, conflict), &unrolled.params)?;
+        }
+        Ok(())
     }
 
     /// Inserts rows as one stream, which the server puts into pages many at a time.
@@ -318,12 +387,14 @@ impl Session {
         let types: Vec<Type> = types.columns().iter().map(|one| one.type_().clone()).collect();
         let sql = format!("COPY {table} ({names}) FROM STDIN (FORMAT binary)");
         let statement = self.prepare(&sql)?;
-        let copied = self.client.copy_in(&statement).and_then(|stream| {
-            let mut rows = BinaryCopyInWriter::new(stream, &types);
-            values.chunks(columns.len()).try_for_each(|row| rows.write_raw(row))?;
-            rows.finish()
-        });
-        copied.map_err(|error| note(&mut self.fault, &error, &sql))
+        self.wait(&sql, async |client| {
+            let stream = client.copy_in(&statement).await?;
+            let mut rows = pin!(BinaryCopyInWriter::new(stream, &types));
+            for row in values.chunks(columns.len()) {
+                rows.as_mut().write_raw(row).await?;
+            }
+            rows.finish().await
+        })
     }
 
     /// Updates rows as `Tx::update_rows` says.
@@ -352,6 +423,10 @@ impl Session {
         }
         Ok(changed)
     }
+}
+
+fn is_copied(columns: &[&str], values: &[Value<'_>], conflict: &str) -> bool {
+    conflict.is_empty() && values.len() >= columns.len() * COPY_MIN_ROWS
 }
 
 fn by_column<'v>(columns: usize, rows: &[Value<'v>]) -> Vec<Vec<Value<'v>>> {
@@ -390,6 +465,11 @@ impl<'p> Unrolled<'p> {
         };
         Self { cells, from, params }
     }
+
+    fn insert(&self, table: &str, columns: &[&str], conflict: &str) -> String {
+        let (columns, cells) = (columns.join(", "), self.cells.join(", "));
+        format!("INSERT INTO {table} ({columns}) SELECT {cells} FROM {} {conflict}", self.from)
+    }
 }
 
 /// The statement that sets columns where keys fit.
@@ -405,26 +485,4 @@ fn update<S: std::fmt::Display>(
     let finds = keys.iter().zip(finds).map(|(name, cell)| format!("t.{name} = {cell}"));
     let (sets, finds): (Vec<_>, Vec<_>) = (sets.collect(), finds.collect());
     format!("UPDATE {table} AS t SET {} {from} WHERE {}", sets.join(", "), finds.join(" AND "))
-}
-
-/// A bare connection.
-pub(crate) fn connect(config: &Config) -> Result<Client, postgres::Error> {
-    let mut config = config.clone();
-    config.application_name("lyceum");
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(Duration::from_secs(5));
-    }
-    config.connect(NoTls)
-}
-
-/// The problem of a failed statement; its fault is remembered unless one came before.
-fn note(fault: &mut Option<Fault>, error: &postgres::Error, sql: &str) -> Problem {
-    let found = match error.code() {
-        _ if is_lost(error) => Fault::Lost,
-        Some(code) if is_retryable(code) => Fault::Collision,
-        Some(&SqlState::UNIQUE_VIOLATION) => Fault::Duplicate,
-        _ => Fault::Other,
-    };
-    fault.get_or_insert(found);
-    problem::postgres(error, sql)
 }

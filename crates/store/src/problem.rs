@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use lyceum_core::{Problem, ProblemKind};
-use postgres::error::SqlState;
+use tokio_postgres::error::SqlState;
 
 /// Marks the problem of a scan that reached its deadline.
 #[derive(Debug)]
@@ -64,7 +64,8 @@ impl std::fmt::Display for Nul {
 
 impl Error for Nul {}
 
-fn nul() -> Problem {
+/// A text that cannot be stored.
+pub(crate) fn nul() -> Problem {
     Problem::new(ProblemKind::Invalid, format!("A text is refused: {Nul}"))
 }
 
@@ -101,7 +102,7 @@ fn duplicate() -> Problem {
 }
 
 /// What a PostgreSQL error in a statement means.
-pub(crate) fn postgres(error: &postgres::Error, sql: &str) -> Problem {
+pub(crate) fn postgres(error: &tokio_postgres::Error, sql: &str) -> Problem {
     if Error::source(error).is_some_and(<dyn Error>::is::<Nul>) {
         return nul();
     }
@@ -129,7 +130,7 @@ pub(crate) fn postgres(error: &postgres::Error, sql: &str) -> Problem {
 }
 
 /// The error with what the server, or the system, says about it.
-pub(crate) fn describe(error: &postgres::Error) -> String {
+pub(crate) fn describe(error: &tokio_postgres::Error) -> String {
     match Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
@@ -142,7 +143,7 @@ pub(crate) fn is_retryable(code: &SqlState) -> bool {
 }
 
 /// Whether the connection is of no further use.
-pub(crate) fn is_lost(error: &postgres::Error) -> bool {
+pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         Some(code) => is_outage(code),
         None => {

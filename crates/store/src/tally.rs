@@ -52,7 +52,7 @@ impl Deltas {
         if values.is_empty() {
             return Ok(());
         }
-        tx.insert_rows(
+        tx.send_rows(
             "tally",
             &["collection", "level", "block", "shard", "live"],
             &values,

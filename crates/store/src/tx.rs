@@ -154,6 +154,17 @@ impl Tx<'_> {
         result
     }
 
+    /// [`execute`](Self::execute) where nobody asks for the number. PostgreSQL is not waited for: a failure
+    /// is that of a later statement or of the commit.
+    pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<()> {
+        let result = match &mut self.session {
+            Session::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
+            Session::Postgres(session) => session.send(sql, params),
+        };
+        self.failed |= result.is_err();
+        result
+    }
+
     /// Inserts one row and answers the number that the store gave it, which the `ROWID` column of that
     /// name holds; none where the statement's own `ON CONFLICT DO NOTHING` left the row out.
     pub fn insert(&mut self, sql: &str, column: &str, params: &[Value<'_>]) -> Result<Option<i64>> {
@@ -187,6 +198,22 @@ impl Tx<'_> {
         };
         self.failed |= result.is_err();
         result
+    }
+
+    /// [`insert_rows`](Self::insert_rows) where nobody asks for the number; as [`send`](Self::send) does.
+    pub fn send_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        values: &[Value<'_>],
+        conflict: &str,
+    ) -> Result<()> {
+        if let Session::Postgres(session) = &mut self.session {
+            let result = session.send_rows(table, columns, values, conflict);
+            self.failed |= result.is_err();
+            return result;
+        }
+        self.insert_rows(table, columns, values, conflict).map(drop)
     }
 
     /// The next numbers of a table's `ROWID` column, in ascending order, for rows that are numbered
@@ -252,7 +279,7 @@ pub struct Row<'a>(pub(crate) Cells<'a>);
 /// The row below a [`Row`].
 pub(crate) enum Cells<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
-    Postgres(&'a ::postgres::Row),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 impl Row<'_> {

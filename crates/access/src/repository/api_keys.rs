@@ -35,7 +35,7 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Option<ApiKey>> {
 
 /// Adds a key.
 pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &Hash) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO api_keys (id, name, hash, environment, role, project, created_ms, maker) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
@@ -55,28 +55,28 @@ pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &Hash) -> Result<()> {
 /// Gives a key another text; the former one is refused from now on.
 pub(crate) fn replace(tx: &mut Tx<'_>, id: &str, hash: &Hash) -> Result<()> {
     let sql = "UPDATE api_keys SET hash = $1, used_ms = NULL WHERE id = $2";
-    tx.execute(sql, &[hash.as_slice().into(), id.into()])?;
+    tx.send(sql, &[hash.as_slice().into(), id.into()])?;
     Ok(())
 }
 
 /// Revokes the keys that a person made.
 pub(crate) fn revoke_all_of(tx: &mut Tx<'_>, person: &str, now: Timestamp) -> Result<()> {
     let sql = "UPDATE api_keys SET revoked_ms = $1 WHERE maker = $2 AND revoked_ms IS NULL";
-    tx.execute(sql, &[now.milliseconds().into(), person.into()])?;
+    tx.send(sql, &[now.milliseconds().into(), person.into()])?;
     Ok(())
 }
 
 /// Revokes a key.
 pub(crate) fn revoke(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     let sql = "UPDATE api_keys SET revoked_ms = $1 WHERE id = $2";
-    tx.execute(sql, &[now.milliseconds().into(), id.into()])?;
+    tx.send(sql, &[now.milliseconds().into(), id.into()])?;
     Ok(())
 }
 
 /// Keeps when the key was used.
 pub(crate) fn touch(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp) -> Result<()> {
     let sql = "UPDATE api_keys SET used_ms = $1 WHERE hash = $2 AND COALESCE(used_ms, 0) < $1";
-    tx.execute(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
+    tx.send(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
     Ok(())
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn insert(
     change: &Change<'_>,
     details: &str,
 ) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO audit_log (at_ms, who, what, subject, details) VALUES ($1, $2, $3, $4, $5)",
         &[
             Value::from(now.milliseconds()),

@@ -57,7 +57,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, client: &Client, scopes: &str) -> Result<b
 
 /// Writes what can change: the revocation and the number of the change.
 pub(crate) fn update(tx: &mut Tx<'_>, client: &Client) -> Result<()> {
-    tx.execute(
+    tx.send(
         "UPDATE clients SET revoked_ms = $1, changed = $2 WHERE id = $3",
         &[
             Value::from(client.revoked.map(Timestamp::milliseconds)),
@@ -70,7 +70,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, client: &Client) -> Result<()> {
 
 /// Adds a secret that does not expire.
 pub(crate) fn add_secret(tx: &mut Tx<'_>, now: Timestamp, client: &str, hash: &Hash) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO client_secrets (client, hash, created_ms) VALUES ($1, $2, $3)",
         &[Value::from(client), Value::from(hash.as_slice()), Value::from(now.milliseconds())],
     )?;
@@ -99,7 +99,7 @@ pub(crate) fn has_secret(
 
 /// Makes room for a new secret: of the others only the newest stays.
 pub(crate) fn keep_newest_secret(tx: &mut Tx<'_>, client: &str, new: &Hash) -> Result<()> {
-    tx.execute(
+    tx.send(
         "DELETE FROM client_secrets WHERE client = $1 AND (hash = $2 OR hash NOT IN \
          (SELECT hash FROM client_secrets WHERE client = $1 AND hash <> $2 \
          ORDER BY created_ms DESC, hash LIMIT 1))",
@@ -110,7 +110,7 @@ pub(crate) fn keep_newest_secret(tx: &mut Tx<'_>, client: &str, new: &Hash) -> R
 
 /// Lets every secret of the client expire at the instant, or earlier where that was so already.
 pub(crate) fn expire_secrets(tx: &mut Tx<'_>, client: &str, at: Timestamp) -> Result<()> {
-    tx.execute(
+    tx.send(
         "UPDATE client_secrets SET expires_ms = $1 \
          WHERE client = $2 AND (expires_ms IS NULL OR expires_ms > $1)",
         &[Value::from(at.milliseconds()), Value::from(client)],
@@ -120,7 +120,7 @@ pub(crate) fn expire_secrets(tx: &mut Tx<'_>, client: &str, at: Timestamp) -> Re
 
 /// Deletes every secret of the client.
 pub(crate) fn delete_secrets(tx: &mut Tx<'_>, client: &str) -> Result<()> {
-    tx.execute("DELETE FROM client_secrets WHERE client = $1", &[Value::from(client)])?;
+    tx.send("DELETE FROM client_secrets WHERE client = $1", &[Value::from(client)])?;
     Ok(())
 }
 
@@ -162,7 +162,7 @@ pub fn uses(tx: &mut Tx<'_>) -> Result<BTreeMap<String, Timestamp>> {
 
 /// Notes that a client asks for a token.
 pub fn touch(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO client_uses (client, used_ms) VALUES ($1, $2) \
          ON CONFLICT (client) DO UPDATE SET used_ms = excluded.used_ms \
          WHERE excluded.used_ms > client_uses.used_ms",

@@ -102,24 +102,24 @@ pub(crate) fn find(tx: &mut Tx<'_>, hash: &Hash, environment: Environment) -> Re
 /// Keeps when the program asked, and how long it is to wait.
 pub(crate) fn polled(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp, interval_s: i64) -> Result<()> {
     let sql = "UPDATE device_codes SET polled_ms = $1, interval_s = $2 WHERE hash = $3";
-    tx.execute(sql, &[now.milliseconds().into(), interval_s.into(), hash.as_slice().into()])?;
+    tx.send(sql, &[now.milliseconds().into(), interval_s.into(), hash.as_slice().into()])?;
     Ok(())
 }
 
 /// Deletes a code.
 pub(crate) fn delete(tx: &mut Tx<'_>, hash: &Hash) -> Result<()> {
-    tx.execute("DELETE FROM device_codes WHERE hash = $1", &[hash.as_slice().into()])?;
+    tx.send("DELETE FROM device_codes WHERE hash = $1", &[hash.as_slice().into()])?;
     Ok(())
 }
 
 /// Deletes the codes that a person decided about.
 pub(crate) fn delete_all_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
-    tx.execute("DELETE FROM device_codes WHERE person = $1", &[person.into()])?;
+    tx.send("DELETE FROM device_codes WHERE person = $1", &[person.into()])?;
     Ok(())
 }
 
 /// Deletes the codes whose time was over before.
 pub(crate) fn delete_before(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
-    tx.execute("DELETE FROM device_codes WHERE expires_ms < $1", &[before.milliseconds().into()])?;
+    tx.send("DELETE FROM device_codes WHERE expires_ms < $1", &[before.milliseconds().into()])?;
     Ok(())
 }

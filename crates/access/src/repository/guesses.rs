@@ -21,12 +21,12 @@ pub(crate) fn count(tx: &mut Tx<'_>, subject: &Hash, now: Timestamp) -> Result<(
 /// Counts one less.
 pub(crate) fn uncount(tx: &mut Tx<'_>, subject: &Hash) -> Result<()> {
     let sql = "UPDATE guesses SET count = count - 1 WHERE subject = $1 AND count > 0";
-    tx.execute(sql, &[subject.as_slice().into()])?;
+    tx.send(sql, &[subject.as_slice().into()])?;
     Ok(())
 }
 
 /// Forgets what began before.
 pub(crate) fn delete_before(tx: &mut Tx<'_>, since: Timestamp) -> Result<()> {
-    tx.execute("DELETE FROM guesses WHERE since_ms <= $1", &[since.milliseconds().into()])?;
+    tx.send("DELETE FROM guesses WHERE since_ms <= $1", &[since.milliseconds().into()])?;
     Ok(())
 }

@@ -25,6 +25,6 @@ pub(crate) fn insert(
 ) -> Result<()> {
     let sql = "INSERT INTO person_identities (issuer, subject, person, made_ms) \
                VALUES ($1, $2, $3, $4)";
-    tx.execute(sql, &[issuer.into(), subject.into(), person.into(), now.milliseconds().into()])?;
+    tx.send(sql, &[issuer.into(), subject.into(), person.into(), now.milliseconds().into()])?;
     Ok(())
 }

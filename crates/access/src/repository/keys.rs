@@ -16,7 +16,7 @@ pub(crate) struct SealedKey {
 
 /// Lets one transaction at a time change keys or clients.
 pub(crate) fn lock(tx: &mut Tx<'_>) -> Result<()> {
-    tx.execute("UPDATE access_counter SET value = value WHERE id = 1", &[])?;
+    tx.send("UPDATE access_counter SET value = value WHERE id = 1", &[])?;
     Ok(())
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn list(
 
 /// Adds a key.
 pub(crate) fn insert(tx: &mut Tx<'_>, environment: Environment, key: &SealedKey) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO signing_keys (kid, environment, public, sealed, created_ms) \
          VALUES ($1, $2, $3, $4, $5)",
         &[
@@ -64,7 +64,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, environment: Environment, key: &SealedKey)
 
 /// Lets the keys that have no end yet end at the instant.
 pub(crate) fn retire_all(tx: &mut Tx<'_>, environment: Environment, at: Timestamp) -> Result<()> {
-    tx.execute(
+    tx.send(
         "UPDATE signing_keys SET retire_after_ms = $1 \
          WHERE environment = $2 AND retire_after_ms IS NULL",
         &[Value::from(at.milliseconds()), Value::from(environment.name())],
@@ -78,7 +78,7 @@ pub(crate) fn delete_retired(
     environment: Environment,
     now: Timestamp,
 ) -> Result<()> {
-    tx.execute(
+    tx.send(
         "DELETE FROM signing_keys WHERE environment = $1 AND retire_after_ms <= $2",
         &[Value::from(environment.name()), Value::from(now.milliseconds())],
     )?;
@@ -88,6 +88,6 @@ pub(crate) fn delete_retired(
 /// Deletes every key of the environment.
 pub(crate) fn delete_all(tx: &mut Tx<'_>, environment: Environment) -> Result<()> {
     let environment = Value::from(environment.name());
-    tx.execute("DELETE FROM signing_keys WHERE environment = $1", &[environment])?;
+    tx.send("DELETE FROM signing_keys WHERE environment = $1", &[environment])?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::secret::Hash;
 pub(crate) fn insert(tx: &mut Tx<'_>, hash: &Hash, person: &str, expires: Timestamp) -> Result<()> {
     let sql = "INSERT INTO sign_in_links (hash, person, expires_ms) VALUES ($1, $2, $3)";
     let expires = expires.milliseconds();
-    tx.execute(sql, &[hash.as_slice().into(), person.into(), expires.into()])?;
+    tx.send(sql, &[hash.as_slice().into(), person.into(), expires.into()])?;
     Ok(())
 }
 
@@ -23,6 +23,6 @@ pub(crate) fn person(tx: &mut Tx<'_>, now: Timestamp, hash: &Hash) -> Result<Opt
 
 /// Deletes the links of an account.
 pub(crate) fn delete_all_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
-    tx.execute("DELETE FROM sign_in_links WHERE person = $1", &[person.into()])?;
+    tx.send("DELETE FROM sign_in_links WHERE person = $1", &[person.into()])?;
     Ok(())
 }

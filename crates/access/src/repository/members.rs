@@ -7,14 +7,14 @@ use lyceum_store::Tx;
 pub fn join(tx: &mut Tx<'_>, project: &str, person: &str) -> Result<()> {
     let sql = "INSERT INTO project_members (project, person) VALUES ($1, $2) \
                ON CONFLICT (project, person) DO NOTHING";
-    tx.execute(sql, &[project.into(), person.into()])?;
+    tx.send(sql, &[project.into(), person.into()])?;
     Ok(())
 }
 
 /// Ends a person's membership, if there is one.
 pub fn leave(tx: &mut Tx<'_>, project: &str, person: &str) -> Result<()> {
     let sql = "DELETE FROM project_members WHERE project = $1 AND person = $2";
-    tx.execute(sql, &[project.into(), person.into()])?;
+    tx.send(sql, &[project.into(), person.into()])?;
     Ok(())
 }
 

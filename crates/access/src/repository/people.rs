@@ -64,14 +64,14 @@ pub(crate) fn insert(tx: &mut Tx<'_>, person: &Person, password: Option<&str>) -
 
 /// Gives the account a password.
 pub(crate) fn set_password(tx: &mut Tx<'_>, id: &str, password: &str) -> Result<()> {
-    tx.execute("UPDATE people SET password = $1 WHERE id = $2", &[password.into(), id.into()])?;
+    tx.send("UPDATE people SET password = $1 WHERE id = $2", &[password.into(), id.into()])?;
     Ok(())
 }
 
 /// Disables the account.
 pub(crate) fn disable(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     let sql = "UPDATE people SET disabled_ms = $1 WHERE id = $2";
-    tx.execute(sql, &[now.milliseconds().into(), id.into()])?;
+    tx.send(sql, &[now.milliseconds().into(), id.into()])?;
     Ok(())
 }
 

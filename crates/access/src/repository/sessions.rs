@@ -25,7 +25,7 @@ pub(crate) fn insert(
     now: Timestamp,
     expires: Timestamp,
 ) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO sessions (hash, person, sort, environment, created_ms, used_ms, expires_ms) \
          VALUES ($1, $2, $3, $4, $5, $5, $6)",
         &[
@@ -64,24 +64,24 @@ pub(crate) fn find(
 /// Keeps when the session was used.
 pub(crate) fn touch(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp) -> Result<()> {
     let sql = "UPDATE sessions SET used_ms = $1 WHERE hash = $2 AND used_ms < $1";
-    tx.execute(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
+    tx.send(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
     Ok(())
 }
 
 /// Deletes a session.
 pub(crate) fn delete(tx: &mut Tx<'_>, hash: &Hash) -> Result<()> {
-    tx.execute("DELETE FROM sessions WHERE hash = $1", &[hash.as_slice().into()])?;
+    tx.send("DELETE FROM sessions WHERE hash = $1", &[hash.as_slice().into()])?;
     Ok(())
 }
 
 /// Deletes the sessions of a person.
 pub(crate) fn delete_all_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
-    tx.execute("DELETE FROM sessions WHERE person = $1", &[person.into()])?;
+    tx.send("DELETE FROM sessions WHERE person = $1", &[person.into()])?;
     Ok(())
 }
 
 /// Deletes the sessions whose time is over.
 pub(crate) fn delete_ended(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
-    tx.execute("DELETE FROM sessions WHERE expires_ms <= $1", &[now.milliseconds().into()])?;
+    tx.send("DELETE FROM sessions WHERE expires_ms <= $1", &[now.milliseconds().into()])?;
     Ok(())
 }

@@ -165,14 +165,14 @@ pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &Beginning<'_>) -> Result<()> {
         beginning.lesson.base_xp.into(),
         beginning.started.milliseconds().into(),
     ];
-    tx.execute(&sql, &values).map(drop)
+    tx.send(&sql, &values)
 }
 
 /// Begins the next round of an attempt.
 pub(crate) fn begin_anew(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
     let sets = FRESH.map(|(name, value)| format!("{name} = {value}")).join(", ");
     let sql = format!("UPDATE lesson_attempt SET round = round + 1, {sets} WHERE id = $1");
-    tx.execute(&sql, &[attempt.id.into()]).map(drop)
+    tx.send(&sql, &[attempt.id.into()])
 }
 
 /// Stores what changes in an attempt. Two who change one at once do it one after the other: each
@@ -193,7 +193,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
         attempt.base_xp.into(),
         attempt.id.into(),
     ];
-    tx.execute(sql, &values).map(drop)
+    tx.send(sql, &values)
 }
 
 /// Takes the attempts of a student in a course, or of a lesson, out of those that count.

@@ -6,7 +6,7 @@ use lyceum_store::Tx;
 /// Keeps a bank; one that is there already is the same.
 pub(crate) fn put(tx: &mut Tx<'_>, id: &str, body: &str) -> Result<()> {
     let sql = "INSERT INTO lesson_bank (id, body) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    tx.execute(sql, &[id.into(), body.into()]).map(drop)
+    tx.send(sql, &[id.into(), body.into()])
 }
 
 /// The text of a bank.

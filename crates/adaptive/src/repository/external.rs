@@ -29,7 +29,7 @@ pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Optio
 
 pub(crate) fn insert(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
     let Assignment { id, student, lesson, attempt, terms, assigned_at, finalized } = assignment;
-    tx.execute(
+    tx.send(
         "INSERT INTO external_assignment (student_id, lesson_id, attempt, id, application, test_id, \
          skip_enrollment, assigned_at, finalized) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         &[
@@ -52,13 +52,13 @@ pub(crate) fn finalize(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
     let sql = "UPDATE external_assignment SET finalized = 1 \
                WHERE student_id = $1 AND lesson_id = $2 AND attempt = $3";
     let Assignment { student, lesson, attempt, .. } = assignment;
-    tx.execute(sql, &[student.into(), lesson.into(), i64::from(*attempt).into()])?;
+    tx.send(sql, &[student.into(), lesson.into(), i64::from(*attempt).into()])?;
     Ok(())
 }
 
 /// Removes a student's assignments of a lesson.
 pub(crate) fn forget(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<()> {
     let sql = "DELETE FROM external_assignment WHERE student_id = $1 AND lesson_id = $2";
-    tx.execute(sql, &[student.into(), lesson.into()])?;
+    tx.send(sql, &[student.into(), lesson.into()])?;
     Ok(())
 }

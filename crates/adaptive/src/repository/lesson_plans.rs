@@ -62,7 +62,7 @@ pub(crate) fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
 
 /// Holds a plan until the transaction ends: others who would change it wait.
 pub(crate) fn hold(tx: &mut Tx<'_>, id: &str) -> Result<()> {
-    tx.execute("UPDATE lesson_plan SET synced = synced WHERE id = $1", &[id.into()])?;
+    tx.send("UPDATE lesson_plan SET synced = synced WHERE id = $1", &[id.into()])?;
     Ok(())
 }
 
@@ -70,13 +70,13 @@ pub(crate) fn hold(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 pub(crate) fn update(tx: &mut Tx<'_>, plan: &Plan) -> Result<()> {
     let tree = serde_json::to_string(&plan.tree).map_err(Problem::internal)?;
     let sql = "UPDATE lesson_plan SET tree = $1, synced = $2 WHERE id = $3";
-    tx.execute(sql, &[(&tree).into(), plan.synced.into(), (&plan.id).into()])?;
+    tx.send(sql, &[(&tree).into(), plan.synced.into(), (&plan.id).into()])?;
     Ok(())
 }
 
 /// Removes the plans of a course with their logs; answers how many.
 pub(crate) fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
-    tx.execute(
+    tx.send(
         "DELETE FROM lesson_plan_operation WHERE plan_id IN \
          (SELECT id FROM lesson_plan WHERE course_id = $1)",
         &[course.into()],
@@ -94,7 +94,7 @@ pub(crate) fn next_operation(tx: &mut Tx<'_>, plan: &str) -> Result<Option<i64>>
 /// Appends to a plan's log.
 pub(crate) fn log(tx: &mut Tx<'_>, plan: &str, logged: &Logged) -> Result<()> {
     let operation = serde_json::json!([logged.kind, logged.payload]).to_string();
-    tx.execute(
+    tx.send(
         "INSERT INTO lesson_plan_operation \
          (plan_id, sequence, id, operation, reason, created_at, created_by) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",

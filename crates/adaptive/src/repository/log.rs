@@ -153,7 +153,7 @@ pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Resul
         entry.served.milliseconds().into(),
         reason.as_str().into(),
     ];
-    tx.execute(sql, &values).map(drop)
+    tx.send(sql, &values)
 }
 
 /// Writes the answer of an entry.
@@ -178,5 +178,5 @@ pub(crate) fn answer(
         attempt.round.into(),
         number.into(),
     ];
-    tx.execute(sql, &values).map(drop)
+    tx.send(sql, &values)
 }

@@ -55,5 +55,5 @@ pub(crate) fn append(tx: &mut Tx<'_>, now: Timestamp, number: i64, policy: &Poli
     let (kind, at) = (policy.lesson_type.name(), now.to_string());
     let sql = format!("INSERT INTO lesson_policy ({COLUMNS}) VALUES ($1, $2, $3, $4)");
     let values = [kind.into(), number.into(), at.as_str().into(), body.as_str().into()];
-    tx.execute(&sql, &values).map(drop)
+    tx.send(&sql, &values)
 }

@@ -32,7 +32,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
                     renderer_version = excluded.renderer_version, \
                     suppress_feedback = excluded.suppress_feedback, \
                     suppress_correct_response = excluded.suppress_correct_response";
-    tx.insert_rows("render_config", &COLUMNS, &values, conflict)?;
+    tx.send_rows("render_config", &COLUMNS, &values, conflict)?;
     Ok(())
 }
 

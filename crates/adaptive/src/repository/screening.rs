@@ -24,7 +24,7 @@ pub(crate) fn tests(tx: &mut Tx<'_>, user: &str) -> Result<Vec<(String, String)>
 pub(crate) fn begin(tx: &mut Tx<'_>, user: &str, id: &str, now: &str) -> Result<()> {
     let sql = "INSERT INTO screening_session (user_id, id, started_at) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
-    tx.execute(sql, &[user.into(), id.into(), now.into()])?;
+    tx.send(sql, &[user.into(), id.into(), now.into()])?;
     Ok(())
 }
 
@@ -32,12 +32,12 @@ pub(crate) fn begin(tx: &mut Tx<'_>, user: &str, id: &str, now: &str) -> Result<
 pub(crate) fn assign(tx: &mut Tx<'_>, user: &str, subject: &str, now: &str) -> Result<()> {
     let sql = "INSERT INTO screening_test (user_id, subject, assigned_at) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
-    tx.execute(sql, &[user.into(), subject.into(), now.into()])?;
+    tx.send(sql, &[user.into(), subject.into(), now.into()])?;
     Ok(())
 }
 
 /// Removes the student's screening; false if there is none.
 pub(crate) fn forget(tx: &mut Tx<'_>, user: &str) -> Result<bool> {
-    tx.execute("DELETE FROM screening_test WHERE user_id = $1", &[user.into()])?;
+    tx.send("DELETE FROM screening_test WHERE user_id = $1", &[user.into()])?;
     Ok(tx.execute("DELETE FROM screening_session WHERE user_id = $1", &[user.into()])? > 0)
 }

@@ -19,7 +19,7 @@ pub(crate) struct Row<'a> {
 
 pub(crate) fn insert(tx: &mut Tx<'_>, made: &Made, row: &Row<'_>) -> Result<()> {
     let assigned_ms = row.assigned_at.parse::<Timestamp>().map_or(0, Timestamp::milliseconds);
-    tx.execute(
+    tx.send(
         "INSERT INTO test_assignment (id, student_id, subject, subject_value, grade, grade_value, \
          test_name, lesson_id, resource_id, assigned_at, assigned_ms, expires_ms) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",

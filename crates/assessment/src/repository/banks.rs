@@ -67,7 +67,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, bank: &Bank) -> Result<()> {
     let sql = format!(
         "INSERT INTO assessment_bank ({COLUMNS}, rotation) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)"
     );
-    tx.execute(
+    tx.send(
         &sql,
         &[
             (&bank.identifier).into(),
@@ -84,7 +84,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, bank: &Bank) -> Result<()> {
 
 pub(crate) fn update(tx: &mut Tx<'_>, bank: &Bank) -> Result<()> {
     let (tests, metadata) = texts(bank)?;
-    tx.execute(
+    tx.send(
         "UPDATE assessment_bank SET title = $1, tests = $2, metadata = $3, version = $4, \
          updated_at = $5 WHERE identifier = $6",
         &[
@@ -110,7 +110,7 @@ fn texts(bank: &Bank) -> Result<(String, Option<String>)> {
 /// Removes a bank and all of its turns; false if there is none.
 pub(crate) fn delete(tx: &mut Tx<'_>, identifier: &str) -> Result<bool> {
     refer(tx, identifier, &[])?;
-    tx.execute("DELETE FROM assessment_bank_turn WHERE bank = $1", &[identifier.into()])?;
+    tx.send("DELETE FROM assessment_bank_turn WHERE bank = $1", &[identifier.into()])?;
     let sql = "DELETE FROM assessment_bank WHERE identifier = $1";
     Ok(tx.execute(sql, &[identifier.into()])? > 0)
 }
@@ -154,7 +154,7 @@ pub(crate) fn put_turn(
 ) -> Result<()> {
     let sql = "INSERT INTO assessment_bank_turn (bank, user_id, attempt, test) \
                VALUES ($1, $2, $3, $4)";
-    tx.execute(sql, &[bank.into(), user.into(), attempt.into(), test.into()])?;
+    tx.send(sql, &[bank.into(), user.into(), attempt.into(), test.into()])?;
     Ok(())
 }
 

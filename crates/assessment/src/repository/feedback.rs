@@ -27,7 +27,7 @@ pub(crate) fn append(tx: &mut Tx<'_>, given: &Feedback) -> Result<()> {
     let sql = format!(
         "INSERT INTO assessment_feedback ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
     );
-    tx.execute(
+    tx.send(
         &sql,
         &[
             (&given.id).into(),
@@ -40,7 +40,6 @@ pub(crate) fn append(tx: &mut Tx<'_>, given: &Feedback) -> Result<()> {
             (&given.feedback).into(),
         ],
     )
-    .map(drop)
 }
 
 /// The newest feedback on a lesson and its questions, the newest first.

@@ -72,7 +72,7 @@ pub fn refer(
     targets: &[(Kind, String)],
 ) -> Result<()> {
     let sql = "DELETE FROM qti_reference WHERE kind = $1 AND identifier = $2";
-    tx.execute(sql, &[kind.into(), identifier.into()])?;
+    tx.send(sql, &[kind.into(), identifier.into()])?;
     if targets.is_empty() {
         return Ok(());
     }
@@ -83,7 +83,7 @@ pub fn refer(
         })
         .collect();
     let columns = ["kind", "identifier", "target_kind", "target"];
-    tx.insert_rows("qti_reference", &columns, &values, "ON CONFLICT DO NOTHING").map(drop)
+    tx.send_rows("qti_reference", &columns, &values, "ON CONFLICT DO NOTHING")
 }
 
 /// Who refers to a document: kind and identifier of the first few, and how many there are.

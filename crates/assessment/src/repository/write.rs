@@ -82,7 +82,7 @@ pub fn replace(
     }
     let targets = targets(tx, &draft)?;
     archive(tx, kind, identifier)?;
-    tx.execute(
+    tx.send(
         "UPDATE qti_document SET version = $1, type = $2, qti_version = $3, updated_at = $4, \
          title = $5, metadata = $6, words = $7, json = $8, xml = $9 \
          WHERE kind = $10 AND identifier = $11",
@@ -163,14 +163,13 @@ fn expect(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) 
 
 /// Keeps the present version among the former ones.
 fn archive(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO qti_version (kind, identifier, version, created_at, updated_at, title, \
          metadata, json, xml) \
          SELECT kind, identifier, version, created_at, updated_at, title, metadata, json, xml \
          FROM qti_document WHERE kind = $1 AND identifier = $2",
         &[kind.name().into(), identifier.into()],
     )
-    .map(drop)
 }
 
 fn metadata(given: &Metadata, before: Option<&str>) -> Option<String> {

@@ -62,13 +62,13 @@ pub(crate) fn put_track(tx: &mut Tx<'_>, track: &Track) -> Result<()> {
          ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, grade = excluded.grade, \
          course_id = excluded.course_id"
     );
-    tx.execute(&sql, &values.map(Into::into))?;
+    tx.send(&sql, &values.map(Into::into))?;
     Ok(())
 }
 
 /// Removes a track and what is known of whom it led; false if there is none.
 pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
-    tx.execute("DELETE FROM subject_track_led WHERE track_id = $1", &[id.into()])?;
+    tx.send("DELETE FROM subject_track_led WHERE track_id = $1", &[id.into()])?;
     Ok(tx.execute("DELETE FROM subject_track WHERE id = $1", &[id.into()])? > 0)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn note_led<'a>(
     let values: Vec<Value<'_>> = rows.flatten().map(Value::from).collect();
     if !values.is_empty() {
         let columns = ["user_id", "track_id", "course_id"];
-        tx.insert_rows("subject_track_led", &columns, &values, "ON CONFLICT DO NOTHING")?;
+        tx.send_rows("subject_track_led", &columns, &values, "ON CONFLICT DO NOTHING")?;
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub(crate) fn same(tx: &mut Tx<'_>, issuer: &str, credential: &str) -> Result<Op
 
 pub(crate) fn insert(tx: &mut Tx<'_>, new: &New, now: Timestamp) -> Result<()> {
     let (now, valid_from) = (now.to_string(), new.kept.valid_from.to_string());
-    tx.execute(
+    tx.send(
         "INSERT INTO issued_credentials (id, issuer, credential, issued_by, learner, award, form, \
          body, valid_from, created, updated, status_list, status_index) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)",
@@ -85,7 +85,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, new: &New, now: Timestamp) -> Result<()> {
 
 pub(crate) fn replace(tx: &mut Tx<'_>, id: &str, kept: &Kept, now: Timestamp) -> Result<()> {
     let (now, valid_from) = (now.to_string(), kept.valid_from.to_string());
-    tx.execute(
+    tx.send(
         "UPDATE issued_credentials SET form = $1, body = $2, valid_from = $3, updated = $4 \
          WHERE id = $5",
         &[
@@ -107,7 +107,7 @@ pub(crate) fn revoke(
     now: Timestamp,
 ) -> Result<()> {
     let now = now.to_string();
-    tx.execute(
+    tx.send(
         "UPDATE issued_credentials SET revoked = $1, reason = $2, updated = $1, award = NULL \
          WHERE id = $3 AND revoked IS NULL",
         &[(&now).into(), reason.into(), id.into()],

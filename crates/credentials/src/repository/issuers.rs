@@ -57,6 +57,6 @@ pub(crate) fn insert(tx: &mut Tx<'_>, issuer: &StoredIssuer, now: Timestamp) -> 
 
 pub(crate) fn set_profile(tx: &mut Tx<'_>, id: &str, profile: &str) -> Result<()> {
     let sql = "UPDATE credential_issuers SET profile = $1 WHERE id = $2";
-    tx.execute(sql, &[profile.into(), id.into()])?;
+    tx.send(sql, &[profile.into(), id.into()])?;
     Ok(())
 }

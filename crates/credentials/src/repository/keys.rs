@@ -73,7 +73,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, key: &StoredKey) -> Result<bool> {
 
 /// Ends the keys that an issuer signs with: their public halves stay, the private ones go.
 pub(crate) fn retire(tx: &mut Tx<'_>, issuer: &str, at: Timestamp) -> Result<()> {
-    tx.execute(
+    tx.send(
         "UPDATE credential_keys SET retired_ms = $1, sealed = NULL \
          WHERE issuer = $2 AND retired_ms IS NULL",
         &[Value::from(at.milliseconds()), issuer.into()],

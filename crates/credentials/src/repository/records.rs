@@ -116,7 +116,7 @@ fn add_version(
     now: &str,
 ) -> Result<()> {
     let valid_from = version.valid_from.to_string();
-    tx.execute(
+    tx.send(
         "INSERT INTO learner_record_versions (record, version, valid_from, given, form, body, \
          created) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         &[

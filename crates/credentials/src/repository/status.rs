@@ -20,7 +20,7 @@ pub(crate) fn take(
         Some((number, used)) if used < size => number,
         full => {
             let list = full.map_or(1, |(number, _)| number + 1);
-            tx.execute(
+            tx.send(
                 "INSERT INTO status_lists (issuer, list, first_index, used) VALUES ($1, $2, $3, 0) \
                  ON CONFLICT DO NOTHING",
                 &[issuer.into(), list.into(), first_index.into()],

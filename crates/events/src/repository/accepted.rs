@@ -39,7 +39,7 @@ pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Res
     }
     for row in rows.chunks_exact(5) {
         // One by one: a statement of PostgreSQL cannot change a row twice.
-        tx.insert_rows(
+        tx.send_rows(
             "event_entities",
             &["id", "client", "send_ms", "received_ms", "body"],
             row,
@@ -59,7 +59,7 @@ pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Res
         .zip(&seqs)
         .flat_map(|(job, seqs)| [(*job).into(), at.into(), Value::Text(seqs)])
         .collect();
-    tx.insert_rows("event_batches", &["id", "received_ms", "seqs"], &rows, "")?;
+    tx.send_rows("event_batches", &["id", "received_ms", "seqs"], &rows, "")?;
     for &job in &jobs {
         forget(tx, now, job)?;
     }
@@ -98,12 +98,11 @@ fn forget(tx: &mut Tx<'_>, now: Timestamp, job: i64) -> Result<()> {
         return Ok(());
     }
     let until = now.plus_seconds(-limits::EVENT_JOB_KEPT_DAYS * 86_400).milliseconds();
-    tx.execute(
+    tx.send(
         "DELETE FROM event_batches WHERE received_ms < $1 AND id IN \
          (SELECT id FROM event_batches ORDER BY id LIMIT $2)",
         &[until.into(), (2 * FORGET_EVERY).into()],
     )
-    .map(drop)
 }
 
 /// Envelopes between two removals.

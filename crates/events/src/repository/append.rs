@@ -162,7 +162,7 @@ fn withdraw(
     for (table, key, numbers) in [("event_log", "seq", seqs), ("event_blocks", "id", blocks)] {
         let sql = format!("DELETE FROM {table} WHERE {key} IN ({})", *MARKS);
         for list in lists(&numbers) {
-            tx.execute(&sql, &list.into_iter().map(Value::Int).collect::<Vec<_>>())?;
+            tx.send(&sql, &list.into_iter().map(Value::Int).collect::<Vec<_>>())?;
         }
     }
     Ok(())
@@ -203,7 +203,7 @@ fn insert(
         "body",
         "block",
     ];
-    tx.insert_rows("event_log", &columns, &values, "")?;
+    tx.send_rows("event_log", &columns, &values, "")?;
     Ok(blocks)
 }
 
@@ -329,14 +329,13 @@ fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<Logged>> {
 /// Notes that a version came in a later envelope, too.
 fn sent_again(tx: &mut Tx<'_>, seq: i64, event: &Event) -> Result<()> {
     let values = [event.send_time.milliseconds().into(), seq.into()];
-    tx.execute("UPDATE event_log SET send_ms = $1 WHERE seq = $2", &values).map(drop)
+    tx.send("UPDATE event_log SET send_ms = $1 WHERE seq = $2", &values)
 }
 
 fn supersede(tx: &mut Tx<'_>, now: Timestamp, hash: i64, seq: i64, by: i64) -> Result<()> {
-    tx.execute(
+    tx.send(
         "UPDATE event_log SET superseded_by = $1, changed_ms = $2 WHERE seq = $3",
         &[by.into(), now.milliseconds().into(), seq.into()],
     )?;
-    tx.execute("INSERT INTO event_versions (hash, seq) VALUES ($1, $2)", &[hash.into(), seq.into()])
-        .map(drop)
+    tx.send("INSERT INTO event_versions (hash, seq) VALUES ($1, $2)", &[hash.into(), seq.into()])
 }

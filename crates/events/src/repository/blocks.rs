@@ -40,7 +40,7 @@ pub(super) fn write(tx: &mut Tx<'_>, texts: &[(i64, &str)]) -> Result<Vec<Option
     packer.end_block()?;
     let rows: Vec<Value<'_>> =
         packer.packed.iter().flat_map(|(id, packed)| [(*id).into(), packed[..].into()]).collect();
-    tx.insert_rows("event_blocks", &["id", "packed"], &rows, "")?;
+    tx.send_rows("event_blocks", &["id", "packed"], &rows, "")?;
     Ok(blocks)
 }
 

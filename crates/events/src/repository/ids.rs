@@ -134,7 +134,7 @@ pub(super) fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i
 pub(super) fn hold(tx: &mut Tx<'_>, hash: i64, seq: i64) -> Result<()> {
     let sql = "INSERT INTO event_ids (hash, seq) VALUES ($1, $2) \
                ON CONFLICT (hash) DO UPDATE SET seq = excluded.seq";
-    tx.execute(sql, &[hash.into(), seq.into()]).map(drop)
+    tx.send(sql, &[hash.into(), seq.into()])
 }
 
 /// Of the hashes, which are sorted, those in runs. A correction stands in a later run than what it
@@ -168,6 +168,6 @@ fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Id>) -> Result<()> {
         tx.all(sql, &[GATHERED_ROWS.into()], |row| Ok(Id { hash: row.int(0)?, seq: row.int(1)? }))?;
     // Where all that came was known, none may be young.
     let Some(last) = ids.last() else { return Ok(()) };
-    tx.execute("DELETE FROM event_ids WHERE hash <= $1", &[last.hash.into()])?;
+    tx.send("DELETE FROM event_ids WHERE hash <= $1", &[last.hash.into()])?;
     runs.add(tx, ids)
 }

@@ -21,9 +21,10 @@ pub(super) fn sources<'a>(
     names: impl Iterator<Item = Names<'a>>,
 ) -> Result<Sources<'a>> {
     let mut found: Sources<'a> = names.map(|name| (name, 0)).collect();
+    let mut text = String::new();
     for (&(sensor, client), number) in &mut found {
-        if let Some(known) = known.read().sources.number((sensor, client)) {
-            *number = known;
+        if let Some(known) = known.read().sources.0.get(both((sensor, client), &mut text)) {
+            *number = *known;
             continue;
         }
         let names = [sensor.into(), client.into()];
@@ -31,7 +32,7 @@ pub(super) fn sources<'a>(
             Some(number) => number,
             None => {
                 let columns = ["sensor", "client"];
-                tx.insert_rows("event_sources", &columns, &names, "ON CONFLICT DO NOTHING")?;
+                tx.send_rows("event_sources", &columns, &names, "ON CONFLICT DO NOTHING")?;
                 source(tx, &names)?.ok_or_else(|| Problem::internal("a source was not kept"))?
             }
         };
@@ -63,12 +64,9 @@ struct Both {
     sources: Numbers,
 }
 
-/// Numbers by the first name, and of one first name by the second.
+/// Numbers by both names.
 #[derive(Debug, Default)]
-struct Numbers {
-    numbers: HashMap<String, Vec<(String, i64)>>,
-    count: usize,
-}
+struct Numbers(HashMap<Box<str>, i64>);
 
 /// Names that a transaction looked up, and their numbers.
 #[derive(Debug, Default)]
@@ -95,23 +93,22 @@ impl Known {
 
 impl Numbers {
     fn learn(&mut self, learned: Vec<(String, String, i64)>) {
-        if self.count + learned.len() > EVENT_NAMES_KNOWN_COUNT {
+        if self.0.len() + learned.len() > EVENT_NAMES_KNOWN_COUNT {
             *self = Self::default();
         }
         for (first, second, number) in learned {
-            if self.number((&first, &second)).is_none() {
-                self.count += 1;
-                // Nearly every IRI has one address, nearly every sensor one client.
-                let of_first = self.numbers.entry(first).or_insert_with(|| Vec::with_capacity(1));
-                of_first.push((second, number));
-            }
+            self.0.insert(both((&first, &second), &mut String::new()).into(), number);
         }
     }
+}
 
-    fn number(&self, (first, second): Names<'_>) -> Option<i64> {
-        let of_first = self.numbers.get(first)?;
-        of_first.iter().find(|(known, _)| known == second).map(|(_, number)| *number)
-    }
+/// Two names as one, in a text that is used again for the next. The first one is an IRI, which has no U+0000.
+fn both<'t>((first, second): Names<'_>, text: &'t mut String) -> &'t str {
+    text.clear();
+    text.push_str(first);
+    text.push('\0');
+    text.push_str(second);
+    text
 }
 
 /// The number of each event's actor; new actors get theirs.
@@ -122,8 +119,9 @@ pub(super) fn actors(
     events: &[&Event],
 ) -> Result<Vec<i64>> {
     let mut numbers: Vec<Option<i64>> = {
-        let known = known.read();
-        events.iter().map(|event| known.actors.number(names(event))).collect()
+        let (known, mut text) = (known.read(), String::new());
+        let number = |event| known.actors.0.get(both(names(event), &mut text)).copied();
+        events.iter().copied().map(number).collect()
     };
     let unknown = events.iter().zip(&numbers).filter(|(_, number)| number.is_none());
     let mut places: HashMap<Names<'_>, usize> = HashMap::new();
@@ -168,7 +166,7 @@ fn find_or_make(
         values.extend([(*iri).into(), (*email).into(), Value::Text(person)]);
     }
     let columns = ["iri", "email", "person"];
-    tx.insert_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
+    tx.send_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
     look_up(tx, places, numbers)
 }
 

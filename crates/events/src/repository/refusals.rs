@@ -36,7 +36,7 @@ pub fn refuse(
     body: &str,
 ) -> Result<()> {
     let until = now.plus_seconds(-limits::EVENT_REFUSED_KEPT_DAYS * 86_400).milliseconds();
-    tx.execute("DELETE FROM event_refusals WHERE received_ms < $1", &[until.into()])?;
+    tx.send("DELETE FROM event_refusals WHERE received_ms < $1", &[until.into()])?;
     let (message, details) = problem;
     let faults = serde_json::to_string(details).map_err(Problem::internal)?;
     let end = body.floor_char_boundary(limits::EVENT_REFUSED_MAX_BYTES);
@@ -55,7 +55,7 @@ pub fn refuse(
         |row| row.int(0),
     )?;
     let last_of_too_many = id.unwrap_or(0) - limits::EVENT_REFUSED_KEPT_COUNT;
-    tx.execute("DELETE FROM event_refusals WHERE id <= $1", &[last_of_too_many.into()]).map(drop)
+    tx.send("DELETE FROM event_refusals WHERE id <= $1", &[last_of_too_many.into()])
 }
 
 const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults, body";
@@ -100,7 +100,7 @@ pub fn refused_counts(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
 /// Notes that a refused envelope was replayed with success.
 fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let sql = "UPDATE event_refusals SET replayed_ms = $1 WHERE id = $2";
-    tx.execute(sql, &[now.milliseconds().into(), id.into()]).map(drop)
+    tx.send(sql, &[now.milliseconds().into(), id.into()])
 }
 
 fn refusal(row: &Row<'_>) -> Result<Refusal> {

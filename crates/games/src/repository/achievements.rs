@@ -36,7 +36,7 @@ pub(crate) fn count(tx: &mut Tx<'_>, game: &str) -> Result<i64> {
 
 /// Writes an achievement over the one of its game and name.
 pub(crate) fn put(tx: &mut Tx<'_>, achievement: &Achievement) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO game_achievements (id, game_id, name, title, description, goal, xp, credits) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (game_id, name) DO UPDATE \
          SET title = excluded.title, description = excluded.description, goal = excluded.goal, \
@@ -52,7 +52,6 @@ pub(crate) fn put(tx: &mut Tx<'_>, achievement: &Achievement) -> Result<()> {
             achievement.credits_reward.into(),
         ],
     )
-    .map(drop)
 }
 
 pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Reached>> {

@@ -64,7 +64,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
 /// Writes what may change over what is there.
 pub(crate) fn update(tx: &mut Tx<'_>, game: &Game) -> Result<()> {
     let metadata = text_of(&game.metadata);
-    tx.execute(
+    tx.send(
         "UPDATE games SET display_name = $1, description = $2, emoji = $3, platform = $4, \
          metadata = $5, updated_ms = $6 WHERE id = $7",
         &[
@@ -77,5 +77,4 @@ pub(crate) fn update(tx: &mut Tx<'_>, game: &Game) -> Result<()> {
             (&game.id).into(),
         ],
     )
-    .map(drop)
 }

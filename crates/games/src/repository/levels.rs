@@ -12,12 +12,12 @@ pub(crate) fn table(tx: &mut Tx<'_>) -> Result<Vec<Level>> {
 }
 
 pub(crate) fn set_table(tx: &mut Tx<'_>, table: &[Level]) -> Result<()> {
-    tx.execute("DELETE FROM game_levels", &[])?;
+    tx.send("DELETE FROM game_levels", &[])?;
     let values: Vec<Value<'_>> = table
         .iter()
         .flat_map(|row| [row.level.into(), row.xp_required.0.into(), row.credits_reward.into()])
         .collect();
-    tx.insert_rows("game_levels", &["level", "xp", "credits"], &values, "").map(drop)
+    tx.send_rows("game_levels", &["level", "xp", "credits"], &values, "")
 }
 
 pub(crate) fn xp(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {

@@ -66,11 +66,11 @@ pub(crate) fn set_courses(
         "total_xp",
         "masterable_units",
     ];
-    tx.insert_rows("lms_courses", &columns, &values, "").map(drop)
+    tx.send_rows("lms_courses", &columns, &values, "")
 }
 
 pub(crate) fn delete_courses(tx: &mut Tx<'_>, game: &str) -> Result<()> {
-    tx.execute("DELETE FROM lms_courses WHERE game_id = $1", &[game.into()]).map(drop)
+    tx.send("DELETE FROM lms_courses WHERE game_id = $1", &[game.into()])
 }
 
 /// How often a player has ended an activity, and the active time of the present attempt that was told.
@@ -91,13 +91,12 @@ pub(crate) fn begun(
 
 /// The player has ended an activity.
 pub(crate) fn ended(tx: &mut Tx<'_>, user: &str, course: &str, activity: &str) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO lms_activities (user_id, course_id, activity, attempts, told_ms) \
          VALUES ($1, $2, $3, 1, 0) ON CONFLICT (user_id, course_id, activity) DO UPDATE \
          SET attempts = lms_activities.attempts + 1, told_ms = 0",
         &[user.into(), course.into(), activity.into()],
     )
-    .map(drop)
 }
 
 /// Active time of the present attempt was told.
@@ -108,24 +107,22 @@ pub(crate) fn told(
     activity: &str,
     active_ms: i64,
 ) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO lms_activities (user_id, course_id, activity, attempts, told_ms) \
          VALUES ($1, $2, $3, 0, $4) ON CONFLICT (user_id, course_id, activity) DO UPDATE \
          SET told_ms = lms_activities.told_ms + excluded.told_ms",
         &[user.into(), course.into(), activity.into(), active_ms.into()],
     )
-    .map(drop)
 }
 
 /// The player has mastered units of the course.
 pub(crate) fn master(tx: &mut Tx<'_>, user: &str, course: &str, units: Xp) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO lms_mastery (user_id, course_id, units) VALUES ($1, $2, $3) \
          ON CONFLICT (user_id, course_id) DO UPDATE \
          SET units = lms_mastery.units + excluded.units",
         &[user.into(), course.into(), units.0.into()],
     )
-    .map(drop)
 }
 
 /// All units that the player has mastered in the course.

@@ -24,7 +24,7 @@ fn read(row: &Row<'_>) -> Result<Notification> {
 
 pub(crate) fn insert(tx: &mut Tx<'_>, user: &str, told: &Notification) -> Result<()> {
     let metadata = text_of(&told.metadata);
-    tx.execute(
+    tx.send(
         "INSERT INTO game_notifications (id, user_id, kind, title, message, metadata, created_ms) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
         &[
@@ -37,7 +37,6 @@ pub(crate) fn insert(tx: &mut Tx<'_>, user: &str, told: &Notification) -> Result
             ms(told.created_at),
         ],
     )
-    .map(drop)
 }
 
 pub(crate) fn find(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Option<Notification>> {

@@ -15,11 +15,10 @@ pub(crate) fn standing(tx: &mut Tx<'_>, user: &str) -> Result<(Role, String)> {
 }
 
 pub(crate) fn put_standing(tx: &mut Tx<'_>, user: &str, role: Role, status: &str) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO game_players (user_id, role, developer_status, xp) VALUES ($1, $2, $3, 0) \
          ON CONFLICT (user_id) DO UPDATE SET role = excluded.role, \
          developer_status = excluded.developer_status",
         &[user.into(), role.name().into(), status.into()],
     )
-    .map(drop)
 }

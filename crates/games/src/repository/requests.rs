@@ -24,11 +24,10 @@ pub(crate) fn begin(
 }
 
 pub(crate) fn answered(tx: &mut Tx<'_>, user: &str, key: &str, answer: &str) -> Result<()> {
-    tx.execute(
+    tx.send(
         "UPDATE game_requests SET answer = $1 WHERE user_id = $2 AND request_key = $3",
         &[answer.into(), user.into(), key.into()],
     )
-    .map(drop)
 }
 
 /// The request's digest and its answer.
@@ -43,5 +42,5 @@ pub(crate) fn find(tx: &mut Tx<'_>, user: &str, key: &str) -> Result<Option<(Str
 /// Forgets what was sent before the instant.
 pub(crate) fn forget(tx: &mut Tx<'_>, user: &str, before: Timestamp) -> Result<()> {
     let sql = "DELETE FROM game_requests WHERE user_id = $1 AND at_ms < $2";
-    tx.execute(sql, &[user.into(), ms(before)]).map(drop)
+    tx.send(sql, &[user.into(), ms(before)])
 }

@@ -57,14 +57,13 @@ pub(crate) fn keep_best(
             ]
         })
         .collect();
-    tx.insert_rows(
+    tx.send_rows(
         "game_bests",
         &["game_id", "period", "user_id", "score", "seq", "at_ms"],
         &values,
         "ON CONFLICT (game_id, period, user_id) DO UPDATE SET score = excluded.score, \
          seq = excluded.seq, at_ms = excluded.at_ms WHERE excluded.score > game_bests.score",
     )
-    .map(drop)
 }
 
 pub(crate) fn of_user(

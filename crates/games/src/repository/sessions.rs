@@ -30,11 +30,10 @@ pub(crate) fn insert(
     game: &str,
     user: &str,
 ) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO game_sessions (id, game_id, user_id, started_ms) VALUES ($1, $2, $3, $4)",
         &[id.into(), game.into(), user.into(), ms(now)],
     )
-    .map(drop)
 }
 
 pub(crate) fn find(tx: &mut Tx<'_>, game: &str, user: &str, id: &str) -> Result<Option<Session>> {
@@ -46,7 +45,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, game: &str, user: &str, id: &str) -> Result<
 
 pub(crate) fn end(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     let sql = "UPDATE game_sessions SET ended_ms = $1 WHERE id = $2 AND ended_ms IS NULL";
-    tx.execute(sql, &[ms(now), id.into()]).map(drop)
+    tx.send(sql, &[ms(now), id.into()])
 }
 
 pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str, page: Page) -> Result<Vec<Session>> {

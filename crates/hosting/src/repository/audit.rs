@@ -14,11 +14,10 @@ pub(crate) fn insert(
     what: &str,
     details: &str,
 ) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO project_audit (slug, at_ms, who, what, details) VALUES ($1, $2, $3, $4, $5)",
         &[slug.into(), ms(now), who.into(), what.into(), details.into()],
     )
-    .map(drop)
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64) -> Result<Vec<Entry>> {

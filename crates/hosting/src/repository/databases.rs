@@ -8,17 +8,15 @@ use crate::databases::RestorePoint;
 
 pub(crate) fn note(tx: &mut Tx<'_>, slug: &str, point: &RestorePoint) -> Result<()> {
     let RestorePoint { file, at, version, what } = point;
-    tx.execute(
+    tx.send(
         "INSERT INTO project_restore_points (slug, file, at_ms, version, what) \
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
         &[slug.into(), file.into(), ms(*at), (*version).into(), what.into()],
     )
-    .map(drop)
 }
 
 pub(crate) fn serve(tx: &mut Tx<'_>, slug: &str, file: &str) -> Result<()> {
-    tx.execute("UPDATE projects SET database = $1 WHERE slug = $2", &[file.into(), slug.into()])
-        .map(drop)
+    tx.send("UPDATE projects SET database = $1 WHERE slug = $2", &[file.into(), slug.into()])
 }
 
 pub(crate) fn points(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<RestorePoint>> {
@@ -38,7 +36,7 @@ pub(crate) fn points(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<RestorePoint>> {
 pub(crate) fn forget(tx: &mut Tx<'_>, slug: &str, kept: usize) -> Result<()> {
     for point in points(tx, slug)?.into_iter().skip(kept) {
         let sql = "DELETE FROM project_restore_points WHERE slug = $1 AND file = $2";
-        tx.execute(sql, &[slug.into(), (&point.file).into()])?;
+        tx.send(sql, &[slug.into(), (&point.file).into()])?;
     }
     Ok(())
 }

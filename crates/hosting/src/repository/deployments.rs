@@ -47,7 +47,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
     let backend = deployment.backend.as_ref().map(json_of);
     let frontend = deployment.frontend.as_ref().map(|frontend| frontend.sha256.as_str());
     let declared = deployment.declared.as_ref().map(json_of);
-    tx.execute(
+    tx.send(
         "INSERT INTO deployments \
          (id, slug, version, frontend, backend, uses, made_by, made_ms, declared) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -63,7 +63,6 @@ pub(crate) fn insert(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
             declared.as_deref().into(),
         ],
     )
-    .map(drop)
 }
 
 /// Forgets the oldest versions beyond those that are kept, but not the one that is served.
@@ -71,7 +70,7 @@ pub(crate) fn forget(tx: &mut Tx<'_>, slug: &str, served: i64) -> Result<()> {
     let oldest = served - limits::DEPLOYMENTS_KEPT_MAX_COUNT + 1;
     for table in ["deployments", "deployment_secrets"] {
         let sql = format!("DELETE FROM {table} WHERE slug = $1 AND version < $2");
-        tx.execute(&sql, &[slug.into(), oldest.into()])?;
+        tx.send(&sql, &[slug.into(), oldest.into()])?;
     }
     Ok(())
 }
@@ -85,7 +84,7 @@ pub(crate) fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
 pub(crate) fn forget_frontends(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     let sql = "DELETE FROM project_frontends WHERE used_ms < $1 \
                AND sha256 NOT IN (SELECT frontend FROM deployments WHERE frontend IS NOT NULL)";
-    tx.execute(sql, &[ms(before)]).map(drop)
+    tx.send(sql, &[ms(before)])
 }
 
 /// All frontends: the SHA-256 of the zip, and its files.
@@ -113,10 +112,9 @@ pub(crate) fn put_manifest(
     manifest: &Manifest,
 ) -> Result<()> {
     let size = i64::try_from(zip.size).map_err(Problem::internal)?;
-    tx.execute(
+    tx.send(
         "INSERT INTO project_frontends (sha256, size, manifest, used_ms) VALUES ($1, $2, $3, $4) \
          ON CONFLICT DO NOTHING",
         &[(&zip.sha256).into(), size.into(), (&json_of(manifest)).into(), ms(now)],
     )
-    .map(drop)
 }

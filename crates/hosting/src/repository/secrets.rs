@@ -43,5 +43,5 @@ pub(crate) fn insert(tx: &mut Tx<'_>, slug: &str, version: i64, secrets: &[Seale
         return Ok(());
     }
     let columns = ["slug", "version", "name", "digest", "sealed"];
-    tx.insert_rows("deployment_secrets", &columns, &values, "").map(drop)
+    tx.send_rows("deployment_secrets", &columns, &values, "")
 }

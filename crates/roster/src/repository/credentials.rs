@@ -23,7 +23,7 @@ pub struct Credential {
 /// Keeps a credential; one of the same id is replaced.
 pub fn add_credential(tx: &mut Tx<'_>, credential: &Credential, now: Timestamp) -> Result<()> {
     let now = now.to_string();
-    tx.execute(
+    tx.send(
         "INSERT INTO user_credentials (id, user_id, application, username, sealed, created) \
          VALUES ($1, $2, $3, $4, $5, $6) \
          ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed, created = excluded.created",
@@ -59,6 +59,6 @@ pub fn credential(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Option<Creden
 
 /// Forgets the credentials of a user.
 pub(super) fn forget(tx: &mut Tx<'_>, user: &str) -> Result<()> {
-    tx.execute("DELETE FROM user_credentials WHERE user_id = $1", &[user.into()])?;
+    tx.send("DELETE FROM user_credentials WHERE user_id = $1", &[user.into()])?;
     Ok(())
 }

@@ -161,12 +161,12 @@ pub fn purge(
             continue;
         }
         for link in &Record::stored(kind, body, extra.as_deref())?.links {
-            tx.execute(
+            tx.send(
                 "DELETE FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
                 &[(&link.field).into(), (&link.value).into(), (*seq).into()],
             )?;
         }
-        tx.execute(&format!("DELETE FROM {} WHERE seq = $1", kind.table), &[(*seq).into()])?;
+        tx.send(&format!("DELETE FROM {} WHERE seq = $1", kind.table), &[(*seq).into()])?;
         if *kind == USER {
             credentials::forget(tx, sourced_id)?;
         }

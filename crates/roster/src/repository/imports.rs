@@ -83,7 +83,7 @@ pub(crate) fn turn(
 pub(crate) fn tell(tx: &mut Tx<'_>, id: i64, progress: &Progress) -> Result<()> {
     let progress = serde_json::to_string(progress).map_err(Problem::internal)?;
     let sql = "UPDATE imports SET progress = $1 WHERE id = $2";
-    tx.execute(sql, &[progress.as_str().into(), id.into()]).map(drop)
+    tx.send(sql, &[progress.as_str().into(), id.into()])
 }
 
 /// Notes what came of it.
@@ -105,5 +105,5 @@ pub(crate) fn end(
         outcome.error.into(),
         id.into(),
     ];
-    tx.execute(sql, &values).map(drop)
+    tx.send(sql, &values)
 }

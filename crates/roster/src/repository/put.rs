@@ -193,7 +193,7 @@ fn insert_links(tx: &mut Tx<'_>, owners: &[(i64, &[Link])]) -> Result<()> {
         }
     }
     if !values.is_empty() {
-        tx.insert_rows("roster_link", &["field", "value", "owner"], &values, "")?;
+        tx.send_rows("roster_link", &["field", "value", "owner"], &values, "")?;
     }
     Ok(())
 }
@@ -259,7 +259,7 @@ fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> 
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[Link], after: &[Link]) -> Result<()> {
     for gone in before.iter().filter(|link| !after.contains(link)) {
-        tx.execute(
+        tx.send(
             "DELETE FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
             &[(&gone.field).into(), (&gone.value).into(), owner.into()],
         )?;

@@ -30,7 +30,7 @@ pub fn replace_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<()> {
 pub fn remove_document(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
     empty(tx, seq)?;
-    tx.execute("DELETE FROM case_document WHERE seq = $1", &[seq.into()]).map(drop)
+    tx.send("DELETE FROM case_document WHERE seq = $1", &[seq.into()])
 }
 
 /// Adds an item behind the others of the framework that it names. Errors: `Invalid` where it names
@@ -63,7 +63,7 @@ pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<()> 
     let (seq, document) = place(tx, "case_item", ITEM.name, &sent.record.id)?;
     same(tx, ITEM.name, document, sent)?;
     update(tx, "case_item", seq, sent)?;
-    tx.execute("DELETE FROM case_word WHERE item = $1", &[seq.into()])?;
+    tx.send("DELETE FROM case_word WHERE item = $1", &[seq.into()])?;
     let item = Item::of(sent.record.clone(), &sent.known);
     insert_words(tx, item.words.iter().map(|word| (word.as_str(), seq)))?;
     touch(tx, document, now)
@@ -73,13 +73,13 @@ pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<()> 
 /// Errors: `NotFound`.
 pub fn remove_item(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     let (seq, document) = place(tx, "case_item", ITEM.name, id)?;
-    tx.execute("DELETE FROM case_word WHERE item = $1", &[seq.into()])?;
-    tx.execute("DELETE FROM case_item WHERE seq = $1", &[seq.into()])?;
+    tx.send("DELETE FROM case_word WHERE item = $1", &[seq.into()])?;
+    tx.send("DELETE FROM case_item WHERE seq = $1", &[seq.into()])?;
     for sql in [
         "DELETE FROM case_association WHERE origin = $1 AND document = $2",
         "DELETE FROM case_association WHERE destination = $1 AND document = $2",
     ] {
-        tx.execute(sql, &[id.into(), document.into()])?;
+        tx.send(sql, &[id.into(), document.into()])?;
     }
     touch(tx, document, now)
 }
@@ -131,10 +131,10 @@ pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Resu
     let one = Association::of(sent.record.clone(), &sent.known);
     // The former one must not count as a way from the child to its parent.
     let sql = "UPDATE case_association SET type = '', origin = '', destination = '' WHERE seq = $1";
-    tx.execute(sql, &[seq.into()])?;
+    tx.send(sql, &[seq.into()])?;
     fits(tx, &one)?;
     update(tx, "case_association", seq, sent)?;
-    tx.execute(
+    tx.send(
         "UPDATE case_association SET type = $1, origin = $2, destination = $3 WHERE seq = $4",
         &[(&one.ty).into(), (&one.origin).into(), (&one.destination).into(), seq.into()],
     )?;
@@ -144,7 +144,7 @@ pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Resu
 /// Removes an association. Errors: `NotFound`.
 pub fn remove_association(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     let (seq, document) = place(tx, "case_association", ASSOCIATION.name, id)?;
-    tx.execute("DELETE FROM case_association WHERE seq = $1", &[seq.into()])?;
+    tx.send("DELETE FROM case_association WHERE seq = $1", &[seq.into()])?;
     touch(tx, document, now)
 }
 
@@ -181,7 +181,7 @@ fn same(tx: &mut Tx<'_>, class: &str, document: i64, sent: &Sent) -> Result<()> 
 
 fn update(tx: &mut Tx<'_>, table: &str, seq: i64, sent: &Sent) -> Result<()> {
     let (record, changed) = (&sent.record, sent.record.changed.to_string());
-    tx.execute(
+    tx.send(
         &format!(
             "UPDATE {table} SET changed = $1, body = $2, extensions = $3, beyond = $4 WHERE seq = $5"
         ),
@@ -193,7 +193,6 @@ fn update(tx: &mut Tx<'_>, table: &str, seq: i64, sent: &Sent) -> Result<()> {
             seq.into(),
         ],
     )
-    .map(drop)
 }
 
 /// Checks the ends of an association, and that a child does not come to stand above itself.
@@ -259,5 +258,5 @@ fn touch(tx: &mut Tx<'_>, document: i64, now: Timestamp) -> Result<()> {
     body["lastChangeDateTime"] = now.as_str().into();
     let body = body.to_string();
     let sql = "UPDATE case_document SET changed = $1, body = $2 WHERE seq = $3";
-    tx.execute(sql, &[(&now).into(), (&body).into(), document.into()]).map(drop)
+    tx.send(sql, &[(&now).into(), (&body).into(), document.into()])
 }

@@ -48,7 +48,7 @@ pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
     let id = &document.record.id;
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
     empty(tx, seq)?;
-    tx.execute(
+    tx.send(
         "UPDATE case_document SET parts = $1, rest = $2 WHERE seq = $3",
         &[(&package.parts).into(), package.rest.as_deref().into(), seq.into()],
     )?;
@@ -117,7 +117,7 @@ pub(super) fn insert_document(
 pub(super) fn update_document(tx: &mut Tx<'_>, seq: i64, document: &Document) -> Result<()> {
     let record = &document.record;
     let changed = record.changed.to_string();
-    tx.execute(
+    tx.send(
         "UPDATE case_document SET title = $1, uri = $2, changed = $3, body = $4, extensions = $5, \
          beyond = $6 WHERE seq = $7",
         &[
@@ -130,7 +130,6 @@ pub(super) fn update_document(tx: &mut Tx<'_>, seq: i64, document: &Document) ->
             seq.into(),
         ],
     )
-    .map(drop)
 }
 
 /// Takes everything out of a framework.
@@ -141,7 +140,7 @@ pub(super) fn empty(tx: &mut Tx<'_>, seq: i64) -> Result<()> {
         "DELETE FROM case_association WHERE document = $1",
         "DELETE FROM case_definition WHERE document = $1",
     ] {
-        tx.execute(sql, &[seq.into()])?;
+        tx.send(sql, &[seq.into()])?;
     }
     Ok(())
 }
@@ -178,14 +177,14 @@ fn fill(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<Stats> {
         "extensions",
         "beyond",
     ];
-    tx.insert_rows("case_association", &columns, &values, "")?;
+    tx.send_rows("case_association", &columns, &values, "")?;
     let mut values = Vec::with_capacity(6 * package.definitions.len());
     for one in &package.definitions {
         values.extend([Value::from(one.class.name), (&one.record.id).into(), document.into()]);
         values.extend(texts(&one.record));
     }
     let columns = ["class", "id", "document", "body", "extensions", "beyond"];
-    tx.insert_rows("case_definition", &columns, &values, "")?;
+    tx.send_rows("case_definition", &columns, &values, "")?;
     let (items, associations) = (package.items.len(), package.associations.len());
     Ok(Stats { documents: 1, items, associations })
 }
@@ -205,7 +204,7 @@ fn insert_items(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<()>
         values.extend(texts(&item.record));
     }
     let columns = ["seq", "id", "document", "changed", "body", "extensions", "beyond"];
-    tx.insert_rows("case_item", &columns, &values, "")?;
+    tx.send_rows("case_item", &columns, &values, "")?;
     let of_item = items.iter().zip(&numbers);
     insert_words(
         tx,
@@ -222,7 +221,7 @@ pub(super) fn insert_words<'w>(
     words.sort_unstable();
     let values: Vec<Value<'_>> =
         words.iter().flat_map(|(word, item)| [Value::Text(word), Value::Int(*item)]).collect();
-    tx.insert_rows("case_word", &["word", "item"], &values, "").map(drop)
+    tx.send_rows("case_word", &["word", "item"], &values, "")
 }
 
 /// Refuses identifiers that records of other frameworks have. Errors: `Conflict` with each.

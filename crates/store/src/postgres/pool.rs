@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{POSTGRES_SCAN_CONNECTIONS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
-use postgres::{Client, Config};
+use tokio_postgres::Config;
 
-use super::{Fault, Session, connect};
+use super::{Client, Fault, Session};
 use crate::problem::{self, unavailable};
 use crate::task::{self, Task};
 use crate::{Migration, Options, Tx, migrate};
@@ -97,7 +97,7 @@ impl Postgres {
 
 /// Reads a `postgres://…` address.
 pub(crate) fn address(url: &str) -> Result<Config> {
-    url.parse().map_err(|error: postgres::Error| {
+    url.parse().map_err(|error: tokio_postgres::Error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let cause = cause.unwrap_or_else(|| error.to_string());
         Problem::new(ProblemKind::Invalid, format!("The database's address is none: {cause}"))
@@ -106,7 +106,7 @@ pub(crate) fn address(url: &str) -> Result<Config> {
 
 /// The first connection to a database. Errors: `Unavailable`, with what is in the way.
 pub(crate) fn reach(config: &Config) -> Result<Client> {
-    connect(config).map_err(|error| {
+    Client::connect(config).map_err(|error| {
         let cause = problem::describe(&error);
         unavailable(format!("The database cannot be opened: {cause}"), 2)
     })

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use bytes::{BufMut as _, BytesMut};
 use lyceum_core::{Problem, Result};
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::Value;
 use crate::problem::Nul;
@@ -42,6 +42,34 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
+/// A parameter as the server reads it, which lives as long as its statement is under way.
+#[derive(Debug)]
+pub(super) struct Encoded(Option<BytesMut>);
+
+impl Encoded {
+    pub(super) fn of(param: &(dyn ToSql + Sync), kind: &Type) -> Result<Self, Failure> {
+        let mut bytes = BytesMut::new();
+        Ok(match param.to_sql_checked(kind, &mut bytes)? {
+            IsNull::Yes => Self(None),
+            IsNull::No => Self(Some(bytes)),
+        })
+    }
+}
+
+impl ToSql for Encoded {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
+        let Some(bytes) = &self.0 else { return Ok(IsNull::Yes) };
+        out.put_slice(bytes);
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
 fn is_text(kind: &Type) -> bool {
     [Type::TEXT, Type::VARCHAR, Type::BPCHAR, Type::NAME, Type::UNKNOWN, Type::JSON].contains(kind)
 }
@@ -60,7 +88,7 @@ pub(super) fn array_type(values: &[Value<'_>]) -> Option<&'static str> {
     })
 }
 
-pub(crate) fn cell(row: &postgres::Row, column: usize) -> Result<Value<'_>> {
+pub(crate) fn cell(row: &tokio_postgres::Row, column: usize) -> Result<Value<'_>> {
     row.try_get(column).map_err(Problem::internal)
 }
 

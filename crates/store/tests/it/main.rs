@@ -7,6 +7,7 @@ mod durability;
 mod jobs;
 mod migrations;
 mod reads;
+mod sent;
 mod spool;
 mod tally;
 mod values;

@@ -75,7 +75,7 @@ impl Rows {
             })
             .collect();
         let columns = ["id", "course", "subject", "app"];
-        tx.insert_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")?;
+        tx.send_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")?;
         if self.rows.len() >= RUN_MIN_RECORDS {
             return Runs::open(tx, Hold::Alone)?.add(tx, self.rows);
         }
@@ -91,7 +91,7 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
         values.push(sums.events.into());
         values.extend(sums.measures.map(Value::Int));
     }
-    tx.insert_rows("event_facts", &COLUMNS, &values, conflict).map(drop)
+    tx.send_rows("event_facts", &COLUMNS, &values, conflict)
 }
 
 /// Makes a run of the young rows: of the first actors, and all of theirs.
@@ -176,7 +176,7 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
         return Ok(());
     }
     let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3";
-    tx.execute(sql, &[actor, facts.own, seq].map(Value::Int))?;
+    tx.send(sql, &[actor, facts.own, seq].map(Value::Int))?;
     let sums: Vec<String> = COLUMNS[KEY..]
         .iter()
         .map(|name| format!("{name} = event_facts.{name} + excluded.{name}"))
@@ -232,7 +232,7 @@ pub fn place(tx: &mut Tx<'_>, places: &[Place]) -> Result<()> {
 /// Removes the facts of the actors behind `after` up to `last`.
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
-    tx.execute(sql, &[after.into(), last.into()])?;
+    tx.send(sql, &[after.into(), last.into()])?;
     Runs::<Fact>::open(tx, Hold::Alone)?.remove(tx, after + 1, last, |_| true).map(drop)
 }
 

@@ -55,9 +55,11 @@ impl Packed<'_> {
 
 /// Packs a number: a small one takes a byte.
 pub(super) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
-    let mut bytes = [0; 10];
-    let size = number.encode_var(&mut bytes);
-    out.extend_from_slice(&bytes[..size]);
+    let at = out.len();
+    // As many as a number takes at most: a copy of a known length costs less than one of the right length.
+    out.extend_from_slice(&[0; 10]);
+    let size = number.encode_var(&mut out[at..]);
+    out.truncate(at + size);
 }
 
 /// Powers of two between the sizes of runs that are merged with each other: eight make one of the next.
@@ -233,6 +235,8 @@ impl<R: Record> Runs<R> {
         }
         others.extend(alike.split_off(fitting));
         self.list = others;
+        let more: i64 = alike.iter().map(|run| run.records).sum();
+        records.reserve(usize::try_from(more).unwrap_or_default());
         let merged = Self { list: alike, record: PhantomData };
         merged.scan(tx, &(i64::MIN..i64::MAX), |one| records.push(one))?;
         for run in merged.list {
@@ -267,7 +271,7 @@ impl<R: Record> Runs<R> {
                 Ok(())
             })?;
             for (id, body) in changed {
-                tx.execute(&update, &[body.as_slice().into(), id.into()])?;
+                tx.send(&update, &[body.as_slice().into(), id.into()])?;
             }
         }
         for run in self.list.extract_if(.., |run| run.records == 0) {
@@ -283,7 +287,7 @@ impl<R: Record> Runs<R> {
         let numbers = self.list.iter().flat_map(|run| run.numbers());
         let list: Vec<u8> = numbers.flat_map(i64::to_le_bytes).collect();
         let values = [list.as_slice().into(), R::LIST.into()];
-        tx.execute("UPDATE event_runs SET list = $1 WHERE name = $2", &values).map(drop)
+        tx.send("UPDATE event_runs SET list = $1 WHERE name = $2", &values)
     }
 }
 
@@ -316,7 +320,7 @@ fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Run> 
     for (id, body) in (number..).zip(std::iter::once(&bytes).chain(&bodies)) {
         values.extend([Value::Int(id), Value::Blob(body)]);
     }
-    tx.insert_rows(R::CHUNKS, &["id", "body"], &values, "")?;
+    tx.send_rows(R::CHUNKS, &["id", "body"], &values, "")?;
     let times = || records.iter().map(Record::time);
     Ok(Run {
         head: number,
@@ -331,7 +335,7 @@ fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Run> 
 fn drop_run<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<()> {
     head::forget(run.mark);
     let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", R::CHUNKS);
-    tx.execute(&sql, &[run.head.into(), run.end().into()]).map(drop)
+    tx.send(&sql, &[run.head.into(), run.end().into()])
 }
 
 fn read_head<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<Arc<Head>> {

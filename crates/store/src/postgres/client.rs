@@ -1,0 +1,131 @@
+//! A connection to a server that the thread which asks also drives.
+//!
+//! A statement whose answer nobody needs at once is sent, and the next one follows it without a way to
+//! the server and back between them.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, TryStreamExt as _};
+use lyceum_core::Problem;
+use lyceum_core::limits::POSTGRES_SENT_MAX_STATEMENTS;
+use refinery::{Report, Runner};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+use tokio_postgres::{Config, Error, NoTls, Row, RowStream};
+
+use crate::problem;
+
+/// An open connection.
+pub(crate) struct Client {
+    /// What was sent, in its order, until its answer is looked at.
+    sent: Vec<Sent>,
+    inner: Arc<tokio_postgres::Client>,
+    /// Dropped behind the client, which ends it.
+    link: Link,
+}
+
+/// A statement on its way.
+struct Sent {
+    sql: String,
+    answer: Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>,
+}
+
+/// What carries bytes to the server and back.
+struct Link {
+    runtime: Runtime,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+/// A failure, and the statement that failed.
+pub(crate) struct Failed {
+    pub(crate) error: Error,
+    pub(crate) sql: String,
+}
+
+impl Failed {
+    /// What it means to a caller.
+    pub(crate) fn problem(self) -> Problem {
+        problem::postgres(&self.error, &self.sql)
+    }
+}
+
+impl Client {
+    /// Connects. Never called on a thread of an async runtime: the client has its own.
+    pub(crate) fn connect(config: &Config) -> Result<Self, Error> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.expect("a runtime without threads needs a file descriptor only");
+        let mut config = config.clone();
+        config.application_name("lyceum");
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(5));
+        }
+        let (client, connection) = runtime.block_on(config.connect(NoTls))?;
+        let task = runtime.spawn(connection);
+        Ok(Self { sent: Vec::new(), inner: Arc::new(client), link: Link { runtime, task } })
+    }
+
+    /// The connection itself, for what is sent.
+    pub(crate) fn handle(&self) -> Arc<tokio_postgres::Client> {
+        self.inner.clone()
+    }
+
+    /// Sends a statement without waiting for its answer. Errors: of what is wrong before it is on its way, or
+    /// of a statement that was sent before.
+    pub(crate) fn send(
+        &mut self,
+        sql: &str,
+        answer: impl Future<Output = Result<(), Error>> + Send + 'static,
+    ) -> Result<(), Failed> {
+        if self.sent.len() >= POSTGRES_SENT_MAX_STATEMENTS {
+            self.wait(sql, async |_| Ok(()))?;
+        }
+        let mut answer = Box::pin(answer);
+        // Statements run in the order in which they are polled first.
+        match (&mut answer).now_or_never() {
+            Some(Err(error)) => Err(Failed { error, sql: sql.to_owned() }),
+            Some(Ok(())) => Ok(()),
+            None => {
+                self.sent.push(Sent { sql: sql.to_owned(), answer });
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks, and waits for the answer. Errors: that of the first statement that failed, which may be one that
+    /// was sent before.
+    pub(crate) fn wait<T>(
+        &mut self,
+        sql: &str,
+        ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
+    ) -> Result<T, Failed> {
+        self.link.runtime.block_on(async {
+            let answer = ask(&self.inner).await;
+            // Answers come in the order of the statements, so that these are here.
+            for Sent { sql, answer } in self.sent.drain(..) {
+                answer.await.map_err(|error| Failed { error, sql })?;
+            }
+            answer.map_err(|error| Failed { error, sql: sql.to_owned() })
+        })
+    }
+
+    /// Waits for the next row.
+    pub(crate) fn next(&self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Error> {
+        self.link.runtime.block_on(rows.try_next())
+    }
+
+    /// Brings the schema forward.
+    pub(crate) fn migrate(&mut self, runner: &Runner) -> Result<Report, refinery::Error> {
+        let client = Arc::get_mut(&mut self.inner).expect("all that was sent is answered");
+        self.link.runtime.block_on(runner.run_async(client))
+    }
+}
+
+impl Drop for Link {
+    /// Waits until the server was told goodbye.
+    fn drop(&mut self) {
+        let Self { runtime, task } = self;
+        let _ = runtime.block_on(task); // an error means that the connection is gone
+    }
+}

@@ -1,0 +1,131 @@
+//! Statements whose answer nobody waits for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lyceum_core::{ProblemKind, Result, limits};
+use lyceum_store::{Dialect, Tx, Value};
+
+use crate::{count, on_both, wait};
+
+const ADD: &str = "INSERT INTO things (id, number) VALUES ($1, $2)";
+const SET: &str = "UPDATE things SET number = (number * 3 + $1) % 1000003";
+
+fn number(tx: &mut Tx<'_>) -> Result<i64> {
+    Ok(tx.query_one("SELECT number FROM things", &[], |row| row.int(0))?.unwrap())
+}
+
+#[test]
+fn they_run_in_their_order_and_before_what_is_waited_for() {
+    let added = limits::POSTGRES_SENT_MAX_STATEMENTS * 3 + 1;
+    on_both(|db| {
+        let seen = wait(db.write(move |tx| {
+            tx.send(ADD, &["one".into(), 0.into()])?;
+            for n in 0..added {
+                tx.send(SET, &[i64::try_from(n).unwrap().into()])?;
+            }
+            number(tx)
+        }))
+        .unwrap();
+        let wanted = (0..added).fold(0, |number, n| (number * 3 + n) % 1_000_003);
+        let wanted = i64::try_from(wanted).unwrap();
+        assert_eq!(seen, wanted);
+        assert_eq!(wait(db.read(number)).unwrap(), wanted);
+    });
+}
+
+#[test]
+fn rows_of_every_number_arrive() {
+    for rows in [1, 99, 100, 2500] {
+        on_both(|db| {
+            let ids: Vec<String> = (0..rows).map(|n| format!("thing-{n}")).collect();
+            let values: Vec<Value<'_>> =
+                ids.iter().flat_map(|id| [Value::Text(id), Value::Null]).collect();
+            let (columns, conflict) = (["id", "number"], "ON CONFLICT DO NOTHING");
+            let added = db.write_blocking(|tx| {
+                tx.send_rows("things", &columns, &values, "")?;
+                tx.send_rows("things", &columns, &values, conflict)
+            });
+            added.unwrap();
+            assert_eq!(count(db), rows);
+        });
+    }
+}
+
+/// On PostgreSQL the statement was on its way when the closure ended.
+#[test]
+fn a_failure_shows_at_the_commit() {
+    on_both(|db| {
+        let twice = wait(db.write(|tx| {
+            tx.send(ADD, &["one".into(), 1.into()])?;
+            tx.send(ADD, &["one".into(), 2.into()])
+        }));
+        assert_eq!(twice.unwrap_err().kind, ProblemKind::Conflict);
+        assert_eq!(count(db), 0);
+    });
+}
+
+#[test]
+fn a_failure_is_told_by_the_next_statement_and_not_covered_by_it() {
+    on_both(|db| {
+        let twice = wait(db.write(|tx| {
+            tx.send(ADD, &["one".into(), 1.into()])?;
+            tx.send(ADD, &["one".into(), 2.into()])?;
+            tx.send(SET, &[7.into()])?;
+            number(tx)
+        }));
+        assert_eq!(twice.unwrap_err().kind, ProblemKind::Conflict);
+        let carried_on = wait(db.write(|tx| {
+            tx.send(ADD, &["one".into(), 1.into()])?;
+            let _ = tx.send(ADD, &["one".into(), 2.into()]);
+            let _ = number(tx);
+            Ok(())
+        }));
+        assert_eq!(carried_on.unwrap_err().kind, ProblemKind::Internal);
+        assert_eq!(count(db), 0);
+        wait(db.write(|tx| tx.send(ADD, &["one".into(), 1.into()]))).unwrap();
+        assert_eq!(count(db), 1, "the connection is of further use");
+    });
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_at_once() {
+    on_both(|db| {
+        let nul = wait(db.write(|tx| {
+            tx.send(ADD, &["one".into(), 1.into()])?;
+            let refused = tx.send(ADD, &["a\0b".into(), 1.into()]);
+            assert_eq!(refused.as_ref().unwrap_err().kind, ProblemKind::Invalid);
+            refused
+        }));
+        assert_eq!(nul.unwrap_err().kind, ProblemKind::Invalid);
+        assert_eq!(count(db), 0);
+    });
+}
+
+#[test]
+fn writers_that_send_lose_no_update() {
+    on_both(|db| {
+        wait(db.write(|tx| tx.send(ADD, &["counter".into(), 0.into()]))).unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        wait(async {
+            let next = |_| {
+                let (db, runs) = (db.clone(), runs.clone());
+                tokio::spawn(async move {
+                    db.write(move |tx| {
+                        runs.fetch_add(1, Ordering::SeqCst);
+                        let seen = number(tx)?;
+                        tx.send("UPDATE things SET number = $1", &[(seen + 1).into()])
+                    })
+                    .await
+                })
+            };
+            for write in (0..64).map(next).collect::<Vec<_>>() {
+                write.await.unwrap().unwrap();
+            }
+        });
+        assert_eq!(wait(db.read(number)).unwrap(), 64);
+        if db.dialect() == Dialect::Postgres {
+            assert!(runs.load(Ordering::SeqCst) > 64, "some transactions ran again");
+        }
+    });
+}
