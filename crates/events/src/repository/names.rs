@@ -102,7 +102,8 @@ impl Numbers {
     }
 }
 
-/// Two names as one, in a text that is used again for the next. The first one is an IRI, which has no U+0000.
+/// Two names as one, in a text that is used again for the next. The store takes no U+0000, so that none of
+/// those that are known looks like another pair.
 fn both<'t>((first, second): Names<'_>, text: &'t mut String) -> &'t str {
     text.clear();
     text.push_str(first);
