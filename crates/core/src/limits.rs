@@ -179,6 +179,8 @@ pub const POSTGRES_CONNECTIONS: usize = 16;
 pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
 /// Statements that are sent to PostgreSQL before the answer of the first is waited for.
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
+/// Bytes of what is sent so; a longer statement goes out when nothing else is under way.
+pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
 /// Rows that one bulk insert statement carries.
 pub const INSERT_CHUNK_ROWS: usize = 1000;
 /// Attempts of a job before it counts as failed for good.
@@ -239,7 +241,7 @@ pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
-/// Actors of events whose numbers a server keeps in memory at most, and sources: some 25 MB each.
+/// Actors of events whose numbers a server keeps in memory at most, and sources: some 12 MB each.
 pub const EVENT_NAMES_KNOWN_COUNT: usize = 100_000;
 /// Memory for the heads of runs of events, with which ids are told to be new: two bytes an event.
 pub const EVENT_HEADS_MAX_BYTES: usize = 512 * 1024 * 1024;

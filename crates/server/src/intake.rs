@@ -199,3 +199,37 @@ impl Queue {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use lyceum_core::time::Timestamp;
+
+    use super::*;
+
+    /// A queue beside so many envelopes that are under way, where so many wait.
+    fn queue(writes: usize, under_way: usize, waiting: usize) -> Queue {
+        let envelope = || Envelope {
+            sensor: "https://app.example".to_owned(),
+            send_time: Timestamp::from_milliseconds(0),
+            events: Vec::new(),
+            entities: Vec::new(),
+        };
+        let waits = |_| Waiting {
+            taken: Taken { client: "app".to_owned(), envelope: envelope() },
+            reply: oneshot::channel().0,
+        };
+        let waiting = (0..waiting).map(waits).collect();
+        Queue { waiting, is_asked: false, writes, under_way }
+    }
+
+    #[test]
+    fn groups_beside_each_other_are_of_one_size() {
+        let asks = |mut queue: Queue| queue.asks(Dialect::Postgres);
+        assert!(asks(queue(0, 0, 1)), "alone one envelope is enough");
+        assert!(!asks(queue(1, 3, 2)), "fewer than are under way");
+        assert!(asks(queue(1, 3, 3)));
+        assert!(!asks(queue(2, 6, 9)), "two are under way");
+        assert!(!asks(queue(0, 0, 0)), "nobody waits");
+        assert!(queue(1, 3, 1).asks(Dialect::Sqlite), "commits of SQLite share what a write costs");
+    }
+}

@@ -57,8 +57,10 @@ pub(crate) struct Session {
 /// What the next statement belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Scope {
-    /// A transaction.
-    Transaction,
+    /// A transaction that writes: only there may a failure show later, at the commit.
+    Write,
+    /// A transaction that reads.
+    Read,
     /// A read that has run nothing yet: one statement is a snapshot by itself.
     FirstStatement,
     /// A read that has used its one statement.
@@ -101,7 +103,7 @@ impl Session {
             client,
             statements: HashMap::new(),
             shard: None,
-            scope: Scope::Transaction,
+            scope: Scope::Read,
             fault: None,
         })
     }
@@ -110,11 +112,14 @@ impl Session {
     /// the task's own result stands.
     pub(crate) fn run(&mut self, task: &mut dyn Task, mode: Mode, snapshot: bool) -> Result<()> {
         self.fault = None;
+        self.scope = match mode {
+            Mode::Read(_) if !snapshot => Scope::FirstStatement,
+            Mode::Read(_) | Mode::Scan(_) => Scope::Read,
+            Mode::Write(_) | Mode::Again(_) => Scope::Write,
+        };
         match mode {
             Mode::Read(_) if !snapshot => {
-                self.scope = Scope::FirstStatement;
                 task.run(&mut Tx::new(tx::Session::Postgres(self)));
-                self.scope = Scope::Transaction;
                 return Ok(());
             }
             Mode::Read(_) => self.send_command(BEGIN_READ)?,
@@ -177,6 +182,7 @@ impl Session {
     ) -> Result<T> {
         // Claimed before the snapshot, so that the former owner's counts are in it.
         self.shard()?;
+        self.scope = Scope::Write;
         self.send_command(BEGIN_WRITE)?;
         let mut tx = Tx::new(tx::Session::Postgres(self));
         let result = work(&mut tx);
@@ -213,7 +219,7 @@ impl Session {
 
     fn send_command(&mut self, sql: &str) -> Result<()> {
         let (client, text) = (self.client.handle(), sql.to_owned());
-        let sent = self.client.send(sql, async move { client.batch_execute(&text).await });
+        let sent = self.client.send(sql, 0, async move { client.batch_execute(&text).await });
         self.note(sent)
     }
 
@@ -302,6 +308,9 @@ impl Session {
     }
 
     fn send_with(&mut self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<()> {
+        if self.scope != Scope::Write {
+            return self.execute_with(sql, params).map(drop);
+        }
         let statement = self.prepare(sql)?;
         let types = statement.params().iter();
         let encoded = types.zip(params).map(|(kind, param)| Encoded::of(*param, kind));
@@ -309,10 +318,11 @@ impl Session {
             self.fault.get_or_insert(Fault::Other);
             if cause.is::<Nul>() { problem::nul() } else { Problem::internal(cause) }
         })?;
+        let size = encoded.iter().map(Encoded::size).sum();
         let client = self.client.handle();
         let answer =
             async move { client.execute_raw(&statement, encoded).await.map(|_changed| ()) };
-        let sent = self.client.send(sql, answer);
+        let sent = self.client.send(sql, size, answer);
         self.note(sent)
     }
 
@@ -323,7 +333,7 @@ impl Session {
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
         match self.scope {
-            Scope::Transaction => {}
+            Scope::Write | Scope::Read => {}
             Scope::FirstStatement => self.scope = Scope::NoStatement,
             Scope::NoStatement => {
                 self.fault = Some(Fault::NeedsSnapshot);

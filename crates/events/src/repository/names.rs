@@ -23,8 +23,8 @@ pub(super) fn sources<'a>(
     let mut found: Sources<'a> = names.map(|name| (name, 0)).collect();
     let mut text = String::new();
     for (&(sensor, client), number) in &mut found {
-        if let Some(known) = known.read().sources.0.get(both((sensor, client), &mut text)) {
-            *number = *known;
+        if let Some(known) = known.read().sources.number((sensor, client), &mut text) {
+            *number = known;
             continue;
         }
         let names = [sensor.into(), client.into()];
@@ -100,6 +100,10 @@ impl Numbers {
             self.0.insert(both((&first, &second), &mut String::new()).into(), number);
         }
     }
+
+    fn number(&self, names: Names<'_>, text: &mut String) -> Option<i64> {
+        self.0.get(both(names, text)).copied()
+    }
 }
 
 /// Two names as one, in a text that is used again for the next. The store takes no U+0000, so that none of
@@ -121,8 +125,7 @@ pub(super) fn actors(
 ) -> Result<Vec<i64>> {
     let mut numbers: Vec<Option<i64>> = {
         let (known, mut text) = (known.read(), String::new());
-        let number = |event| known.actors.0.get(both(names(event), &mut text)).copied();
-        events.iter().copied().map(number).collect()
+        events.iter().map(|event| known.actors.number(names(event), &mut text)).collect()
     };
     let unknown = events.iter().zip(&numbers).filter(|(_, number)| number.is_none());
     let mut places: HashMap<Names<'_>, usize> = HashMap::new();

@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{FutureExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, TryStreamExt as _, future};
 use lyceum_core::Problem;
-use lyceum_core::limits::POSTGRES_SENT_MAX_STATEMENTS;
+use lyceum_core::limits::{POSTGRES_SENT_MAX_BYTES, POSTGRES_SENT_MAX_STATEMENTS};
 use refinery::{Report, Runner};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -21,6 +21,8 @@ use crate::problem;
 pub(crate) struct Client {
     /// What was sent, in its order, until its answer is looked at.
     sent: Vec<Sent>,
+    /// Bytes in it.
+    sent_bytes: usize,
     inner: Arc<tokio_postgres::Client>,
     /// Dropped behind the client, which ends it.
     link: Link,
@@ -63,7 +65,12 @@ impl Client {
         }
         let (client, connection) = runtime.block_on(config.connect(NoTls))?;
         let task = runtime.spawn(connection);
-        Ok(Self { sent: Vec::new(), inner: Arc::new(client), link: Link { runtime, task } })
+        Ok(Self {
+            sent: Vec::new(),
+            sent_bytes: 0,
+            inner: Arc::new(client),
+            link: Link { runtime, task },
+        })
     }
 
     /// The connection itself, for what is sent.
@@ -71,14 +78,17 @@ impl Client {
         self.inner.clone()
     }
 
-    /// Sends a statement without waiting for its answer. Errors: of what is wrong before it is on its way, or
-    /// of a statement that was sent before.
+    /// Sends a statement of so many bytes without waiting for its answer. Errors: of what is wrong before it
+    /// is on its way, or of a statement that was sent before.
     pub(crate) fn send(
         &mut self,
         sql: &str,
+        bytes: usize,
         answer: impl Future<Output = Result<(), Error>> + Send + 'static,
     ) -> Result<(), Failed> {
-        if self.sent.len() >= POSTGRES_SENT_MAX_STATEMENTS {
+        let is_full = self.sent.len() >= POSTGRES_SENT_MAX_STATEMENTS
+            || self.sent_bytes + bytes > POSTGRES_SENT_MAX_BYTES;
+        if is_full {
             self.wait(sql, async |_| Ok(()))?;
         }
         let mut answer = Box::pin(answer);
@@ -87,6 +97,7 @@ impl Client {
             Some(Err(error)) => Err(Failed { error, sql: sql.to_owned() }),
             Some(Ok(())) => Ok(()),
             None => {
+                self.sent_bytes += bytes;
                 self.sent.push(Sent { sql: sql.to_owned(), answer });
                 Ok(())
             }
@@ -100,14 +111,17 @@ impl Client {
         sql: &str,
         ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
     ) -> Result<T, Failed> {
-        self.link.runtime.block_on(async {
-            let answer = ask(&self.inner).await;
-            // Answers come in the order of the statements, so that these are here.
+        self.sent_bytes = 0;
+        let sent = async {
             for Sent { sql, answer } in self.sent.drain(..) {
                 answer.await.map_err(|error| Failed { error, sql })?;
             }
-            answer.map_err(|error| Failed { error, sql: sql.to_owned() })
-        })
+            Ok(())
+        };
+        // At the same time: an answer in parts that nobody takes stops those behind it.
+        let (sent, answer) = self.link.runtime.block_on(future::join(sent, ask(&self.inner)));
+        sent?;
+        answer.map_err(|error| Failed { error, sql: sql.to_owned() })
     }
 
     /// Waits for the next row.

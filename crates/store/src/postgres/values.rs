@@ -54,6 +54,11 @@ impl Encoded {
             IsNull::No => Self(Some(bytes)),
         })
     }
+
+    /// How many bytes it holds.
+    pub(super) fn size(&self) -> usize {
+        self.0.as_ref().map_or(0, BytesMut::len)
+    }
 }
 
 impl ToSql for Encoded {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use lyceum_core::{ProblemKind, Result, limits};
 use lyceum_store::{Dialect, Tx, Value};
@@ -85,6 +86,57 @@ fn a_failure_is_told_by_the_next_statement_and_not_covered_by_it() {
         assert_eq!(count(db), 0);
         wait(db.write(|tx| tx.send(ADD, &["one".into(), 1.into()]))).unwrap();
         assert_eq!(count(db), 1, "the connection is of further use");
+    });
+}
+
+#[test]
+fn a_read_cannot_send_a_write() {
+    on_both(|db| {
+        let add = |tx: &mut Tx<'_>| tx.send(ADD, &["one".into(), 1.into()]);
+        let read = wait(db.read(add));
+        assert_eq!(read.unwrap_err().kind, ProblemKind::Internal);
+        let second = wait(db.read(move |tx| {
+            tx.query_one("SELECT 1", &[], |_| Ok(()))?;
+            add(tx)
+        }));
+        assert_eq!(second.unwrap_err().kind, ProblemKind::Internal);
+        assert!(db.read_blocking(add).is_err());
+        assert_eq!(count(db), 0);
+        wait(db.write(add)).unwrap();
+        assert_eq!(count(db), 1, "no other request hears of it");
+    });
+}
+
+#[test]
+fn statements_of_many_bytes_are_sent_too() {
+    on_both(|db| {
+        let body = "b".repeat(limits::POSTGRES_SENT_MAX_BYTES / 2 + 1);
+        let kept = wait(db.write(move |tx| {
+            for n in 0..5 {
+                let sql = "INSERT INTO things (id, body) VALUES ($1, $2)";
+                tx.send(sql, &[Value::Text(&format!("thing-{n}")), Value::Text(&body)])?;
+            }
+            Ok(())
+        }));
+        kept.unwrap();
+        assert_eq!(count(db), 5);
+    });
+}
+
+/// As the failure of a statement may be, too. SQLite takes no rows where nobody asks for them.
+#[test]
+fn an_answer_in_many_parts_stops_none_behind_it() {
+    on_both(|db| {
+        if db.dialect() == Dialect::Sqlite {
+            return;
+        }
+        let work = db.write(|tx| {
+            tx.send("SELECT repeat('b', 4000) FROM generate_series(1, 1000)", &[])?;
+            tx.send(ADD, &["one".into(), 7.into()])?;
+            number(tx)
+        });
+        let seen = wait(async { tokio::time::timeout(Duration::from_secs(30), work).await });
+        assert_eq!(seen.expect("it goes on").unwrap(), 7);
     });
 }
 
