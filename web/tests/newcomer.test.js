@@ -48,9 +48,9 @@ document.querySelector("button").addEventListener("click", async () => {
 };
 
 /** An empty folder in which a newcomer has typed two commands and written a few files. */
-async function newcomer(t) {
-  const root = folder(t);
-  const packed = folder(t);
+async function newcomer() {
+  const root = folder();
+  const packed = folder();
   await run(process.execPath, [path("../pack.js"), binary, packed]);
   const tarballs = readdirSync(packed).map((name) => join(packed, name));
   // Vite is that of this repository, for no test asks a registry.
@@ -78,8 +78,8 @@ function brought(tests, scope) {
 }
 
 /** A folder that holds a route alone is served by a program that was installed elsewhere. */
-async function servesWithoutPackages(t, program) {
-  const elsewhere = folder(t);
+async function servesWithoutPackages(program) {
+  const elsewhere = folder();
   mkdirSync(join(elsewhere, "server/api"), { recursive: true });
   writeFileSync(join(elsewhere, "lyceum.config.json"), JSON.stringify({ name: "Alone" }));
   writeFileSync(join(elsewhere, "server/api/hello.js"), FILES["server/api/hello.js"]);
@@ -116,7 +116,7 @@ async function known(base, headers, email) {
 }
 
 test("a newcomer submits an activity and sees it everywhere; the same app works on a server", { skip }, async (t) => {
-  const root = await newcomer(t);
+  const root = await newcomer();
   const doctor = await run(join(root, "node_modules/.bin/lyceum"), ["doctor", "--json", "--listen", "127.0.0.1:0"], {
     cwd: root,
     env: { PATH: process.env.PATH },
@@ -124,7 +124,7 @@ test("a newcomer submits an activity and sees it everywhere; the same app works 
   const runtime = JSON.parse(doctor.stdout).find(({ check }) => check === "runtime");
   assert.equal(runtime.state, "ok", "the package brings what runs backends");
   assert.ok(runtime.found.includes(join(root, "node_modules/@cloudflare")), runtime.found);
-  await servesWithoutPackages(t, join(root, "node_modules/.bin/lyceum"));
+  await servesWithoutPackages(join(root, "node_modules/.bin/lyceum"));
   const browser = await launch(t);
 
   const since = Date.now();

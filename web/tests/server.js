@@ -44,10 +44,16 @@ export async function within(work, what, atMostMs) {
   }
 }
 
-/** A folder that goes when the test ends. */
-export function folder(t) {
+const folders = [];
+// Behind all tests of the file: what still runs in a folder may write into it while it is removed.
+process.on("exit", () => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** A folder that goes with the process. */
+export function folder() {
   const path = mkdtempSync(join(tmpdir(), "lyceum-web-"));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
+  folders.push(path);
   return path;
 }
 
@@ -56,7 +62,7 @@ export class Server {
   /** Starts one; `prepare` runs before, on its data and address, and may give it variables in `env`. */
   static async start(t, prepare = () => {}) {
     const server = new Server();
-    server.data = join(folder(t), "data");
+    server.data = join(folder(), "data");
     server.port = await freePort();
     server.base = `http://127.0.0.1:${server.port}`;
     await prepare(server);

@@ -85,7 +85,7 @@ test("somebody lets the command line in by keyboard alone, with scripts off", { 
 
   const create = ["admin", "user", "create", "ada@example.org", "--name", "Ada <b>L</b>", "--role", "developer"];
   const link = server.lyceum(...create).trim().replace(/^http:\/\/[^/]+/, server.base);
-  const home = folder(t);
+  const home = folder();
   const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state") };
 
   const { page, faults } = await open(t, browser, { ...base, viewport: SIZES[0] });
@@ -147,7 +147,7 @@ test("the pages fit small and large screens, light and dark", { skip }, async (t
       const look = async (name) => {
         await isTidy(page);
         await isReadable(page);
-        const file = join(process.env.LYCEUM_TEST_SCREENSHOTS ?? folder(t), `${name}-${viewport.width}-${colorScheme}.png`);
+        const file = join(process.env.LYCEUM_TEST_SCREENSHOTS ?? folder(), `${name}-${viewport.width}-${colorScheme}.png`);
         await page.screenshot({ path: file });
       };
       await page.goto(link.replace(/^http:\/\/[^/]+/, server.base));

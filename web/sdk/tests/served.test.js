@@ -134,7 +134,7 @@ test("a backend acts for players with its own client", { skip }, async (t) => {
 });
 
 test("a server that crashes and comes back has every write once, in order", { skip }, async (t) => {
-  const storage = fileStorage(folder(t));
+  const storage = fileStorage(folder());
   const ann = await player(t, "ann", { gameId: "rivers", storage });
   const before = (await ann.scores.mine()).length;
   await ann.scores.submit(101);
@@ -171,7 +171,7 @@ test("a game that saves without a connection waits with its last state alone", {
 });
 
 test("an answer that is lost on its way does not count twice", { skip }, async (t) => {
-  const storage = fileStorage(folder(t));
+  const storage = fileStorage(folder());
   const ann = await player(t, "ann", { storage });
   const before = await ann.inventory.quantity("gem");
   const real = globalThis.fetch;

@@ -65,7 +65,7 @@ test("who is not enrolled, or what is not taught, is refused", { skip }, async (
 });
 
 test("an activity that ends while the server is down counts once when it is back", { skip }, async (t) => {
-  const storage = fileStorage(folder(t));
+  const storage = fileStorage(folder());
   const bob = await player(t, "bob", { storage });
   await server.kill();
   const result = { ...fractions, correctQuestions: 3, totalQuestions: 3, xpEarned: 7 };

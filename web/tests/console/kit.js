@@ -24,6 +24,8 @@ const LOOKS = [
 ];
 /** Pages that are looked at at a time, while the tests go on. */
 const LOOKS_AT_ONCE = 2;
+/** A step takes a moment, unless the machine is busy with the tests beside it. */
+const STEP_MAX_MS = 30_000;
 /** A look takes a second or two. The browser's own protocol has no time limit. */
 const LOOK_MAX_MS = 60_000;
 /** Screenshots end there: what follows on longer pages looks the same. */
@@ -61,7 +63,7 @@ export class Console {
 
   static async start(t) {
     const kit = new Console();
-    const file = join(folder(t), "network.zip");
+    const file = join(folder(), "network.zip");
     execFileSync(binary, ["demo", "generate", "--students", String(STUDENTS), "--out", file, "--quiet"]);
     kit.server = await Server.start(t, (server) => server.lyceum("import", file, "--quiet"));
     kit.students = await fill(kit.server);
@@ -80,7 +82,7 @@ export class Console {
     const context = await this.browser.newContext({ baseURL: this.server.base, viewport: WIDE, timezoneId: ZONE, ...options });
     t.after(() => context.close());
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(STEP_MAX_MS);
     const faults = [];
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
     page.on("pageerror", (error) => faults.push(String(error)));

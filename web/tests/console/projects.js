@@ -21,8 +21,8 @@ const ROUTE = `export const GET = async (c) => {
 `;
 
 /** A project with a frontend and a backend that prints and fills a bucket. */
-function project(t) {
-  const app = folder(t);
+function project() {
+  const app = folder();
   for (const path of ["dist", "server/api"]) mkdirSync(join(app, path), { recursive: true });
   symlinkSync(PACKAGES, join(app, "node_modules"));
   writeFileSync(join(app, "lyceum.config.json"), JSON.stringify({ name: "Console rivers", buildPath: "dist", integrations: { bucket: true } }));
@@ -42,7 +42,7 @@ function deploy(app, server, env, text) {
 
 export default async function projects(t, kit) {
   await kit.look("projects-none", "/console/projects", "developer");
-  const app = project(t);
+  const app = project();
   deploy(app, kit.server, "production", "one");
   deploy(app, kit.server, "production", "two");
 

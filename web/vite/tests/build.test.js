@@ -21,8 +21,8 @@ function read(archive) {
   return JSON.parse(execFileSync("python3", ["-c", script, archive], { encoding: "utf8" }));
 }
 
-test("a build is packed with its manifest", async (t) => {
-  const { root } = project(t, {
+test("a build is packed with its manifest", async () => {
+  const { root } = project({
     "index.html": PAGE,
     "main.js": "console.log('hello')",
     "public/sounds/größe.txt": "🎵".repeat(1000),
@@ -44,8 +44,8 @@ test("a build is packed with its manifest", async (t) => {
   assert.doesNotMatch(files["index.html"], /__LYCEUM__/);
 });
 
-test("the same build leaves the archive as it is, another one does not", async (t) => {
-  const { root, put } = project(t, { "index.html": PAGE, "main.js": "console.log(1)" });
+test("the same build leaves the archive as it is, another one does not", async () => {
+  const { root, put } = project({ "index.html": PAGE, "main.js": "console.log(1)" });
   const archive = join(root, ".lyceum/my-game.zip");
   await built(root);
   const first = readFileSync(archive);
@@ -56,8 +56,8 @@ test("the same build leaves the archive as it is, another one does not", async (
   assert.ok(!first.equals(readFileSync(archive)));
 });
 
-test("nothing is packed where that is switched off or the build fails", async (t) => {
-  const { root, put } = project(t, { "index.html": PAGE, "main.js": "console.log(1)" });
+test("nothing is packed where that is switched off or the build fails", async () => {
+  const { root, put } = project({ "index.html": PAGE, "main.js": "console.log(1)" });
   await built(root, { export: { autoZip: false } });
   assert.ok(!existsSync(join(root, ".lyceum")));
   put("main.js", "import './missing.js'");
@@ -65,8 +65,8 @@ test("nothing is packed where that is switched off or the build fails", async (t
   assert.ok(!existsSync(join(root, ".lyceum")));
 });
 
-test("the project's name is its config's, else its package's", async (t) => {
-  const { root, put } = project(t, {});
+test("the project's name is its config's, else its package's", async () => {
+  const { root, put } = project({});
   assert.deepEqual(await readProject(root), { name: "my-game", slug: "my-game" });
   put("lyceum.config.js", "export default { name: `Fractions ${1 + 1}` }");
   assert.equal((await readProject(root)).slug, "fractions-2");

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A project in a folder of its own with the packages of this repository; removed when the test ends. */
-export function project(t, files) {
-  const root = mkdtempSync(join(tmpdir(), "lyceum-vite-"));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
+import { folder } from "../../tests/server.js";
+
+/** A project in a folder of its own with the packages of this repository. */
+export function project(files) {
+  const root = folder();
   const put = (path, text) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

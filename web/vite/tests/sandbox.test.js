@@ -14,8 +14,8 @@ const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
 const PAGE = "<!doctype html><title>game</title><h1>game</h1>";
 const config = (options) =>
   `import { lyceum } from "@lyceum/vite"; export default { plugins: [lyceum(${JSON.stringify(options)})] };`;
-const game = (t, options = { sandbox: { memoryOnly: true } }) =>
-  project(t, { "index.html": PAGE, "vite.config.js": config(options) });
+const game = (options = { sandbox: { memoryOnly: true } }) =>
+  project({ "index.html": PAGE, "vite.config.js": config(options) });
 
 /** A page as a browser asks for it: as a document, or as a frame in one. */
 async function page({ url }, destination) {
@@ -42,7 +42,7 @@ const answers = (address) =>
   );
 
 test("a sandbox runs beside Vite with the project as a game, and ends with it", { skip }, async (t) => {
-  const { root } = game(t);
+  const { root } = game();
   const vite = await Vite.start(t, root);
   assert.match(
     vite.said,
@@ -58,7 +58,7 @@ test("a sandbox runs beside Vite with the project as a game, and ends with it", 
 });
 
 test("keys change mode, database and roles", { skip }, async (t) => {
-  const { root } = game(t);
+  const { root } = game();
   const vite = await Vite.start(t, root);
   vite.press("m");
   await vite.says(/the game is shown alone/);
@@ -88,7 +88,7 @@ test("keys change mode, database and roles", { skip }, async (t) => {
 });
 
 test("a restart of Vite keeps the sandbox and what is in it", { skip }, async (t) => {
-  const { root, put } = game(t);
+  const { root, put } = game();
   const vite = await Vite.start(t, root);
   const told = await injected(vite);
   await call(told, "/scores", { score: 5 });
@@ -112,8 +112,8 @@ test("a restart of Vite keeps the sandbox and what is in it", { skip }, async (t
   assert.equal((await call(await injected(vite), "/games/rivers")).displayName, "Rivers");
 });
 
-test("a sandbox never outlives Vite, however that ends", { skip }, async (t) => {
-  const { root } = game(t);
+test("a sandbox never outlives Vite, however that ends", { skip }, async () => {
+  const { root } = game();
   for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"]) {
     const vite = spawn(process.execPath, ["node_modules/vite/bin/vite.js", "--port", "0"], {
       cwd: root,
@@ -130,10 +130,10 @@ test("a sandbox never outlives Vite, however that ends", { skip }, async (t) => 
 });
 
 test("two projects have a sandbox each", { skip }, async (t) => {
-  const [one, two] = [await Vite.start(t, game(t).root), await Vite.start(t, game(t).root)];
+  const [one, two] = [await Vite.start(t, game().root), await Vite.start(t, game().root)];
   assert.notEqual(one.sandbox, two.sandbox);
   const { sandbox } = one;
-  const { root } = game(t, { sandbox: { url: sandbox } });
+  const { root } = game({ sandbox: { url: sandbox } });
   const third = await Vite.start(t, root);
   assert.equal(third.sandbox, sandbox);
   await third.kill();
@@ -141,8 +141,8 @@ test("two projects have a sandbox each", { skip }, async (t) => {
 });
 
 /** A project with a backend, and what that is bundled with. */
-function withBackend(t) {
-  const { root, put } = game(t, { sandbox: { memoryOnly: true } });
+function withBackend() {
+  const { root, put } = game({ sandbox: { memoryOnly: true } });
   const tests = new URL("../../../tests/deploy/node_modules/", import.meta.url).pathname;
   const web = new URL("../../node_modules/", import.meta.url).pathname;
   rmSync(join(root, "node_modules"));
@@ -165,7 +165,7 @@ function withBackend(t) {
 }
 
 test("a backend is served beside Vite, again with every save; it knows the user and asks the sandbox", { skip }, async (t) => {
-  const { root, route } = withBackend(t);
+  const { root, route } = withBackend();
   const vite = await Vite.start(t, root);
   await vite.says(/Backend: +http:\/\/127\.0\.0\.1:\d+\/api \(via 87\d\d\)/);
   const me = async (headers = {}) => (await fetch(`${vite.url}api/me`, { headers })).json();
@@ -194,8 +194,8 @@ test("a backend is served beside Vite, again with every save; it knows the user 
   t.diagnostic(`from a save to its answer: ${Date.now() - saved} ms`);
 });
 
-test("what is missing is named", async (t) => {
-  const { root } = game(t);
+test("what is missing is named", async () => {
+  const { root } = game();
   const starts = async (environment) => {
     const vite = spawn(process.execPath, ["node_modules/vite/bin/vite.js", "--port", "0"], {
       cwd: root,
