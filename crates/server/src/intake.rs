@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_events::repository::{Accepted, accept};
+use lyceum_events::repository::{Accepted, accept, take_jobs};
 use lyceum_events::{Envelope, Known, Learned, Sent, append_all};
 use lyceum_store::{Dialect, Tx};
 use tokio::sync::oneshot;
@@ -147,17 +147,20 @@ fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<i64>, Learne
         .iter()
         .map(|Taken { client, envelope }| Sent { client, events: &envelope.events })
         .collect();
+    let jobs = take_jobs(tx, taken.len())?;
     let (appended, learned) = append_all(tx, now, &sent, &app.intake.known)?;
     let mut rest = &appended[..];
     let accepted: Vec<Accepted<'_>> = taken
         .iter()
-        .map(|Taken { client, envelope }| {
+        .zip(&jobs)
+        .map(|(Taken { client, envelope }, job)| {
             let (own, others) = rest.split_at(envelope.events.len());
             rest = others;
-            Accepted { client, envelope, appended: own }
+            Accepted { job: *job, client, envelope, appended: own }
         })
         .collect();
-    Ok((accept(tx, now, &accepted)?, learned))
+    accept(tx, now, &accepted)?;
+    Ok((jobs, learned))
 }
 
 impl Intake {

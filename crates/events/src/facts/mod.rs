@@ -180,6 +180,6 @@ pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
         })?;
     }
     repository::facts::clear(tx, after, last)?;
-    rows.write(tx)?;
+    rows.write(tx, None)?;
     Ok(Some(Rebuilt { last, actors: actors.len() as u64, events }))
 }

@@ -13,6 +13,8 @@ use crate::envelope::Envelope;
 /// An envelope whose events were appended.
 #[derive(Clone, Copy, Debug)]
 pub struct Accepted<'a> {
+    /// The number of its job.
+    pub job: i64,
     /// The client that sent it.
     pub client: &'a str,
     /// The envelope.
@@ -21,9 +23,13 @@ pub struct Accepted<'a> {
     pub appended: &'a [Appended],
 }
 
-/// Notes accepted envelopes: keeps their entities and answers the numbers of their jobs. Of an entity
-/// the latest description that a client sent is kept.
-pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Result<Vec<i64>> {
+/// Numbers for the jobs of envelopes. Taken before their events are appended: behind that others wait.
+pub fn take_jobs(tx: &mut Tx<'_>, envelopes: usize) -> Result<Vec<i64>> {
+    tx.take_numbers("event_batches", "id", envelopes)
+}
+
+/// Notes accepted envelopes, and keeps their entities: of each the latest description that a client sent.
+pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Result<()> {
     let at = now.milliseconds();
     let mut rows: Vec<Value<'_>> = Vec::new();
     for Accepted { client, envelope, .. } in accepted {
@@ -49,21 +55,20 @@ pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Res
              (excluded.send_ms = event_entities.send_ms AND excluded.body > event_entities.body)",
         )?;
     }
-    let jobs = tx.take_numbers("event_batches", "id", accepted.len())?;
     let seqs: Vec<String> = accepted
         .iter()
         .map(|one| runs(&one.appended.iter().map(Appended::seq).collect::<Vec<_>>()))
         .collect();
-    let rows: Vec<Value<'_>> = jobs
+    let rows: Vec<Value<'_>> = accepted
         .iter()
         .zip(&seqs)
-        .flat_map(|(job, seqs)| [(*job).into(), at.into(), Value::Text(seqs)])
+        .flat_map(|(one, seqs)| [one.job.into(), at.into(), Value::Text(seqs)])
         .collect();
     tx.send_rows("event_batches", &["id", "received_ms", "seqs"], &rows, "")?;
-    for &job in &jobs {
-        forget(tx, now, job)?;
+    for one in accepted {
+        forget(tx, now, one.job)?;
     }
-    Ok(jobs)
+    Ok(())
 }
 
 /// The state of an accepted envelope's job: its work was done before the envelope was answered.

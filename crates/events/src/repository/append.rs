@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::names::{self, Known, Learned, Sources};
 use super::read::{Logged, Stored, logged};
-use super::{COLLECTION, GATHERED, MARKS, blocks, facts, ids, lists};
+use super::turn::Turn;
+use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, blocks, facts, ids, lists};
 use crate::event::{Event, hash};
 
 /// What became of an event.
@@ -118,7 +119,11 @@ pub fn append_all(
     let blocks = insert(tx, &batch, &rows)?;
     let mut keys: Vec<(i64, i64)> =
         rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
-    let taken = ids::claim(tx, &mut keys, gathered)?;
+    let mut turn = match tx.sees_latest() && keys.len() >= RUN_MIN_RECORDS {
+        true => Some(Turn::wait(tx)?),
+        false => None,
+    };
+    let taken = ids::claim(tx, &mut keys, gathered, turn.as_mut())?;
     let is_new = |(item, seq): &(Item<'_>, i64)| {
         taken.get(&item.event.hash).is_none_or(|holder| holder == seq)
     };
@@ -128,7 +133,7 @@ pub fn append_all(
     };
     withdraw(tx, blocks_of(false), blocks_of(true))?;
     let (new, open): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_new);
-    count(tx, &new)?;
+    count(tx, &new, turn.as_mut())?;
     if gathered {
         facts::gather(tx)?;
     }
@@ -208,13 +213,13 @@ fn insert(
 }
 
 /// Counts events, and writes their facts.
-fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)]) -> Result<()> {
+fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)], turn: Option<&mut Turn>) -> Result<()> {
     let mut facts = facts::Rows::default();
     for (item, seq) in rows {
         tx.tally(COLLECTION, *seq, 1);
         facts.add(item.actor, *seq, &item.event.facts);
     }
-    facts.write(tx)
+    facts.write(tx, turn)
 }
 
 /// The events that hold the hashes.
@@ -257,7 +262,7 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
         let seq = tx.take_numbers("event_log", "seq", 1)?[0];
         ids::hold(tx, hash, seq)?;
         insert(tx, batch, &[(item, seq)])?;
-        count(tx, &[(item, seq)])?;
+        count(tx, &[(item, seq)], None)?;
         return Ok(Appended::New { seq });
     };
     if is_same(&holder, &item) {
@@ -290,7 +295,7 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
     tx.tally(COLLECTION, holder.seq, -1);
     supersede(tx, batch.now, hash, holder.seq, seq)?;
     facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
-    count(tx, &[(item, seq)])?;
+    count(tx, &[(item, seq)], None)?;
     ids::hold(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }

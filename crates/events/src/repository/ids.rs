@@ -6,11 +6,12 @@ use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
 use super::runs::{Hold, Packed, Record, Runs, pack};
-use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
+use super::turn::Turn;
+use super::{GATHERED_ROWS, MARKS, lists};
 
 /// The hash of an id, and the number of the version that counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Id {
+pub(super) struct Id {
     hash: i64,
     seq: i64,
 }
@@ -47,29 +48,31 @@ pub(super) fn claim(
     tx: &mut Tx<'_>,
     keys: &mut [(i64, i64)],
     gathered: bool,
+    turn: Option<&mut Turn>,
 ) -> Result<BTreeMap<i64, i64>> {
     // Sorted, so that two transactions never wait in a ring.
     keys.sort_unstable();
+    let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
     // Who waits until nobody else claims, and then sees all that was claimed, needs no index to meet
     // others in.
-    let is_alone = tx.sees_latest();
-    let at_once = is_alone && keys.len() >= RUN_MIN_RECORDS;
-    let hold = if gathered || is_alone { Hold::Alone } else { Hold::Shared };
-    let mut runs = Runs::open(tx, hold)?;
-    let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
-    let mut taken = in_runs(tx, &runs, &hashes)?;
-    let claimed = if at_once {
+    let hold = if gathered || tx.sees_latest() { Hold::Alone } else { Hold::Shared };
+    let mut opened;
+    let (runs, taken) = if let Some(turn) = turn {
+        let mut taken = in_runs(tx, &turn.ids, &hashes)?;
         // Where all that comes goes into runs, none is young.
-        if tx.query_one("SELECT 1 FROM event_ids LIMIT 1", &[], |_| Ok(()))?.is_some() {
+        if turn.has_young {
             taken.extend(young(tx, &hashes)?);
         }
-        claim_in_run(tx, &mut runs, keys, &mut taken)
+        claim_in_run(tx, &mut turn.ids, keys, &mut taken)?;
+        (&mut turn.ids, taken)
     } else {
-        claim_as_rows(tx, keys, &hashes, &mut taken)
+        opened = Runs::open(tx, hold)?;
+        let mut taken = in_runs(tx, &opened, &hashes)?;
+        claim_as_rows(tx, keys, &hashes, &mut taken)?;
+        (&mut opened, taken)
     };
-    claimed?;
     if gathered {
-        gather(tx, &mut runs)?;
+        gather(tx, runs)?;
     }
     Ok(taken)
 }

@@ -12,10 +12,11 @@ mod names;
 mod read;
 mod refusals;
 mod runs;
+mod turn;
 
 use std::sync::LazyLock;
 
-pub use accepted::{Accepted, Done, accept, done};
+pub use accepted::{Accepted, Done, accept, done, take_jobs};
 pub use append::{Appended, Sent, append, append_all};
 pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;

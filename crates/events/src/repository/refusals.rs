@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Row, Tx};
 
-use super::{Accepted, accept, append};
+use super::{Accepted, accept, append, take_jobs};
 use crate::envelope::parse;
 
 /// A refused envelope.
@@ -86,7 +86,8 @@ pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let envelope = parse(&refusal.body)?;
     let (client, envelope) = (refusal.client.as_str(), &envelope);
     let appended = &append(tx, now, client, &envelope.events)?;
-    accept(tx, now, &[Accepted { client, envelope, appended }])?;
+    let job = take_jobs(tx, 1)?[0];
+    accept(tx, now, &[Accepted { job, client, envelope, appended }])?;
     replayed(tx, now, id)
 }
 

@@ -3,7 +3,9 @@
 use lyceum_core::Result;
 use lyceum_core::limits::{EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
-use lyceum_events::repository::{Accepted, By, Filter, Follow, Order, accept, done, list, read};
+use lyceum_events::repository::{
+    Accepted, By, Filter, Follow, Order, accept, done, list, read, take_jobs,
+};
 use lyceum_events::{Envelope, Event, Logged, MIGRATIONS, append, of_actor, scan};
 use lyceum_store::{Db, Tx};
 use lyceum_testkit::both_stores;
@@ -134,8 +136,10 @@ fn events_in_blocks_are_followed_and_named_by_their_job() {
         };
         let job = db.write_blocking(|tx| {
             let appended = append(tx, now, "app", &events)?;
-            let accepted = Accepted { client: "app", envelope: &envelope, appended: &appended };
-            Ok(accept(tx, now, &[accepted])?[0])
+            let job = take_jobs(tx, 1)?[0];
+            let (client, envelope, appended) = ("app", &envelope, &appended[..]);
+            accept(tx, now, &[Accepted { job, client, envelope, appended }])?;
+            Ok(job)
         });
         let job = job.unwrap();
         let done = db.read_blocking(|tx| done(tx, job)).unwrap().unwrap();

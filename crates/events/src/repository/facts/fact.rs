@@ -8,7 +8,7 @@ use crate::repository::runs::{Packed, Record, pack};
 
 /// What an event adds to a quarter hour of an actor: actor, bucket, number of the event, context.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fact {
+pub(in crate::repository) struct Fact {
     pub(super) key: [i64; KEY],
     pub(super) sums: Sums,
 }

@@ -11,8 +11,9 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::{Row, Tx, Value};
 
-use self::fact::Fact;
+pub(super) use self::fact::Fact;
 use super::runs::{Hold, Runs};
+use super::turn::Turn;
 use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
 use crate::facts::{BUCKET_MS, Context, Facts, Sums};
 
@@ -65,8 +66,8 @@ impl Rows {
         }
     }
 
-    /// Writes them.
-    pub(crate) fn write(mut self, tx: &mut Tx<'_>) -> Result<()> {
+    /// Writes them; many become a run. Whoever has a `turn` need not wait for it.
+    pub(crate) fn write(mut self, tx: &mut Tx<'_>, turn: Option<&mut Turn>) -> Result<()> {
         let contexts: Vec<Value<'_>> = self
             .contexts
             .iter()
@@ -77,7 +78,10 @@ impl Rows {
         let columns = ["id", "course", "subject", "app"];
         tx.send_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")?;
         if self.rows.len() >= RUN_MIN_RECORDS {
-            return Runs::open(tx, Hold::Alone)?.add(tx, self.rows);
+            return match turn {
+                Some(turn) => turn.facts.add(tx, self.rows),
+                None => Runs::open(tx, Hold::Alone)?.add(tx, self.rows),
+            };
         }
         self.rows.sort_unstable();
         insert(tx, &self.rows, "")

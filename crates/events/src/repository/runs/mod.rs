@@ -6,18 +6,20 @@
 //! each run's filter, which is in memory, before it reads a chunk.
 
 mod head;
+mod packed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use integer_encoding::VarInt;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::turns;
 use lyceum_store::{Tx, Value};
 
 use self::head::Head;
+pub(super) use self::packed::{Packed, pack};
+use self::packed::{Records, packed};
 use super::{MARKS, lists};
 
 /// What a run holds.
@@ -39,27 +41,6 @@ pub(super) trait Record: Copy + Ord {
     fn put(&self, before: &Self, out: &mut Vec<u8>);
     /// Reads it. `None`: it is no record.
     fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self>;
-}
-
-/// Numbers that were packed, one after the other.
-pub(super) struct Packed<'a>(&'a [u8]);
-
-impl Packed<'_> {
-    /// The next number.
-    pub(super) fn next<N: VarInt>(&mut self) -> Option<N> {
-        let (number, size) = N::decode_var(self.0)?;
-        self.0 = &self.0[size..];
-        Some(number)
-    }
-}
-
-/// Packs a number: a small one takes a byte.
-pub(super) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
-    let at = out.len();
-    // As many as a number takes at most: a copy of a known length costs less than one of the right length.
-    out.extend_from_slice(&[0; 10]);
-    let size = number.encode_var(&mut out[at..]);
-    out.truncate(at + size);
 }
 
 /// Powers of two between the sizes of runs that are merged with each other: eight make one of the next.
@@ -133,22 +114,24 @@ impl<R: Record> Runs<R> {
             Hold::Alone => turns(tx.dialect(), true),
         };
         let sql = format!("SELECT list FROM event_runs WHERE name = $1 {turns}");
-        let list = tx.query_one(&sql, &[R::LIST.into()], |row| {
-            let (numbers, _) = row.opt_blob(0)?.unwrap_or_default().as_chunks();
-            let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
-            let (runs, _) = numbers.as_chunks::<RUN>();
-            let run = |&[head, chunks, records, from, to, mark]: &[i64; RUN]| Run {
-                head,
-                chunks,
-                records,
-                from,
-                to,
-                mark,
-            };
-            Ok(runs.iter().map(run).collect())
-        })?;
-        let list = list.ok_or_else(|| Problem::internal("a list of runs is missing"))?;
-        Ok(Self { list, record: PhantomData })
+        let list = tx.query_one(&sql, &[R::LIST.into()], |row| Ok(Self::of(row.opt_blob(0)?)))?;
+        list.ok_or_else(|| Problem::internal("a list of runs is missing"))
+    }
+
+    /// Those of a list.
+    pub(super) fn of(list: Option<&[u8]>) -> Self {
+        let (numbers, _) = list.unwrap_or_default().as_chunks();
+        let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
+        let (runs, _) = numbers.as_chunks::<RUN>();
+        let run = |&[head, chunks, records, from, to, mark]: &[i64; RUN]| Run {
+            head,
+            chunks,
+            records,
+            from,
+            to,
+            mark,
+        };
+        Self { list: runs.iter().map(run).collect(), record: PhantomData }
     }
 
     /// Hands the records of the leads, which are sorted, to `each`; in no order.
@@ -237,9 +220,8 @@ impl<R: Record> Runs<R> {
         self.list = others;
         let more: i64 = alike.iter().map(|run| run.records).sum();
         records.reserve(usize::try_from(more).unwrap_or_default());
-        let merged = Self { list: alike, record: PhantomData };
-        merged.scan(tx, &(i64::MIN..i64::MAX), |one| records.push(one))?;
-        for run in merged.list {
+        read_whole(tx, &alike, records)?;
+        for run in alike {
             drop_run::<R>(tx, &run)?;
         }
         Ok(true)
@@ -349,6 +331,27 @@ fn read_head<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<Arc<Head>> {
     Ok(head::keep(run.mark, head))
 }
 
+/// Adds all records of runs, in no order: at a time those of as many runs as are merged mostly, since a
+/// statement for each would take longer than what it reads.
+fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[Run], records: &mut Vec<R>) -> Result<()> {
+    let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
+    let ranges: Vec<String> = (0..MERGED).map(range).collect();
+    let sql = format!("SELECT body FROM {} WHERE {}", R::CHUNKS, ranges.join(" OR "));
+    for runs in runs.chunks(MERGED) {
+        // Padded, so that all share one prepared statement.
+        let padded = runs.iter().chain(std::iter::repeat(&runs[0])).take(MERGED);
+        let values: Vec<Value<'_>> =
+            padded.flat_map(|run| [run.head.into(), run.end().into()]).collect();
+        tx.query(&sql, &values, |row| {
+            for record in Records::of(row.blob(0)?) {
+                records.push(record?);
+            }
+            Ok(true)
+        })?;
+    }
+    Ok(())
+}
+
 /// Hands the records of chunks, by their numbers, to `each`.
 fn fetch<R: Record>(
     tx: &mut Tx<'_>,
@@ -364,45 +367,6 @@ fn fetch<R: Record>(
         })?;
     }
     Ok(())
-}
-
-fn packed<R: Record>(records: &[R]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(records.len() * 16);
-    let mut before = R::FIRST;
-    for record in records {
-        record.put(&before, &mut out);
-        before = *record;
-    }
-    out
-}
-
-/// The records of a chunk, in their order.
-struct Records<'a, R> {
-    packed: Packed<'a>,
-    before: R,
-}
-
-impl<'a, R: Record> Records<'a, R> {
-    fn of(chunk: &'a [u8]) -> Self {
-        Self { packed: Packed(chunk), before: R::FIRST }
-    }
-}
-
-impl<R: Record> Iterator for Records<'_, R> {
-    type Item = Result<R>;
-
-    fn next(&mut self) -> Option<Result<R>> {
-        if self.packed.0.is_empty() {
-            return None;
-        }
-        let Some(record) = R::take(&self.before, &mut self.packed) else {
-            // Behind what is damaged nothing can be read.
-            self.packed = Packed(&[]);
-            return Some(Err(Problem::internal("a chunk of a run is damaged")));
-        };
-        self.before = record;
-        Some(Ok(record))
-    }
 }
 
 #[cfg(test)]

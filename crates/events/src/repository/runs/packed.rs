@@ -1,0 +1,67 @@
+//! Records as bytes: each one as the numbers by which it differs from the one before.
+
+use integer_encoding::VarInt;
+use lyceum_core::{Problem, Result};
+
+use super::Record;
+
+/// Numbers that were packed, one after the other.
+pub(in crate::repository) struct Packed<'a>(&'a [u8]);
+
+impl Packed<'_> {
+    /// The next number.
+    pub(in crate::repository) fn next<N: VarInt>(&mut self) -> Option<N> {
+        let (number, size) = N::decode_var(self.0)?;
+        self.0 = &self.0[size..];
+        Some(number)
+    }
+}
+
+/// Packs a number: a small one takes a byte.
+pub(in crate::repository) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
+    let at = out.len();
+    // As many as a number takes at most: a copy of a known length costs less than one of the right length.
+    out.extend_from_slice(&[0; 10]);
+    let size = number.encode_var(&mut out[at..]);
+    out.truncate(at + size);
+}
+
+/// Records as the bytes of a chunk.
+pub(super) fn packed<R: Record>(records: &[R]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(records.len() * 16);
+    let mut before = R::FIRST;
+    for record in records {
+        record.put(&before, &mut out);
+        before = *record;
+    }
+    out
+}
+
+/// The records of a chunk, in their order.
+pub(super) struct Records<'a, R> {
+    packed: Packed<'a>,
+    before: R,
+}
+
+impl<'a, R: Record> Records<'a, R> {
+    pub(super) fn of(chunk: &'a [u8]) -> Self {
+        Self { packed: Packed(chunk), before: R::FIRST }
+    }
+}
+
+impl<R: Record> Iterator for Records<'_, R> {
+    type Item = Result<R>;
+
+    fn next(&mut self) -> Option<Result<R>> {
+        if self.packed.0.is_empty() {
+            return None;
+        }
+        let Some(record) = R::take(&self.before, &mut self.packed) else {
+            // Behind what is damaged nothing can be read.
+            self.packed = Packed(&[]);
+            return Some(Err(Problem::internal("a chunk of a run is damaged")));
+        };
+        self.before = record;
+        Some(Ok(record))
+    }
+}

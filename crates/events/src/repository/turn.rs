@@ -1,0 +1,42 @@
+//! The turn of those who claim many ids at once.
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+use lyceum_store::dialect::turns;
+
+use super::facts::Fact;
+use super::ids::Id;
+use super::runs::{Record as _, Runs};
+
+/// Which runs there are, and nobody else makes any until this transaction ends.
+pub(crate) struct Turn {
+    pub(super) ids: Runs<Id>,
+    pub(super) facts: Runs<Fact>,
+    /// Whether some ids stand in rows.
+    pub(super) has_young: bool,
+}
+
+impl Turn {
+    /// Waits for the turn, in a transaction that sees the latest.
+    pub(super) fn wait(tx: &mut Tx<'_>) -> Result<Self> {
+        let names = [Id::LIST.into(), Fact::LIST.into()];
+        let turns = turns(tx.dialect(), true);
+        if !turns.is_empty() {
+            // Ids first, as everybody does who changes both. What is read behind it is what others left.
+            let sql = format!(
+                "SELECT 1 FROM event_runs WHERE name IN ($1, $2) ORDER BY name = $2 {turns}"
+            );
+            tx.send(&sql, &names)?;
+        }
+        let sql = "SELECT i.list, f.list, (SELECT COUNT(*) FROM (SELECT 1 FROM event_ids LIMIT 1) AS y) \
+                   FROM event_runs i, event_runs f WHERE i.name = $1 AND f.name = $2";
+        let turn = tx.query_one(sql, &names, |row| {
+            Ok(Self {
+                ids: Runs::of(row.opt_blob(0)?),
+                facts: Runs::of(row.opt_blob(1)?),
+                has_young: row.int(2)? > 0,
+            })
+        })?;
+        turn.ok_or_else(|| Problem::internal("a list of runs is missing"))
+    }
+}
