@@ -169,6 +169,7 @@ impl Session {
         &mut self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.scope = Scope::Read;
         self.send_command(BEGIN_READ)?;
         let result = work(&mut Tx::new(tx::Session::Postgres(self)));
         self.rollback();

@@ -53,24 +53,26 @@ pub(super) fn claim(
     // Sorted, so that two transactions never wait in a ring.
     keys.sort_unstable();
     let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
-    // Who waits until nobody else claims, and then sees all that was claimed, needs no index to meet
-    // others in.
-    let hold = if gathered || tx.sees_latest() { Hold::Alone } else { Hold::Shared };
-    let mut opened;
-    let (runs, taken) = if let Some(turn) = turn {
-        let mut taken = in_runs(tx, &turn.ids, &hashes)?;
-        // Where all that comes goes into runs, none is young.
-        if turn.has_young {
-            taken.extend(young(tx, &hashes)?);
-        }
-        claim_in_run(tx, &mut turn.ids, keys, &mut taken)?;
-        (&mut turn.ids, taken)
-    } else {
-        opened = Runs::open(tx, hold)?;
-        let mut taken = in_runs(tx, &opened, &hashes)?;
-        claim_as_rows(tx, keys, &hashes, &mut taken)?;
-        (&mut opened, taken)
+    let mut opened = None;
+    let has_young = turn.as_ref().map(|turn| turn.has_young);
+    let runs = match turn {
+        Some(turn) => &mut turn.ids,
+        None if gathered || tx.sees_latest() => opened.insert(Runs::open(tx, Hold::Alone)?),
+        None => opened.insert(Runs::open(tx, Hold::Shared)?),
     };
+    let mut taken = in_runs(tx, runs, &hashes)?;
+    match has_young {
+        // Who waited until nobody else claims, and then saw all that was claimed, needs no index to meet
+        // others in.
+        Some(has_young) => {
+            // Where all that comes goes into runs, none is young.
+            if has_young {
+                taken.extend(young(tx, &hashes)?);
+            }
+            claim_in_run(tx, runs, keys, &mut taken)?;
+        }
+        None => claim_as_rows(tx, keys, &hashes, &mut taken)?,
+    }
     if gathered {
         gather(tx, runs)?;
     }

@@ -123,7 +123,8 @@ fn statements_of_many_bytes_are_sent_too() {
     });
 }
 
-/// As the failure of a statement may be, too. SQLite takes no rows where nobody asks for them.
+/// A failure comes in two, and in three where the client's buffer ends within the first. SQLite takes no rows
+/// where nobody asks for them.
 #[test]
 fn an_answer_in_many_parts_stops_none_behind_it() {
     on_both(|db| {

@@ -331,8 +331,7 @@ fn read_head<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<Arc<Head>> {
     Ok(head::keep(run.mark, head))
 }
 
-/// Adds all records of runs, in no order: at a time those of as many runs as are merged mostly, since a
-/// statement for each would take longer than what it reads.
+/// Adds all records of runs, in no order. A statement for each run would take longer than what it reads.
 fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[Run], records: &mut Vec<R>) -> Result<()> {
     let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
     let ranges: Vec<String> = (0..MERGED).map(range).collect();
