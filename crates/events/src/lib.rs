@@ -52,4 +52,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "event_storage",
         sql: include_str!("../migrations/V63__event_storage.sql"),
     },
+    Migration {
+        version: 64,
+        name: "event_spans",
+        sql: include_str!("../migrations/V64__event_spans.sql"),
+    },
 ];

@@ -51,6 +51,12 @@ struct Taken {
     envelope: Envelope,
 }
 
+impl Taken {
+    fn sender(&self) -> (&str, &str) {
+        (&self.client, &self.envelope.sensor)
+    }
+}
+
 /// Envelopes that share a transaction.
 struct Group {
     taken: Vec<Taken>,
@@ -168,17 +174,19 @@ impl Intake {
     fn form(&self) -> Group {
         let mut queue = lock(&self.queue);
         queue.is_asked = false;
-        let (mut taken, mut replies, mut events) = (Vec::new(), Vec::new(), 0);
+        let (mut group, mut events) = (Vec::new(), 0);
         while events < EVENT_GROUP_MAX_RECORDS
-            && let Some(Waiting { taken: one, reply }) = queue.waiting.pop_front()
+            && let Some(waiting) = queue.waiting.pop_front()
         {
-            if !reply.is_closed() {
-                events += one.envelope.events.len();
-                taken.push(one);
-                replies.push(reply);
+            if !waiting.reply.is_closed() {
+                events += waiting.taken.envelope.events.len();
+                group.push(waiting);
             }
         }
-        queue.under_way += taken.len();
+        queue.under_way += group.len();
+        // Events of one sender that have numbers one behind the other are one span of the log.
+        group.sort_by(|one, other| one.taken.sender().cmp(&other.taken.sender()));
+        let (taken, replies) = group.into_iter().map(|one| (one.taken, one.reply)).unzip();
         Group { taken, replies: Mutex::new(replies) }
     }
 }

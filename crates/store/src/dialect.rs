@@ -229,3 +229,23 @@ pub fn is_among(dialect: Dialect, expression: &str, query: &str) -> String {
         Dialect::Postgres => format!("{expression} = ANY(ARRAY({query}))"),
     }
 }
+
+/// An item of `FROM` behind those that it follows, called `name`: of each of their rows, those of a table whose
+/// `key` lies between two numbers. On both stores they lead to it, and never the other way round: a planner
+/// does not know how few numbers lie between two columns.
+pub fn join_between(
+    dialect: Dialect,
+    (table, name): (&str, &str),
+    key: &str,
+    (first, last): (&str, &str),
+) -> String {
+    match dialect {
+        Dialect::Sqlite => {
+            format!("CROSS JOIN {table} {name} ON {name}.{key} BETWEEN {first} AND {last}")
+        }
+        Dialect::Postgres => format!(
+            "CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {key} BETWEEN {first} AND {last} \
+             OFFSET 0) AS {name}"
+        ),
+    }
+}

@@ -170,6 +170,7 @@ pub(crate) fn empty(db: &Db) {
     let tables = [
         "event_log",
         "event_blocks",
+        "event_spans",
         "event_ids",
         "event_id_chunks",
         "event_versions",

@@ -7,8 +7,9 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
-use super::names::{self, Known, Learned, Sources};
+use super::names::{self, Known, Learned};
 use super::read::{Logged, Stored, logged};
+use super::spans::Spans;
 use super::turn::Turn;
 use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, blocks, facts, ids, lists};
 use crate::event::{Event, hash};
@@ -61,17 +62,12 @@ pub struct Sent<'a> {
     pub events: &'a [Event],
 }
 
-/// What all rows of one call share.
-struct Batch<'a> {
-    now: Timestamp,
-    sources: Sources<'a>,
-}
-
 /// An event on its way into the log.
 #[derive(Clone, Copy)]
 struct Item<'a> {
     client: &'a str,
     event: &'a Event,
+    source: i64,
     actor: i64,
 }
 
@@ -106,17 +102,22 @@ pub fn append_all(
     let mut learned = Learned::default();
     let actors = names::actors(tx, known, &mut learned, &events)?;
     let clients = sent.iter().flat_map(|one| one.events.iter().map(|_| one.client));
-    let parts = clients.zip(events).zip(actors);
-    let items: Vec<Item<'_>> =
-        parts.map(|((client, event), actor)| Item { client, event, actor }).collect();
-    let sources = items.iter().map(|item| (item.event.sensor.as_str(), item.client));
-    let batch = Batch { now, sources: names::sources(tx, known, &mut learned, sources)? };
+    let said = events.iter().copied().zip(clients);
+    let names = said.clone().map(|(event, client)| (event.sensor.as_str(), client));
+    let sources = names::sources(tx, known, &mut learned, names)?;
+    let items: Vec<Item<'_>> = said
+        .zip(actors)
+        .map(|((event, client), actor)| {
+            let source = sources[&(event.sensor.as_str(), client)];
+            Item { client, event, source, actor }
+        })
+        .collect();
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
     // Whoever takes a number of these makes runs of what is young.
     let gathered = seqs.iter().any(|seq| seq % GATHERED == 0);
     let rows: Vec<(Item<'_>, i64)> = items.into_iter().zip(seqs).collect();
     // Before anybody has to wait for the turn to claim ids; nearly all are new.
-    let blocks = insert(tx, &batch, &rows)?;
+    let blocks = insert(tx, now, &rows)?;
     let mut keys: Vec<(i64, i64)> =
         rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
     let mut turn = match tx.sees_latest() && keys.len() >= RUN_MIN_RECORDS {
@@ -145,7 +146,7 @@ pub fn append_all(
         answers.push(match known.get(&item.event.hash) {
             _ if is_new(row) => Appended::New { seq },
             Some(holder) if is_same(holder, &item) => Appended::Same { seq: holder.seq },
-            _ => version(tx, &batch, item)?,
+            _ => version(tx, now, item)?,
         });
     }
     Ok((answers, learned))
@@ -174,20 +175,16 @@ fn withdraw(
 }
 
 /// Inserts rows of the log, and answers their blocks.
-fn insert(
-    tx: &mut Tx<'_>,
-    batch: &Batch<'_>,
-    rows: &[(Item<'_>, i64)],
-) -> Result<Vec<Option<i64>>> {
-    let now = batch.now.milliseconds();
+fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<Vec<Option<i64>>> {
+    let now = now.milliseconds();
     let texts: Vec<(i64, &str)> =
         rows.iter().map(|(item, seq)| (*seq, item.event.body())).collect();
     let blocks = blocks::write(tx, &texts)?;
     let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 9);
-    for ((Item { client, event, actor, .. }, seq), block) in rows.iter().zip(&blocks) {
+    for ((Item { event, source, actor, .. }, seq), block) in rows.iter().zip(&blocks) {
         values.extend([
             Value::Int(*seq),
-            batch.sources[&(event.sensor.as_str(), *client)].into(),
+            (*source).into(),
             (*actor).into(),
             event.time.milliseconds().into(),
             event.send_time.milliseconds().into(),
@@ -212,13 +209,15 @@ fn insert(
     Ok(blocks)
 }
 
-/// Counts events, and writes their facts.
+/// Counts events, and writes their spans and facts.
 fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)], turn: Option<&mut Turn>) -> Result<()> {
-    let mut facts = facts::Rows::default();
+    let (mut spans, mut facts) = (Spans::default(), facts::Rows::default());
     for (item, seq) in rows {
         tx.tally(COLLECTION, *seq, 1);
+        spans.add(*seq, item.source, item.event.time);
         facts.add(item.actor, *seq, &item.event.facts);
     }
+    spans.write(tx)?;
     facts.write(tx, turn)
 }
 
@@ -255,13 +254,13 @@ fn says(one: &Event, other: &Event) -> bool {
 }
 
 /// Appends one event whose id, or its hash, may be taken.
-fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appended> {
+fn version(tx: &mut Tx<'_>, now: Timestamp, item: Item<'_>) -> Result<Appended> {
     let event = item.event;
     let (hash, holder) = find(tx, &event.id)?;
     let Some(holder) = holder else {
         let seq = tx.take_numbers("event_log", "seq", 1)?[0];
         ids::hold(tx, hash, seq)?;
-        insert(tx, batch, &[(item, seq)])?;
+        insert(tx, now, &[(item, seq)])?;
         count(tx, &[(item, seq)], None)?;
         return Ok(Appended::New { seq });
     };
@@ -287,13 +286,13 @@ fn version(tx: &mut Tx<'_>, batch: &Batch<'_>, item: Item<'_>) -> Result<Appende
         _ => {}
     }
     let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-    insert(tx, batch, &[(item, seq)])?;
+    insert(tx, now, &[(item, seq)])?;
     if !wins {
-        supersede(tx, batch.now, hash, seq, holder.seq)?;
+        supersede(tx, now, hash, seq, holder.seq)?;
         return Ok(Appended::Older { seq });
     }
     tx.tally(COLLECTION, holder.seq, -1);
-    supersede(tx, batch.now, hash, holder.seq, seq)?;
+    supersede(tx, now, hash, holder.seq, seq)?;
     facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
     count(tx, &[(item, seq)], None)?;
     ids::hold(tx, hash, seq)?;

@@ -6,11 +6,11 @@ use std::fmt::Write;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::{is_among, is_one_of_numbers};
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Dialect, Tx, Value};
 
 use super::append::find;
 use super::read::{Logged, Stored, logged};
-use super::{COLLECTION, facts};
+use super::{COLLECTION, facts, spans};
 
 /// Which events a list shows; an empty one shows all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,27 +64,6 @@ pub struct Order {
     pub is_reversed: bool,
 }
 
-impl Order {
-    fn sql(self) -> String {
-        // The index knows days.
-        let by = match self.by {
-            By::Arrival => String::new(),
-            By::Time => format!("l.event_ms / {DAY_MS}, l.event_ms, "),
-            By::Sensor => "s.sensor, s.client, ".to_owned(),
-        };
-        let columns = by + "l.seq";
-        if self.is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns }
-    }
-
-    /// The tables to read from, and the condition that joins them where they do not say it.
-    fn source(self) -> (&'static str, &'static str) {
-        match self.by {
-            By::Sensor => (FROM_SOURCES, " AND s.id = l.source"),
-            By::Arrival | By::Time => (FROM, ""),
-        }
-    }
-}
-
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
@@ -94,12 +73,53 @@ pub struct Page {
     pub total: i64,
 }
 
-const FROM: &str = "event_log l JOIN event_sources s ON s.id = l.source";
-/// Source by source, by their index, so that a page needs no other source's events. SQLite keeps to
-/// the order of a cross join.
-const FROM_SOURCES: &str = "event_sources s CROSS JOIN event_log l";
+/// Events by their numbers.
+const EVENTS: &str = "event_log l JOIN event_sources s ON s.id = l.source WHERE true";
+/// How a list finds its events.
+#[derive(Clone, Copy)]
+struct Way {
+    by: By,
+    /// Whether it goes over spans. They do not overlap, and each is of one source and one day.
+    by_spans: bool,
+}
 
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+impl Way {
+    fn of(filter: &Filter, by: By) -> Self {
+        let Filter { sensor, actor_id, actor_email, start, end, arrived } = filter;
+        let are_few = actor_id.is_some() || actor_email.is_some() || arrived.is_some();
+        let asks = by != By::Arrival || sensor.is_some() || start.is_some() || end.is_some();
+        Self { by, by_spans: asks && !are_few }
+    }
+
+    /// The tables to read from, and what joins them.
+    fn from(self, dialect: Dialect) -> String {
+        if !self.by_spans {
+            return EVENTS.to_owned();
+        }
+        let events = spans::events(dialect, "l");
+        match self.by {
+            // SQLite keeps to this order, so that a page needs no other source's events.
+            By::Sensor => {
+                format!("event_sources s CROSS JOIN event_spans p {events} WHERE p.source = s.id")
+            }
+            By::Arrival | By::Time => {
+                format!("event_spans p JOIN event_sources s ON s.id = p.source {events} WHERE true")
+            }
+        }
+    }
+
+    fn order(self, is_reversed: bool) -> String {
+        let columns = match (self.by, self.by_spans) {
+            (By::Arrival, true) => "p.first, l.seq",
+            (By::Time, true) => "p.day, l.event_ms, l.seq",
+            (By::Sensor, true) => "s.sensor, s.client, p.first, l.seq",
+            (By::Arrival, false) => "l.seq",
+            (By::Time, false) => "l.event_ms, l.seq",
+            (By::Sensor, false) => "s.sensor, s.client, l.seq",
+        };
+        if is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns.to_owned() }
+    }
+}
 
 /// What a condition compares with.
 enum Wanted {
@@ -108,25 +128,26 @@ enum Wanted {
 }
 
 impl Filter {
-    /// The conditions beside that of the version that counts, and what they compare with.
-    fn conditions(&self, tx: &mut Tx<'_>) -> Result<(String, Vec<Wanted>)> {
-        let sensor = self.sensor.clone().map(Wanted::Text);
+    /// The conditions, and what they compare with.
+    fn conditions(&self, tx: &mut Tx<'_>, way: Way) -> Result<(String, Vec<Wanted>)> {
+        let (is_of_sensor, sensor) = self.of_sensor(tx)?;
         let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
         let of_actor = of_actors(tx, "iri = $1", self.actor_id.as_deref())?;
         let of_email = of_actors(tx, "lower(email) = $1", email.as_deref())?;
         let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "?");
         let number = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds()));
-        let day = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds() / DAY_MS));
+        let day = |at: Option<Timestamp>| {
+            at.filter(|_| way.by_spans).map(|at| Wanted::Number(spans::day(at)))
+        };
         let arrived =
             |of: fn(&Arrived) -> i64| self.arrived.as_ref().map(|at| Wanted::Number(of(at)));
         // `?` stands for what is compared with.
         let all = [
-            ("s.sensor = ?".to_owned(), sensor),
+            (is_of_sensor, sensor),
             (is_one.clone(), of_actor),
             (is_one, of_email),
-            // The index knows days.
-            (format!("l.event_ms / {DAY_MS} >= ?"), day(self.start)),
-            (format!("l.event_ms / {DAY_MS} <= ?"), day(self.end)),
+            ("p.day >= ?".to_owned(), day(self.start)),
+            ("p.day <= ?".to_owned(), day(self.end)),
             ("l.event_ms >= ?".to_owned(), number(self.start)),
             ("l.event_ms <= ?".to_owned(), number(self.end)),
             ("l.seq >= ?".to_owned(), arrived(|at| at.first)),
@@ -134,7 +155,7 @@ impl Filter {
             ("l.received_ms >= ?".to_owned(), arrived(|at| at.from.milliseconds())),
             ("l.received_ms < ?".to_owned(), arrived(|at| at.to.milliseconds())),
         ];
-        let (mut sql, mut wanted) = (String::from("l.superseded_by IS NULL"), Vec::new());
+        let (mut sql, mut wanted) = (String::from(" AND l.superseded_by IS NULL"), Vec::new());
         for (condition, value) in all {
             if let Some(value) = value {
                 wanted.push(value);
@@ -143,6 +164,18 @@ impl Filter {
             }
         }
         Ok((sql, wanted))
+    }
+
+    /// The condition that asks for the sensor's sources. Spans of a single one stand in order.
+    fn of_sensor(&self, tx: &mut Tx<'_>) -> Result<(String, Option<Wanted>)> {
+        let Some(sensor) = &self.sensor else { return Ok((String::new(), None)) };
+        let sql = "SELECT id FROM event_sources WHERE sensor = $1";
+        let sources = tx.all(sql, &[sensor.into()], |row| row.int(0))?;
+        if let [source] = sources[..] {
+            return Ok(("s.id = ?".to_owned(), Some(Wanted::Number(source))));
+        }
+        let sources = serde_json::to_string(&sources).map_err(Problem::internal)?;
+        Ok((is_one_of_numbers(tx.dialect(), "s.id", "?"), Some(Wanted::Text(sources))))
     }
 }
 
@@ -195,21 +228,23 @@ pub fn list(
     limit: i64,
     offset: i64,
 ) -> Result<Page> {
-    let (mut conditions, mut wanted) = filter.conditions(tx)?;
+    let way = Way::of(filter, order.by);
+    let from = way.from(tx.dialect());
+    let (mut conditions, mut wanted) = filter.conditions(tx, way)?;
     let everything = *filter == Filter::default();
     let total = if everything {
         tx.tally_total(COLLECTION)?
     } else {
-        let sql = format!("SELECT COUNT(*) FROM {FROM} WHERE {conditions}");
+        let sql = format!("SELECT COUNT(*) FROM {from}{conditions}");
         tx.query_one(&sql, &values(&wanted), |row| row.int(0))?.unwrap_or(0)
     };
-    let (mut skip, mut limit, mut read) = (offset, limit, order);
+    let (mut skip, mut limit, mut is_reversed) = (offset, limit, order.is_reversed);
     if everything && order.by == By::Arrival {
         // A page from the end is one from the beginning, turned round.
         if order.is_reversed {
             limit = limit.min(total - offset).max(0);
             skip = (total - offset - limit).max(0);
-            read.is_reversed = false;
+            is_reversed = false;
         }
         let Some((seq, rest)) = tx.tally_seek(COLLECTION, skip)? else {
             return Ok(Page { events: Vec::new(), total });
@@ -218,18 +253,16 @@ pub fn list(
         conditions += " AND l.seq >= $1";
         skip = rest;
     }
-    let (from, joined) = order.source();
-    conditions += joined;
     let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
     let sql = format!(
-        "SELECT {} FROM {from} WHERE {conditions} ORDER BY {} LIMIT ${limit_at} OFFSET ${skip_at}",
+        "SELECT {} FROM {from}{conditions} ORDER BY {} LIMIT ${limit_at} OFFSET ${skip_at}",
         Stored::COLUMNS,
-        read.sql()
+        way.order(is_reversed)
     );
     wanted.extend([Wanted::Number(limit), Wanted::Number(skip)]);
     let rows = tx.all(&sql, &values(&wanted), Stored::read)?;
     let mut events = logged(tx, rows)?;
-    if read != order {
+    if is_reversed != order.is_reversed {
         events.reverse();
     }
     Ok(Page { events, total })
@@ -237,11 +270,12 @@ pub fn list(
 
 /// The numbers of the first events, `most` of them at most, as they are ordered.
 pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Result<Vec<i64>> {
-    let (conditions, mut wanted) = filter.conditions(tx)?;
-    let (from, joined) = order.source();
+    let way = Way::of(filter, order.by);
+    let (conditions, mut wanted) = filter.conditions(tx, way)?;
     let sql = format!(
-        "SELECT l.seq FROM {from} WHERE {conditions}{joined} ORDER BY {} LIMIT ${}",
-        order.sql(),
+        "SELECT l.seq FROM {}{conditions} ORDER BY {} LIMIT ${}",
+        way.from(tx.dialect()),
+        way.order(order.is_reversed),
         wanted.len() + 1
     );
     wanted.push(Wanted::Number(most));
@@ -251,7 +285,7 @@ pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Res
 /// The events of these numbers, in the order of the numbers.
 pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
     let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "$1");
-    let sql = format!("SELECT {} FROM {FROM} WHERE {is_one}", Stored::COLUMNS);
+    let sql = format!("SELECT {} FROM {EVENTS} AND {is_one}", Stored::COLUMNS);
     let wanted = serde_json::to_string(seqs).map_err(Problem::internal)?;
     let rows = tx.all(&sql, &[wanted.as_str().into()], Stored::read)?;
     let mut rows: BTreeMap<i64, Stored> = rows.into_iter().map(|row| (row.seq, row)).collect();
@@ -260,13 +294,16 @@ pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
 
 /// The newest event of each of the sensors that sent something, `most` of them at most, by sensor.
 pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
-    let newest = "SELECT (SELECT n.seq FROM event_log n WHERE n.source = t.id \
-                  AND n.superseded_by IS NULL ORDER BY n.seq DESC LIMIT 1) \
-                  FROM event_sources t ORDER BY t.id DESC LIMIT $1";
+    let newest = format!(
+        "SELECT (SELECT n.seq FROM event_spans p {} WHERE p.source = t.id \
+         AND n.superseded_by IS NULL ORDER BY p.first DESC, n.seq DESC LIMIT 1) \
+         FROM event_sources t ORDER BY t.id DESC LIMIT $1",
+        spans::events(tx.dialect(), "n")
+    );
     let sql = format!(
-        "SELECT {} FROM {FROM} WHERE {} ORDER BY s.sensor, l.seq DESC",
+        "SELECT {} FROM {EVENTS} AND {} ORDER BY s.sensor, l.seq DESC",
         Stored::COLUMNS,
-        is_among(tx.dialect(), "l.seq", newest)
+        is_among(tx.dialect(), "l.seq", &newest)
     );
     let rows = tx.all(&sql, &[most.into()], Stored::read)?;
     let mut events = logged(tx, rows)?;

@@ -12,6 +12,7 @@ mod names;
 mod read;
 mod refusals;
 mod runs;
+mod spans;
 mod turn;
 
 use std::sync::LazyLock;

@@ -1,10 +1,12 @@
 //! The log as a list: in every order, from both ends, by what the filter takes; sensors by their newest event.
 
-use lyceum_events::repository::{By, Filter, Order, newest_of_sensors};
-use lyceum_events::{Event, repository};
+use lyceum_core::random::Stream;
+use lyceum_events::repository::{By, Filter, Order, newest_of_sensors, numbers};
+use lyceum_events::{Event, Logged, MIGRATIONS, repository, scan};
 use lyceum_store::Db;
+use lyceum_testkit::both_stores;
 
-use crate::log::{EARLY, LATE, both, event, send};
+use crate::log::{EARLY, LATE, both, event, event_at, send};
 
 /// The event of that number, from a sensor, that many minutes after the others.
 fn from(number: u32, sensor: &str, minutes: i64) -> Event {
@@ -72,5 +74,129 @@ fn a_list_has_every_order_from_both_ends() {
             ["https://app.example.org/sensors/1 2"],
             "the one that appeared last"
         );
+    });
+}
+
+/// Events of three sensors on five days around the beginning of 1970 and of 2026, some of which come again,
+/// corrected or not, from several clients in envelopes of any size.
+fn fill(db: &Db, random: &mut Stream) {
+    for _ in 0..40 {
+        let client = *random.pick(&["app", "other"]);
+        let envelope = (0..=random.below(60)).map(|_| any(random)).collect::<Vec<_>>();
+        send(db, client, &envelope);
+    }
+}
+
+fn any(random: &mut Stream) -> Event {
+    let number = u32::try_from(random.below(900)).unwrap();
+    let (sent, name) = (*random.pick(&[EARLY, EARLY, EARLY, LATE]), *random.pick(&["a", "b"]));
+    let sensor = format!("https://app.example.org/sensors/{}", number / 30 % 3);
+    let days = ["1969-12-31", "1970-01-01", "2026-01-15", "2026-01-16", "2026-02-28"];
+    let day = days[number as usize / 15 % 4 + usize::from(name == "b")];
+    let time = format!("{day}T{:02}:{:02}:00.000Z", number % 24, number % 60);
+    event_at(number, name, sent, &sensor, &time)
+}
+
+/// Filters that take some of [`fill`]'s events.
+fn filters(random: &mut Stream, all: &[Logged]) -> Vec<Filter> {
+    let mut some = || random.pick(all).event.clone();
+    let sensor = || Some("https://app.example.org/sensors/1".to_owned());
+    let (one, other) = (some().time, some().time);
+    let (start, end) = (Some(one.min(other)), Some(one.max(other)));
+    let actor_id = Some(some().actor);
+    vec![
+        Filter::default(),
+        Filter { sensor: sensor(), ..Filter::default() },
+        Filter { start, ..Filter::default() },
+        Filter { end, ..Filter::default() },
+        Filter { sensor: sensor(), start, end, ..Filter::default() },
+        Filter { actor_id: actor_id.clone(), ..Filter::default() },
+        Filter { actor_id, sensor: sensor(), start, end, ..Filter::default() },
+        Filter { sensor: Some("https://nobody.example.org".into()), ..Filter::default() },
+    ]
+}
+
+/// What a list has to have: numbers, in its order.
+fn wanted(all: &[Logged], filter: &Filter, Order { by, is_reversed }: Order) -> Vec<i64> {
+    let mut taken: Vec<&Logged> = all.iter().filter(|logged| filter.takes(logged)).collect();
+    taken.sort_by_key(|logged| match by {
+        By::Arrival => (0, String::new(), String::new(), logged.seq),
+        By::Time => (logged.event.time.milliseconds(), String::new(), String::new(), logged.seq),
+        By::Sensor => (0, logged.event.sensor.clone(), logged.client.clone(), logged.seq),
+    });
+    if is_reversed {
+        taken.reverse();
+    }
+    taken.iter().map(|logged| logged.seq).collect()
+}
+
+fn check_lists(db: &Db, random: &mut Stream) {
+    let mut all = Vec::new();
+    db.read_blocking(|tx| {
+        scan(tx, 0, i64::MAX, |logged| {
+            all.push(logged);
+            Ok(())
+        })
+    })
+    .unwrap();
+    assert!(all.len() > 500, "{}", all.len());
+    for filter in &filters(random, &all) {
+        for by in [By::Arrival, By::Time, By::Sensor] {
+            for is_reversed in [false, true] {
+                let order = Order { by, is_reversed };
+                let wanted = wanted(&all, filter, order);
+                let found = db.read_blocking(|tx| numbers(tx, filter, order, 2000)).unwrap();
+                assert_eq!(found, wanted, "{order:?} {filter:?}");
+                let skip = usize::try_from(random.below(1 + wanted.len() as u64)).unwrap();
+                let offset = i64::try_from(skip).unwrap();
+                let page = db.read_blocking(|tx| repository::list(tx, filter, order, 7, offset));
+                let page = page.unwrap();
+                let seqs: Vec<i64> = page.events.iter().map(|logged| logged.seq).collect();
+                let rest = &wanted[skip..];
+                assert_eq!(seqs, rest[..rest.len().min(7)], "{order:?} {filter:?} from {skip}");
+                assert_eq!(page.total, i64::try_from(wanted.len()).unwrap(), "{filter:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_have_what_the_log_has_whatever_came_in() {
+    both_stores(MIGRATIONS, |target| {
+        let mut random = Stream::seeded(17);
+        let db = Db::open(target, MIGRATIONS).unwrap();
+        fill(&db, &mut random);
+        check_lists(&db, &mut random);
+        // As a database of before the spans comes to have them.
+        db.write_blocking(|tx| {
+            tx.execute("DROP TABLE event_spans", &[])?;
+            tx.execute("CREATE INDEX event_log_source ON event_log (source)", &[])?;
+            tx.execute("CREATE INDEX event_log_day ON event_log ((event_ms / 86400000))", &[])?;
+            tx.execute("DELETE FROM refinery_schema_history WHERE version = 64", &[])
+        })
+        .unwrap();
+        drop(db);
+        let db = Db::open(target, MIGRATIONS).unwrap();
+        check_lists(&db, &mut random);
+    });
+}
+
+/// Events of one sender that come together are one span; those that were there already are in no other.
+#[test]
+fn what_comes_together_is_one_span() {
+    both(|db| {
+        let events: Vec<Event> = (0..100).map(|number| event(number, "a", EARLY)).collect();
+        let spans = || {
+            let sql = "SELECT COUNT(*) FROM event_spans";
+            db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0))).unwrap().unwrap()
+        };
+        send(db, "app", &events);
+        assert_eq!(spans(), 1);
+        send(db, "app", &events);
+        assert_eq!(spans(), 1);
+        let mut other: Vec<Event> = (500..600).map(|number| from(number, "b", 0)).collect();
+        other[50].time = other[50].time.plus_seconds(86_400);
+        send(db, "app", &other);
+        assert_eq!(spans(), 4, "a day within others");
     });
 }

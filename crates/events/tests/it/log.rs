@@ -16,8 +16,19 @@ pub(crate) fn both(body: impl Fn(&Db)) {
 }
 
 pub(crate) fn event(number: u32, name: &str, send_time: &str) -> Event {
+    let time = "2026-01-15T08:00:00.000Z";
+    event_at(number, name, send_time, "https://app.example.org/sensors/1", time)
+}
+
+pub(crate) fn event_at(
+    number: u32,
+    name: &str,
+    send_time: &str,
+    sensor: &str,
+    time: &str,
+) -> Event {
     let envelope = json!({
-        "sensor": "https://app.example.org/sensors/1",
+        "sensor": sensor,
         "sendTime": send_time,
         "dataVersion": "http://purl.imsglobal.org/ctx/caliper/v1p2",
         "data": [{
@@ -28,7 +39,7 @@ pub(crate) fn event(number: u32, name: &str, send_time: &str) -> Event {
             "actor": {"id": format!("https://example.org/users/{}", number % 3), "type": "Person"},
             "action": "Created",
             "object": {"id": "https://example.org/documents/1", "type": "Document", "name": name},
-            "eventTime": "2026-01-15T08:00:00.000Z",
+            "eventTime": time,
         }],
     });
     parse(&envelope.to_string()).unwrap().events.remove(0)
@@ -65,7 +76,8 @@ fn current(db: &Db) -> Vec<(String, Value)> {
 }
 
 fn empty(db: &Db) {
-    let tables = ["event_log", "event_blocks", "event_ids", "event_versions", "event_facts"];
+    let tables =
+        ["event_log", "event_blocks", "event_spans", "event_ids", "event_versions", "event_facts"];
     let emptied = db.write_blocking(|tx| {
         tables
             .iter()
