@@ -1,5 +1,6 @@
 //! PostgreSQL: a connection, and what runs on it. [`pool`] has the threads.
 
+mod bulk;
 mod client;
 mod pool;
 mod values;
@@ -8,11 +9,10 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::time::Instant;
 
-use lyceum_core::limits::{INSERT_CHUNK_ROWS, STORE_STATEMENT_CACHE_ENTRIES};
+use lyceum_core::limits::STORE_STATEMENT_CACHE_ENTRIES;
 use lyceum_core::{Problem, Result};
-use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Error, Statement};
 
 pub(crate) use client::{Client, Failed};
@@ -32,9 +32,6 @@ const SHARD_LOCK: i32 = 0x7461_6c79;
 /// since they never run again themselves and leave no moment to those that do.
 const AGAIN_LOCK: i64 = 0x6c79_6365_756e;
 
-/// So many rows are streamed: fewer cost less in a statement, which is one way to the server and back.
-const COPY_MIN_ROWS: usize = 100;
-
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// Repeatable read turns a lost update into a serialization failure, which is run again. Without an
 /// index is for tables where none fits: a plan that was made while a table was small is kept while it
@@ -52,6 +49,8 @@ pub(crate) struct Session {
     scope: Scope,
     /// Why the last statement failed, where that decides what to do with the transaction.
     fault: Option<Fault>,
+    /// Whether answers may be taken for those of other statements.
+    is_out_of_step: bool,
 }
 
 /// What the next statement belongs to.
@@ -105,6 +104,7 @@ impl Session {
             shard: None,
             scope: Scope::Read,
             fault: None,
+            is_out_of_step: false,
         })
     }
 
@@ -133,10 +133,12 @@ impl Session {
             Mode::Write(sees) => return self.write(task, sees),
             Mode::Again(sees) => {
                 self.command(&format!("SELECT pg_advisory_lock({AGAIN_LOCK})"))?;
-                self.write(task, sees)?;
-                // What was committed stays so. Where this fails, the connection is gone, and its lock.
+                let written = self.write(task, sees);
+                // What was done stays so. Where this fails, the connection is gone, and its lock.
+                let fault = self.fault;
                 let _ = self.command(&format!("SELECT pg_advisory_unlock({AGAIN_LOCK})"));
-                return Ok(());
+                self.fault = fault;
+                return written;
             }
         }
         task.run(&mut Tx::new(tx::Session::Postgres(self)));
@@ -145,6 +147,11 @@ impl Session {
     }
 
     fn write(&mut self, task: &mut dyn Task, sees: Sees) -> Result<()> {
+        // Where all of it is sent at once, nobody could tell later whether the commit was done.
+        if !self.client.is_there() {
+            self.fault = Some(Fault::Lost);
+            return Err(unavailable("The database cannot be reached; try again in a moment", 2));
+        }
         let mut tx = match sees {
             Sees::Snapshot => {
                 self.send_command(BEGIN_WRITE)?;
@@ -160,8 +167,11 @@ impl Session {
             self.rollback();
             return Ok(());
         }
-        tx.flush_tally()?;
-        self.commit()
+        let written = tx.flush_tally().and_then(|()| self.commit());
+        if written.is_err() {
+            self.rollback();
+        }
+        written
     }
 
     /// Runs a read of any length once.
@@ -196,6 +206,16 @@ impl Session {
 
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.fault
+    }
+
+    /// Whether it serves further tasks, as the outcome of the last one tells.
+    pub(crate) fn is_of_use(&self, outcome: &Result<()>) -> bool {
+        let is_kept = match self.fault {
+            Some(Fault::Lost | Fault::InDoubt) => false,
+            Some(Fault::Collision | Fault::Duplicate) => true,
+            Some(Fault::NeedsSnapshot | Fault::Other) | None => outcome.is_ok(),
+        };
+        is_kept && !self.is_out_of_step
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -313,8 +333,9 @@ impl Session {
             return self.execute_with(sql, params).map(drop);
         }
         let statement = self.prepare(sql)?;
-        let types = statement.params().iter();
-        let encoded = types.zip(params).map(|(kind, param)| Encoded::of(*param, kind));
+        let types = statement.params();
+        assert_eq!(types.len(), params.len(), "{sql} has a value for each parameter");
+        let encoded = types.iter().zip(params).map(|(kind, param)| Encoded::of(*param, kind));
         let encoded: Vec<Encoded> = encoded.collect::<Result<_, _>>().map_err(|cause| {
             self.fault.get_or_insert(Fault::Other);
             if cause.is::<Nul>() { problem::nul() } else { Problem::internal(cause) }
@@ -351,149 +372,4 @@ impl Session {
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
-
-    pub(crate) fn insert_rows(
-        &mut self,
-        table: &str,
-        columns: &[&str],
-        values: &[Value<'_>],
-        conflict: &str,
-    ) -> Result<u64> {
-        if is_copied(columns, values, conflict) {
-            return self.copy_rows(table, columns, values);
-        }
-        let mut changed = 0;
-        for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
-            let arrays = by_column(columns.len(), rows);
-            let unrolled = Unrolled::of(&arrays);
-            changed +=
-                self.execute_with(&unrolled.insert(table, columns, conflict), &unrolled.params)?;
-        }
-        Ok(changed)
-    }
-
-    /// Inserts rows; a failure may show later.
-    pub(crate) fn send_rows(
-        &mut self,
-        table: &str,
-        columns: &[&str],
-        values: &[Value<'_>],
-        conflict: &str,
-    ) -> Result<()> {
-        if is_copied(columns, values, conflict) {
-            return self.copy_rows(table, columns, values).map(drop);
-        }
-        for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
-            let arrays = by_column(columns.len(), rows);
-            let unrolled = Unrolled::of(&arrays);
-            self.send_with(&unrolled.insert(table, columns, conflict), &unrolled.params)?;
-        }
-        Ok(())
-    }
-
-    /// Inserts rows as one stream, which the server puts into pages many at a time.
-    fn copy_rows(&mut self, table: &str, columns: &[&str], values: &[Value<'_>]) -> Result<u64> {
-        let names = columns.join(", ");
-        let types = self.prepare(&format!("SELECT {names} FROM {table}"))?;
-        let types: Vec<Type> = types.columns().iter().map(|one| one.type_().clone()).collect();
-        let sql = format!("COPY {table} ({names}) FROM STDIN (FORMAT binary)");
-        let statement = self.prepare(&sql)?;
-        self.wait(&sql, async |client| {
-            let stream = client.copy_in(&statement).await?;
-            let mut rows = pin!(BinaryCopyInWriter::new(stream, &types));
-            for row in values.chunks(columns.len()) {
-                rows.as_mut().write_raw(row).await?;
-            }
-            rows.finish().await
-        })
-    }
-
-    /// Updates rows as `Tx::update_rows` says.
-    pub(crate) fn update_rows(
-        &mut self,
-        table: &str,
-        columns: &[&str],
-        keys: &[&str],
-        values: &[Value<'_>],
-    ) -> Result<u64> {
-        let width = columns.len() + keys.len();
-        if values.len() == width {
-            // The text of one row does not depend on which values are NULL: one plan for all.
-            let cells = |from: usize| (from..).map(|n| format!("${n}"));
-            let sql = update(table, columns, cells(1), "", keys, cells(columns.len() + 1));
-            return self.execute(&sql, values);
-        }
-        let mut changed = 0;
-        for rows in values.chunks(width * INSERT_CHUNK_ROWS) {
-            let arrays = by_column(width, rows);
-            let Unrolled { cells, from, params } = Unrolled::of(&arrays);
-            let (sets, finds) = cells.split_at(columns.len());
-            let from = format!("FROM {from}");
-            let sql = update(table, columns, sets.iter(), &from, keys, finds.iter());
-            changed += self.execute_with(&sql, &params)?;
-        }
-        Ok(changed)
-    }
-}
-
-fn is_copied(columns: &[&str], values: &[Value<'_>], conflict: &str) -> bool {
-    conflict.is_empty() && values.len() >= columns.len() * COPY_MIN_ROWS
-}
-
-fn by_column<'v>(columns: usize, rows: &[Value<'v>]) -> Vec<Vec<Value<'v>>> {
-    (0..columns).map(|at| rows.iter().skip(at).step_by(columns).copied().collect()).collect()
-}
-
-/// Arrays that the server unrolls to rows, one a column: the statement's text stays the same for
-/// any number of rows.
-struct Unrolled<'p> {
-    /// What stands for each column: its name among the rows, or NULL.
-    cells: Vec<String>,
-    /// The item of `FROM`.
-    from: String,
-    params: Vec<&'p (dyn ToSql + Sync)>,
-}
-
-impl<'p> Unrolled<'p> {
-    fn of(arrays: &'p [Vec<Value<'p>>]) -> Self {
-        let mut params: Vec<&(dyn ToSql + Sync)> = Vec::new();
-        let (mut cells, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for array in arrays {
-            // A column of NULLs has no type to name; the bare NULL takes the target's.
-            let Some(kind) = values::array_type(array) else {
-                cells.push("NULL".to_owned());
-                continue;
-            };
-            params.push(array);
-            let n = params.len();
-            cells.push(format!("c{n}"));
-            names.push(format!("c{n}"));
-            types.push(format!("${n}::{kind}[]"));
-        }
-        let from = match params.len() {
-            0 => format!("generate_series(1, {})", arrays[0].len()),
-            _ => format!("unnest({}) AS rows({})", types.join(", "), names.join(", ")),
-        };
-        Self { cells, from, params }
-    }
-
-    fn insert(&self, table: &str, columns: &[&str], conflict: &str) -> String {
-        let (columns, cells) = (columns.join(", "), self.cells.join(", "));
-        format!("INSERT INTO {table} ({columns}) SELECT {cells} FROM {} {conflict}", self.from)
-    }
-}
-
-/// The statement that sets columns where keys fit.
-fn update<S: std::fmt::Display>(
-    table: &str,
-    columns: &[&str],
-    sets: impl Iterator<Item = S>,
-    from: &str,
-    keys: &[&str],
-    finds: impl Iterator<Item = S>,
-) -> String {
-    let sets = columns.iter().zip(sets).map(|(name, cell)| format!("{name} = {cell}"));
-    let finds = keys.iter().zip(finds).map(|(name, cell)| format!("t.{name} = {cell}"));
-    let (sets, finds): (Vec<_>, Vec<_>) = (sets.collect(), finds.collect());
-    format!("UPDATE {table} AS t SET {} {from} WHERE {}", sets.join(", "), finds.join(" AND "))
 }

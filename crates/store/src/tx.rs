@@ -186,10 +186,7 @@ impl Tx<'_> {
         values: &[Value<'_>],
         conflict: &str,
     ) -> Result<u64> {
-        assert!(
-            !columns.is_empty() && values.len().is_multiple_of(columns.len()),
-            "rows of {table} hold one value a column"
-        );
+        assert_whole_rows(table, columns, values);
         let result = match &mut self.session {
             Session::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict)
@@ -208,6 +205,7 @@ impl Tx<'_> {
         values: &[Value<'_>],
         conflict: &str,
     ) -> Result<()> {
+        assert_whole_rows(table, columns, values);
         if let Session::Postgres(session) = &mut self.session {
             let result = session.send_rows(table, columns, values, conflict);
             self.failed |= result.is_err();
@@ -376,4 +374,11 @@ fn null(column: usize) -> Problem {
 
 fn wrong(column: usize, wanted: &str) -> Problem {
     Problem::internal(format!("column {column} of an answer is not {wanted}"))
+}
+
+fn assert_whole_rows(table: &str, columns: &[&str], values: &[Value<'_>]) {
+    assert!(
+        !columns.is_empty() && values.len().is_multiple_of(columns.len()),
+        "rows of {table} hold one value a column"
+    );
 }

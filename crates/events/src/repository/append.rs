@@ -7,11 +7,12 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
+use super::blocks::Blocks;
 use super::names::{self, Known, Learned};
 use super::read::{Logged, Stored, logged};
 use super::spans::Spans;
 use super::turn::Turn;
-use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, blocks, facts, ids, lists};
+use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, facts, ids, lists};
 use crate::event::{Event, hash};
 
 /// What became of an event.
@@ -179,9 +180,9 @@ fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<V
     let now = now.milliseconds();
     let texts: Vec<(i64, &str)> =
         rows.iter().map(|(item, seq)| (*seq, item.event.body())).collect();
-    let blocks = blocks::write(tx, &texts)?;
+    let blocks = Blocks::pack(&texts)?;
     let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 9);
-    for ((Item { event, source, actor, .. }, seq), block) in rows.iter().zip(&blocks) {
+    for ((Item { event, source, actor, .. }, seq), block) in rows.iter().zip(&blocks.of) {
         values.extend([
             Value::Int(*seq),
             (*source).into(),
@@ -205,8 +206,10 @@ fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<V
         "body",
         "block",
     ];
+    // Rows go first: they are a stream, for which PostgreSQL must have answered what was sent before.
     tx.send_rows("event_log", &columns, &values, "")?;
-    Ok(blocks)
+    blocks.write(tx)?;
+    Ok(blocks.of)
 }
 
 /// Counts events, and writes their spans and facts.

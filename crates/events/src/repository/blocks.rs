@@ -26,22 +26,34 @@ thread_local! {
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Writes the text of events that come together, by their numbers. Answers each one's block; none for
-/// an event whose row holds its text: where there are few, or where one is long.
-pub(super) fn write(tx: &mut Tx<'_>, texts: &[(i64, &str)]) -> Result<Vec<Option<i64>>> {
-    if texts.len() < EVENT_BLOCK_MIN_RECORDS {
-        return Ok(vec![None; texts.len()]);
+/// The text of events that come together.
+pub(super) struct Blocks {
+    /// Each event's block; none for one whose row holds its text: where there are few, or where one is long.
+    pub(super) of: Vec<Option<i64>>,
+    packed: Vec<(i64, Vec<u8>)>,
+}
+
+impl Blocks {
+    /// Packs texts, by the numbers of their events.
+    pub(super) fn pack(texts: &[(i64, &str)]) -> Result<Self> {
+        if texts.len() < EVENT_BLOCK_MIN_RECORDS {
+            return Ok(Self { of: vec![None; texts.len()], packed: Vec::new() });
+        }
+        let mut packer = Packer::new();
+        let mut of = Vec::with_capacity(texts.len());
+        for (seq, text) in texts {
+            of.push(packer.add(*seq, text)?);
+        }
+        packer.end_block()?;
+        Ok(Self { of, packed: packer.packed })
     }
-    let mut packer = Packer::new();
-    let mut blocks = Vec::with_capacity(texts.len());
-    for (seq, text) in texts {
-        blocks.push(packer.add(*seq, text)?);
+
+    pub(super) fn write(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let packed = self.packed.iter();
+        let rows: Vec<Value<'_>> =
+            packed.flat_map(|(id, packed)| [(*id).into(), packed[..].into()]).collect();
+        tx.send_rows("event_blocks", &["id", "packed"], &rows, "")
     }
-    packer.end_block()?;
-    let rows: Vec<Value<'_>> =
-        packer.packed.iter().flat_map(|(id, packed)| [(*id).into(), packed[..].into()]).collect();
-    tx.send_rows("event_blocks", &["id", "packed"], &rows, "")?;
-    Ok(blocks)
 }
 
 struct Packer {

@@ -12,7 +12,7 @@ use lyceum_core::Problem;
 use lyceum_core::limits::{POSTGRES_SENT_MAX_BYTES, POSTGRES_SENT_MAX_STATEMENTS};
 use refinery::{Report, Runner};
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinHandle;
+use tokio::task::{self, JoinHandle};
 use tokio_postgres::{Config, Error, NoTls, Row, RowStream};
 
 use crate::problem;
@@ -89,7 +89,7 @@ impl Client {
         let is_full = self.sent.len() >= POSTGRES_SENT_MAX_STATEMENTS
             || self.sent_bytes + bytes > POSTGRES_SENT_MAX_BYTES;
         if is_full {
-            self.wait(sql, async |_| Ok(()))?;
+            self.settle(sql)?;
         }
         let mut answer = Box::pin(answer);
         // Statements run in the order in which they are polled first.
@@ -102,6 +102,21 @@ impl Client {
                 Ok(())
             }
         }
+    }
+
+    /// Waits for the answers of what was sent.
+    pub(crate) fn settle(&mut self, sql: &str) -> Result<(), Failed> {
+        if self.sent.is_empty() { Ok(()) } else { self.wait(sql, async |_| Ok(())) }
+    }
+
+    /// Whether the connection is there, as far as anybody has told. Nobody looks at it between statements.
+    pub(crate) fn is_there(&self) -> bool {
+        self.link.runtime.block_on(async {
+            // The first turn sees what has come, the second one takes it.
+            task::yield_now().await;
+            task::yield_now().await;
+        });
+        !self.inner.is_closed()
     }
 
     /// Asks, and waits for the answer. Errors: that of the first statement that failed, which may be one that

@@ -213,8 +213,8 @@ impl Worker {
         let session = self.session.as_mut().expect("it was connected above");
         let outcome = session.run(task, mode, self.shared.needs_snapshot(mode));
         let fault = session.fault();
-        if outcome.is_err() || matches!(fault, Some(Fault::Lost | Fault::InDoubt)) {
-            self.session = None; // its state is unknown
+        if !session.is_of_use(&outcome) {
+            self.session = None;
         }
         if let (Some(Fault::NeedsSnapshot), Mode::Read(closure)) = (fault, mode) {
             let set = &self.shared.need_snapshot;

@@ -1,13 +1,13 @@
 //! Statements whose answer nobody waits for.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lyceum_core::{ProblemKind, Result, limits};
-use lyceum_store::{Dialect, Tx, Value};
+use lyceum_store::{Db, Dialect, Options, Tx, Value};
 
-use crate::{count, on_both, wait};
+use crate::{SCHEMA, count, on_both, open, wait, with_target};
 
 const ADD: &str = "INSERT INTO things (id, number) VALUES ($1, $2)";
 const SET: &str = "UPDATE things SET number = (number * 3 + $1) % 1000003";
@@ -181,4 +181,73 @@ fn writers_that_send_lose_no_update() {
             assert!(runs.load(Ordering::SeqCst) > 64, "some transactions ran again");
         }
     });
+}
+
+/// PostgreSQL takes so many as a stream, which it refuses behind a failure and in a read.
+fn add_many(tx: &mut Tx<'_>, from: i64) -> Result<()> {
+    let ids: Vec<String> = (from..from + 100).map(|n| format!("thing-{n}")).collect();
+    let values: Vec<Value<'_>> = ids.iter().flat_map(|id| [Value::Text(id), Value::Null]).collect();
+    tx.send_rows("things", &["id", "number"], &values, "")
+}
+
+/// Which one serves; SQLite has none.
+fn connection_of(db: &Db) -> i64 {
+    let sql = match db.dialect() {
+        Dialect::Sqlite => "SELECT 0",
+        Dialect::Postgres => "SELECT CAST(pg_backend_pid() AS BIGINT)",
+    };
+    wait(db.read(move |tx| tx.query_one(sql, &[], |row| row.int(0)))).unwrap().unwrap()
+}
+
+#[test]
+fn rows_that_are_refused_leave_answers_to_those_who_asked() {
+    with_target(|target| {
+        let one = Options { connections: 1, ..Options::default() };
+        let db = Db::open_with(target, SCHEMA, one).unwrap();
+        wait(db.write(|tx| add_many(tx, 0))).unwrap();
+        let answers = || {
+            for asked in 0..5 {
+                let sql = "SELECT CAST($1 AS BIGINT)";
+                let read = db.read(move |tx| tx.query_one(sql, &[asked.into()], |row| row.int(0)));
+                assert_eq!(wait(read).unwrap(), Some(asked));
+            }
+        };
+        for round in 1..4 {
+            let connection = connection_of(&db);
+            let behind = wait(db.write(move |tx| {
+                tx.send(ADD, &["thing-0".into(), 1.into()])?;
+                add_many(tx, round * 1000)
+            }));
+            assert_eq!(behind.unwrap_err().kind, ProblemKind::Conflict);
+            answers();
+            assert_eq!(connection_of(&db), connection, "it is of further use");
+            assert!(wait(db.read(move |tx| add_many(tx, round * 1000))).is_err());
+            answers();
+        }
+        assert_eq!(count(&db), 100);
+        wait(db.write(|tx| add_many(tx, 100))).unwrap();
+        assert_eq!(count(&db), 200);
+    });
+}
+
+#[test]
+fn a_collision_at_the_commit_keeps_the_connection() {
+    let target = lyceum_testkit::fresh_database(SCHEMA);
+    let (db, other) = (open(&target), open(&target));
+    wait(db.write(|tx| tx.send(ADD, &["counter".into(), 0.into()]))).unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (runs, meanwhile) = (seen.clone(), other.clone());
+    let write = db.write(move |tx| {
+        let own = "SELECT CAST(pg_backend_pid() AS BIGINT), number FROM things";
+        let run = tx.query_one(own, &[], |row| Ok((row.int(0)?, row.int(1)?)))?.unwrap();
+        runs.lock().unwrap().push(run);
+        if run.1 == 0 {
+            meanwhile.write_blocking(|tx| tx.send(SET, &[7.into()]))?;
+        }
+        tx.send("UPDATE things SET number = number + 1", &[])
+    });
+    wait(write).unwrap();
+    let runs = seen.lock().unwrap();
+    assert!(matches!(runs[..], [(first, 0), (again, 7)] if first == again), "{runs:?}");
+    assert_eq!(wait(db.read(number)).unwrap(), 8);
 }

@@ -318,13 +318,19 @@ fn lost_connections_are_made_anew() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let db = open(&target);
     let Target::Postgres(_) = &target else { unreachable!("it is PostgreSQL") };
-    for round in 0..3 {
-        wait(db.write(move |tx| add(tx, &round.to_string()))).unwrap();
-        assert_eq!(count(&db), round + 1);
+    let send =
+        |tx: &mut Tx<'_>, id: &str| tx.send("INSERT INTO things (id) VALUES ($1)", &[id.into()]);
+    // An answer is waited for or not; the second time the statement is known to the connection.
+    let ways: [fn(&mut Tx<'_>, &str) -> Result<()>; 2] = [add, send];
+    for (at, way) in ways.iter().copied().cycle().take(6).enumerate() {
+        for n in 0..2 {
+            wait(db.write(move |tx| way(tx, &format!("{at} {n}")))).unwrap();
+        }
         let others = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
         let ended = open(&target).read_blocking(|tx| tx.query_one(others, &[], |row| row.int(0)));
         assert!(ended.unwrap().unwrap() >= 1);
+        wait(db.write(move |tx| way(tx, &format!("{at} anew")))).unwrap();
+        assert_eq!(count(&db), 3 * (i64::try_from(at).unwrap() + 1));
     }
-    assert_eq!(count(&db), 3);
 }
