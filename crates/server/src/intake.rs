@@ -101,7 +101,7 @@ async fn keep_groups(app: App) {
     }
 }
 
-/// Keeps the envelopes that wait when the write runs. Answers how many those were.
+/// Keeps the envelopes that wait when the write runs. Answers how many of them were under way at last.
 async fn keep_group(app: &App) -> usize {
     let formed = Arc::new(OnceLock::new());
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
@@ -122,9 +122,12 @@ async fn keep_group(app: &App) -> usize {
         }
         // One of them is at fault, and which one shows alone.
         Err(_) if replies.len() > 1 => {
+            // One at a time is under way from here on, and others may begin beside it.
+            lock(&app.intake.queue).under_way -= group.taken.len() - 1;
             for (at, reply) in replies.into_iter().enumerate() {
                 let _ = reply.send(keep_one(app, &formed, at).await);
             }
+            return 1;
         }
         Err(problem) => {
             if let Some(reply) = replies.pop() {

@@ -75,6 +75,7 @@ pub struct Page {
 
 /// Events by their numbers.
 const EVENTS: &str = "event_log l JOIN event_sources s ON s.id = l.source WHERE true";
+
 /// How a list finds its events.
 #[derive(Clone, Copy)]
 struct Way {
@@ -166,16 +167,23 @@ impl Filter {
         Ok((sql, wanted))
     }
 
-    /// The condition that asks for the sensor's sources. Spans of a single one stand in order.
-    fn of_sensor(&self, tx: &mut Tx<'_>) -> Result<(String, Option<Wanted>)> {
-        let Some(sensor) = &self.sensor else { return Ok((String::new(), None)) };
+    /// The sources of the sensor.
+    fn sources(&self, tx: &mut Tx<'_>) -> Result<Option<Vec<i64>>> {
+        let Some(sensor) = &self.sensor else { return Ok(None) };
         let sql = "SELECT id FROM event_sources WHERE sensor = $1";
-        let sources = tx.all(sql, &[sensor.into()], |row| row.int(0))?;
-        if let [source] = sources[..] {
-            return Ok(("s.id = ?".to_owned(), Some(Wanted::Number(source))));
-        }
-        let sources = serde_json::to_string(&sources).map_err(Problem::internal)?;
-        Ok((is_one_of_numbers(tx.dialect(), "s.id", "?"), Some(Wanted::Text(sources))))
+        tx.all(sql, &[sensor.into()], |row| row.int(0)).map(Some)
+    }
+
+    /// The condition that asks for them. Spans of a single one stand in order.
+    fn of_sensor(&self, tx: &mut Tx<'_>) -> Result<(String, Option<Wanted>)> {
+        Ok(match self.sources(tx)?.as_deref() {
+            None => (String::new(), None),
+            Some(&[source]) => ("s.id = ?".to_owned(), Some(Wanted::Number(source))),
+            Some(sources) => {
+                let sources = serde_json::to_string(sources).map_err(Problem::internal)?;
+                (is_one_of_numbers(tx.dialect(), "s.id", "?"), Some(Wanted::Text(sources)))
+            }
+        })
     }
 }
 
@@ -232,11 +240,15 @@ pub fn list(
     let from = way.from(tx.dialect());
     let (mut conditions, mut wanted) = filter.conditions(tx, way)?;
     let everything = *filter == Filter::default();
-    let total = if everything {
-        tx.tally_total(COLLECTION)?
-    } else {
-        let sql = format!("SELECT COUNT(*) FROM {from}{conditions}");
-        tx.query_one(&sql, &values(&wanted), |row| row.int(0))?.unwrap_or(0)
+    let total = match filter.sources(tx)? {
+        _ if everything => tx.tally_total(COLLECTION)?,
+        Some(sources) if way.by_spans && filter.start.is_none() && filter.end.is_none() => {
+            spans::count(tx, &sources)?
+        }
+        _ => {
+            let sql = format!("SELECT COUNT(*) FROM {from}{conditions}");
+            tx.query_one(&sql, &values(&wanted), |row| row.int(0))?.unwrap_or(0)
+        }
     };
     let (mut skip, mut limit, mut is_reversed) = (offset, limit, order.is_reversed);
     if everything && order.by == By::Arrival {
