@@ -187,6 +187,7 @@ impl Intake {
             }
         }
         queue.under_way += group.len();
+        drop(queue);
         // Events of one sender that have numbers one behind the other are one span of the log.
         group.sort_by(|one, other| one.taken.sender().cmp(&other.taken.sender()));
         let (taken, replies) = group.into_iter().map(|one| (one.taken, one.reply)).unzip();

@@ -150,7 +150,7 @@ impl Session {
         // Where all of it is sent at once, nobody could tell later whether the commit was done.
         if !self.client.is_there() {
             self.fault = Some(Fault::Lost);
-            return Err(unavailable("The database cannot be reached; try again in a moment", 2));
+            return Err(problem::out_of_reach());
         }
         let mut tx = match sees {
             Sees::Snapshot => {

@@ -40,6 +40,11 @@ pub(crate) fn unavailable(message: impl Into<String>, retry_after_s: u64) -> Pro
     }
 }
 
+/// The database does not answer.
+pub(crate) fn out_of_reach() -> Problem {
+    unavailable("The database cannot be reached; try again in a moment", 2)
+}
+
 /// The same problem once more, for another caller.
 pub(crate) fn copy(problem: &Problem) -> Problem {
     Problem {
@@ -121,9 +126,7 @@ pub(crate) fn postgres(error: &tokio_postgres::Error, sql: &str) -> Problem {
         Some(code) if !is_outage(code) => {
             return Problem::internal(format!("{} in: {sql}", describe(error)));
         }
-        _ if error.code().is_some() || is_lost(error) => {
-            unavailable("The database cannot be reached; try again in a moment", 2)
-        }
+        _ if error.code().is_some() || is_lost(error) => out_of_reach(),
         _ => return Problem::internal(format!("{} in: {sql}", describe(error))),
     };
     problem.because(format!("{} in: {sql}", describe(error)))

@@ -77,23 +77,27 @@ pub struct Page {
 const EVENTS: &str = "event_log l JOIN event_sources s ON s.id = l.source WHERE true";
 
 /// How a list finds its events.
-#[derive(Clone, Copy)]
 struct Way {
     by: By,
     /// Whether it goes over spans. They do not overlap, and each is of one source and one day.
     by_spans: bool,
+    /// The sources of the filter's sensor.
+    sources: Option<Vec<i64>>,
 }
 
 impl Way {
-    fn of(filter: &Filter, by: By) -> Self {
+    fn of(tx: &mut Tx<'_>, filter: &Filter, by: By) -> Result<Self> {
         let Filter { sensor, actor_id, actor_email, start, end, arrived } = filter;
         let are_few = actor_id.is_some() || actor_email.is_some() || arrived.is_some();
         let asks = by != By::Arrival || sensor.is_some() || start.is_some() || end.is_some();
-        Self { by, by_spans: asks && !are_few }
+        let of_sensor = "SELECT id FROM event_sources WHERE sensor = $1";
+        let sources =
+            sensor.as_ref().map(|sensor| tx.all(of_sensor, &[sensor.into()], |row| row.int(0)));
+        Ok(Self { by, by_spans: asks && !are_few, sources: sources.transpose()? })
     }
 
     /// The tables to read from, and what joins them.
-    fn from(self, dialect: Dialect) -> String {
+    fn from(&self, dialect: Dialect) -> String {
         if !self.by_spans {
             return EVENTS.to_owned();
         }
@@ -109,7 +113,7 @@ impl Way {
         }
     }
 
-    fn order(self, is_reversed: bool) -> String {
+    fn order(&self, is_reversed: bool) -> String {
         let columns = match (self.by, self.by_spans) {
             (By::Arrival, true) => "p.first, l.seq",
             (By::Time, true) => "p.day, l.event_ms, l.seq",
@@ -119,6 +123,18 @@ impl Way {
             (By::Sensor, false) => "s.sensor, s.client, l.seq",
         };
         if is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns.to_owned() }
+    }
+
+    /// The condition that asks for the sources. Spans of a single one stand in order.
+    fn of_sensor(&self, dialect: Dialect) -> Result<(String, Option<Wanted>)> {
+        Ok(match self.sources.as_deref() {
+            None => (String::new(), None),
+            Some(&[source]) => ("s.id = ?".to_owned(), Some(Wanted::Number(source))),
+            Some(sources) => {
+                let sources = serde_json::to_string(sources).map_err(Problem::internal)?;
+                (is_one_of_numbers(dialect, "s.id", "?"), Some(Wanted::Text(sources)))
+            }
+        })
     }
 }
 
@@ -130,8 +146,8 @@ enum Wanted {
 
 impl Filter {
     /// The conditions, and what they compare with.
-    fn conditions(&self, tx: &mut Tx<'_>, way: Way) -> Result<(String, Vec<Wanted>)> {
-        let (is_of_sensor, sensor) = self.of_sensor(tx)?;
+    fn conditions(&self, tx: &mut Tx<'_>, way: &Way) -> Result<(String, Vec<Wanted>)> {
+        let (is_of_sensor, sensor) = way.of_sensor(tx.dialect())?;
         let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
         let of_actor = of_actors(tx, "iri = $1", self.actor_id.as_deref())?;
         let of_email = of_actors(tx, "lower(email) = $1", email.as_deref())?;
@@ -165,25 +181,6 @@ impl Filter {
             }
         }
         Ok((sql, wanted))
-    }
-
-    /// The sources of the sensor.
-    fn sources(&self, tx: &mut Tx<'_>) -> Result<Option<Vec<i64>>> {
-        let Some(sensor) = &self.sensor else { return Ok(None) };
-        let sql = "SELECT id FROM event_sources WHERE sensor = $1";
-        tx.all(sql, &[sensor.into()], |row| row.int(0)).map(Some)
-    }
-
-    /// The condition that asks for them. Spans of a single one stand in order.
-    fn of_sensor(&self, tx: &mut Tx<'_>) -> Result<(String, Option<Wanted>)> {
-        Ok(match self.sources(tx)?.as_deref() {
-            None => (String::new(), None),
-            Some(&[source]) => ("s.id = ?".to_owned(), Some(Wanted::Number(source))),
-            Some(sources) => {
-                let sources = serde_json::to_string(sources).map_err(Problem::internal)?;
-                (is_one_of_numbers(tx.dialect(), "s.id", "?"), Some(Wanted::Text(sources)))
-            }
-        })
     }
 }
 
@@ -236,14 +233,14 @@ pub fn list(
     limit: i64,
     offset: i64,
 ) -> Result<Page> {
-    let way = Way::of(filter, order.by);
+    let way = Way::of(tx, filter, order.by)?;
     let from = way.from(tx.dialect());
-    let (mut conditions, mut wanted) = filter.conditions(tx, way)?;
+    let (mut conditions, mut wanted) = filter.conditions(tx, &way)?;
     let everything = *filter == Filter::default();
-    let total = match filter.sources(tx)? {
+    let total = match &way.sources {
         _ if everything => tx.tally_total(COLLECTION)?,
         Some(sources) if way.by_spans && filter.start.is_none() && filter.end.is_none() => {
-            spans::count(tx, &sources)?
+            spans::count(tx, sources)?
         }
         _ => {
             let sql = format!("SELECT COUNT(*) FROM {from}{conditions}");
@@ -282,8 +279,8 @@ pub fn list(
 
 /// The numbers of the first events, `most` of them at most, as they are ordered.
 pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Result<Vec<i64>> {
-    let way = Way::of(filter, order.by);
-    let (conditions, mut wanted) = filter.conditions(tx, way)?;
+    let way = Way::of(tx, filter, order.by)?;
+    let (conditions, mut wanted) = filter.conditions(tx, &way)?;
     let sql = format!(
         "SELECT l.seq FROM {}{conditions} ORDER BY {} LIMIT ${}",
         way.from(tx.dialect()),
