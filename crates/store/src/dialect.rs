@@ -185,12 +185,14 @@ pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> Strin
     }
 }
 
-/// One row: the oldest transaction that is under way, and the one that will come next.
+/// One row: the oldest transaction that is under way, and the one that will come next. A snapshot alone does
+/// not tell the latter: it ends behind the newest transaction that has ended, and others may have begun since.
 pub(crate) fn horizon(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => "SELECT 0, 0",
         Dialect::Postgres => {
-            "SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint \
+            "SELECT pg_snapshot_xmin(s)::text::bigint, \
+             pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid) \
              FROM pg_current_snapshot() AS s"
         }
     }

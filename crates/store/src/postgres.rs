@@ -41,6 +41,8 @@ const BEGIN_WRITE: &str =
 const BEGIN_LATEST: &str =
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off";
 
+const COMMIT: &str = "COMMIT";
+
 /// A connection with its prepared statements.
 pub(crate) struct Session {
     client: Client,
@@ -219,8 +221,13 @@ impl Session {
     }
 
     fn commit(&mut self) -> Result<()> {
-        let Err(problem) = self.command("COMMIT") else { return Ok(()) };
-        if self.fault != Some(Fault::Lost) {
+        let answer = self.client.wait(COMMIT, async |client| client.batch_execute(COMMIT).await);
+        // The server answers in the order in which it was asked: what it refused before, it did not commit.
+        let is_refused = answer
+            .as_ref()
+            .is_err_and(|failed| failed.sql != COMMIT && failed.error.as_db_error().is_some());
+        let Err(problem) = self.note(answer) else { return Ok(()) };
+        if self.fault != Some(Fault::Lost) || is_refused {
             return Err(problem);
         }
         self.fault = Some(Fault::InDoubt);

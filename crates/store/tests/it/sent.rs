@@ -123,6 +123,26 @@ fn statements_of_many_bytes_are_sent_too() {
     });
 }
 
+/// Where more were under way, the failure would not be told yet.
+#[test]
+fn no_more_is_under_way_than_the_limits_say() {
+    let few = (limits::POSTGRES_SENT_MAX_BYTES / 4, 4);
+    for (bytes, most) in [few, (0, limits::POSTGRES_SENT_MAX_STATEMENTS)] {
+        on_both(|db| {
+            let body = "b".repeat(bytes);
+            let twice = wait(db.write(move |tx| {
+                let sql = "INSERT INTO things (id, body) VALUES ($1, $2)";
+                let sent =
+                    (0..=most).try_for_each(|_| tx.send(sql, &["one".into(), Value::Text(&body)]));
+                assert!(sent.is_err(), "{} are under way", most + 1);
+                sent
+            }));
+            assert_eq!(twice.unwrap_err().kind, ProblemKind::Conflict);
+            assert_eq!(count(db), 0);
+        });
+    }
+}
+
 /// A failure comes in two, and in three where the client's buffer ends within the first. SQLite takes no rows
 /// where nobody asks for them.
 #[test]
@@ -250,4 +270,22 @@ fn a_collision_at_the_commit_keeps_the_connection() {
     let runs = seen.lock().unwrap();
     assert!(matches!(runs[..], [(first, 0), (again, 7)] if first == again), "{runs:?}");
     assert_eq!(wait(db.read(number)).unwrap(), 8);
+}
+
+#[test]
+fn a_write_whose_connection_ends_before_the_commit_runs_again() {
+    let one = Options { connections: 1, ..Options::default() };
+    let db = Db::open_with(&lyceum_testkit::fresh_database(SCHEMA), SCHEMA, one).unwrap();
+    // From here on nothing is waited for but the commit.
+    wait(db.write(|tx| tx.send(ADD, &["known".into(), 1.into()]))).unwrap();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let seen = runs.clone();
+    let write = db.write(move |tx| {
+        if seen.fetch_add(1, Ordering::SeqCst) == 0 {
+            tx.send("SELECT pg_terminate_backend(pg_backend_pid())", &[])?;
+        }
+        tx.send(ADD, &["one".into(), 1.into()])
+    });
+    wait(write).unwrap();
+    assert_eq!((runs.load(Ordering::SeqCst), count(&db)), (2, 2));
 }

@@ -326,7 +326,7 @@ fn lost_connections_are_made_anew() {
         for n in 0..2 {
             wait(db.write(move |tx| way(tx, &format!("{at} {n}")))).unwrap();
         }
-        let others = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
+        let others = "SELECT COUNT(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity \
                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
         let ended = open(&target).read_blocking(|tx| tx.query_one(others, &[], |row| row.int(0)));
         assert!(ended.unwrap().unwrap() >= 1);
