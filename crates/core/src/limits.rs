@@ -260,7 +260,7 @@ pub const EVENT_EMAIL_MAX_BYTES: usize = 320;
 /// Points, questions or seconds of one metric of an event at most.
 pub const EVENT_METRIC_MAX_COUNT: u32 = 1_000_000_000;
 /// Bytes of a refused envelope that are kept for inspection and replay.
-pub const EVENT_REFUSED_MAX_BYTES: usize = 1024 * 1024;
+pub const EVENT_REFUSED_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Days that a refused envelope is kept.
 pub const EVENT_REFUSED_KEPT_DAYS: i64 = 30;
 /// Refused envelopes that are kept; the oldest go first.
@@ -285,6 +285,8 @@ pub const SETTLE_PAGE_RECORDS: i64 = 500;
 pub const RESET_MAX_RECORDS: usize = 100_000;
 /// Days without an event after which a user of an application no longer counts as active.
 pub const APPLICATION_ACTIVE_DAYS: i64 = 30;
+/// Actors of an application whose users are looked up at once.
+pub const APPLICATION_ACTORS_CHUNK_COUNT: usize = 1000;
 /// Milliseconds that counting the users of an application may take.
 pub const APPLICATION_METRICS_MAX_MS: u64 = 10_000;
 /// Times that a change inside a test is made at most where other changes come between.

@@ -1,10 +1,11 @@
 //! Checks events and entities of the standard's profiles.
 
-use lyceum_core::limits::EVENT_ID_MAX_BYTES;
+use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 
 use crate::CONTEXT;
 use crate::custom;
+use crate::event::id_of;
 use crate::faults::Faults;
 use crate::profiles::{self, EventType, is_custom};
 use crate::tree::{Object, Tree};
@@ -71,7 +72,12 @@ pub(crate) fn item(faults: &mut Faults, value: &Tree<'_>) -> Item {
 }
 
 fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
-    head(faults, object);
+    head(faults, object, instant);
+    if let Some(email) = object.get("actor").and_then(|actor| actor["email"].as_str())
+        && (email.len() > EVENT_EMAIL_MAX_BYTES || email.contains('\0'))
+    {
+        faults.at("actor.email", "is no e-mail address");
+    }
     let name = text(faults, object, "type");
     if let (Some(name), None) = (name, known) {
         faults.at("type", format!("'{name}' is no type of event of Caliper 1.2"));
@@ -125,8 +131,12 @@ fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
     }
 }
 
-/// Checks what all events share: context, id and time.
-pub(crate) fn head(faults: &mut Faults, object: &Object<'_>) {
+/// Checks what all events share: context, id, time, which the profile reads so, and what they name.
+pub(crate) fn head(
+    faults: &mut Faults,
+    object: &Object<'_>,
+    instant: fn(&str) -> Option<Timestamp>,
+) {
     match object.get("@context") {
         None => faults.at("@context", format!("is missing; it is '{CONTEXT}'")),
         Some(value) => context(faults, value),
@@ -141,7 +151,25 @@ pub(crate) fn head(faults: &mut Faults, object: &Object<'_>) {
     {
         faults.at("eventTime", not_an_instant(time));
     }
+    let member = |name| object.get(name).unwrap_or(&Tree::Null);
+    let course = member("extensions")["courseId"].as_str();
+    if course.is_some_and(|id| id.contains('\0')) {
+        faults.at("extensions.courseId", HAS_NUL);
+    }
+    // Ids are read from IRIs, percent-decoded.
+    for (path, iri) in [
+        ("actor.id", id_of(member("actor"))),
+        ("object.course", id_of(&member("object")["course"])),
+        ("extensions.courseId", course),
+    ] {
+        if iri.is_some_and(|iri| iri.contains("%00")) {
+            faults.at(path, HAS_NUL);
+        }
+    }
 }
+
+/// What is wrong with a text that no store keeps.
+const HAS_NUL: &str = "has the character U+0000";
 
 fn context(faults: &mut Faults, value: &Tree<'_>) {
     let right = match value {
@@ -163,8 +191,9 @@ pub(crate) fn text<'a>(
     member: &str,
 ) -> Option<&'a str> {
     match object.get(member) {
-        Some(Tree::Text(text)) if !text.is_empty() => return Some(text),
-        Some(Tree::Text(_)) => faults.at(member, "is empty"),
+        Some(Tree::Text(text)) if text.is_empty() => faults.at(member, "is empty"),
+        Some(Tree::Text(text)) if text.contains('\0') => faults.at(member, HAS_NUL),
+        Some(Tree::Text(text)) => return Some(text),
         Some(Tree::Null) | None => faults.at(member, "is missing"),
         Some(_) => faults.at(member, "is not text"),
     }
@@ -246,7 +275,7 @@ fn member(faults: &mut Faults, value: &Tree<'_>, shape: Shape) {
         }
         Shape::Text if value.as_str().is_some() => return,
         Shape::Truth if matches!(value, Tree::Truth(_)) => return,
-        Shape::Whole if value.as_u64().is_some() => return,
+        Shape::Whole if value.is_whole() => return,
         Shape::Number if matches!(value, Tree::Number(_)) => return,
         Shape::Free if value.as_object().is_some() => return,
         Shape::Instant if value.as_str().and_then(instant).is_some() => return,
@@ -279,6 +308,15 @@ fn list(faults: &mut Faults, value: &Tree<'_>, check: impl Fn(&mut Faults, &Tree
 /// A UTC instant: a date, `T`, a time with or without a fraction, `Z`.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let shaped = text.len() >= 20 && text.as_bytes()[10] == b'T' && text.ends_with('Z');
+    if shaped { text.parse().ok() } else { None }
+}
+
+/// A UTC instant of RFC 3339: as [`instant`], or with letters in lower case or an offset of zero.
+pub(crate) fn utc_instant(text: &str) -> Option<Timestamp> {
+    let shaped = text.len() >= 20
+        && matches!(text.as_bytes()[10], b'T' | b't')
+        && text.as_bytes()[16] == b':'
+        && ["Z", "z", "+00:00", "-00:00"].iter().any(|zone| text.ends_with(zone));
     if shaped { text.parse().ok() } else { None }
 }
 
@@ -330,7 +368,7 @@ fn in_order(text: &str, units: &str) -> bool {
 }
 
 /// A value as a message shows it.
-fn told(value: &Tree<'_>) -> String {
+pub(crate) fn told(value: &Tree<'_>) -> String {
     match value {
         Tree::Text(text) => format!("'{}'", short(text)),
         Tree::List(_) => "a list".to_owned(),

@@ -1,6 +1,6 @@
 //! Checks events of the custom profile: `ActivityEvent` and `TimeSpentEvent`.
 
-use crate::check::{entity, head, instant, is_iri, not_an_instant, short, text};
+use crate::check::{entity, head, is_iri, not_an_instant, short, text, told, utc_instant};
 use crate::faults::Faults;
 use crate::profiles::{CUSTOM, is_custom};
 use crate::tree::{Object, Tree};
@@ -13,7 +13,7 @@ pub(crate) fn event(faults: &mut Faults, object: &Object<'_>) {
     else {
         return;
     };
-    head(faults, object);
+    head(faults, object, utc_instant);
     if let Some(action) = text(faults, object, "action")
         && action != *wanted
     {
@@ -24,14 +24,19 @@ pub(crate) fn event(faults: &mut Faults, object: &Object<'_>) {
     part(faults, object, "object", context);
     part(faults, object, "generated", |faults, generated| {
         term(faults, generated, "type", collection);
+        if generated.get("id").is_some_and(|id| !matches!(id, Tree::Null)) {
+            iri(faults, generated);
+        }
         items(faults, generated, metrics);
     });
     let references = ["edApp", "target", "referrer", "group", "membership", "session"];
     for member in references.into_iter().chain(["federatedSession"]) {
-        if let Some(Tree::Text(iri)) = object.get(member)
-            && !is_iri(iri)
-        {
-            faults.at(member, format!("'{}' is neither an entity nor an IRI", short(iri)));
+        match object.get(member) {
+            None | Some(Tree::Null | Tree::Object(_)) => {}
+            Some(Tree::Text(iri)) if is_iri(iri) => {}
+            Some(other) => {
+                faults.at(member, format!("{} is neither an entity nor an IRI", told(other)));
+            }
         }
     }
     if object.get("extensions").is_some_and(|it| !matches!(it, Tree::Object(_) | Tree::Null)) {
@@ -112,7 +117,7 @@ fn iri(faults: &mut Faults, object: &Object<'_>) {
 
 fn items(faults: &mut Faults, generated: &Object<'_>, metrics: &[&str]) {
     if let Some(attempt) = generated.get("attempt").filter(|attempt| !matches!(attempt, Tree::Null))
-        && attempt.as_u64().is_none_or(|number| number == 0)
+        && (!attempt.is_whole() || attempt.as_f64() == Some(0.0))
     {
         faults.at("attempt", "is not a whole number from 1");
     }
@@ -147,7 +152,7 @@ fn metric(faults: &mut Faults, item: &Object<'_>, metrics: &[&str]) {
     for member in ["startDate", "endDate", "start_date", "end_date"] {
         match item.get(member) {
             None | Some(Tree::Null) => {}
-            Some(Tree::Text(time)) if instant(time).is_some() => {}
+            Some(Tree::Text(time)) if utc_instant(time).is_some() => {}
             Some(Tree::Text(time)) => faults.at(member, not_an_instant(time)),
             Some(_) => faults.at(member, "is not text"),
         }

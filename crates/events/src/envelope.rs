@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::limits::EVENT_ENVELOPE_MAX_RECORDS;
+use lyceum_core::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::value::RawValue;
 
 use crate::CONTEXT;
-use crate::check::{self, Item, instant, is_iri, not_an_instant, short};
+use crate::check::{self, Item, is_iri, not_an_instant, short, utc_instant};
 use crate::event::{Entity, Event};
 use crate::faults::Faults;
 use crate::reader::Reader;
@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Envelope> {
         faults.at("sensor", "is no IRI such as https://…");
     }
     let sent = member(&mut faults, "sendTime", send_time);
-    let send_time = sent.and_then(instant);
+    let send_time = sent.and_then(utc_instant);
     if let (Some(text), None) = (sent, send_time) {
         faults.at("sendTime", not_an_instant(text));
     }
@@ -192,6 +192,10 @@ impl Data {
             Item::Event => self.events.push(Event::of(&tree, text, "", EPOCH)),
             Item::Entity => {
                 let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
+                if id.len() > EVENT_ID_MAX_BYTES || id.contains('\0') {
+                    let message = format!("has more than {EVENT_ID_MAX_BYTES} bytes, or U+0000");
+                    return faults.at("identifier", message);
+                }
                 self.entities.push(Entity { id: id.to_owned(), body: text.to_owned() });
             }
         }

@@ -5,7 +5,7 @@ use lyceum_core::{Problem, Result};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::check::instant;
+use crate::check::utc_instant;
 use crate::facts::{Context, Facts};
 use crate::tree::Tree;
 
@@ -43,7 +43,7 @@ impl Event {
     /// The event that stands in the text, which was read as the tree.
     pub(crate) fn of(tree: &Tree<'_>, body: &str, sensor: &str, send_time: Timestamp) -> Self {
         let text = |value: &Tree<'_>| value.as_str().unwrap_or_default().to_owned();
-        let time = tree["eventTime"].as_str().and_then(instant).unwrap_or(send_time);
+        let time = tree["eventTime"].as_str().and_then(utc_instant).unwrap_or(send_time);
         let id = text(&tree["id"]);
         Self {
             hash: hash(&id),

@@ -34,8 +34,9 @@ impl<'a> Tree<'a> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    pub(crate) fn as_u64(&self) -> Option<u64> {
-        if let Self::Number(number) = self { number.as_u64() } else { None }
+    /// Whether it is a whole number from 0, which some write `1.0`.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.as_f64().is_some_and(|number| number >= 0.0 && number.fract() == 0.0)
     }
 
     pub(crate) fn as_f64(&self) -> Option<f64> {

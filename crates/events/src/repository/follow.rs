@@ -24,6 +24,11 @@ impl Follow {
         Self { seen, gap: None }
     }
 
+    /// The number up to which all was seen.
+    pub fn seen(&self) -> i64 {
+        self.seen
+    }
+
     /// Whether something lies behind a gap that may still fill.
     pub fn waits(&self) -> bool {
         self.gap.is_some()

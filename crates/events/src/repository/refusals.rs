@@ -22,8 +22,6 @@ pub struct Refusal {
     pub message: String,
     /// The faults as a JSON array of `{path, message}`.
     pub faults: String,
-    /// What was sent, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
-    pub body: String,
 }
 
 /// Keeps a refused envelope, and lets go of those that are too old or too many. A body beyond the limit is cut
@@ -58,7 +56,7 @@ pub fn refuse(
     tx.send("DELETE FROM event_refusals WHERE id <= $1", &[last_of_too_many.into()])
 }
 
-const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults, body";
+const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults";
 
 /// The newest refused envelopes, `limit` at most.
 pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refusal>> {
@@ -71,19 +69,26 @@ pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refusal>> {
     Ok(found)
 }
 
-/// One refused envelope.
-pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<Refusal>> {
-    let sql = format!("SELECT {COLUMNS} FROM event_refusals WHERE id = $1");
-    tx.query_one(&sql, &[id.into()], refusal)
+/// One refused envelope, and what was sent, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
+pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Refusal, String)>> {
+    let sql = format!("SELECT {COLUMNS}, body FROM event_refusals WHERE id = $1");
+    tx.query_one(&sql, &[id.into()], |row| Ok((refusal(row)?, row.string(6)?)))
 }
 
 /// Takes a refused envelope as if its client had sent it now.
-/// Errors: there is none of that number; it is refused again.
+/// Errors: there is none of that number; a part of it alone was kept; it is refused again.
 pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
-    let refusal = refused_one(tx, id)?.ok_or_else(|| {
+    let (refusal, body) = refused_one(tx, id)?.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("there is no refused envelope {id}"))
     })?;
-    let envelope = parse(&refusal.body)?;
+    // It was cut before a character, which has four bytes at most.
+    if body.len() > limits::EVENT_REFUSED_MAX_BYTES - 4 {
+        let most = limits::EVENT_REFUSED_MAX_BYTES;
+        let message =
+            format!("only its first {most} bytes were kept; its sender has to send it again");
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let envelope = parse(&body)?;
     let (client, envelope) = (refusal.client.as_str(), &envelope);
     let appended = &append(tx, now, client, &envelope.events)?;
     let job = take_jobs(tx, 1)?[0];
@@ -113,6 +118,5 @@ fn refusal(row: &Row<'_>) -> Result<Refusal> {
         replayed: row.opt_int(3)?.map(time),
         message: row.text(4)?.to_owned(),
         faults: row.text(5)?.to_owned(),
-        body: row.text(6)?.to_owned(),
     })
 }

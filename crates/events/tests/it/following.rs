@@ -6,7 +6,7 @@ use std::thread;
 use lyceum_core::time::Timestamp;
 use lyceum_events::repository::Follow;
 use lyceum_events::{MIGRATIONS, append};
-use lyceum_store::Db;
+use lyceum_store::{Db, Tx};
 use lyceum_testkit::postgres::fresh_database;
 
 use crate::claiming::complete;
@@ -86,5 +86,48 @@ fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
         end.send(()).unwrap();
         slow.join().unwrap().unwrap();
         assert_eq!(look(&db, &follow).1, ["slow", "quick"]);
+    });
+}
+
+/// On PostgreSQL the order of numbers is not that of transactions: the newest one that has ended may be older
+/// than one that is under way.
+#[test]
+fn an_event_of_a_younger_transaction_is_followed_in_its_place() {
+    let db = Db::open(&fresh_database(MIGRATIONS), MIGRATIONS).unwrap();
+    send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
+    let (seen, _) = look(&db, &Follow::from(0));
+    let (begun, has_begun) = channel();
+    let (go, may_go) = channel();
+    let (wrote, has_written) = channel();
+    let add = |number, name, tx: &mut Tx<'_>| {
+        append(tx, noon(), "app", &[event(number, name, EARLY)]).map(drop)
+    };
+    thread::scope(|scope| {
+        let (go, (end, may_end)) = (go, channel());
+        let quick = scope.spawn(|| {
+            db.write_blocking(move |tx| {
+                tx.execute("SELECT pg_current_xact_id()", &[])?;
+                begun.send(()).unwrap();
+                may_go.recv().unwrap();
+                add(2, "quick", tx)
+            })
+        });
+        has_begun.recv().unwrap();
+        let slow = scope.spawn(|| {
+            db.write_blocking(move |tx| {
+                add(1, "slow", tx)?;
+                wrote.send(()).unwrap();
+                may_end.recv().unwrap();
+                Ok(())
+            })
+        });
+        has_written.recv().unwrap();
+        go.send(()).unwrap();
+        quick.join().unwrap().unwrap();
+        let (follow, names) = look(&db, &seen);
+        assert!(names.is_empty() && follow.waits(), "{names:?}");
+        end.send(()).unwrap();
+        slow.join().unwrap().unwrap();
+        assert_eq!(look_on(&db, &follow).1, ["slow", "quick"]);
     });
 }

@@ -121,6 +121,8 @@ fn cases() -> Vec<(&'static str, Option<Value>, &'static str)> {
         with("/data/0/id", json!("7e10e4f3-a0d8-4430-95bd-783ffae4d916"), "data[0].id"),
         with("/data/0/eventTime", json!("2026-01-15"), "data[0].eventTime"),
         with("/data/0/eventTime", json!("2026-02-30T08:00:00Z"), "data[0].eventTime"),
+        with("/data/0/eventTime", json!("2026-01-15T08:00:00+01:00"), "data[0].eventTime"),
+        with("/data/0/eventTime", json!("2026-01-15T08:00+00:00"), "data[0].eventTime"),
         with("/data/0/action", json!("Started"), "data[0].action"),
         with("/data/0/profile", json!("GeneralProfile"), "data[0].profile"),
         gone("/data/0/profile", "data[0].profile"),
@@ -128,10 +130,19 @@ fn cases() -> Vec<(&'static str, Option<Value>, &'static str)> {
         with("/data/0/actor/type", json!("Person"), "data[0].actor.type"),
         with("/data/0/actor/email", json!("ada"), "data[0].actor.email"),
         with("/data/0/actor/id", json!("u 1"), "data[0].actor.id"),
+        with("/data/0/actor/id", json!("https://example.org/users/a%00b"), "data[0].actor.id"),
         gone("/data/0/object/subject", "data[0].object.subject"),
+        with("/data/0/object/subject", json!("Ma\0th"), "data[0].object.subject"),
         gone("/data/0/object/app", "data[0].object.app"),
         gone("/data/0/object/app/name", "data[0].object.app.name"),
+        with("/data/0/object/app/name", json!("\0"), "data[0].object.app.name"),
         with("/data/0/object/course", json!({}), "data[0].object.course.name"),
+        with("/data/0/object/course/id", json!("c\0"), "data[0].object.course.id"),
+        with("/data/0/object/course/id", json!("a:/courses/%00"), "data[0].object.course"),
+        with("/data/0/extensions/courseId", json!("c\0"), "data[0].extensions.courseId"),
+        with("/data/0/session", json!(5), "data[0].session"),
+        with("/data/0/generated/id", json!(5), "data[0].generated.id"),
+        with("/data/0/generated/attempt", json!(1.5), "data[0].generated.attempt"),
         with("/data/0/generated/attempt", json!(0), "data[0].generated.attempt"),
         gone("/data/0/generated/items", "data[0].generated.items"),
         with("/data/0/generated/items/1/type", json!("active"), "data[0].generated.items[1].type"),
@@ -154,6 +165,17 @@ fn cases() -> Vec<(&'static str, Option<Value>, &'static str)> {
         with("/data/2/profile", json!("ItemProfile"), "data[2].profile"),
         with("/data/2/actor", Value::Null, "data[2].actor"),
         with("/data/2/actor", json!("Ada"), "data[2].actor"),
+        with(
+            "/data/2/actor",
+            json!({"id": "a:b", "type": "Person", "email": "e".repeat(321)}),
+            "data[2].actor.email",
+        ),
+        with(
+            "/data/2",
+            json!({"type": "SystemIdentifier", "identifierType": "Other", "identifier": "i".repeat(1025)}),
+            "data[2].identifier",
+        ),
+        with("/data/2/eventTime", json!("2026-01-15T08:00:00+00:00"), "data[2].eventTime"),
         with("/data/2/object/type", json!("Person"), "data[2].object.type"),
         with("/data/2/object/type", json!("Thing"), "data[2].object.type"),
         with("/data/2/object/isPartOf/id", json!(""), "data[2].object.isPartOf.id"),
@@ -176,6 +198,22 @@ fn a_good_envelope_is_read() {
     assert_eq!(activity.email, "ada@example.org");
     assert_eq!(activity.context().course, "c-1");
     assert_eq!(envelope.events[2].actor, "https://example.org/users/1");
+}
+
+#[test]
+fn what_rfc_3339_and_json_write_otherwise_is_the_same() {
+    for time in
+        ["2026-01-15T08:00:00+00:00", "2026-01-15t08:00:00.000z", "2026-01-15T08:00:00-00:00"]
+    {
+        let mut envelope = good();
+        for pointer in ["/sendTime", "/data/0/eventTime", "/data/1/generated/items/0/start_date"] {
+            *envelope.pointer_mut(pointer).unwrap() = time.into();
+        }
+        envelope["data"][0]["generated"]["attempt"] = json!(2.0);
+        let read = parse(&envelope.to_string()).unwrap();
+        assert_eq!(read.send_time.to_string(), "2026-01-15T08:00:00.000Z");
+        assert_eq!(read.events[0].time, read.send_time);
+    }
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Rejected {
             return Ok(());
         };
         let found = db.read_blocking(|tx| repository::refused_one(tx, id))?;
-        let found = found.ok_or_else(|| unknown(id))?;
+        let (found, body) = found.ok_or_else(|| unknown(id))?;
         printer.answer(
             || {
                 let faults: Vec<Value> = serde_json::from_str(&found.faults).unwrap_or_default();
@@ -56,9 +56,13 @@ impl Rejected {
                 let faults = faults.iter().map(|fault| {
                     format!("  {}: {}\n", text(fault, "path"), text(fault, "message"))
                 });
-                format!("{}\n{}{}\n", found.message, faults.collect::<String>(), found.body)
+                format!("{}\n{}{}\n", found.message, faults.collect::<String>(), body)
             },
-            || record(&found),
+            || {
+                let mut record = record(&found);
+                record["body"] = body.as_str().into();
+                record
+            },
         );
         Ok(())
     }
@@ -116,6 +120,5 @@ fn record(refusal: &repository::Refusal) -> Value {
         "replayed": refusal.replayed,
         "message": refusal.message,
         "faults": serde_json::from_str::<Value>(&refusal.faults).unwrap_or_default(),
-        "body": refusal.body,
     })
 }

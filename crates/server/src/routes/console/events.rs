@@ -352,7 +352,7 @@ pub(super) fn text_at(visitor: &Visitor, text: &str) -> Cell {
 async fn refusal(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = number(context.param("id"))?;
     let found = context.app.db.read(move |tx| repository::refused_one(tx, id)).await?;
-    let refusal = found.ok_or_else(|| unknown(id))?;
+    let (refusal, body) = found.ok_or_else(|| unknown(id))?;
     let faults: Vec<Value> = serde_json::from_str(&refusal.faults).unwrap_or_default();
     let text = |fault: &Value, name: &str| fault[name].as_str().unwrap_or_default().to_owned();
     let faults = faults.iter().map(|fault| (text(fault, "path"), text(fault, "message")));
@@ -374,7 +374,7 @@ async fn refusal(context: Context, visitor: Visitor) -> Result<Answer> {
         facts,
         message: refusal.message,
         faults: faults.collect(),
-        body: indented(&refusal.body),
+        body: indented(&body),
         is_replayed: replayed.is_some(),
     })
 }

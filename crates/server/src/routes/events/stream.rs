@@ -28,7 +28,7 @@ use crate::sse;
 pub(super) fn route() -> Route {
     let route = get("/stream", Scope::EventsRead, streamed)
         .named("streamEvents")
-        .says("Sends events as they arrive. The id of each is where a later stream goes on.")
+        .says("Sends events as they arrive. The id of each, and of the comments between them, is where a later stream goes on.")
         .param(
             Place::Header,
             "Last-Event-ID",
@@ -71,7 +71,7 @@ async fn feed(
 ) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
     let mut checked = Instant::now();
-    if sender.send(Bytes::from_static(b": begin\n\n")).await.is_err() {
+    if sender.send(place("begin", &follow).into()).await.is_err() {
         return;
     }
     while !context.app.draining.load(Relaxed) {
@@ -94,7 +94,7 @@ async fn feed(
             if !is_heard(&context).await {
                 return;
             }
-            text.push_str(": alive\n\n");
+            text.push_str(&place("alive", &follow));
         }
         if !text.is_empty() && sender.send(text.into()).await.is_err() {
             return;
@@ -106,6 +106,11 @@ async fn feed(
             }
         }
     }
+}
+
+/// A comment with the place from which a later stream goes on, also where no event was sent yet.
+fn place(comment: &str, follow: &Follow) -> String {
+    format!(": {comment}\nid: {}\n\n", follow.seen())
 }
 
 /// Whether the caller may hear more: a client that was revoked, or whose token ended, may not, and a browser
