@@ -1,10 +1,12 @@
 //! The applications that students work in: those that events name, and the registered clients.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::facts;
+use lyceum_events::{Actor, facts};
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -64,7 +66,10 @@ pub fn metrics(
         Problem::new(ProblemKind::NotFound, format!("Unknown Object: no application '{id}'"))
     })?;
     let lately = now.plus_seconds(-limits::APPLICATION_ACTIVE_DAYS * 86_400);
-    let (total_users, active_users) = facts::users_of_app(tx, &application.name, lately)?;
+    let actors = facts::users_of_app(tx, &application.name, lately)?;
+    let students = students(tx, &actors)?;
+    let total_users = students.len();
+    let active_users = students.values().filter(|lately| **lately).count();
     let mut metadata = json!({ "activeDays": limits::APPLICATION_ACTIVE_DAYS });
     if total_users == 0 {
         let message = format!("no event names the app '{}' yet", application.name);
@@ -76,4 +81,26 @@ pub fn metrics(
         active_users,
         metadata,
     })
+}
+
+/// Who the actors are, each once, with whether one of a student's actors did something lately. Which actor is
+/// whose follows the same rules as in [`crate::analytics::activity`]; one that is nobody's stands for itself.
+fn students(tx: &mut Tx<'_>, actors: &[(Actor, bool)]) -> Result<HashMap<String, bool>> {
+    let mut students: HashMap<String, bool> = HashMap::new();
+    for actors in actors.chunks(limits::APPLICATION_ACTORS_CHUNK_COUNT) {
+        let persons: Vec<&str> = actors.iter().map(|(actor, _)| actor.person.as_str()).collect();
+        let known = roster::present(tx, &USER, &persons)?;
+        let unknown = actors.iter().filter(|(actor, _)| !known.contains_key(&actor.person));
+        let emails: Vec<&str> = unknown
+            .map(|(actor, _)| actor.email.as_str())
+            .filter(|email| !email.is_empty())
+            .collect();
+        let by_email = roster::users_with_emails(tx, &emails)?;
+        for (actor, lately) in actors {
+            let by_email = || by_email.get(&actor.email).unwrap_or(&actor.person);
+            let id = if known.contains_key(&actor.person) { &actor.person } else { by_email() };
+            *students.entry(id.clone()).or_default() |= lately;
+        }
+    }
+    Ok(students)
 }

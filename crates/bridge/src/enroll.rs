@@ -85,7 +85,11 @@ pub fn enroll(
     school: Option<&str>,
     wish: &Wish,
 ) -> Result<(Enrollment, bool)> {
-    let person = settled(tx, now, user, course, school)?;
+    let person = settled(tx, now, user)?;
+    fields::in_use(tx, &COURSE, course)?;
+    if let Some(school) = school {
+        fields::in_use(tx, &ORG, school)?;
+    }
     let role = wish.role.as_deref().unwrap_or("student");
     let known = of_course(tx, now, user, course, school)?;
     if let Some(first) = known.into_iter().find(|place| place.role == role) {
@@ -104,7 +108,7 @@ pub fn enroll(
     if let Some(metadata) = &wish.metadata {
         record.insert("metadata".into(), metadata.clone().into());
     }
-    free(tx, &id, user, course)?;
+    free(tx, now, &id, user, course)?;
     let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
     write::put(tx, collection(), &id, record, None, true, &rules).map_err(as_sent)?;
     let made = of_course(tx, now, user, course, school)?.into_iter().find(|place| place.id == id);
@@ -117,7 +121,8 @@ pub fn enroll(
 /// Ends the user's enrollments in the course, in every role, at the school named or at any: they
 /// are marked `tobedeleted`. A track does not enroll the user in the course again.
 ///
-/// Errors: `NotFound` for an unknown user, course or school, and where there is no enrollment.
+/// Errors: `NotFound` for an unknown user, and where there is no enrollment. Course and school may be deleted:
+/// what lasts can be ended.
 pub fn unenroll(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -125,7 +130,7 @@ pub fn unenroll(
     course: &str,
     school: Option<&str>,
 ) -> Result<()> {
-    settled(tx, now, user, course, school)?;
+    settled(tx, now, user)?;
     let places = of_course(tx, now, user, course, school)?;
     if places.is_empty() {
         let at = school.map(|school| format!(" at '{school}'")).unwrap_or_default();
@@ -140,19 +145,9 @@ pub fn unenroll(
     Ok(())
 }
 
-/// The user, for whom everything due is done; course and school exist.
-fn settled(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    user: &str,
-    course: &str,
-    school: Option<&str>,
-) -> Result<Student> {
+/// The user, for whom everything due is done.
+fn settled(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Student> {
     let person = fields::in_use(tx, &USER, user)?;
-    fields::in_use(tx, &COURSE, course)?;
-    if let Some(school) = school {
-        fields::in_use(tx, &ORG, school)?;
-    }
     let due = settle::due(tx, now, std::slice::from_ref(&person))?;
     settle::perform(tx, now, &due)?;
     Ok(Student::of(&person))
@@ -203,13 +198,13 @@ fn of_course(
 }
 
 /// Refuses an id that another enrollment has. One of the same user in the same course that was
-/// ended may begin anew.
-fn free(tx: &mut Tx<'_>, id: &str, user: &str, course: &str) -> Result<()> {
+/// ended or is over may begin anew.
+fn free(tx: &mut Tx<'_>, now: Timestamp, id: &str, user: &str, course: &str) -> Result<()> {
     let Some(stored) = repository::find(tx, &ENROLLMENT, id)? else { return Ok(()) };
     let fields = fields::of(&stored)?;
     let is_theirs = fields::reference(&fields, "user") == user
         && fields::reference(&fields, "course") == course
-        && fields::text(&fields, "status") != "active";
+        && (fields::text(&fields, "status") != "active" || !places::lasts(&fields, &day(now)));
     if is_theirs {
         return Ok(());
     }

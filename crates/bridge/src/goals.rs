@@ -6,7 +6,7 @@ use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::record::{Object, Record, Stamp};
-use lyceum_roster::repository;
+use lyceum_roster::repository::{self, Stored};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -116,7 +116,8 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
     let classes = repository::referring_to(tx, &CLASS, "course", &[course])?;
     let classes = classes.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let classes: Vec<&str> = classes.iter().map(|class| fields::text(class, "sourcedId")).collect();
-    let enrollments = repository::referring_to(tx, &ENROLLMENT, "class", &classes)?;
+    let mut enrollments = repository::referring_to(tx, &ENROLLMENT, "class", &classes)?;
+    enrollments.extend(in_lost_classes(tx, course)?);
     if enrollments.len() > limits::RESET_MAX_RECORDS {
         return Err(Problem::new(
             ProblemKind::Conflict,
@@ -136,4 +137,17 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
     }
     repository::put_all(tx, &ENROLLMENT, &reset)?;
     Ok(reset.len())
+}
+
+/// Enrollments in classes of the course that were deleted, which end none.
+fn in_lost_classes(tx: &mut Tx<'_>, course: &str) -> Result<Vec<Stored>> {
+    let stored = repository::referring_to(tx, &ENROLLMENT, "course", &[course])?;
+    let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    let class_of = |record| fields::reference(record, "class");
+    let mut lost = fields::of_all(tx, &CLASS, records.iter().map(class_of))?;
+    lost.retain(|_, class| {
+        fields::text(class, "status") != "active" && fields::reference(class, "course") == course
+    });
+    let both = stored.into_iter().zip(&records);
+    Ok(both.filter(|(_, it)| lost.contains_key(class_of(it))).map(|(stored, _)| stored).collect())
 }

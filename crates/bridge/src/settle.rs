@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result, limits};
+use lyceum_core::{Dialect, ProblemKind, Result, limits};
 use lyceum_roster::default_class::{self, SchoolYear};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
@@ -143,19 +143,21 @@ pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &Due) -> Result<()> 
     let mut classes = Classes { now, made: HashMap::new() };
     let (mut ended, mut begun) = (Vec::new(), Vec::new());
     for place in &due.outlived {
-        let mut over = place.fields.clone();
-        over.insert("endDate".into(), place.year.expect("it was outlived").last_day().into());
-        ended.push(record(&over, now)?);
         let key =
             (place.user.clone(), place.course.clone(), place.school.clone(), place.role.clone());
         if !due.present.contains(&key) {
-            let class = classes.of(tx, &place.course, &place.school)?;
+            let Some(class) = classes.of(tx, &place.course, &place.school)? else { continue };
             begun.push(record(&continued(place, &class, now), now)?);
         }
+        ended.push(record(&over(place), now)?);
     }
-    for led in due.led.iter().filter(|led| !led.is_there) {
-        let class = classes.of(tx, &led.course, &led.school)?;
-        begun.push(record(&joining(led, &class, now), now)?);
+    let mut led_now = Vec::new();
+    for led in &due.led {
+        if !led.is_there {
+            let Some(class) = classes.of(tx, &led.course, &led.school)? else { continue };
+            begun.push(record(&joining(led, &class, now), now)?);
+        }
+        led_now.push([&led.user, &led.track, &led.course]);
     }
     // Two tracks of one student may lead to one course.
     let mut seen = HashSet::new();
@@ -163,35 +165,58 @@ pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &Due) -> Result<()> 
     roster::put_all(tx, &ENROLLMENT, &ended)?;
     // An id that is taken belongs to an enrollment that someone ended: it stays so.
     roster::create_all(tx, &ENROLLMENT, &begun)?;
-    let rows = due.led.iter().map(|led| [&led.user, &led.track, &led.course]);
-    repository::note_led(tx, rows)
+    repository::note_led(tx, led_now.into_iter())
 }
 
-/// The default classes of this school year, each found or made once.
+/// The default classes of this school year, each found or made once; none where there can be none.
 struct Classes {
     now: Timestamp,
-    made: HashMap<(String, String), String>,
+    made: HashMap<(String, String), Option<String>>,
 }
 
 impl Classes {
-    fn of(&mut self, tx: &mut Tx<'_>, course: &str, school: &str) -> Result<String> {
+    /// Whoever needs a class that cannot be made waits for it, and holds nobody up.
+    fn of(&mut self, tx: &mut Tx<'_>, course: &str, school: &str) -> Result<Option<String>> {
         let key = (course.to_owned(), school.to_owned());
         if let Some(class) = self.made.get(&key) {
             return Ok(class.clone());
         }
-        let class = default_class::find_or_make(tx, self.now, course, Some(school))?;
+        let class = match default_class::find_or_make(tx, self.now, course, Some(school)) {
+            Err(problem)
+                if matches!(problem.kind, ProblemKind::Conflict | ProblemKind::Invalid) =>
+            {
+                tracing::warn!(course, school, %problem, "students who are due wait for a class");
+                None
+            }
+            made => Some(made?),
+        };
         self.made.insert(key, class.clone());
         Ok(class)
     }
 }
 
-/// The enrollment as it goes on in the class of this school year: role and metadata stay.
+/// The enrollment as it stays in the class of its school year; one that would have begun later was none there.
+fn over(place: &Place) -> Object {
+    let mut fields = place.fields.clone();
+    let last_day = place.year.expect("it was outlived").last_day();
+    if *fields::text(&fields, "beginDate") > *last_day {
+        fields.insert("status".into(), "tobedeleted".into());
+    } else {
+        fields.insert("endDate".into(), last_day.into());
+    }
+    fields
+}
+
+/// The enrollment as it goes on in the class of this school year: role and metadata stay, and so do days that
+/// are still to come.
 fn continued(place: &Place, class: &str, now: Timestamp) -> Object {
     let mut fields = place.fields.clone();
-    fields.shift_remove("endDate");
     fields.insert("sourcedId".into(), enroll::id(class, &place.user, &place.role).into());
     fields.insert("class".into(), json!({ "sourcedId": class }));
-    fields.insert("beginDate".into(), SchoolYear::of(now).first_day().into());
+    let first_day = SchoolYear::of(now).first_day();
+    if *fields::text(&fields, "beginDate") < *first_day {
+        fields.insert("beginDate".into(), first_day.into());
+    }
     fields
 }
 

@@ -7,7 +7,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, ProblemKind, limits};
 use lyceum_roster::collections::at;
 use lyceum_roster::write::{self, Rules};
-use lyceum_store::Db;
+use lyceum_store::{Db, Tx};
 use serde_json::{Value, json};
 
 use crate::kit::both;
@@ -137,5 +137,26 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
             .write_blocking(|tx| enroll::enroll(tx, now, "u0", "c", None, &enroll::Wish::default()))
             .unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Conflict);
+        // Who waits for that class holds up nothing else that is due.
+        create(
+            db,
+            "courses",
+            json!({"sourcedId": "d", "title": "Reading", "org": {"sourcedId": "s"}}),
+        );
+        let reading = json!({"subject": "Reading", "grade": "3", "courseId": "d"});
+        let reading = Track::read(reading.as_object().unwrap()).unwrap();
+        db.write_blocking(|tx| tracks::put(tx, &track("c"))).unwrap();
+        db.write_blocking(|tx| tracks::put(tx, &reading)).unwrap();
+        db.write_blocking(|tx| settle::settle(tx, now, &Who::Everybody, 0)).unwrap();
+        let listed = || {
+            let settled = |tx: &mut Tx<'_>| enrollments::settled_of_user(tx, now, "u0");
+            let listed = db.write_blocking(settled).unwrap();
+            listed.into_iter().map(|one| one.course.id).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(), ["d"]);
+        let collection = at("classes").unwrap();
+        db.write_blocking(|tx| write::delete(tx, collection, "class-c-s-2026", now, false))
+            .unwrap();
+        assert_eq!(listed(), ["d", "c"]);
     });
 }

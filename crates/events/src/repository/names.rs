@@ -224,11 +224,19 @@ pub fn actors_called(tx: &mut Tx<'_>, persons: &[&str], emails: &[&str]) -> Resu
     let emails = list(&emails.iter().map(String::as_str).collect::<Vec<_>>())?;
     let mut found = Vec::new();
     tx.query(&sql, &[persons.as_str().into(), emails.as_str().into()], |row| {
-        let text = |column| row.text(column).map(str::to_owned);
-        found.push(Actor { number: row.int(0)?, person: text(1)?, email: text(2)? });
+        found.push(Actor { number: row.int(0)?, person: row.string(1)?, email: row.string(2)? });
         Ok(true)
     })?;
     Ok(found)
+}
+
+/// Hands every actor to `each`, by number.
+pub(super) fn every_actor(tx: &mut Tx<'_>, mut each: impl FnMut(Actor)) -> Result<()> {
+    let sql = "SELECT id, person, lower(email) FROM event_actors ORDER BY id";
+    tx.query(sql, &[], |row| {
+        each(Actor { number: row.int(0)?, person: row.string(1)?, email: row.string(2)? });
+        Ok(true)
+    })
 }
 
 /// The greatest number of an actor; 0 where there is none.

@@ -118,3 +118,43 @@ fn analytics_need_their_scope_and_say_what_is_wrong() {
         }
     });
 }
+
+/// A student whom events call by several names is one user; one whom nobody knows is one, too.
+#[test]
+fn a_user_of_an_application_is_counted_once() {
+    both(|server| {
+        prepare(server);
+        let client = server.client();
+        let actors = [
+            ("https://lyceum.example.org/users/ann", "ann@example.org"),
+            ("http://other.example.org/people/7", "Ann@Example.org"),
+            ("http://other.example.org/people/8", "nobody@example.org"),
+        ];
+        for (number, (actor, email)) in (2..).zip(actors) {
+            let envelope = json!({
+                "sensor": "https://app.example.org/s",
+                "sendTime": "2026-03-12T12:00:00.000Z",
+                "dataVersion": lyceum_events::CONTEXT,
+                "data": [{
+                    "@context": lyceum_events::CONTEXT,
+                    "id": format!("urn:uuid:00000000-0000-4000-8000-{number:012}"),
+                    "type": "ActivityEvent", "action": "Completed", "profile": "TimebackProfile",
+                    "eventTime": "2026-03-11T03:00:00.000Z",
+                    "actor": {"id": actor, "type": "TimebackUser", "email": email},
+                    "object": {
+                        "id": "https://app.example.org/a/1", "type": "TimebackActivityContext",
+                        "subject": "Math", "app": {"name": "Abacus"},
+                    },
+                    "generated": {
+                        "id": "https://app.example.org/m/1",
+                        "type": "TimebackActivityMetricsCollection",
+                        "items": [{"type": "xpEarned", "value": 1}],
+                    },
+                }],
+            });
+            client.post("/caliper/event").json(&envelope).expect(200);
+        }
+        let metrics = client.get("/bridge/applicationMetrics/Abacus").expect(200).json::<Value>();
+        assert_eq!(metrics["data"]["totalUsers"], 2, "{metrics}");
+    });
+}

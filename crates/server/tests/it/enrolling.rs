@@ -235,6 +235,34 @@ fn goals_are_reset_to_those_of_the_course() {
 }
 
 #[test]
+fn what_is_over_begins_anew_and_what_lasts_can_be_ended() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &[], "s");
+        let path = "/bridge/enrollments/enroll/ann/math";
+        let own = json!({"metadata": {"goals": {"dailyXp": 5}}});
+        let first = post(&client, path, &own, 201)["data"]["id"].as_str().unwrap().to_owned();
+        let over = json!({"enrollment": {"endDate": "2025-12-31"}});
+        client.patch(&format!("{ROSTERING}/enrollments/{first}")).json(&over).expect(200);
+        assert_eq!(enrollments(&client, "ann"), Vec::<Value>::new());
+        let again = post(&client, path, &own, 201)["data"].clone();
+        assert_eq!((&again["id"], &again["endDate"]), (&json!(first), &Value::Null));
+        assert_eq!(enrollments(&client, "ann").len(), 1);
+        // A class that is deleted ends no enrollment, nor does a course.
+        let class = get(&client, "/bridge/enrollments/defaultClass/math")["data"]["id"].clone();
+        let class = class.as_str().unwrap();
+        client.delete(&format!("{ROSTERING}/classes/{class}")).expect(204);
+        let reset = post(&client, "/bridge/enrollments/resetGoals/math", &json!({}), 200);
+        assert_eq!(reset["data"]["updated"], 1);
+        client.delete(&format!("{ROSTERING}/courses/math")).expect(204);
+        assert_eq!(enrollments(&client, "ann").len(), 1);
+        client.delete("/bridge/enrollments/unenroll/ann/math").expect(204);
+        assert_eq!(enrollments(&client, "ann"), Vec::<Value>::new());
+    });
+}
+
+#[test]
 fn enrollments_go_on_in_the_next_school_year() {
     // A clock of its own a store: each is moved once.
     lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
@@ -244,7 +272,7 @@ fn enrollments_go_on_in_the_next_school_year() {
         let server = TestServer::start_as(target, setup);
         let client = server.client();
         schools(&client);
-        for id in ["ann", "bob", "cat"] {
+        for id in ["ann", "bob", "cat", "dan", "eve"] {
             user(&client, id, "student", &[], "s");
         }
         let own = json!({"sourcedId": "first", "metadata": {"goals": {"dailyXp": 7}}});
@@ -254,6 +282,12 @@ fn enrollments_go_on_in_the_next_school_year() {
         let over = json!({"enrollment": {"endDate": "2026-07-31"}});
         let cat = enrollments(&client, "cat")[0]["id"].as_str().unwrap().to_owned();
         client.patch(&format!("{ROSTERING}/enrollments/{cat}")).json(&over).expect(200);
+        let dan = client.post("/bridge/enrollments/enroll/dan/math").expect(201).json::<Value>();
+        let dan = dan["data"]["id"].as_str().unwrap();
+        let until = json!({"enrollment": {"endDate": "2026-12-31"}});
+        client.patch(&format!("{ROSTERING}/enrollments/{dan}")).json(&until).expect(200);
+        let later = json!({"sourcedId": "later", "beginDate": "2026-09-01"});
+        post(&client, "/bridge/enrollments/enroll/eve/math", &later, 201);
         let old_class = get(&client, "/bridge/enrollments/defaultClass/math")["data"].clone();
 
         clock.advance_milliseconds(3 * 86_400_000);
@@ -277,8 +311,17 @@ fn enrollments_go_on_in_the_next_school_year() {
         assert_eq!(again["data"], now[0]);
         client.delete("/bridge/enrollments/unenroll/bob/math").expect(204);
         assert_eq!(enrollments(&client, "bob"), Vec::<Value>::new());
-        // What had an end does not go on.
+        // What had an end does not go on, and days to come stay.
         assert_eq!(enrollments(&client, "cat"), Vec::<Value>::new());
+        let days = |user| {
+            let listed = enrollments(&client, user);
+            [&listed[0]["beginDate"], &listed[0]["endDate"]]
+                .map(|day| day.as_str().map(str::to_owned))
+        };
+        assert_eq!(days("dan"), [Some("2026-08-01".to_owned()), Some("2026-12-31".to_owned())]);
+        assert_eq!(days("eve"), [Some("2026-09-01".to_owned()), None]);
+        let never = get(&client, &format!("{ROSTERING}/enrollments/later"));
+        assert_eq!(never["enrollment"]["status"], "tobedeleted");
     });
 }
 

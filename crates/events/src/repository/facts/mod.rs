@@ -12,6 +12,7 @@ use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::{Row, Tx, Value};
 
 pub(super) use self::fact::Fact;
+use super::names::{Actor, every_actor};
 use super::runs::{Hold, Runs};
 use super::turn::Turn;
 use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
@@ -270,13 +271,10 @@ pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
         sums.entry(fact.actor()).or_default().add(&fact.sums, 1);
     })?;
     let mut all = Vec::with_capacity(sums.len());
-    let sql = "SELECT id, person, lower(email) FROM event_actors ORDER BY id";
-    tx.query(sql, &[], |row| {
-        let actor = row.int(0)?;
-        if let Some(sums) = sums.remove(&actor) {
-            all.push(Did { actor, person: row.string(1)?, email: row.string(2)?, sums });
+    every_actor(tx, |Actor { number, person, email }| {
+        if let Some(sums) = sums.remove(&number) {
+            all.push(Did { actor: number, person, email, sums });
         }
-        Ok(true)
     })?;
     Ok(all)
 }
@@ -312,22 +310,26 @@ fn buckets(instants: &Range<i64>) -> Range<i64> {
     instants.start / BUCKET_MS..instants.end / BUCKET_MS
 }
 
-/// How many actors did something in an app, and how many of them since the instant. Reads all facts.
-pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<(usize, usize)> {
+/// The actors who did something in an app, each with whether they did since the instant, by number. Reads all
+/// facts.
+pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<(Actor, bool)>> {
     let sql = "SELECT id FROM event_contexts WHERE app = $1";
     let contexts: HashSet<i64> =
         tx.all(sql, &[app.into()], |row| row.int(0))?.into_iter().collect();
     let since = since.milliseconds() / BUCKET_MS;
-    let (mut ever, mut lately) = (HashSet::new(), HashSet::new());
+    let mut lately: HashMap<i64, bool> = HashMap::new();
     of_everybody(tx, &EVER, |fact| {
         if contexts.contains(&fact.context()) {
-            ever.insert(fact.actor());
-            if fact.bucket() >= since {
-                lately.insert(fact.actor());
-            }
+            *lately.entry(fact.actor()).or_default() |= fact.bucket() >= since;
         }
     })?;
-    Ok((ever.len(), lately.len()))
+    let mut all = Vec::with_capacity(lately.len());
+    every_actor(tx, |actor| {
+        if let Some(lately) = lately.remove(&actor.number) {
+            all.push((actor, lately));
+        }
+    })?;
+    Ok(all)
 }
 
 /// Hands the facts of actors in whole buckets of the instants to `each`: the actor, the first instant of
