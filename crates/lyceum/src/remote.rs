@@ -11,11 +11,14 @@ use ureq::http::Response;
 use ureq::{Agent, RequestBuilder};
 
 use crate::failure::{Code, Failure, Result};
-use crate::profile::Connection;
+use crate::profile::{Connection, Env, usual_profile};
 
 /// Which server, and who asks.
 #[derive(Args, Clone)]
 pub(crate) struct RemoteArgs {
+    /// The server that was signed in to for this environment, or the running sandbox, in place of an address
+    #[arg(long, value_name = "ENV", conflicts_with = "server", help_heading = "Server")]
+    env: Option<Env>,
     /// Address of the server
     #[arg(
         long,
@@ -63,9 +66,12 @@ pub(crate) struct Answer {
 }
 
 impl RemoteArgs {
-    /// Signs in; without an id nobody does, which a sandbox allows.
+    /// Signs in; without an environment and an id nobody does, which a sandbox allows.
     pub(crate) fn sign_in(&self) -> Result<Remote> {
-        self.who.to(&self.server, None)
+        match self.env {
+            Some(env) => Remote::of(&env.connection(&usual_profile(), None)?),
+            None => self.who.to(&self.server, None),
+        }
     }
 }
 

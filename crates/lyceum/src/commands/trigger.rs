@@ -95,8 +95,8 @@ impl Trigger {
         };
         let remote = self.remote.sign_in()?;
         let answer = remote.post("/caliper/event", &body)?;
-        let refused = answer.status >= 400;
-        if answer.status == 401 || answer.status == 403 || (refused && self.bad.is_none()) {
+        let refused = matches!(answer.status, 400 | 422);
+        if answer.status >= 400 && !(refused && self.bad.is_some()) {
             let mut failure = remote.refusal(&answer);
             failure.details = faults(&answer.body);
             return Err(failure);

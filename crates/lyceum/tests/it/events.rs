@@ -63,6 +63,11 @@ fn events_are_triggered_and_listened_to(store: Store) {
         "{line}"
     );
     assert_eq!(place.ok(&on("listen --no-follow")), "", "only what is new");
+    // The same by environment; a server of another one is refused.
+    let place = place.with("LYCEUM_URL", &served.base);
+    assert_eq!(place.ok("listen --after 0 --no-follow --env production").lines().count(), 9);
+    let (_, told) = place.fails("listen --no-follow --env staging");
+    assert!(told.contains("production"), "{told}");
     let rejected: Value =
         serde_json::from_str(&served.run(&["events", "rejected", "--json"])).unwrap();
     assert_eq!(rejected.as_array().unwrap().len(), FAULTS.len());
