@@ -252,7 +252,7 @@ async fn felt_next_door() -> Vec<&'static str> {
         EngineSettings { heap_bytes: 64 * 1024 * 1024, spin: Duration::from_secs(2), ..settings() };
     let host = neighbours(limits).await;
     let mut felt = Vec::new();
-    for path in ["/spin", "/heap", "/slow", "/throw", "/broken"] {
+    for path in ["/spin", "/heap", "/slow", "/broken"] {
         let mut rounds = Vec::new();
         for _ in 0..3 * ROUNDS {
             if rounds.len() < ROUNDS {
