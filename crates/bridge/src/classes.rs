@@ -1,5 +1,7 @@
 //! Classes as people look at them: what they are, who is in one, what those did.
 
+use std::collections::HashMap;
+
 use lyceum_core::Result;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ORG};
@@ -41,25 +43,38 @@ pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Class>> {
         }
         Ok(())
     })?;
-    let mut classes = named(tx, &records)?;
-    classes.sort_by_cached_key(|class| (class.school.clone(), class.title.to_lowercase()));
-    Ok(classes)
+    let sizes = repository::class_sizes(tx, None)?;
+    named(tx, &records, &sizes)
+}
+
+/// The active classes of a course, by school and title.
+pub fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<Class>> {
+    let stored = repository::referring_to(tx, &CLASS, "course", &[course])?;
+    some(tx, &stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?)
 }
 
 /// A class. Errors: `NotFound`.
 pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<Class> {
     let record = fields::in_use(tx, &CLASS, id)?;
-    let mut found = named(tx, &[record])?;
-    Ok(found.remove(0))
+    Ok(some(tx, &[record])?.remove(0))
 }
 
-/// The classes of these records, with the names of what they refer to.
-fn named(tx: &mut Tx<'_>, records: &[Object]) -> Result<Vec<Class>> {
+fn some(tx: &mut Tx<'_>, records: &[Object]) -> Result<Vec<Class>> {
+    let ids: Vec<&str> = records.iter().map(|record| fields::text(record, "sourcedId")).collect();
+    let sizes = repository::class_sizes(tx, Some(&ids))?;
+    named(tx, records, &sizes)
+}
+
+/// The classes of these records, with the names of what they refer to, by school and title.
+fn named(
+    tx: &mut Tx<'_>,
+    records: &[Object],
+    sizes: &HashMap<String, Members>,
+) -> Result<Vec<Class>> {
     let courses = records.iter().map(|record| fields::reference(record, "course"));
     let courses = fields::of_all(tx, &COURSE, courses)?;
     let schools = records.iter().map(|record| fields::reference(record, "school"));
     let schools = fields::of_all(tx, &ORG, schools)?;
-    let sizes = repository::class_sizes(tx)?;
     let class = |record: &Object| {
         let (id, course) = (fields::text(record, "sourcedId"), fields::reference(record, "course"));
         let school = schools.get(fields::reference(record, "school"));
@@ -79,7 +94,9 @@ fn named(tx: &mut Tx<'_>, records: &[Object]) -> Result<Vec<Class>> {
             members: sizes.get(id).copied().unwrap_or_default(),
         }
     };
-    Ok(records.iter().map(class).collect())
+    let mut classes: Vec<Class> = records.iter().map(class).collect();
+    classes.sort_by_cached_key(|class| (class.school.clone(), class.title.to_lowercase()));
+    Ok(classes)
 }
 
 /// What a student of a class did.

@@ -171,6 +171,9 @@ fn a_class_is_read_as_its_students_are_one_by_one() {
         let all = db.read_blocking(classes::all).unwrap();
         let own = all.iter().find(|one| one.course == "c").unwrap();
         assert_eq!(own.members, class);
+        let of_course = db.read_blocking(|tx| classes::of_course(tx, "c")).unwrap();
+        let one = db.read_blocking(|tx| classes::one(tx, &own.id)).unwrap();
+        assert_eq!((of_course.len(), of_course[0].members, one.members), (1, class, class));
         // A zone whose days begin within a quarter hour of UTC: bounds that cut what was summed.
         for zone in [Zone::UTC, Zone::named("Africa/Monrovia").unwrap()] {
             for range in [

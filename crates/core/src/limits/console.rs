@@ -14,6 +14,9 @@ pub const CONSOLE_EXPORT_MAX_ROWS: i64 = 100_000;
 pub const CONSOLE_EXPORT_SLICE_ROWS: i64 = 20_000;
 /// Events that the console sorts at most by what no index of the log has: type, action, person.
 pub const CONSOLE_SORTED_EVENTS_MAX_ROWS: i64 = 10_000;
+/// Milliseconds that the reads of a page of the console may take. A person waits for some seconds, as for all
+/// students of a large network, rather than be refused.
+pub const CONSOLE_READ_MAX_MS: u64 = 10_000;
 /// Milliseconds that one export of a list without an end may read.
 pub const CONSOLE_EXPORT_MAX_MS: u64 = 20_000;
 /// Apps that the log of events can be filtered by at most, those that appeared last.

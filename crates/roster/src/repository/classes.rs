@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
-use lyceum_store::Tx;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, Value, dialect};
 
 /// How many people are in a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,14 +14,21 @@ pub struct Members {
     pub teachers: i64,
 }
 
-/// The numbers of active users with active enrollments in each class that has any, by its sourcedId.
-pub fn class_sizes(tx: &mut Tx<'_>) -> Result<HashMap<String, Members>> {
-    let sql = "SELECT e.class_id, e.role, COUNT(DISTINCT e.user_id) FROM enrollments e \
-               JOIN users u ON u.sourced_id = e.user_id WHERE e.status = 'active' \
-               AND u.status = 'active' AND e.role IN ('student', 'teacher') \
-               GROUP BY e.class_id, e.role";
+/// The numbers of active users with active enrollments in each of the classes that has any, or in each of all
+/// classes, by its sourcedId.
+pub fn class_sizes(tx: &mut Tx<'_>, classes: Option<&[&str]>) -> Result<HashMap<String, Members>> {
+    let mut sql = "SELECT e.class_id, e.role, COUNT(DISTINCT e.user_id) FROM enrollments e \
+                   JOIN users u ON u.sourced_id = e.user_id WHERE e.status = 'active' \
+                   AND u.status = 'active' AND e.role IN ('student', 'teacher')"
+        .to_owned();
+    let ids = classes.map(serde_json::to_string).transpose().map_err(Problem::internal)?;
+    if ids.is_some() {
+        sql += " AND ";
+        sql += &dialect::is_one_of(tx.dialect(), "e.class_id", "$1");
+    }
+    sql += " GROUP BY e.class_id, e.role";
     let mut sizes: HashMap<String, Members> = HashMap::new();
-    tx.query(sql, &[], |row| {
+    tx.query(&sql, &ids.iter().map(Value::from).collect::<Vec<_>>(), |row| {
         let members = sizes.entry(row.text(0)?.to_owned()).or_default();
         match row.text(1)? {
             "student" => members.students = row.int(2)?,
@@ -30,6 +37,14 @@ pub fn class_sizes(tx: &mut Tx<'_>) -> Result<HashMap<String, Members>> {
         Ok(true)
     })?;
     Ok(sizes)
+}
+
+/// How many active classes each course has that has any, by its sourcedId.
+pub fn class_counts(tx: &mut Tx<'_>) -> Result<HashMap<String, i64>> {
+    let sql = "SELECT course_id, COUNT(*) FROM classes \
+               WHERE status = 'active' AND course_id IS NOT NULL GROUP BY course_id";
+    let counts = tx.all(sql, &[], |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
+    Ok(counts.into_iter().collect())
 }
 
 /// Somebody who is in a class.

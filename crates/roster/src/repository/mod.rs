@@ -19,7 +19,7 @@ mod references;
 
 pub use belongs::Scope;
 pub use check::{Checked, check};
-pub use classes::{Member, Members, class_sizes, in_class};
+pub use classes::{Member, Members, class_counts, class_sizes, in_class};
 pub use course::{
     LessonState, Placed, Texts, component_resources, components, lesson_state, placed_in,
     placed_with_word, resources, test_outs,

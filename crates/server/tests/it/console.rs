@@ -1,10 +1,14 @@
 //! The console over HTTP: who gets in, what is asked of lists, and what Today says of lessons.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use lyceum_access::Role;
+use lyceum_core::limits;
 use lyceum_core::time::ManualClock;
 use lyceum_roster::imports::{self, New, Progress};
+use lyceum_store::Dialect;
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -54,6 +58,35 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         server.anonymous().get("/console/assets/docs.css").expect(404);
         // A link lets nobody in but in a sandbox.
         assert_eq!(page(server, &guide, "/console/enter?link=x").status, 404);
+    });
+}
+
+/// A person waits for exports and other long reads for some seconds.
+#[test]
+fn a_page_comes_behind_long_reads() {
+    both(|server| {
+        let guide = visitor(server, Role::Guide);
+        let db = server.db();
+        let at_once = match db.read_blocking(|tx| Ok(tx.dialect())).unwrap() {
+            Dialect::Sqlite => limits::SQLITE_SCAN_THREADS,
+            Dialect::Postgres => limits::POSTGRES_SCAN_CONNECTIONS,
+        };
+        let (begun, has_begun) = mpsc::channel();
+        let longer = Duration::from_millis(limits::SCAN_MAX_MS + 200);
+        thread::scope(|scope| {
+            for _ in 0..at_once {
+                let begun = begun.clone();
+                let read = db.scan(10 * longer, move |_| {
+                    begun.send(()).unwrap();
+                    thread::sleep(longer);
+                    Ok(())
+                });
+                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                scope.spawn(move || runtime.block_on(read).unwrap());
+            }
+            assert_eq!(has_begun.iter().take(at_once).count(), at_once);
+            assert_eq!(page(server, &guide, "/console/classes").status, 200);
+        });
     });
 }
 

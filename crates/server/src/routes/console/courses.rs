@@ -52,7 +52,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 /// Every active course by title, the organizations by their ids, the number of classes by course.
-type All = (Vec<Object>, HashMap<String, Object>, HashMap<String, usize>);
+type All = (Vec<Object>, HashMap<String, Object>, HashMap<String, i64>);
 
 fn read_all(tx: &mut Tx<'_>) -> Result<All> {
     let mut courses = Vec::new();
@@ -66,14 +66,10 @@ fn read_all(tx: &mut Tx<'_>) -> Result<All> {
     courses.sort_by_cached_key(|course| fields::text(course, "title").to_lowercase());
     let orgs = courses.iter().map(|course| fields::reference(course, "org"));
     let orgs = fields::of_all(tx, &ORG, orgs)?;
-    let mut counts = HashMap::new();
-    for class in classes::all(tx)? {
-        *counts.entry(class.course).or_insert(0) += 1;
-    }
-    Ok((courses, orgs, counts))
+    Ok((courses, orgs, repository::class_counts(tx)?))
 }
 
-fn row(course: &Object, orgs: &HashMap<String, Object>, counts: &HashMap<String, usize>) -> Row {
+fn row(course: &Object, orgs: &HashMap<String, Object>, counts: &HashMap<String, i64>) -> Row {
     let id = fields::text(course, "sourcedId");
     let org = orgs.get(fields::reference(course, "org"));
     let classes = counts.get(id).copied().unwrap_or_default();
@@ -143,14 +139,12 @@ fn read_one(tx: &mut Tx<'_>, id: &str) -> Result<Read> {
     let orgs = fields::of_all(tx, &ORG, std::iter::once(fields::reference(&course, "org")))?;
     let org = orgs.values().next().map(|org| fields::text(org, "name").to_owned());
     let covered = Coverage::of(tx, &tree)?;
-    let mut classes = classes::all(tx)?;
-    classes.retain(|class| class.course == id);
     Ok(Read {
         nodes: nodes(&tree, &covered)?,
         of_course: covered.standards("course", id),
         course,
         org: org.unwrap_or_default(),
-        classes,
+        classes: classes::of_course(tx, id)?,
     })
 }
 

@@ -193,7 +193,7 @@ fn at_most(found: usize, most: impl TryInto<usize>) -> String {
 
 /// How long the reads of a page may take.
 fn deadline() -> Duration {
-    Duration::from_millis(limits::SCAN_MAX_MS)
+    Duration::from_millis(limits::CONSOLE_READ_MAX_MS)
 }
 
 /// How long the reads of a file may take.
