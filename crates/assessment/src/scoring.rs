@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use lyceum_core::random::Stream;
 use lyceum_core::{Detail, Problem, Result, limits};
-use lyceum_qti::model::{FeedbackKind, Item};
+use lyceum_qti::model::{FeedbackKind, Item, ResponseDeclaration};
 use lyceum_qti::{
-    Attempt, Outcomes, ResponseFault, Responses, Variant, View, check, score, variant,
+    Attempt, Outcomes, ResponseFault, Responses, Variant, View, check, needs_manual_scoring, score,
+    variant,
 };
 use lyceum_store::Tx;
 use quick_cache::Weighter;
@@ -73,9 +74,20 @@ impl Items {
 
 /// What came of a response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Scored {
     /// The outcome `SCORE`; 0 where it has no value.
     pub score: f64,
+    /// The score of a right answer ([`full_score`]).
+    pub max_score: f64,
+    /// Whether a person still has to score the answer ([`lyceum_qti::needs_manual_scoring`]).
+    pub needs_manual_scoring: bool,
+    /// Whether the answer keeps the rules of its interactions, such as `min-choices`. One that does
+    /// not is scored as it is.
+    pub is_valid: bool,
+    /// The rules that it breaks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<ResponseFault>,
     /// The outcome that chose the first feedback that is shown, and its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Chosen>,
@@ -83,6 +95,22 @@ pub struct Scored {
     pub outcomes: Value,
     /// Every feedback that is shown, in the order of the document.
     pub feedbacks: Vec<Shown>,
+}
+
+impl Scored {
+    /// The share of a right answer's score that the answer earned, from 0 to 1. An answer with more
+    /// choices than allowed earns nothing: under a mapping, choosing everything would earn it all.
+    pub fn share(&self) -> f64 {
+        if self.faults.iter().any(|fault| fault.is_excess) {
+            return 0.0;
+        }
+        // A sum of parts may miss the whole by the last bits.
+        match self.score / self.max_score {
+            share if share >= 1.0 - 1e-9 => 1.0,
+            share if share > 0.0 => share,
+            _ => 0.0,
+        }
+    }
 }
 
 /// An outcome and the value by which it chose a feedback.
@@ -112,16 +140,38 @@ pub struct Shown {
     pub content: String,
 }
 
-/// Scores an answer: `{response, seed?}`, or `{responses: {variable: value}, seed?}` for an item with
-/// several response variables. `seed` names the variant of an item with templates. Errors: `Invalid`
-/// for answers that do not fit the item, each by its variable.
+/// Scores an answer: `{response, identifier?, seed?}`, or `{responses: {variable: value}, seed?}` for
+/// an item with several response variables. `identifier` names the response variable, or the item.
+/// `seed` names the variant of an item with templates. An answer that breaks a rule such as
+/// `min-choices` is scored and marked. Errors: `Invalid` for answers that do not fit the item, each by
+/// its variable.
 pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
-    let mut random = Stream::seeded(seed(body.get("seed"))?);
+    let seed = seed(body.get("seed"))?;
     let responses = responses(item, body)?;
+    let faults = check(item, &responses);
+    if faults.iter().any(|fault| !fault.is_scored) {
+        return Err(refused(faults));
+    }
+    let mut random = Stream::seeded(seed);
     let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
     let attempt = Attempt { number: 1, variant: variant.as_ref(), ..Attempt::default() };
     let outcomes = score(item, &responses, attempt, &mut random);
-    Ok(scored(item, &outcomes))
+    Ok(Scored {
+        max_score: full_score(item, seed),
+        needs_manual_scoring: needs_manual_scoring(item, &responses),
+        is_valid: faults.is_empty(),
+        faults,
+        ..scored(item, &outcomes)
+    })
+}
+
+/// As [`respond`], for a session whose control validates responses (`validate-responses`). Errors:
+/// `Invalid` also for answers that break a rule of an interaction.
+pub fn respond_validated(item: &Item, body: &Object) -> Result<Scored> {
+    match respond(item, body)? {
+        scored if scored.is_valid => Ok(scored),
+        scored => Err(refused(scored.faults)),
+    }
 }
 
 /// The score of a right answer: of the one that the item declares as correct; where it declares none,
@@ -152,6 +202,10 @@ fn scored(item: &Item, outcomes: &Outcomes) -> Scored {
     let first = shown.iter().find(|feedback| feedback.kind == FeedbackKind::Modal);
     Scored {
         score: outcomes.score().filter(|score| score.is_finite()).unwrap_or(0.0),
+        max_score: 1.0,
+        needs_manual_scoring: false,
+        is_valid: true,
+        faults: Vec::new(),
         feedback: first.or(shown.first()).map(|feedback| Chosen {
             identifier: feedback.outcome.to_string(),
             value: feedback.identifier.to_string(),
@@ -174,8 +228,9 @@ fn scored(item: &Item, outcomes: &Outcomes) -> Scored {
     }
 }
 
-/// The answers, read and held against the rules of the interactions.
+/// The answers, read.
 fn responses(item: &Item, body: &Object) -> Result<Responses> {
+    let named = response_named(item, body.get("identifier"))?;
     let given = match (body.get("responses"), body.get("response")) {
         (Some(Value::Object(given)), _) | (None, Some(Value::Object(given))) => given.clone(),
         (Some(_), _) => {
@@ -185,20 +240,41 @@ fn responses(item: &Item, body: &Object) -> Result<Responses> {
             let message = "is required; send a text, a list of texts, or null for no answer";
             return Err(Problem::invalid("response", message));
         }
-        (None, Some(answer)) => match item.responses.first() {
-            Some(first) => {
-                let first = item.response("RESPONSE").unwrap_or(first);
-                let name = first.declaration.identifier.to_string();
+        (None, Some(answer)) => match named.or_else(|| item.responses.first()) {
+            Some(response) => {
+                let name = response.declaration.identifier.to_string();
                 std::iter::once((name, answer.clone())).collect()
             }
             None => Object::new(),
         },
     };
-    let responses = Responses::from_json(item, &given).map_err(refused)?;
-    match check(item, &responses) {
-        faults if faults.is_empty() => Ok(responses),
-        faults => Err(refused(faults)),
+    Responses::from_json(item, &given).map_err(refused)
+}
+
+/// The response variable that an answer is for; `RESPONSE` where nothing else is named. Errors:
+/// `Invalid` for a name that is neither a response variable nor the item.
+fn response_named<'i>(
+    item: &'i Item,
+    identifier: Option<&Value>,
+) -> Result<Option<&'i ResponseDeclaration>> {
+    let name = match identifier {
+        None | Some(Value::Null) => return Ok(item.response("RESPONSE")),
+        Some(Value::String(name)) => name,
+        Some(_) => return Err(Problem::invalid("identifier", "must be a string")),
+    };
+    if let Some(response) = item.response(name) {
+        return Ok(Some(response));
     }
+    if *name == *item.identifier {
+        return Ok(item.response("RESPONSE"));
+    }
+    let known: Vec<&str> = item.responses.iter().map(|own| &*own.declaration.identifier).collect();
+    let message = format!(
+        "The item '{}' has no response variable '{name}'. Write one of {}, or leave identifier out.",
+        item.identifier,
+        known.join(", "),
+    );
+    Err(Problem::invalid("identifier", message))
 }
 
 fn refused(faults: Vec<ResponseFault>) -> Problem {
@@ -225,16 +301,18 @@ pub struct Candidate {
     /// What a learner is shown before an answer, as XML of QTI 3.0: no keys, no processing, no hidden
     /// feedback.
     pub xml: String,
-    /// Whether another seed may show another variant.
+    /// Whether another seed may show another variant, or choices in another order.
     pub varies: bool,
 }
 
-/// An item for its candidate. The same seed as for [`respond`] shows the same variant.
+/// An item for its candidate. The same seed as for [`respond`] shows the same variant; shuffled
+/// choices follow it too.
 pub fn candidate(xml: &str, seed: u64) -> Result<Candidate> {
     let item = lyceum_qti::read_item(xml)?;
     let mut random = Stream::seeded(seed);
-    let varies = !item.templates.is_empty();
-    let variant: Option<Variant> = varies.then(|| variant(&item, &mut random));
-    let view = View { outcomes: None, variant: variant.as_ref() };
+    let has_variants = !item.templates.is_empty();
+    let variant: Option<Variant> = has_variants.then(|| variant(&item, &mut random));
+    let view = View { outcomes: None, variant: variant.as_ref(), seed };
+    let varies = has_variants || item.interactions.iter().any(|interaction| interaction.shuffle);
     Ok(Candidate { xml: lyceum_qti::candidate_view(xml, view)?, varies })
 }

@@ -127,6 +127,22 @@ pub fn names(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Reference>> {
     Ok(places(&test).into_iter().map(|place| place.names).collect())
 }
 
+/// What a test calls the items that one candidate meets, in the order of meeting them: its sections'
+/// selection and ordering follow the seed ([`lyceum_qti::arranged`]). Errors: `NotFound`.
+pub fn arranged(tx: &mut Tx<'_>, identifier: &str, seed: u64) -> Result<Vec<Reference>> {
+    let test = read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?;
+    let references = test.item_refs();
+    let reference = |place: usize| {
+        let item = references[place].2;
+        Reference {
+            kind: Kind::Item,
+            identifier: item.identifier.to_string(),
+            href: item.href.to_string(),
+        }
+    };
+    Ok(lyceum_qti::arranged(&test, seed).into_iter().map(reference).collect())
+}
+
 /// The items that are called so, without their texts; those that are missing are left out. One
 /// look-up, however many items there are.
 pub fn heads(tx: &mut Tx<'_>, names: &[Reference]) -> Result<Vec<repository::Head>> {

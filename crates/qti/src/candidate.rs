@@ -19,6 +19,8 @@ pub struct View<'a> {
     pub outcomes: Option<&'a Outcomes>,
     /// The values of template variables, where the item has such.
     pub variant: Option<&'a Variant>,
+    /// What the order of shuffled choices follows. The same seed shows the same order.
+    pub seed: u64,
 }
 
 /// Left out with all that is in them.
@@ -109,10 +111,7 @@ impl Candidate<'_> {
             "qti-feedback-inline" | "qti-feedback-block" => !self.has_outcome(element),
             // It hands the variable to a module, and hides nothing.
             "qti-template-variable" => false,
-            _ => {
-                let template = element.attribute("template-identifier");
-                template.is_some_and(|name| !has(element, self.template(name)))
-            }
+            _ => !shows_template(element, self.item, self.view.variant),
         }
     }
 
@@ -122,9 +121,7 @@ impl Candidate<'_> {
     }
 
     fn template(&self, name: &str) -> Option<&Value> {
-        let set = self.view.variant.and_then(|variant| variant.get(name));
-        let declared = self.item.templates.iter().find(|t| &*t.declaration.identifier == name);
-        set.or(declared.map(|template| &template.declaration.default))
+        template(self.item, self.view.variant, name)
     }
 
     /// The text in place of a printed variable. `None` for what is no text, for responses, which are
@@ -180,6 +177,19 @@ impl Candidate<'_> {
         xml.push_str(&["</", prefix, "qti-default-value></", element.qname(), ">"].concat());
         Written::Instead(xml)
     }
+}
+
+/// Whether the variant of an item shows an element.
+pub(crate) fn shows_template(element: Element<'_>, item: &Item, variant: Option<&Variant>) -> bool {
+    let name = element.attribute("template-identifier");
+    name.is_none_or(|name| has(element, template(item, variant, name)))
+}
+
+/// The value of a template variable.
+fn template<'i>(item: &'i Item, variant: Option<&'i Variant>, name: &str) -> Option<&'i Value> {
+    let set = variant.and_then(|variant| variant.get(name));
+    let declared = item.templates.iter().find(|t| &*t.declaration.identifier == name);
+    set.or(declared.map(|template| &template.declaration.default))
 }
 
 /// Whether what an element says of showing and hiding shows it.

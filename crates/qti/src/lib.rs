@@ -4,6 +4,7 @@
 //! item, responses and seed give the same outcomes to the bit.
 #![doc = include_str!("features.md")]
 
+mod arranged;
 mod candidate;
 pub mod edit;
 mod fault;
@@ -16,17 +17,21 @@ mod read;
 mod response;
 mod schema;
 mod score;
+mod shuffle;
 mod summary;
 mod upgrade;
 mod validate;
 pub mod value;
 mod xml;
 
+pub use arranged::arranged;
 pub use candidate::View;
 pub use fault::{Fault, Faults, Place, Severity};
 pub use pattern::Pattern;
 pub use response::{ResponseFault, Responses, check};
-pub use score::{Attempt, Outcomes, Step, Trace, Variant, explain, score, variant};
+pub use score::{
+    Attempt, Outcomes, Step, Trace, Variant, explain, needs_manual_scoring, score, variant,
+};
 pub use summary::{Kind, Link, Summary, is_document, summary};
 
 use model::{Item, Section, Stimulus, Test, Version};
@@ -126,11 +131,15 @@ pub fn retitled(xml: &str, title: &str) -> Result<String, Fault> {
 
 /// An item as XML of QTI 3.0 for its candidate: without correct responses, mappings, processing,
 /// hidden feedback, texts for other readers and comments. Of an outcome or a template variable the
-/// value is told only where something that is shown depends on it. Errors: it is no item.
+/// value is told only where something that is shown depends on it. Choices of interactions that
+/// shuffle stand in the order of the seed. Errors: it is no item.
 pub fn candidate_view(xml: &str, view: View<'_>) -> Result<String, Faults> {
-    let (document, version) = parsed(xml)?;
+    let (mut document, version) = parsed(xml)?;
     match read_document(&document, version)?.content {
-        Content::Item(item) => Ok(candidate::candidate(document.root(), &item, view)),
+        Content::Item(item) => {
+            shuffle::shuffle(&mut document, &item, view.variant, view.seed);
+            Ok(candidate::candidate(document.root(), &item, view))
+        }
         other => Err(another("qti-assessment-item", &other)),
     }
 }

@@ -43,7 +43,7 @@ fn words(element: Element<'_>, name: &str) -> Vec<Box<str>> {
     value.split_whitespace().map(Into::into).collect()
 }
 
-fn boolean(element: Element<'_>, name: &str) -> Option<bool> {
+pub(crate) fn boolean(element: Element<'_>, name: &str) -> Option<bool> {
     match element.attribute(name)?.trim() {
         "true" | "1" => Some(true),
         "false" | "0" => Some(false),

@@ -8,7 +8,8 @@ use crate::printed::in_base;
 use crate::value::{Scalar, Value};
 
 /// What a delivery engine refuses when it validates responses (`validate-responses`). Nothing for an
-/// answer that keeps all rules; no answer keeps them where none is demanded.
+/// answer that keeps all rules; no answer keeps them where none is demanded. Without validation, an
+/// answer all of whose faults are [`ResponseFault::is_scored`] is invalid and scored.
 pub fn check(item: &Item, responses: &Responses) -> Vec<ResponseFault> {
     let mut faults = Vec::new();
     for interaction in &item.interactions {
@@ -54,6 +55,17 @@ impl Check<'_> {
         }
     }
 
+    /// A rule of the interaction that the answer breaks, though each of its values is one.
+    fn breach(&mut self, message: impl Into<String>, mend: impl Into<String>) {
+        self.faults.push(ResponseFault::of_scored(&self.interaction.response, message, mend));
+    }
+
+    /// More than the interaction allows.
+    fn excess(&mut self, message: impl Into<String>, mend: impl Into<String>) {
+        let fault = ResponseFault::of_scored(&self.interaction.response, message, mend);
+        self.faults.push(ResponseFault { is_excess: true, ..fault });
+    }
+
     fn fault(&mut self, message: impl Into<String>, mend: impl Into<String>) {
         self.faults.push(ResponseFault::new(&self.interaction.response, message, mend));
     }
@@ -63,9 +75,12 @@ impl Check<'_> {
         let count = self.value.scalars().len();
         let (min, max) = (self.interaction.min, self.interaction.max);
         if count < min as usize {
-            self.fault(format!("{count} {what} of at least {min}"), format!("give at least {min}"));
+            self.breach(
+                format!("{count} {what} of at least {min}"),
+                format!("give at least {min}"),
+            );
         } else if let Some(max) = max.filter(|max| count > *max as usize) {
-            self.fault(format!("{count} {what} of at most {max}"), format!("give at most {max}"));
+            self.excess(format!("{count} {what} of at most {max}"), format!("give at most {max}"));
         }
     }
 
@@ -108,7 +123,7 @@ impl Check<'_> {
                 continue;
             };
             if !may_meet(from, to) {
-                self.fault(
+                self.breach(
                     format!("'{a}' and '{b}' may not be paired"),
                     "pair what shares a match group",
                 );
@@ -129,14 +144,14 @@ impl Check<'_> {
             let name = &choice.identifier;
             let count = uses.get(&**name).copied().unwrap_or(0);
             if let Some(max) = choice.match_max.filter(|max| count > *max) {
-                self.fault(
+                self.excess(
                     format!("'{name}' is in {count} pairs of at most {max}"),
                     format!("use it in at most {max}"),
                 );
             }
             let min = choice.match_min.max(u32::from(choice.required));
             if count < min {
-                self.fault(
+                self.breach(
                     format!("'{name}' is in {count} pairs of at least {min}"),
                     format!("use it in at least {min}"),
                 );
@@ -157,7 +172,7 @@ impl Check<'_> {
             };
             if !pattern.matches(&text) {
                 let mend = format!("write it so that it matches {}", pattern.source());
-                self.faults.push(ResponseFault::new(
+                self.faults.push(ResponseFault::of_scored(
                     &self.interaction.response,
                     format!("'{}' has not the form that is asked for", shortened(&text)),
                     mend,
@@ -184,9 +199,9 @@ impl Check<'_> {
         let (min, max) = (self.interaction.min, self.interaction.max);
         let Some(Scalar::Integer(plays)) = self.value.single() else { return };
         if *plays < i64::from(min) {
-            self.fault(format!("played {plays} times of at least {min}"), "play it again");
+            self.breach(format!("played {plays} times of at least {min}"), "play it again");
         } else if let Some(max) = max.filter(|max| *plays > i64::from(*max)) {
-            self.fault(format!("played {plays} times of at most {max}"), "play it less often");
+            self.breach(format!("played {plays} times of at most {max}"), "play it less often");
         }
     }
 

@@ -23,11 +23,30 @@ pub struct ResponseFault {
     pub message: String,
     /// What to do about it.
     pub mend: String,
+    /// Whether the answer can be scored all the same: it names what there is, but too few or too many
+    /// of it, or a text in another form than the interaction asks for.
+    #[serde(skip)]
+    pub is_scored: bool,
+    /// Whether it names more than the interaction allows. A mapping would reward whoever chooses
+    /// everything.
+    #[serde(skip)]
+    pub is_excess: bool,
 }
 
 impl ResponseFault {
     fn new(identifier: &str, message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { identifier: identifier.to_owned(), message: message.into(), mend: mend.into() }
+        Self {
+            identifier: identifier.to_owned(),
+            message: message.into(),
+            mend: mend.into(),
+            is_scored: false,
+            is_excess: false,
+        }
+    }
+
+    /// A fault of an answer that is scored all the same.
+    fn of_scored(identifier: &str, message: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { is_scored: true, ..Self::new(identifier, message, mend) }
     }
 }
 

@@ -5,6 +5,7 @@ mod containers;
 mod evaluate;
 mod logic;
 mod machine;
+mod manual;
 mod mapping;
 mod outcomes;
 mod templates;
@@ -14,6 +15,7 @@ mod variant;
 
 use lyceum_core::random::Stream;
 
+pub use manual::needs_manual_scoring;
 pub use outcomes::Outcomes;
 pub use trace::{Step, Trace};
 pub use variant::{Variant, variant};

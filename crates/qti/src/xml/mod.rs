@@ -6,6 +6,7 @@ mod build;
 mod write;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub(crate) use write::{Written, escape, write};
@@ -134,6 +135,11 @@ impl<'x> Document<'x> {
 impl<'d> Element<'d> {
     fn node(self) -> &'d Node<'d> {
         &self.document.nodes[self.index as usize]
+    }
+
+    /// The number of its node, by which a document is changed.
+    pub(crate) fn index(self) -> u32 {
+        self.index
     }
 
     pub(crate) fn document(self) -> &'d Document<'d> {
@@ -324,6 +330,24 @@ impl<'x> Document<'x> {
         let from = count(self.attributes.len());
         self.attributes.extend(attributes);
         self.nodes[index as usize].attributes = (from, count(self.attributes.len()));
+    }
+
+    /// Puts the children `shown` of an element where its children `places` stand, in that order. Both
+    /// name the same children.
+    pub(crate) fn put_children(&mut self, parent: u32, places: &[u32], shown: &[u32]) {
+        let moves: HashMap<u32, u32> = places.iter().copied().zip(shown.iter().copied()).collect();
+        let mut children = Vec::new();
+        let mut child = self.nodes[parent as usize].first;
+        while let Some(node) = self.nodes.get(child as usize) {
+            children.push(moves.get(&child).copied().unwrap_or(child));
+            child = node.next;
+        }
+        for (at, child) in children.iter().enumerate() {
+            self.nodes[*child as usize].next = children.get(at + 1).copied().unwrap_or(NONE);
+        }
+        if let Some(first) = children.first() {
+            self.nodes[parent as usize].first = *first;
+        }
     }
 
     /// Puts the children of an element, from the first that is not named in `but`, into a new

@@ -364,3 +364,39 @@ fn numbers_are_typed_in_the_base_of_their_interaction() {
     let fault = |json: Json| check(&item, &read(json).unwrap()).len();
     assert_eq!((fault(json!({"HEX": "ff"})), fault(json!({"HEX": "f"}))), (0, 1));
 }
+
+#[test]
+fn an_answer_that_breaks_a_rule_is_scored_and_marked() {
+    let faults = |item: &Item, answer: Json| {
+        let json = json!({ "R": answer });
+        let responses = Responses::from_json(item, json.as_object().unwrap()).unwrap();
+        let faults = check(item, &responses);
+        assert!(!faults.is_empty(), "{json}");
+        let all = |of: fn(&lyceum_qti::ResponseFault) -> bool| faults.iter().all(of);
+        (all(|fault| fault.is_scored), all(|fault| fault.is_excess))
+    };
+    let choice = with(
+        ("multiple", "identifier"),
+        &format!(
+            "<qti-choice-interaction response-identifier='R' min-choices='1' max-choices='2'>{CHOICES}</qti-choice-interaction>"
+        ),
+    );
+    assert_eq!(faults(&choice, json!(null)), (true, false));
+    assert_eq!(faults(&choice, json!(["A", "B", "C"])), (true, true));
+    assert_eq!(faults(&choice, json!(["Z"])), (false, false));
+    assert_eq!(faults(&choice, json!(["A", "A"])), (false, false));
+    let associate = with(
+        ("multiple", "pair"),
+        "<qti-associate-interaction response-identifier='R' max-associations='1'>\
+         <qti-simple-associable-choice identifier='A' match-max='0'/>\
+         <qti-simple-associable-choice identifier='B' match-max='0'/>\
+         <qti-simple-associable-choice identifier='C' match-max='0'/></qti-associate-interaction>",
+    );
+    assert_eq!(faults(&associate, json!(["A B", "B C"])), (true, true));
+    assert_eq!(faults(&associate, json!(["A Z"])), (false, false));
+    let text = with(
+        ("single", "string"),
+        "<p><qti-text-entry-interaction response-identifier='R' pattern-mask='[0-9]+'/></p>",
+    );
+    assert_eq!(faults(&text, json!("x")), (true, false));
+}

@@ -52,7 +52,7 @@ pub(crate) fn get(client: &TestClient, path: &str) -> Value {
 }
 
 fn answered(client: &TestClient, path: &str, response: &Value) -> Value {
-    let body = json!({"identifier": "ignored", "response": response});
+    let body = json!({"identifier": "RESPONSE", "response": response});
     client.post(path).json(&body).expect(200).json()
 }
 
@@ -104,6 +104,8 @@ fn an_answer_that_does_not_fit_is_refused_by_its_variable() {
             (json!({"responses": {"OTHER": "right"}}), "response.OTHER"),
             (json!({"responses": "right"}), "responses"),
             (json!({"response": "right", "seed": -1}), "seed"),
+            (json!({"response": "right", "identifier": "RESPONSES"}), "identifier"),
+            (json!({"response": "right", "identifier": 5}), "identifier"),
         ] {
             let refused: Value = client.post(path).json(&body).expect(422).json();
             assert_eq!(refused["details"][0]["path"], place, "{body}: {refused}");

@@ -258,12 +258,18 @@ pub(super) fn scored() -> Value {
         "outcomeIdentifier": text(), "identifier": text(), "title": text(), "content": text(),
     });
     let shown = object(&["type", "outcomeIdentifier", "identifier", "content"], &shown);
+    let fault = json!({ "identifier": text(), "message": text(), "mend": text() });
+    let fault = object(&["identifier", "message", "mend"], &fault);
     let chosen =
         object(&["identifier", "value"], &json!({ "identifier": text(), "value": text() }));
     object(
-        &["score", "outcomes", "feedbacks"],
+        &["score", "maxScore", "needsManualScoring", "isValid", "outcomes", "feedbacks"],
         &json!({
             "score": { "type": "number" },
+            "maxScore": { "type": "number" },
+            "needsManualScoring": { "type": "boolean" },
+            "isValid": { "type": "boolean" },
+            "faults": list(&fault),
             "feedback": chosen,
             "outcomes": { "type": "object" },
             "feedbacks": list(&shown),

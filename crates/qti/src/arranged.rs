@@ -1,0 +1,130 @@
+//! Which items of a test one candidate meets, and in which order: selection and ordering.
+
+use lyceum_core::limits::QTI_MAX_NODES;
+use lyceum_core::random::Stream;
+
+use crate::model::{Member, Section, Selection, Test};
+use crate::shuffle::{permute, stream};
+
+/// The items of a test in the order in which a candidate meets them, as places in
+/// [`Test::item_refs`]. The sections' `qti-selection` and `qti-ordering` are applied: a member that is
+/// not selected is missing, one that is drawn twice (`with-replacement`) stands twice. The same test
+/// and seed give the same. Preconditions, branch rules and engines of adaptive sections depend on
+/// answers and are not applied.
+pub fn arranged(test: &Test, seed: u64) -> Vec<usize> {
+    let mut draws = Draws { left: QTI_MAX_NODES };
+    let (mut arranged, mut place) = (Vec::new(), 0);
+    for member in test.parts.iter().flat_map(|part| &part.sections) {
+        if let Member::Section(section) = member {
+            let units = draws.units(section, place, seed);
+            arranged.extend(units.into_iter().flat_map(|unit| unit.items));
+        }
+        place += count(member);
+    }
+    arranged
+}
+
+/// The items of a member.
+fn count(member: &Member) -> usize {
+    match member {
+        Member::Item(_) => 1,
+        Member::Section(section) => section.members.iter().map(count).sum(),
+        Member::SectionRef(_) => 0,
+    }
+}
+
+/// What stays together when a section is shuffled: an item, or the items of an inner section.
+#[derive(Clone, Default)]
+struct Unit {
+    items: Vec<usize>,
+    is_fixed: bool,
+}
+
+/// Members that may still be drawn: sections in sections that draw with replacement multiply.
+struct Draws {
+    left: usize,
+}
+
+impl Draws {
+    /// The units of a section, selected and ordered. `place` is that of its first item.
+    fn units(&mut self, section: &Section, place: usize, seed: u64) -> Vec<Unit> {
+        let mut random = stream(seed, &[&section.identifier]);
+        let mut places = Vec::with_capacity(section.members.len());
+        let mut next = place;
+        for member in &section.members {
+            places.push(next);
+            next += count(member);
+        }
+        let mut units = Vec::new();
+        for (at, repetition) in selected(section, &mut random) {
+            let Some(left) = self.left.checked_sub(1) else { break };
+            self.left = left;
+            // A section that is drawn again selects and shuffles its members anew.
+            let seed = seed.wrapping_add(repetition.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            match &section.members[at] {
+                Member::Item(item) => {
+                    units.push(Unit { items: vec![places[at]], is_fixed: item.fixed });
+                }
+                Member::Section(inner) => {
+                    let inner_units = self.units(inner, places[at], seed);
+                    // The members of such a section are mixed with those of the one around it.
+                    if !inner.visible && !inner.keep_together && !inner.fixed {
+                        units.extend(inner_units);
+                    } else {
+                        let items = inner_units.into_iter().flat_map(|unit| unit.items).collect();
+                        units.push(Unit { items, is_fixed: inner.fixed });
+                    }
+                }
+                Member::SectionRef(_) => {}
+            }
+        }
+        if section.ordering.is_some_and(|ordering| ordering.shuffle) {
+            shuffle(&mut units, &mut random);
+        }
+        units
+    }
+}
+
+/// The members that are selected, in the order of the text, each with how often it was taken before.
+/// Required members are always among them.
+fn selected(section: &Section, random: &mut Stream) -> Vec<(usize, u64)> {
+    let all = 0..section.members.len();
+    let Some(Selection { select, with_replacement }) = section.selection else {
+        return all.map(|at| (at, 0)).collect();
+    };
+    let select = usize::try_from(select).unwrap_or(usize::MAX).min(QTI_MAX_NODES);
+    let is_required = |at: &usize| match &section.members[*at] {
+        Member::Item(item) => item.required,
+        Member::Section(section) => section.required,
+        Member::SectionRef(_) => false,
+    };
+    let mut taken: Vec<usize> = all.clone().filter(is_required).collect();
+    if with_replacement && !all.is_empty() {
+        while taken.len() < select {
+            let drawn = random.below(all.len() as u64);
+            taken.push(usize::try_from(drawn).expect("it is below a length"));
+        }
+    } else {
+        let mut rest: Vec<usize> = all.filter(|at| !is_required(at)).collect();
+        permute(&mut rest, random);
+        rest.truncate(select.saturating_sub(taken.len()));
+        taken.extend(rest);
+    }
+    taken.sort_unstable();
+    let mut last = (usize::MAX, 0);
+    let repetition = |at: usize| {
+        last = if last.0 == at { (at, last.1 + 1) } else { (at, 0) };
+        last
+    };
+    taken.into_iter().map(repetition).collect()
+}
+
+/// Shuffles what is not fixed; fixed units keep the places that selection gave them.
+fn shuffle(units: &mut [Unit], random: &mut Stream) {
+    let places: Vec<usize> = (0..units.len()).filter(|at| !units[*at].is_fixed).collect();
+    let mut shown: Vec<Unit> = places.iter().map(|at| std::mem::take(&mut units[*at])).collect();
+    permute(&mut shown, random);
+    for (at, unit) in places.into_iter().zip(shown) {
+        units[at] = unit;
+    }
+}
