@@ -67,6 +67,13 @@ impl TestClient {
         self
     }
 
+    /// The same client without a token.
+    #[must_use]
+    pub fn without_token(mut self) -> Self {
+        self.token = None;
+        self
+    }
+
     /// Its token.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()

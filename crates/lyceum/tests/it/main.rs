@@ -37,6 +37,7 @@ mod keys;
 mod lessons;
 mod lms;
 mod official;
+mod promises;
 mod published_clients;
 mod python;
 mod qti;

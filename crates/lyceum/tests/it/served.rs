@@ -86,6 +86,8 @@ struct Data {
     folder: TempDir,
     store: Store,
     flags: &'static [&'static str],
+    /// Whether ids that published clients omit are made up.
+    allocates_ids: bool,
 }
 
 /// A running server; ends with this value.
@@ -104,7 +106,14 @@ impl Served {
 
     /// Starts a server on empty data, with flags of its own.
     pub(crate) fn start_with(store: Store, flags: &'static [&'static str]) -> Self {
-        Self::on(Rc::new(Data { folder: tempfile::tempdir().unwrap(), store, flags }))
+        let folder = tempfile::tempdir().unwrap();
+        Self::on(Rc::new(Data { folder, store, flags, allocates_ids: true }))
+    }
+
+    /// Starts a server on empty data with the settings that it is shipped with.
+    pub(crate) fn as_shipped(store: Store, flags: &'static [&'static str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self::on(Rc::new(Data { folder, store, flags, allocates_ids: false }))
     }
 
     fn on(data: Rc<Data>) -> Self {
@@ -112,7 +121,8 @@ impl Served {
         let listen = format!("127.0.0.1:{port}");
         let base = format!("http://{listen}");
         let mut command = data.command(&["serve", "--listen", &listen, "--public-url", &base]);
-        command.args(data.flags).env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", "true");
+        command.args(data.flags);
+        command.env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", data.allocates_ids.to_string());
         let log = File::create(data.folder.path().join("server.log")).unwrap();
         command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
         let mut served = Self { process: command.spawn().unwrap(), base, data };

@@ -29,6 +29,12 @@ impl Place {
         self
     }
 
+    /// Sets a variable for the commands that follow.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.variables.retain(|(one, _)| one != name);
+        self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
     /// What the variable is set to here.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
