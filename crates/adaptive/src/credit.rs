@@ -2,12 +2,12 @@
 //! event, from which facts are counted. One transaction writes all of them, so that they agree.
 
 use lyceum_core::Result;
+use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
 use lyceum_events::Event;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -99,7 +99,7 @@ fn tree(
     mastered_units: u8,
 ) -> Value {
     let iri = |collection: &str, id: &str| {
-        let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
+        let id = segment(id);
         format!("{}/ims/oneroster/rostering/v1p2/{collection}/{id}", desk.base_url)
     };
     let item = |name: &str, value: Value| json!({ "type": name, "value": value });

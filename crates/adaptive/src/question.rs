@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lyceum_assessment::{candidate, repository as content};
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -166,7 +166,7 @@ pub(crate) fn drafts(
         };
         let question = &bank.questions.questions[wanted.place];
         let told = wanted.answered.filter(|_| wanted.is_told);
-        let id = utf8_percent_encode(&question.id, NON_ALPHANUMERIC);
+        let id = segment(&question.id);
         Ok(Draft {
             question: Question {
                 id: question.id.clone(),

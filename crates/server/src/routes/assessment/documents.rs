@@ -5,9 +5,9 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
 use lyceum_assessment::{Change, Draft, Kind, Query, Stored, parse, repository};
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::{list, schema, structure};
@@ -132,7 +132,7 @@ pub(super) async fn created(context: Context, kind: Kind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let draft = apart(move || Draft::read(kind, &parse(&body)?)).await?;
     let stored = context.app.db.write(move |tx| repository::create(tx, now, &draft)).await?;
-    let id = utf8_percent_encode(&stored.identifier, NON_ALPHANUMERIC);
+    let id = segment(&stored.identifier);
     let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
     let location = format!("{}{path}/{id}", context.base_url());
     Ok(shown(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))

@@ -7,11 +7,11 @@ use lyceum_adaptive::repository::log::{self, Asked};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::student::{ANSWERS, ATTEMPT, Attempt};
 use lyceum_console::{Cell, List, Query, Row, screens};
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::COMPONENT_RESOURCE;
 use lyceum_roster::record::Object;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use super::student::whose;
@@ -37,7 +37,7 @@ pub(super) fn answers(
     let row = |asked: &Asked| -> Row {
         let entry = &asked.entry;
         let title = lessons.get(&asked.lesson).map(|lesson| fields::text(lesson, "title"));
-        let lesson = utf8_percent_encode(&asked.lesson, NON_ALPHANUMERIC);
+        let lesson = segment(&asked.lesson);
         let href = format!("{}/attempt?lesson={lesson}&attempt={}", link(id), asked.attempt);
         let score = entry.answered.as_ref().map(|answered| answered.points);
         vec![

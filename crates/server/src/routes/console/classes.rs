@@ -9,8 +9,8 @@ use lyceum_console::classes::{
 use lyceum_console::plot::{self, Point};
 use lyceum_console::{Cell, Choice, List, Row, screens, words};
 use lyceum_core::Result;
+use lyceum_core::text::segment;
 use lyceum_events::facts::{Measure, Sums};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::students::{accuracy, behind, link as student_link, minutes, xp};
 use super::visitor::query;
@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// The page of a class.
 pub(super) fn link(id: &str) -> String {
-    format!("/console/classes/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/console/classes/{}", segment(id))
 }
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {

@@ -2,9 +2,9 @@
 
 use lyceum_access::{Client, NewClient, Role, Scope, Scopes, client};
 use lyceum_console::{Cell, Column, Facts, List, keys as view, screens};
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::events::at;
@@ -87,7 +87,7 @@ async fn clients(context: Context, visitor: Visitor) -> Result<Answer> {
 
 /// The page of a client; its id may be any visible ASCII.
 fn path(id: &str) -> String {
-    format!("/console/keys/clients/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/console/keys/clients/{}", segment(id))
 }
 
 async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {

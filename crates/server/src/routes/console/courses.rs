@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use lyceum_bridge::classes::{self, Class};
 use lyceum_console::courses::{COLUMNS, Course, Courses, Covered, Node, Standard, TREE};
 use lyceum_console::{Cell, Choice, List, Row, screens};
+use lyceum_core::text::segment;
 use lyceum_core::{Result, limits};
 use lyceum_roster::course_tree::{self, CourseTree};
 use lyceum_roster::fields;
@@ -13,7 +14,6 @@ use lyceum_roster::record::{Object, Status, members};
 use lyceum_roster::repository::{self, Texts};
 use lyceum_standards::alignment::{self, Statement};
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::visitor::query;
 use super::{Visitor, deadline, listed, page, shown};
@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// The page of a course.
 pub(super) fn link(id: &str) -> String {
-    format!("/console/courses/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/console/courses/{}", segment(id))
 }
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {

@@ -7,10 +7,10 @@ use lyceum_bridge::today::StudentDay;
 use lyceum_console::students::{COLUMNS, Students};
 use lyceum_console::{Cell, Choice, List, Row, screens, words};
 use lyceum_core::Result;
+use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{Measure, Sums};
 use lyceum_roster::repository::Learner;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::visitor::query;
 use super::{Visitor, deadline, listed, page};
@@ -78,12 +78,12 @@ pub(super) fn name(learner: &Learner) -> String {
 
 /// The page of a student.
 pub(super) fn link(id: &str) -> String {
-    format!("/console/students/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/console/students/{}", segment(id))
 }
 
 /// The page of the events behind a number: of the days, of one subject or of all.
 pub(super) fn behind(id: &str, from: &str, to: &str, subject: &str) -> String {
-    let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
+    let subject = segment(subject);
     format!("{}/facts?from={from}&to={to}&subject={subject}", link(id))
 }
 

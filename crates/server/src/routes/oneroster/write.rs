@@ -1,6 +1,7 @@
 //! POST, PUT, PATCH and DELETE.
 
 use axum::http::{Method, StatusCode, header};
+use lyceum_core::text::segment;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{self, Collection};
 use lyceum_roster::kind::Service;
@@ -193,7 +194,7 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
 }
 
 fn location(context: &Context, collection: Collection, id: &str) -> String {
-    let id = percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC);
+    let id = segment(id);
     format!("{}{}/{}/{id}", context.base_url(), collection.kind.service.prefix(), collection.path)
 }
 

@@ -3,10 +3,10 @@
 use axum::http::header;
 use lyceum_access::audit::Change;
 use lyceum_console::{Cell, Column, Facts, List, Row, projects as view};
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::audit;
 use lyceum_hosting::buckets::{Bucket, Info, Listing};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::{at, bytes, query, read};
@@ -22,7 +22,7 @@ const FOLDER: &str = "/";
 
 /// A page of the bucket, of a prefix or a key.
 fn link(slug: &str, page: &str, name: &str, value: &str) -> String {
-    let value = utf8_percent_encode(value, NON_ALPHANUMERIC);
+    let value = segment(value);
     format!("/console/projects/{slug}/bucket{page}?{name}={value}")
 }
 
@@ -145,7 +145,7 @@ pub(super) async fn downloaded(context: Context, visitor: Visitor) -> Result<Ans
     let answer = api::sent(bucket, key.clone(), 0).await?;
     note(&context, &visitor, &slug, &key, "bucket.download").await?;
     let name = key.rsplit(FOLDER).next().unwrap_or_default();
-    let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
+    let name = segment(name);
     Ok(answer
         .header(header::CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}"))
         .header(header::CACHE_CONTROL, "no-store")
