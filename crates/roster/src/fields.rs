@@ -22,6 +22,12 @@ pub fn opt_text(object: &Object, name: &str) -> Option<String> {
     object.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
+/// What a user is called: given and family name.
+pub fn full_name(user: &Object) -> String {
+    let names = [text(user, "givenName"), text(user, "familyName")];
+    names.join(" ").trim().to_owned()
+}
+
 /// The texts of a list member.
 pub fn texts(object: &Object, name: &str) -> Vec<String> {
     let list = object.get(name).and_then(Value::as_array).into_iter().flatten();

@@ -22,7 +22,7 @@ fn a_page_shows_the_badge_and_each_check() {
             assert!(shown.header("content-security-policy").starts_with("default-src 'none'"));
             let text = shown.text();
             for wanted in [
-                "<h1>Math Master</h1>",
+                ">Math Master</h1>",
                 "Masters grade 3 mathematics",
                 "Answer every question of the course",
                 "2026-01-15T08:00:00Z",
@@ -43,6 +43,37 @@ fn a_page_shows_the_badge_and_each_check() {
         let text = page(server, &badge).text();
         assert!(text.contains("Revoked on") && text.contains("A &#60;b&#62;mistake"), "{text}");
         assert!(text.contains("<td>failed</td>"));
+    });
+}
+
+#[test]
+fn a_page_names_the_learner_and_shows_the_sentence_of_the_award() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let user = json!({"user": {
+            "sourcedId": "amina", "enabledUser": true, "givenName": "أمينة", "familyName": "الحسن",
+            "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}],
+        }});
+        client.post("/ims/oneroster/rostering/v1p2/users").json(&user).expect(201);
+        client.post("/badges").json(&definition()).expect(201);
+        let mut sent = award();
+        sent["userId"] = "amina".into();
+        sent["narrative"] = "Explained fractions to the whole class.".into();
+        let badge: Value = client.post("/assertions").json(&sent).expect(201).json();
+        let text = page(server, &badge).text();
+        for wanted in [
+            "Awarded to <bdi>أمينة الحسن</bdi> by <bdi>Lyceum</bdi>",
+            "<dt>What for</dt>",
+            "Explained fractions to the whole class.",
+            ">15 January 2026</time>",
+        ] {
+            assert!(text.contains(wanted), "{wanted} is missing in {text}");
+        }
+        // The address of the learner stands with the identifiers alone.
+        let (shown, identifiers) = text.split_once("<h2>Identifiers</h2>").unwrap();
+        let address = badge["credentialSubject"]["id"].as_str().unwrap();
+        assert!(!shown.contains(address) && identifiers.contains(address));
     });
 }
 

@@ -6,11 +6,14 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
 use lyceum_credentials::issued::{self, Form, Issued};
 use lyceum_credentials::{badge_image, baking};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::USER;
 use serde_json::{Value, json};
 
 use super::{kept, verify};
@@ -96,13 +99,18 @@ struct Page<'p> {
     picture: &'static str,
     name: String,
     description: String,
+    /// What the learner is called; none, it is nobody of this server.
+    learner: Option<String>,
+    /// What the issuer says of the learner.
+    narrative: String,
     issuer: Party,
     creator: Option<Party>,
+    /// What the credential itself says of whom it is about.
     recipient: Vec<(&'static str, String)>,
     criteria: Party,
     evidence: Vec<Party>,
-    dates: Vec<(&'static str, String)>,
-    revoked: Option<(&'p str, &'p str)>,
+    dates: Vec<(&'static str, Date)>,
+    revoked: Option<(Date, &'p str)>,
     verified: bool,
     checks: Vec<verify::Shown>,
     has_jwt: bool,
@@ -114,6 +122,47 @@ struct Party {
     text: String,
     link: Option<String>,
     id: String,
+}
+
+/// A day as people write it, and as the credential does.
+struct Date {
+    day: String,
+    exact: String,
+}
+
+impl Date {
+    fn of(exact: &str) -> Self {
+        let at: Option<Timestamp> = exact.parse().ok();
+        let day = at.map_or_else(|| exact.to_owned(), written);
+        Self { day, exact: exact.to_owned() }
+    }
+}
+
+/// The day of an instant in UTC: 15 January 2026.
+fn written(at: Timestamp) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let text = at.to_string();
+    let mut parts = text.split(['-', 'T']);
+    let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok());
+    match (number(), number(), number()) {
+        (Some(year), Some(month @ 1..=12), Some(day)) => {
+            format!("{day} {} {year}", MONTHS[month - 1])
+        }
+        _ => text,
+    }
 }
 
 impl Party {
@@ -132,6 +181,7 @@ impl Party {
 async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
     let credential = Value::Object(issued.object()?);
     let report = verify::without_network(&context.app, issued.kept.body.clone().into()).await?;
+    let learner = learner(context, issued).await?;
     let subject = &credential["credentialSubject"];
     let achievement = &subject["achievement"];
     let name = [&credential["name"], &achievement["name"]].map(words);
@@ -143,6 +193,8 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
         },
         name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "Credential".into()),
         description: words(&achievement["description"]),
+        learner,
+        narrative: words(&subject["narrative"]),
         issuer: Party::of(&credential["issuer"], "url"),
         creator: Some(&achievement["creator"])
             .filter(|creator| !creator.is_null())
@@ -158,11 +210,12 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
         .into_iter()
         .map(|(label, member)| (label, words(&credential[member])))
         .filter(|(_, date)| !date.is_empty())
+        .map(|(label, date)| (label, Date::of(&date)))
         .collect(),
         revoked: issued
             .revoked
             .as_deref()
-            .map(|at| (at, issued.reason.as_deref().unwrap_or_default())),
+            .map(|at| (Date::of(at), issued.reason.as_deref().unwrap_or_default())),
         verified: report.is_verified(),
         checks: report.checks(),
         has_jwt: issued.issued_by.is_some() || issued.kept.form == Form::Jws,
@@ -176,9 +229,17 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
-/// Who got it: what was hashed stays so.
+/// What the learner is called, where this server issued the credential and knows the learner.
+async fn learner(context: &Context, issued: &Issued) -> Result<Option<String>> {
+    let Some(id) = issued.learner.clone() else { return Ok(None) };
+    let user = context.app.db.read(move |tx| fields::of_all(tx, &USER, [id.as_str()].into_iter()));
+    let name = user.await?.values().next().map(fields::full_name);
+    Ok(name.filter(|name| !name.is_empty()))
+}
+
+/// How the credential names whom it is about: what was hashed stays so.
 fn recipient(subject: &Value) -> Vec<(&'static str, String)> {
-    let mut shown = vec![("Id", words(&subject["id"]))];
+    let mut shown = vec![("Recipient's id", words(&subject["id"]))];
     let identities = subject.as_object().into_iter().flat_map(|s| body::objects(s, "identifier"));
     for identity in identities {
         let hash = identity.get("identityHash").map(words).unwrap_or_default();
