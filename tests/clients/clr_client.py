@@ -51,16 +51,29 @@ class Plain:
         self.http = httpx.AsyncClient(base_url=options.base)
         self.options = options
 
-    async def get(self, path):
+    async def send(self, method, path, **more):
         token = await self.http.post(self.options.auth, data={
             "grant_type": "client_credentials", "client_id": self.options.id, "client_secret": self.options.secret})
-        answer = await self.http.get(path, headers={"Authorization": f"Bearer {token.json()['access_token']}"})
+        headers = {"Authorization": f"Bearer {token.json()['access_token']}"}
+        answer = await self.http.request(method, path, headers=headers, **more)
         answer.raise_for_status()
         return answer.json()
+
+    async def get(self, path):
+        return await self.send("GET", path)
+
+    async def enroll(self):
+        """The learner whom the records are about."""
+        rostering = "/ims/oneroster/rostering/v1p2"
+        await self.send("POST", f"{rostering}/schools", json={"org": {"sourcedId": "school", "name": "A school", "type": "school"}})
+        await self.send("POST", f"{rostering}/users", json={"user": {
+            "sourcedId": "ada", "enabledUser": True, "givenName": "Ada", "familyName": "Lovelace",
+            "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "school"}}]}})
 
 
 async def upserting(check, clients):
     client, plain = clients
+    await plain.enroll()
     made = await client.credentials.upsert(record("fractions"))
     check.equal("the record has its id and name", (made.id, made.name), ("https://school.example/clr/ada", "Transcript"))
     check.that("it is signed", made.proof and made.proof[0].cryptosuite == "eddsa-rdfc-2022", made.proof)

@@ -6,18 +6,19 @@
 
 use std::borrow::Cow;
 
-use lyceum_core::text::hex;
+use lyceum_core::text::{hex, segment};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::body::{self, Object};
-use crate::definition::Definition;
+use crate::definition::{self, Definition};
 use crate::issued::{Form, Issued, Kept, New};
 use crate::issuer::Signer;
 use crate::repository::{definitions, issued as repository};
@@ -141,6 +142,10 @@ pub fn prepare(
             format!("no achievement '{}' is defined; create its badge first", request.achievement),
         ));
     };
+    if stored.deleted.is_some() {
+        let message = definition::deleted(&stored.definition.id);
+        return Err(Problem::invalid("achievementId", message));
+    }
     let Ok(user) = fields::in_use(tx, &USER, &request.user) else {
         let message = format!("no user '{}' exists; create it first", request.user);
         return Err(Problem::invalid("userId", message));
@@ -231,7 +236,26 @@ fn subject(
 
 /// The address of a user, which is the id of the learner in credentials.
 pub fn user_address(base_url: &str, user: &str) -> String {
-    format!("{base_url}{USERS}{}", utf8_percent_encode(user, NON_ALPHANUMERIC))
+    format!("{base_url}{USERS}{}", segment(user))
+}
+
+/// The user whom the id of a subject names: the address of a user, whatever the host is called, or `mailto:`
+/// and an e-mail address. None: nobody of this server.
+pub(crate) fn known_learner(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>> {
+    if let Some(email) = id.strip_prefix("mailto:") {
+        let Ok(email) = percent_decode_str(email).decode_utf8() else { return Ok(None) };
+        let found = roster::first_user_with_email(tx, &email)?;
+        let user = found.map(|user| fields::of(&user)).transpose()?;
+        return Ok(user.map(|user| fields::text(&user, "sourcedId").to_owned()));
+    }
+    let is_web = id.starts_with("https://") || id.starts_with("http://");
+    let Some((_, segment)) = id.rsplit_once("/users/").filter(|_| is_web) else { return Ok(None) };
+    let Ok(user) = percent_decode_str(segment).decode_utf8() else { return Ok(None) };
+    match fields::in_use(tx, &USER, &user) {
+        Ok(_) => Ok(Some(user.into_owned())),
+        Err(problem) if problem.kind == ProblemKind::NotFound => Ok(None),
+        Err(problem) => Err(problem),
+    }
 }
 
 /// The sourcedId in the address of a user of this server.

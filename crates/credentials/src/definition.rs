@@ -51,6 +51,8 @@ pub struct Stored {
     pub created: String,
     /// When this version was stored.
     pub updated: String,
+    /// When it was deleted.
+    pub deleted: Option<String>,
 }
 
 impl Definition {
@@ -184,10 +186,70 @@ pub(crate) fn profile(given: &Value, path: &str) -> Result<Value> {
     }
 }
 
-/// Stores a definition, or puts it in the place of the one with its id; its version, from 1. Badges
-/// that were issued before keep what they say.
-/// Errors: `Conflict` where another definition defines the achievement; `Invalid` where it is too large.
-pub fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> {
+/// Stores a new definition. The same definition again changes nothing, so that a request can be repeated.
+/// Answers its version and whether it is new.
+/// Errors: `Conflict` where another definition has its id or defines its achievement, or where the one with
+/// its id is deleted; `TooLarge`.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<(i64, bool)> {
+    let Some(known) = repository::find(tx, &definition.id)? else {
+        return Ok((put(tx, now, definition)?, true));
+    };
+    let id = &definition.id;
+    let conflict = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    if known.definition.id != *id {
+        return conflict(format!("id: '{id}' is the id of an achievement; choose another one"));
+    }
+    if known.deleted.is_some() {
+        return conflict(format!("id: {}", deleted(id)));
+    }
+    match known.definition.body == definition.body {
+        true => Ok((known.version, false)),
+        false => conflict(format!(
+            "id: a badge definition with the id '{id}' exists and says something else; send the new one \
+             to PUT …/badges/{{id}} to replace it"
+        )),
+    }
+}
+
+/// Puts a definition in the place of the one with that id, which may be deleted. Badges that were issued
+/// before keep what they say. Answers its version.
+/// Errors: `NotFound`; `Invalid` for a definition with another id; `PreconditionFailed` where the version is
+/// not the expected one; as [`create`].
+pub fn replace(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    definition: &Definition,
+    expected: Option<i64>,
+) -> Result<i64> {
+    let known = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
+    if known.definition.id != definition.id {
+        let message = format!("must be that of the badge definition, '{}'", known.definition.id);
+        return Err(Problem::invalid("id", message));
+    }
+    as_expected(&known, expected)?;
+    put(tx, now, definition)
+}
+
+/// Deletes a definition: no list shows it, and nobody can be awarded it. Badges that were issued before stay.
+/// Errors: `NotFound`; `PreconditionFailed` where the version is not the expected one.
+pub fn delete(tx: &mut Tx<'_>, now: Timestamp, id: &str, expected: Option<i64>) -> Result<()> {
+    let known = found(tx, id)?;
+    as_expected(&known, expected)?;
+    repository::delete(tx, &known.definition.id, now)
+}
+
+fn as_expected(known: &Stored, expected: Option<i64>) -> Result<()> {
+    match expected {
+        Some(expected) if expected != known.version => Err(Problem::new(
+            ProblemKind::PreconditionFailed,
+            "the badge definition has changed since it was read; read it again",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> {
     let bytes = serde_json::to_string(&definition.body).map_err(Problem::internal)?.len();
     if bytes > limits::CREDENTIAL_STORED_MAX_BYTES {
         let most = limits::CREDENTIAL_STORED_MAX_BYTES;
@@ -210,12 +272,27 @@ pub fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i
     repository::put(tx, definition, now)
 }
 
-/// The definition with that id, or the one of the achievement with that id. Errors: `NotFound`.
+/// The definition with that id, or the one of the achievement with that id.
+/// Errors: `NotFound`, which says of a deleted one that it is deleted.
 pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<Stored> {
-    repository::find(tx, id)?.ok_or_else(|| {
-        let message = format!("Unknown Object: no badge or achievement has the id '{id}'");
-        Problem::new(ProblemKind::NotFound, message)
-    })
+    let stored = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
+    match stored.deleted {
+        None => Ok(stored),
+        Some(_) => {
+            let message = format!("Unknown Object: {}", deleted(&stored.definition.id));
+            Err(Problem::new(ProblemKind::NotFound, message))
+        }
+    }
+}
+
+fn unknown(id: &str) -> Problem {
+    let message = format!("Unknown Object: no badge or achievement has the id '{id}'");
+    Problem::new(ProblemKind::NotFound, message)
+}
+
+/// Says that a definition is deleted, and how to restore it.
+pub(crate) fn deleted(id: &str) -> String {
+    format!("the badge definition '{id}' is deleted; send it to PUT …/badges/{{id}} to restore it")
 }
 
 /// A page of the definitions in the order of creation, and how many there are on all pages.

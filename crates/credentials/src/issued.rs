@@ -4,6 +4,8 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -233,7 +235,7 @@ pub fn public(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
 }
 
 /// Which part of the list of credentials.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Page {
     /// Credentials on it at most.
     pub limit: u64,
@@ -241,11 +243,23 @@ pub struct Page {
     pub offset: u64,
     /// Only those that are valid from later than this.
     pub since: Option<Timestamp>,
+    /// Only those about the user with this sourcedId.
+    pub learner: Option<String>,
 }
 
 /// A page of the credentials in the order of their validity, and how many there are on all pages.
-pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Issued>, u64)> {
+pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
     repository::list(tx, page)
+}
+
+/// [`list`], of a user who is known where the page is one user's. Errors: `NotFound` for an unknown user.
+pub fn list_of(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
+    if let Some(learner) = &page.learner
+        && roster::find(tx, &USER, learner)?.is_none()
+    {
+        return Err(Problem::not_found(USER.one, learner));
+    }
+    list(tx, page)
 }
 
 /// The credentials of a learner that this server issued and did not revoke, in the order of issue.

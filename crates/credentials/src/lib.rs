@@ -49,6 +49,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/V13__credentials.sql"),
     },
     Migration { version: 14, name: "clr", sql: include_str!("../migrations/V14__clr.sql") },
+    Migration {
+        version: 80,
+        name: "credentials_deleted",
+        sql: include_str!("../migrations/V80__credentials_deleted.sql"),
+    },
 ];
 
 /// An instant in whole seconds, as credentials write it: `2026-01-15T08:00:00Z`.

@@ -2,11 +2,12 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{CONTEXTS, Unsigned, Version};
-use crate::award::user_of_address;
+use crate::award::{known_learner, user_address};
 use crate::body::{self, Object};
 use crate::definition;
 use crate::issued::Form;
@@ -30,8 +31,10 @@ const MEMBERS: &[&str] = &[
 ];
 
 /// Reads a record that nobody has signed yet, and makes the credential of it: the issuer is `issuer`, the
-/// one that was sent becomes the creator of the achievements. Errors: `Invalid`, naming the member.
+/// one that was sent becomes the creator of the achievements. The subject is a user of this server: nobody
+/// learns here about whom nothing is known. Errors: `Invalid`, naming the member.
 pub fn unsigned(
+    tx: &mut Tx<'_>,
     now: Timestamp,
     base_url: &str,
     issuer: &Object,
@@ -46,6 +49,7 @@ pub fn unsigned(
     let Some(Value::Object(subject)) = given.get("credentialSubject") else {
         return Err(Problem::invalid("credentialSubject", "is required, an object"));
     };
+    let learner = learner(tx, base_url, subject)?;
     let mut credential = json!({
         "@context": contexts(given),
         "id": id,
@@ -60,7 +64,7 @@ pub fn unsigned(
     let made = Made { issuer, creator: given.get("issuer"), id: &id, valid_from };
     credential["credentialSubject"] = made.subject(subject)?;
     let version = Version {
-        learner: user_of_address(base_url, credential["credentialSubject"]["id"].as_str()),
+        learner: Some(learner),
         compiled_for: None,
         valid_from,
         given: Value::Object(given.clone()).to_string(),
@@ -69,6 +73,20 @@ pub fn unsigned(
         id,
     };
     Ok(Unsigned { version, credential })
+}
+
+/// The user whom the subject names. Errors: `Invalid` where it names none, or one whom nobody knows.
+fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object) -> Result<String> {
+    let path = "credentialSubject.id";
+    let form = format!("write the address of a user, such as {}", user_address(base_url, "ID"));
+    let Some(id) = body::opt_text(subject, "id", path)? else {
+        return Err(Problem::invalid(path, format!("is required; {form}")));
+    };
+    if !body::is_uri(id) {
+        return Err(Problem::invalid(path, format!("must be an absolute URI; {form}")));
+    }
+    known_learner(tx, id)?
+        .ok_or_else(|| Problem::invalid(path, format!("there is no user '{id}'; {form}")))
 }
 
 /// The contexts of a record of ours, and the further ones that were sent behind the standard's.
@@ -103,12 +121,7 @@ struct Made<'m> {
 impl Made<'_> {
     fn subject(&self, given: &Object) -> Result<Value> {
         let mut subject = Object::new();
-        if let Some(id) = body::opt_text(given, "id", "credentialSubject.id")? {
-            if !body::is_uri(id) {
-                return Err(Problem::invalid("credentialSubject.id", "must be an absolute URI"));
-            }
-            subject.insert("id".to_owned(), id.into());
-        }
+        subject.insert("id".to_owned(), given["id"].clone());
         subject.insert("type".to_owned(), json!(["ClrSubject"]));
         if let Some(identifier) = given.get("identifier").filter(|given| !given.is_null()) {
             subject.insert("identifier".to_owned(), identifier.clone());

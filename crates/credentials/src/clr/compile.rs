@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
@@ -12,7 +13,6 @@ use lyceum_roster::kinds::{
 };
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -95,15 +95,14 @@ pub fn compile(
     given.insert("validFrom".to_owned(), now.to_string().into());
     given.insert("partial".to_owned(), is_partial.into());
     given.insert("credentialSubject".to_owned(), without_empty(subject));
-    let mut unsigned = build::unsigned(now, base_url, issuer, &given)?;
-    unsigned.version.learner = Some(learner.clone());
+    let mut unsigned = build::unsigned(tx, now, base_url, issuer, &given)?;
     unsigned.version.compiled_for = Some(learner);
     Ok(unsigned)
 }
 
 /// The learner whose record is meant, and the id of the record.
 fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<(String, String)> {
-    match super::found(tx, base_url, id) {
+    match super::found_or_deleted(tx, base_url, id) {
         Ok(record) => match record.of.learner {
             Some(learner) => Ok((learner, record.of.id)),
             None => Err(Problem::invalid("id", "the record's subject is no user of this server")),
@@ -214,7 +213,7 @@ impl Found<'_> {
     }
 
     fn address(&self, kind: &Kind, id: &str) -> String {
-        let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
+        let id = segment(id);
         format!("{}{}/{}/{id}", self.base_url, kind.service.prefix(), kind.path)
     }
 

@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 
 use crate::body::{self, Object};
 use crate::issued::{self, Form, Page};
-use crate::issuer::Signer;
+use crate::issuer::{Issuer, Signer};
 use crate::repository::records as repository;
+use crate::status;
 
 pub use build::unsigned;
 pub use compile::compile;
@@ -62,6 +63,12 @@ pub struct Record {
     pub number: i64,
     /// When this version was stored.
     pub created: String,
+    /// When the record was deleted.
+    pub deleted: Option<String>,
+    /// When the record was revoked.
+    pub revoked: Option<String>,
+    /// Why it was revoked.
+    pub reason: Option<String>,
 }
 
 impl Record {
@@ -154,20 +161,127 @@ fn record_type(object: &Object) -> Result<()> {
     }
 }
 
-/// Stores a version of a record that was signed here. The same body again is no new version.
-pub fn put(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, Outcome)> {
+/// Gives a record its place in a status list of the issuer that signs it, so that it can be revoked. Each
+/// version has the same place.
+pub fn placed(
+    tx: &mut Tx<'_>,
+    base_url: &str,
+    issuer: &Issuer,
+    mut unsigned: Unsigned,
+) -> Result<Unsigned> {
+    let record = unsigned.version.id.as_str();
+    let place = match repository::place(tx, record, &issuer.id)? {
+        Some(place) => place,
+        None => {
+            let place = status::take(tx, &issuer.id)?;
+            repository::set_place(tx, record, &issuer.id, place)?;
+            repository::place(tx, record, &issuer.id)?.unwrap_or(place)
+        }
+    };
+    unsigned.credential["credentialStatus"] = status::entry(base_url, &issuer.id, place);
+    Ok(unsigned)
+}
+
+/// Stores a new record. The same body again changes nothing, so that a request can be repeated.
+/// Errors: `Conflict` where there is another record with its id; as [`put`].
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, Outcome)> {
     match repository::find(tx, &version.id)? {
-        None => Ok((repository::insert(tx, version, now)?, Outcome::Created)),
-        Some(known) if known.of.given == version.given => Ok((known, Outcome::Unchanged)),
-        Some(known) => Ok((repository::add(tx, &known, version, now)?, Outcome::Updated)),
+        Some(known) if known.deleted.is_none() && !is_same(&known, version) => Err(Problem::new(
+            ProblemKind::Conflict,
+            format!(
+                "id: a learner record with the id '{}' exists and says something else; send what is \
+                     new to PUT …/clr/{{id}}, which adds it",
+                version.id
+            ),
+        )),
+        _ => put(tx, now, version),
     }
 }
 
-/// Stores the version that follows the one with that number.
-/// Errors: `PreconditionFailed` where another followed it meanwhile.
+/// Stores a version of a record: the first one, or the next one. The same body again is no new version.
+/// Errors: `Conflict` for a record that is deleted or revoked.
+pub fn put(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, Outcome)> {
+    let Some(known) = repository::find(tx, &version.id)? else {
+        return Ok((repository::insert(tx, version, now)?, Outcome::Created));
+    };
+    if known.deleted.is_some() {
+        let message = format!("id: {}", deleted(&known.of.id));
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    if is_same(&known, version) {
+        return Ok((known, Outcome::Unchanged));
+    }
+    in_force(&known)?;
+    Ok((repository::add(tx, &known, version, now)?, Outcome::Updated))
+}
+
+/// Whether the version was sent before, in whatever order its members stood.
+fn is_same(known: &Record, version: &Version) -> bool {
+    let read = |text: &str| serde_json::from_str::<Value>(text).ok();
+    known.of.given == version.given
+        || read(&known.of.given).is_some_and(|before| read(&version.given) == Some(before))
+}
+
+/// Errors: `Conflict` for a record that is revoked.
+fn in_force(record: &Record) -> Result<()> {
+    match record.revoked {
+        None => Ok(()),
+        Some(_) => {
+            let message = format!("the learner record '{}' is revoked for good", record.of.id);
+            Err(Problem::new(ProblemKind::Conflict, message))
+        }
+    }
+}
+
+/// Says that a record is deleted, and how to restore it.
+fn deleted(id: &str) -> String {
+    format!(
+        "the learner record '{id}' is deleted; send what is new of it to PUT …/clr/{{id}} to restore it"
+    )
+}
+
+/// Deletes a record: no list shows it. Copies of it stay valid unless it is revoked.
+/// Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, now: Timestamp, base_url: &str, id: &str) -> Result<()> {
+    let known = found(tx, base_url, id)?;
+    repository::delete(tx, &known.of.id, now)
+}
+
+/// Revokes a record and all of its versions for good; one that is revoked already keeps its day and reason.
+/// Errors: `NotFound`; `Invalid` for one that was signed elsewhere.
+pub fn revoke(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    base_url: &str,
+    issuer: &Issuer,
+    id: &str,
+    reason: Option<&str>,
+) -> Result<Record> {
+    let known = found(tx, base_url, id)?;
+    let given: Option<Object> = serde_json::from_str(&known.of.given).ok();
+    if given.is_none_or(|given| given.contains_key("proof")) {
+        let message = "was signed elsewhere; only its issuer can revoke it";
+        return Err(Problem::invalid("id", message));
+    }
+    // A record from before there were places is named by the list of 1EdTech at least.
+    if !repository::has_place(tx, &known.of.id)? {
+        let place = status::take(tx, &issuer.id)?;
+        repository::set_place(tx, &known.of.id, &issuer.id, place)?;
+    }
+    if known.revoked.is_none() {
+        repository::revoke(tx, &known.of.id, reason, now)?;
+    }
+    found(tx, base_url, &known.of.id)
+}
+
+/// Stores the version that follows the one with that number; a deleted record is restored by it.
+/// Errors: `Conflict` for a record that is revoked; `PreconditionFailed` where another followed it meanwhile.
 pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, number: i64) -> Result<Record> {
     match repository::find(tx, &version.id)? {
-        Some(known) if known.number == number => repository::add(tx, &known, version, now),
+        Some(known) if known.number == number => {
+            in_force(&known)?;
+            repository::add(tx, &known, version, now)
+        }
         _ => Err(Problem::new(
             ProblemKind::PreconditionFailed,
             "the record has changed since it was read; send the update again",
@@ -185,8 +299,20 @@ pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<Outc
 }
 
 /// The newest version of the record with that id; of one that was compiled here the last part of its id
-/// is enough. Errors: `NotFound`.
+/// is enough. Errors: `NotFound`, which says of a deleted one that it is deleted.
 pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Record> {
+    let record = found_or_deleted(tx, base_url, id)?;
+    match record.deleted {
+        None => Ok(record),
+        Some(_) => {
+            let message = format!("Unknown Object: {}", deleted(&record.of.id));
+            Err(Problem::new(ProblemKind::NotFound, message))
+        }
+    }
+}
+
+/// [`found`], of deleted records too.
+pub fn found_or_deleted(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Record> {
     if let Some(record) = repository::find(tx, id)? {
         return Ok(record);
     }
@@ -218,7 +344,7 @@ pub fn versions(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Vec<Record>
 
 /// A page of the newest versions of records in the order of their validity, and how many records there
 /// are on all pages.
-pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Record>, u64)> {
+pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Record>, u64)> {
     repository::list(tx, page)
 }
 

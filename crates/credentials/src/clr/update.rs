@@ -27,6 +27,14 @@ pub fn updated(now: Timestamp, record: &Record, sent: &Object) -> Result<Object>
         return Err(Problem::invalid("id", message));
     }
     let before = given.clone();
+    let subject = |record: &Object| record.get("credentialSubject")?.get("id").cloned();
+    if let (Some(before), Some(sent)) = (subject(&before), subject(sent))
+        && before != sent
+    {
+        let message =
+            format!("must be that of the record, {before}; another learner has another record");
+        return Err(Problem::invalid("credentialSubject.id", message));
+    }
     let added = added(sent);
     for (name, value) in sent {
         let is_added =

@@ -6,7 +6,7 @@ use lyceum_store::{Row, Tx};
 
 use crate::definition::{Definition, Stored};
 
-const COLUMNS: &str = "id, achievement, body, version, created, updated";
+const COLUMNS: &str = "id, achievement, body, version, created, updated, deleted";
 
 fn read(row: &Row<'_>) -> Result<Stored> {
     let body = serde_json::from_str(row.text(2)?).map_err(Problem::internal)?;
@@ -19,10 +19,11 @@ fn read(row: &Row<'_>) -> Result<Stored> {
         version: row.int(3)?,
         created: row.text(4)?.to_owned(),
         updated: row.text(5)?.to_owned(),
+        deleted: row.opt_text(6)?.map(str::to_owned),
     })
 }
 
-/// The definition with that id, or of that achievement.
+/// The definition with that id, or of that achievement; deleted ones too.
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Stored>> {
     let sql = format!("SELECT {COLUMNS} FROM badge_definitions WHERE id = $1");
     match tx.query_one(&sql, &[id.into()], read)? {
@@ -38,18 +39,20 @@ pub(crate) fn of_achievement(tx: &mut Tx<'_>, id: &str) -> Result<Option<Stored>
 
 /// A page in the order of creation, and how many there are.
 pub(crate) fn list(tx: &mut Tx<'_>, limit: i64, offset: i64) -> Result<(Vec<Stored>, i64)> {
-    let sql = format!("SELECT {COLUMNS} FROM badge_definitions ORDER BY seq LIMIT $1 OFFSET $2");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM badge_definitions WHERE deleted IS NULL ORDER BY seq LIMIT $1 OFFSET $2"
+    );
     let mut found = Vec::new();
     tx.query(&sql, &[limit.into(), offset.into()], |row| {
         found.push(read(row)?);
         Ok(true)
     })?;
-    let total =
-        tx.query_one("SELECT COUNT(*) FROM badge_definitions", &[], |row| row.int(0))?.unwrap_or(0);
+    let count = "SELECT COUNT(*) FROM badge_definitions WHERE deleted IS NULL";
+    let total = tx.query_one(count, &[], |row| row.int(0))?.unwrap_or(0);
     Ok((found, total))
 }
 
-/// Adds a definition, or puts it in the place of the one with its id; its version.
+/// Adds a definition, or puts it in the place of the one with its id, deleted or not; its version.
 pub(crate) fn put(tx: &mut Tx<'_>, definition: &Definition, now: Timestamp) -> Result<i64> {
     let now = now.to_string();
     let body = serde_json::to_string(&definition.body).map_err(Problem::internal)?;
@@ -57,9 +60,19 @@ pub(crate) fn put(tx: &mut Tx<'_>, definition: &Definition, now: Timestamp) -> R
         "INSERT INTO badge_definitions (id, achievement, body, version, created, updated) \
          VALUES ($1, $2, $3, 1, $4, $4) ON CONFLICT (id) DO UPDATE SET \
          achievement = excluded.achievement, body = excluded.body, \
-         version = badge_definitions.version + 1, updated = excluded.updated RETURNING version",
+         version = badge_definitions.version + 1, updated = excluded.updated, deleted = NULL \
+         RETURNING version",
         &[(&definition.id).into(), (&definition.achievement).into(), (&body).into(), (&now).into()],
         |row| row.int(0),
     )?;
     version.ok_or_else(|| Problem::internal("a definition was not put"))
+}
+
+/// Marks a definition as deleted.
+pub(crate) fn delete(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
+    let now = now.to_string();
+    let sql = "UPDATE badge_definitions SET deleted = $1, updated = $1, version = version + 1 \
+               WHERE id = $2 AND deleted IS NULL";
+    tx.send(sql, &[(&now).into(), id.into()])?;
+    Ok(())
 }

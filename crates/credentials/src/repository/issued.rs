@@ -115,8 +115,8 @@ pub(crate) fn revoke(
     Ok(())
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Issued>, u64)> {
-    super::page(tx, COLUMNS, "issued_credentials r", "", page, read)
+pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
+    super::page(tx, COLUMNS, "issued_credentials r", "", "1 = 1", page, read)
 }
 
 pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Issued>> {
@@ -133,12 +133,15 @@ pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<
     Ok(found)
 }
 
-/// The revoked credentials of an issuer of this server: their ids and reasons.
+/// The revoked credentials and learner records of an issuer of this server: their ids and reasons.
 pub(crate) fn revoked(tx: &mut Tx<'_>, issuer: &str) -> Result<Vec<(String, Option<String>)>> {
     let mut found = Vec::new();
     tx.query(
-        "SELECT credential, reason FROM issued_credentials \
-         WHERE issued_by = $1 AND revoked IS NOT NULL ORDER BY seq",
+        "SELECT credential, reason, revoked FROM issued_credentials \
+         WHERE issued_by = $1 AND revoked IS NOT NULL \
+         UNION ALL SELECT r.id, r.reason, r.revoked FROM learner_records r \
+         JOIN learner_record_places p ON p.record = r.id \
+         WHERE p.issuer = $1 AND r.revoked IS NOT NULL ORDER BY 3, 1",
         &[issuer.into()],
         |row| {
             found.push((row.text(0)?.to_owned(), row.opt_text(1)?.map(str::to_owned)));

@@ -12,26 +12,32 @@ use lyceum_store::{Row, Sql, Tx};
 
 use crate::issued::Page;
 
-/// A page of the rows that are valid after `page.since`, in the order of time, and how many there are.
-/// The table is called `r`; `join` brings columns that the number of rows does not depend on.
+/// A page of the rows that are valid after `page.since` and about `page.learner`, in the order of time, and
+/// how many there are. The table is called `r`; `join` brings columns that the number of rows does not
+/// depend on; `only` is a condition that all rows fulfil.
 fn page<T>(
     tx: &mut Tx<'_>,
     columns: &str,
     table: &str,
     join: &str,
-    page: Page,
+    only: &str,
+    page: &Page,
     read: impl Fn(&Row<'_>) -> Result<T>,
 ) -> Result<(Vec<T>, u64)> {
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let since = page.since.map(|since| since.to_string());
-    let newer = |sql: &mut Sql| {
+    let chosen = |sql: &mut Sql| {
+        sql.push(&format!(" WHERE {only}"));
         if let Some(since) = &since {
-            sql.push(" WHERE r.valid_from > ").bind(since.as_str());
+            sql.push(" AND r.valid_from > ").bind(since.as_str());
+        }
+        if let Some(learner) = &page.learner {
+            sql.push(" AND r.learner = ").bind(learner.as_str());
         }
     };
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!("SELECT {columns} FROM {table} {join}"));
-    newer(&mut sql);
+    chosen(&mut sql);
     sql.push(" ORDER BY r.valid_from, r.seq LIMIT ").bind(number(page.limit));
     sql.push(" OFFSET ").bind(number(page.offset));
     let mut found = Vec::new();
@@ -41,7 +47,7 @@ fn page<T>(
     })?;
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!("SELECT COUNT(*) FROM {table}"));
-    newer(&mut sql);
+    chosen(&mut sql);
     let total = tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
     Ok((found, u64::try_from(total).unwrap_or(0)))
 }

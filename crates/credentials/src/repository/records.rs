@@ -6,9 +6,10 @@ use lyceum_store::{Row, Tx};
 
 use crate::clr::{Record, Version};
 use crate::issued::{Form, Page};
+use crate::status::Place;
 
 const COLUMNS: &str = "r.id, r.learner, r.compiled_for, v.valid_from, v.given, v.form, v.body, \
-                       v.version, v.created";
+                       v.version, v.created, r.deleted, r.revoked, r.reason";
 
 fn read(row: &Row<'_>) -> Result<Record> {
     let own = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
@@ -24,13 +25,16 @@ fn read(row: &Row<'_>) -> Result<Record> {
         },
         number: row.int(7)?,
         created: row.text(8)?.to_owned(),
+        deleted: own(9)?,
+        revoked: own(10)?,
+        reason: own(11)?,
     })
 }
 
 const JOIN_NEWEST: &str =
     "JOIN learner_record_versions v ON v.record = r.seq AND v.version = r.version";
 
-/// The newest version of a record.
+/// The newest version of a record, deleted or not.
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Record>> {
     let sql = format!("SELECT {COLUMNS} FROM learner_records r {JOIN_NEWEST} WHERE r.id = $1");
     tx.query_one(&sql, &[id.into()], read)
@@ -80,7 +84,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, version: &Version, now: Timestamp) -> Resu
     again(tx, &version.id)
 }
 
-/// Adds a version to a record.
+/// Adds a version to a record; one that was deleted is restored by it.
 pub(crate) fn add(
     tx: &mut Tx<'_>,
     known: &Record,
@@ -90,7 +94,7 @@ pub(crate) fn add(
     let (now, valid_from) = (now.to_string(), version.valid_from.to_string());
     let number = known.number + 1;
     let seq = tx.query_one(
-        "UPDATE learner_records SET version = $1, valid_from = $2, updated = $3, \
+        "UPDATE learner_records SET version = $1, valid_from = $2, updated = $3, deleted = NULL, \
          learner = COALESCE($4, learner), compiled_for = COALESCE($5, compiled_for) \
          WHERE id = $6 RETURNING seq",
         &[
@@ -136,6 +140,53 @@ fn again(tx: &mut Tx<'_>, id: &str) -> Result<Record> {
     find(tx, id)?.ok_or_else(|| Problem::internal("a learner record that was written is gone"))
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<(Vec<Record>, u64)> {
-    super::page(tx, COLUMNS, "learner_records r", JOIN_NEWEST, page, read)
+pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Record>, u64)> {
+    let kept = "r.deleted IS NULL";
+    super::page(tx, COLUMNS, "learner_records r", JOIN_NEWEST, kept, page, read)
+}
+
+/// Marks a record as deleted.
+pub(crate) fn delete(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
+    let now = now.to_string();
+    let sql = "UPDATE learner_records SET deleted = $1, updated = $1 WHERE id = $2";
+    tx.send(sql, &[(&now).into(), id.into()])?;
+    Ok(())
+}
+
+/// Marks a record as revoked, with all of its versions.
+pub(crate) fn revoke(
+    tx: &mut Tx<'_>,
+    id: &str,
+    reason: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
+    let now = now.to_string();
+    let sql = "UPDATE learner_records SET revoked = $1, reason = $2, updated = $1 \
+               WHERE id = $3 AND revoked IS NULL";
+    tx.send(sql, &[(&now).into(), reason.into(), id.into()])?;
+    Ok(())
+}
+
+/// The place of the record in the status lists of an issuer.
+pub(crate) fn place(tx: &mut Tx<'_>, record: &str, issuer: &str) -> Result<Option<Place>> {
+    let sql = "SELECT list, place FROM learner_record_places WHERE record = $1 AND issuer = $2";
+    tx.query_one(sql, &[record.into(), issuer.into()], |row| {
+        Ok(Place { list: row.int(0)?, index: row.int(1)? })
+    })
+}
+
+/// Whether the record has a place in a status list of any issuer.
+pub(crate) fn has_place(tx: &mut Tx<'_>, record: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM learner_record_places WHERE record = $1 LIMIT 1";
+    Ok(tx.query_one(sql, &[record.into()], |_| Ok(()))?.is_some())
+}
+
+/// Gives the record a place in the status lists of an issuer, unless another request gave it one meanwhile.
+pub(crate) fn set_place(tx: &mut Tx<'_>, record: &str, issuer: &str, place: Place) -> Result<()> {
+    tx.send(
+        "INSERT INTO learner_record_places (record, issuer, list, place) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT DO NOTHING",
+        &[record.into(), issuer.into(), place.list.into(), place.index.into()],
+    )?;
+    Ok(())
 }

@@ -44,12 +44,15 @@ pub(crate) fn exists(tx: &mut Tx<'_>, issuer: &str, list: i64) -> Result<bool> {
     Ok(tx.query_one(sql, &[issuer.into(), list.into()], |_| Ok(()))?.is_some())
 }
 
-/// The places of a list whose credentials are revoked.
+/// The places of a list whose credentials or learner records are revoked.
 pub(crate) fn revoked(tx: &mut Tx<'_>, issuer: &str, list: i64) -> Result<Vec<i64>> {
     let mut places = Vec::new();
     tx.query(
         "SELECT status_index FROM issued_credentials \
-         WHERE issued_by = $1 AND status_list = $2 AND revoked IS NOT NULL",
+         WHERE issued_by = $1 AND status_list = $2 AND revoked IS NOT NULL \
+         UNION ALL SELECT p.place FROM learner_record_places p \
+         JOIN learner_records r ON r.id = p.record \
+         WHERE p.issuer = $1 AND p.list = $2 AND r.revoked IS NOT NULL",
         &[issuer.into(), list.into()],
         |row| {
             places.push(row.int(0)?);

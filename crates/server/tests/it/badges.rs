@@ -106,7 +106,7 @@ fn a_definition_is_stored_as_it_was_sent() {
         assert_eq!(made, definition());
         let mut changed = definition();
         changed["name"] = "Master of mathematics".into();
-        client.post("/badges").json(&changed).expect(200);
+        client.put(&definition_path()).json(&changed).expect(200);
         now_and_after_restart(server, |_, client| {
             for id in [
                 "https://example.org/badges/math-master",
@@ -126,6 +126,15 @@ fn a_definition_is_stored_as_it_was_sent() {
         });
         server.client().get("/badges/none").expect(404);
     });
+}
+
+pub(crate) fn definition_path() -> String {
+    format!("/badges/{}", escaped(definition()["id"].as_str().unwrap()))
+}
+
+/// What an error answer says is wrong.
+pub(crate) fn told(reply: &Reply) -> String {
+    reply.json::<Value>()["imsx_description"].as_str().unwrap_or_default().to_owned()
 }
 
 #[test]

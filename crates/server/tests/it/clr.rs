@@ -4,7 +4,7 @@ use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
 
-use crate::badges::{award, awarded, escaped, school};
+use crate::badges::{award, awarded, escaped, local, now_and_after_restart, school, told};
 
 const CLR: &str = "/ims/clr/v2p0";
 
@@ -59,6 +59,7 @@ fn names(achievements: &Value) -> Vec<&str> {
 fn a_record_is_kept_as_sent_and_served_signed() {
     both(|server| {
         let client = server.client();
+        school(&client);
         let made = post(&client, "/credentials/", &document(), 201);
         let subject = &made["credentialSubject"];
         assert_eq!((&made["id"], &subject["type"]), (&document()["id"], &json!(["ClrSubject"])));
@@ -73,6 +74,7 @@ fn a_record_is_kept_as_sent_and_served_signed() {
         verifies(&client, &made);
         // The same again is no new version.
         assert_eq!(post(&client, "/clr", &document(), 200), made);
+        assert_eq!(post(&client, "/credentials/", &document(), 200), made);
         for round in 0..2 {
             if round == 1 {
                 server.restart();
@@ -95,6 +97,7 @@ fn a_record_is_kept_as_sent_and_served_signed() {
 fn an_update_adds_achievements_and_keeps_the_history() {
     both(|server| {
         let client = server.client();
+        school(&client);
         let made = post(&client, "/clr", &document(), 201);
         let geometry = json!({"id": "https://example.org/achievements/geometry", "type": ["Achievement"], "name": "Geometry", "description": "Masters geometry"});
         let put = |body: &Value, status: u16| -> Value {
@@ -190,7 +193,14 @@ fn nested_credentials_keep_their_proofs_or_get_one() {
 fn what_is_no_record_is_refused_by_name() {
     both(|server| {
         let client = server.client();
-        let broken: [(&str, Value, &str); 6] = [
+        school(&client);
+        let other = json!("https://example.org/ims/oneroster/rostering/v1p2/users/nobody");
+        let broken: [(&str, Value, &str); 11] = [
+            ("/credentialSubject/id", Value::Null, "credentialSubject.id"),
+            ("/credentialSubject/id", json!(""), "credentialSubject.id"),
+            ("/credentialSubject/id", other, "credentialSubject.id"),
+            ("/credentialSubject/id", json!("mailto:nobody@example.org"), "credentialSubject.id"),
+            ("/credentialSubject/id", json!("did:example:nobody"), "credentialSubject.id"),
             ("/id", json!("no uri"), "id"),
             ("/type", json!(["VerifiableCredential"]), "type"),
             ("/credentialSubject", json!([]), "credentialSubject"),
@@ -214,6 +224,131 @@ fn what_is_no_record_is_refused_by_name() {
         }
         client.post(&format!("{CLR}/clr")).body("application/json", "{").expect(400);
         client.post(&format!("{CLR}/clr")).body("text/plain", "x").expect(422);
+    });
+}
+
+#[test]
+fn posting_a_record_again_is_a_retry_and_another_one_a_conflict() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let made = post(&client, "/clr", &document(), 201);
+        let mut reordered = document();
+        let id = reordered.as_object_mut().unwrap().remove("id").unwrap();
+        reordered["id"] = id;
+        assert_eq!(post(&client, "/clr", &reordered, 200), made);
+        let mut other = document();
+        other["credentialSubject"]["achievement"][0]["name"] = "Geometry".into();
+        let refused = client.post("/clr").json(&other).expect(409);
+        assert!(told(&refused).contains("PUT …/clr/{id}"), "{}", told(&refused));
+        assert_eq!(get(&client, &path(&made)), made);
+        // Another learner has another record.
+        let mut moved = document();
+        moved["credentialSubject"]["id"] =
+            "https://example.org/ims/oneroster/rostering/v1p2/users/ben".into();
+        moved["credentialSubject"]["achievement"][0]["name"] = "Geometry".into();
+        client.put(&path(&made)).json(&moved).expect(422);
+    });
+}
+
+#[test]
+fn a_learner_is_known_by_address_or_email() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let own = format!("{}/ims/oneroster/rostering/v1p2/users/ada", server.address());
+        for (n, id) in [own.as_str(), "https://example.org/users/ben", "mailto:Ada@example.org"]
+            .into_iter()
+            .enumerate()
+        {
+            let mut sent = document();
+            sent["id"] = format!("https://example.org/clr/{n}").into();
+            sent["credentialSubject"]["id"] = id.into();
+            let made = post(&client, "/clr", &sent, 201);
+            assert_eq!(made["credentialSubject"]["id"], id);
+        }
+        client.delete("/ims/oneroster/rostering/v1p2/users/ben").expect(204);
+        let mut sent = document();
+        sent["id"] = "https://example.org/clr/deleted".into();
+        sent["credentialSubject"]["id"] = "https://example.org/users/ben".into();
+        post(&client, "/clr", &sent, 422);
+    });
+}
+
+#[test]
+fn a_revoked_record_is_revoked_with_all_of_its_versions() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let first = post(&client, "/clr", &document(), 201);
+        let geometry = json!({"id": "https://example.org/achievements/geometry", "type": ["Achievement"], "name": "Geometry", "description": "Masters geometry"});
+        let second: Value =
+            client.put(&path(&first)).json(&json!({"achievement": [geometry]})).expect(200).json();
+        assert_eq!(first["credentialStatus"], second["credentialStatus"]);
+        verifies(&client, &second);
+        let other = json!({"achievementId": award()["achievementId"], "userId": "ada"});
+        client.post("/badges").json(&crate::badges::definition()).expect(201);
+        let badge: Value = client.post("/assertions").json(&other).expect(201).json();
+        assert_ne!(badge["credentialStatus"]["id"], first["credentialStatus"]["id"]);
+        let revoke = format!("{}/revoke", path(&first));
+        let revoked: Value =
+            client.post(&revoke).json(&json!({"reason": "Another person's"})).expect(200).json();
+        assert_eq!(revoked["verification"]["verified"], false, "{revoked:#}");
+        client.post(&revoke).json(&json!({"reason": "Another reason"})).expect(200);
+        now_and_after_restart(server, |server, client| {
+            for (version, verified) in [(&first, false), (&second, false), (&badge, true)] {
+                let report: Value = client.post("/verify").json(version).expect(200).json();
+                assert_eq!(report["verification"]["verified"], verified, "{report:#}");
+            }
+            let list = local(server, &first["credentialStatus"]["statusListCredential"]);
+            server.anonymous().get(&list).expect(200);
+            let told: Value =
+                server.anonymous().get("/issuers/server/revocations").expect(200).json();
+            let entry = &told["revokedCredential"][0];
+            assert_eq!(
+                (&entry["id"], &entry["revocationReason"]),
+                (&first["id"], &json!("Another person's"))
+            );
+            client.put(&path(&first)).json(&json!({"name": "Anew"})).expect(409);
+            let mut anew = document();
+            anew["name"] = "Anew".into();
+            client.post(&format!("{CLR}/credentials")).json(&anew).expect(409);
+        });
+        client.post(&format!("{CLR}/clr/none/revoke")).json(&json!({})).expect(404);
+    });
+}
+
+#[test]
+fn a_deleted_record_says_so_and_is_restored_by_put() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let made = post(&client, "/clr", &document(), 201);
+        client.delete(&path(&made)).expect(204);
+        now_and_after_restart(server, |_, client| {
+            for (reply, what) in [
+                (client.get(&path(&made)).expect(404), "read"),
+                (client.get(&format!("{}/versions", path(&made))).expect(404), "versions"),
+                (client.delete(&path(&made)).expect(404), "delete"),
+                (client.post("/clr").json(&document()).expect(409), "create"),
+                (
+                    client.post(&format!("{CLR}/credentials")).json(&document()).expect(409),
+                    "upsert",
+                ),
+            ] {
+                let told = told(&reply);
+                let is_told = told.contains("is deleted") && told.contains("PUT …/clr/{id}");
+                assert!(is_told, "{what}: {told}");
+            }
+            let listed = get(client, &format!("{CLR}/credentials"));
+            assert_eq!(listed["credential"], json!([]));
+        });
+        let client = server.client();
+        let restored: Value =
+            client.put(&path(&made)).json(&json!({"name": "Restored"})).expect(200).json();
+        assert_eq!(restored["credentialSubject"]["achievement"][0]["name"], "Algebra");
+        assert_eq!(get(&client, &path(&made)), restored);
+        assert_eq!(get(&client, &format!("{CLR}/credentials"))["credential"], json!([restored]));
     });
 }
 

@@ -7,6 +7,7 @@ mod assessment_lists;
 mod assessment_writes;
 mod assignments;
 mod authorisation;
+mod badge_writes;
 mod badges;
 mod bodies;
 mod case;

@@ -4,37 +4,35 @@ use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{
     ClrCredentialReadonly, ClrCredentialUpsert, CredentialsRead, CredentialsWrite,
 };
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::clr::{self, Outcome, Record, Unsigned, Version};
 use lyceum_credentials::issued::{Form, Page};
 use lyceum_credentials::issuer::Signer;
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::credentials::{
     MEDIA, PAGED, as_jwt, by_forms, check_own, credential, credentials, is_jws, is_rsa_wanted,
-    list_of, list_parameters, own_issuer, paged, signer, since, slice, text, wants_jws,
+    list_of, list_parameters, own_issuer, paged, reason, report, signer, since, slice, text,
+    verified, wants_jws,
 };
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
-use crate::route::{Access, Place, Route, get, post, put};
+use crate::route::{Access, Place, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     let reads: Access = [ClrCredentialReadonly, CredentialsRead].into();
     let writes: Access = [ClrCredentialUpsert, CredentialsWrite].into();
-    let create = |path: &'static str, name: &'static str| {
-        post(path, writes, posted)
-            .named(name)
-            .says("Keeps a learner record and signs it; with the id of one that is there as its new version.")
+    let create = |route: Route| {
+        route
             .reads_as(MEDIA)
             .reads(json!({ "type": "object" }))
             .reads_up_to(limits::CLR_MAX_BYTES)
             .answers(201, "The record, signed.", credential())
-            .answers(200, "A new version of it, signed.", credential())
             .answers_empty(304, "It was signed elsewhere, and the one that is kept is as new.")
     };
     vec![
@@ -45,8 +43,18 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .answers(200, "The page.", credentials())
         .with_headers(PAGED),
-        create("/credentials", "upsertClrCredential"),
-        create("/clr", "createClr"),
+        create(
+            post("/credentials", writes, |context| posted(context, Existing::Replaced))
+                .named("upsertClrCredential")
+                .says("Keeps a learner record and signs it; with the id of one that is there as its new version."),
+        )
+        .answers(200, "A new version of it, signed.", credential()),
+        create(
+            post("/clr", writes, |context| posted(context, Existing::Conflicts))
+                .named("createClr")
+                .says("Keeps a new learner record and signs it. The same record again changes nothing; another one with its id is a conflict."),
+        )
+        .answers(200, "The same record is kept already.", credential()),
         get("/clr/{id}", reads, read)
             .named("getClr")
             .says("A record, as it was signed last.")
@@ -56,10 +64,19 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The record.", credential()),
         put("/clr/{id}", writes, updated)
             .named("updateClr")
-            .says("Adds achievements to a record, or changes them: a new version, signed.")
+            .says("Adds achievements to a record, or changes them: a new version, signed. A deleted record is restored.")
             .reads(json!({ "type": "object" }))
             .reads_up_to(limits::CLR_MAX_BYTES)
             .answers(200, "The new version.", credential()),
+        delete("/clr/{id}", writes, deleted)
+            .named("deleteClr")
+            .says("Deletes a record. Copies of it stay valid unless it was revoked before.")
+            .answers_empty(204, "Deleted; PUT restores it."),
+        post("/clr/{id}/revoke", writes, revoked)
+            .named("revokeClr")
+            .says("Revokes a record that this server signed, with all of its versions, for good.")
+            .reads(json!({ "type": "object", "properties": { "reason": { "type": "string" } } }))
+            .answers(200, "Revoked, now or before.", verified()),
         get("/clr/{id}/achievements", reads, achievements)
             .named("getClrAchievements")
             .says("The achievements of a record and of the credentials in it, each once.")
@@ -82,13 +99,23 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn listed(context: Context) -> Result<Answer> {
     let slice = slice(&context)?;
-    let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)? };
-    let (found, total) = context.app.db.read(move |tx| clr::list(tx, page)).await?;
+    let page =
+        Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner: None };
+    let (found, total) = context.app.db.read(move |tx| clr::list(tx, &page)).await?;
     let by_form = found.iter().map(|record| (record.of.form, record.of.body.as_str()));
     Ok(paged(by_forms(by_form)?, &context, &slice, total))
 }
 
-async fn posted(context: Context) -> Result<Answer> {
+/// What happens to the record that has the id of the one that is sent.
+#[derive(Clone, Copy)]
+enum Existing {
+    /// The one that is sent becomes its new version: the standard's upsert.
+    Replaced,
+    /// It stays, and the one that is sent is refused unless it is the same.
+    Conflicts,
+}
+
+async fn posted(context: Context, existing: Existing) -> Result<Answer> {
     if is_jws(&context) {
         return upserted(&context, clr::signed_jws(context.text()?)?).await;
     }
@@ -101,9 +128,25 @@ async fn posted(context: Context) -> Result<Answer> {
         return upserted(&context, clr::signed(&given, context.text()?.trim())?).await;
     }
     let signer = signer(&context).await?;
+    let unsigned = unsigned(&context, &signer, given).await?;
+    kept(&context, signer, unsigned, existing).await
+}
+
+/// The record before it is signed.
+async fn unsigned(context: &Context, signer: &Signer, given: Object) -> Result<Unsigned> {
+    let (now, base_url) = (context.app.clock.now(), context.base_url().to_owned());
+    let profile = signer.issuer.profile.clone();
+    let read = move |tx: &mut Tx<'_>| clr::unsigned(tx, now, &base_url, &profile, &given);
+    context.app.db.read(read).await
+}
+
+/// The record, signed. It has a place in a status list.
+async fn signed(context: &Context, signer: Signer, unsigned: Unsigned) -> Result<Version> {
+    let (base_url, issuer) = (context.base_url().to_owned(), signer.issuer.clone());
+    let place = move |tx: &mut Tx<'_>| clr::placed(tx, &base_url, &issuer, unsigned.clone());
+    let unsigned = context.app.db.write(place).await?;
     let now = context.app.clock.now();
-    let unsigned = clr::unsigned(now, context.base_url(), &signer.issuer.profile, &given)?;
-    kept(&context, signer, unsigned).await
+    apart(move || unsigned.sign(&signer, now)).await
 }
 
 /// Keeps a record that was signed elsewhere, and answers it as it was sent.
@@ -125,16 +168,24 @@ async fn upserted(context: &Context, version: Version) -> Result<Answer> {
 }
 
 /// Signs a record and keeps it.
-async fn kept(context: &Context, signer: Signer, unsigned: Unsigned) -> Result<Answer> {
+async fn kept(
+    context: &Context,
+    signer: Signer,
+    unsigned: Unsigned,
+    existing: Existing,
+) -> Result<Answer> {
+    let version = signed(context, signer, unsigned).await?;
     let now = context.app.clock.now();
-    let version = apart(move || unsigned.sign(&signer, now)).await?;
-    let (record, outcome) = context.app.db.write(move |tx| clr::put(tx, now, &version)).await?;
+    let keep = move |tx: &mut Tx<'_>| match existing {
+        Existing::Replaced => clr::put(tx, now, &version),
+        Existing::Conflicts => clr::create(tx, now, &version),
+    };
+    let (record, outcome) = context.app.db.write(keep).await?;
     let status = match outcome {
         Outcome::Created => StatusCode::CREATED,
         Outcome::Updated | Outcome::Unchanged => StatusCode::OK,
     };
-    let id = utf8_percent_encode(&record.of.id, NON_ALPHANUMERIC);
-    let location = format!("{}/ims/clr/v2p0/clr/{id}", context.base_url());
+    let location = format!("{}/ims/clr/v2p0/clr/{}", context.base_url(), segment(&record.of.id));
     Ok(shown(&record).status(status).header(header::LOCATION, location))
 }
 
@@ -175,7 +226,9 @@ async fn read(context: Context) -> Result<Answer> {
 
 async fn updated(context: Context) -> Result<Answer> {
     let sent = body::parse(&context.body)?;
-    let record = found(&context).await?;
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id);
+    let record = context.app.db.read(find).await?;
     let expected = etag::expected(&context)?;
     if expected.is_some_and(|expected| expected != record.number) {
         let message = "the record has changed since it was read; read it again";
@@ -184,11 +237,39 @@ async fn updated(context: Context) -> Result<Answer> {
     let now = context.app.clock.now();
     let given: Object = clr::updated(now, &record, &sent)?;
     let signer = signer(&context).await?;
-    let unsigned = clr::unsigned(now, context.base_url(), &signer.issuer.profile, &given)?;
+    let unsigned = unsigned(&context, &signer, given).await?;
     let number = record.number;
-    let version = apart(move || unsigned.sign(&signer, now)).await?;
+    let version = signed(&context, signer, unsigned).await?;
     let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, number);
     Ok(shown(&context.app.db.write(write).await?))
+}
+
+async fn deleted(context: Context) -> Result<Answer> {
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| clr::delete(tx, now, &base_url, &id)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn revoked(context: Context) -> Result<Answer> {
+    let reason = reason(&context)?;
+    let issuer = signer(&context).await?.issuer;
+    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let now = context.app.clock.now();
+    let revoke =
+        move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &issuer, &id, reason.as_deref());
+    let record = context.app.db.write(revoke).await?;
+    let report = report(&context.app, record.of.body.clone().into()).await?;
+    let mut revoked = json!({ "at": record.revoked });
+    if let Some(reason) = &record.reason {
+        revoked["reason"] = reason.as_str().into();
+    }
+    let credential = record.object()?;
+    Ok(Answer::of(&json!({
+        "credential": credential,
+        "revoked": revoked,
+        "verification": report.shown(),
+    })))
 }
 
 async fn achievements(context: Context) -> Result<Answer> {
@@ -230,5 +311,5 @@ async fn compiled(context: Context) -> Result<Answer> {
     let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id);
     let deadline = std::time::Duration::from_millis(limits::COURSE_READ_MAX_MS);
     let unsigned = context.app.db.scan(deadline, compile).await?;
-    kept(&context, signer, unsigned).await
+    kept(&context, signer, unsigned, Existing::Replaced).await
 }

@@ -10,6 +10,7 @@ use lyceum_console::badges::{
     RECORDS, Tab, Verified, Verify,
 };
 use lyceum_console::{Cell, Choice, Facts, List, Row, screens, words};
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::award::Request;
 use lyceum_credentials::body::Object;
@@ -19,7 +20,6 @@ use lyceum_credentials::issued::{self, Issued, Page};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::students::{link as student_link, name as learner_name};
@@ -53,7 +53,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// The page of a credential.
 fn link(id: &str) -> String {
-    format!("/console/badges/credentials/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/console/badges/credentials/{}", segment(id))
 }
 
 /// As many as a page can show.
@@ -61,9 +61,9 @@ const MOST: u64 = limits::CONSOLE_CREDENTIALS_MAX_COUNT;
 
 /// The newest of a list that begins with the oldest, as many as a page can show.
 fn newest<T>(mut list: impl FnMut(Page) -> Result<(Vec<T>, u64)>) -> Result<Vec<T>> {
-    let (_, total) = list(Page { limit: 0, offset: 0, since: None })?;
+    let (_, total) = list(Page::default())?;
     let (mut found, _) =
-        list(Page { limit: MOST, offset: total.saturating_sub(MOST), since: None })?;
+        list(Page { limit: MOST, offset: total.saturating_sub(MOST), ..Page::default() })?;
     found.reverse();
     Ok(found)
 }
@@ -73,7 +73,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
         .app
         .db
         .scan(deadline(), |tx| {
-            let found = newest(|page| issued::list(tx, page))?;
+            let found = newest(|page| issued::list(tx, &page))?;
             let names = names(tx, found.iter().filter_map(|issued| issued.learner.as_deref()))?;
             Ok((found, names))
         })
@@ -153,11 +153,7 @@ fn names<'i>(
     ids: impl Iterator<Item = &'i str>,
 ) -> Result<HashMap<String, String>> {
     let users = fields::of_all(tx, &USER, ids)?;
-    let name = |user: &Object| {
-        let names = [fields::text(user, "givenName"), fields::text(user, "familyName")].join(" ");
-        names.trim().to_owned()
-    };
-    Ok(users.iter().map(|(id, user)| (id.clone(), name(user))).collect())
+    Ok(users.iter().map(|(id, user)| (id.clone(), fields::full_name(user))).collect())
 }
 
 async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -166,7 +162,7 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
         .db
         .scan(deadline(), |tx| {
             let (stored, _) = definition::list(tx, MOST, 0)?;
-            Ok((stored, newest(|page| issued::list(tx, page))?))
+            Ok((stored, newest(|page| issued::list(tx, &page))?))
         })
         .await?;
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -178,7 +174,7 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = stored.iter().map(|stored| {
         let achievement = &stored.definition.achievement;
         let count = counts.get(achievement).copied().unwrap_or_default();
-        let chosen = utf8_percent_encode(achievement, NON_ALPHANUMERIC);
+        let chosen = segment(achievement);
         vec![
             Cell::text(stored.definition.name())
                 .to(format!("/console/badges/issue?achievement={chosen}")),
@@ -202,7 +198,7 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
         .app
         .db
         .scan(deadline(), |tx| {
-            let found = newest(|page| clr::list(tx, page))?;
+            let found = newest(|page| clr::list(tx, &page))?;
             let names = names(tx, found.iter().filter_map(|record| record.of.learner.as_deref()))?;
             Ok((found, names))
         })
@@ -229,7 +225,7 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
 
 /// The page of a learner record.
 fn record_link(id: &str) -> String {
-    format!("/console/badges/records/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/console/badges/records/{}", segment(id))
 }
 
 fn record_title(object: &Object) -> String {
@@ -254,12 +250,18 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let (record, names) = context.app.db.read(read).await?;
     let object = record.object()?;
-    let facts = Facts::new(vec![
+    let mut facts = vec![
         ("Learner", record_learner(&record, &names)),
         ("Valid from", Cell::text(visitor.zone.written(record.of.valid_from))),
         ("Version", Cell::of(record.number, record.number.to_string())),
         ("Id", Cell::text(&record.of.id)),
-    ]);
+    ];
+    if let Some(at) = &record.revoked {
+        let day = at.parse().map_or_else(|_| at.clone(), |at| visitor.zone.written(at));
+        let parts = [day, record.reason.clone().unwrap_or_default()];
+        facts.push(("Revoked", Cell::text(parts.join(" ").trim())));
+    }
+    let facts = Facts::new(facts);
     let row = |achievement: &Value| {
         ["name", "description", "id"].map(|name| Cell::text(text(&achievement[name]))).to_vec()
     };

@@ -5,12 +5,12 @@ use lyceum_access::Scope::{
     CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
 };
 use lyceum_core::Result;
+use lyceum_core::text::segment;
 use lyceum_credentials::award::{self, Prepared, Request};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::{self, Definition, Stored};
 use lyceum_credentials::issued::Issued;
 use lyceum_store::Tx;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{schema, signer};
@@ -18,7 +18,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
-use crate::route::{Place, Route, get, post};
+use crate::route::{Access, Place, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     let award = |path, name: &'static str| {
@@ -49,21 +49,34 @@ pub(super) fn routes() -> Vec<Route> {
             .with_headers(schema::PAGED),
         post("/badges", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("createBadge")
-            .says("Stores a definition of a badge, in place of the one with its id.")
+            .says("Stores a definition of a badge. The same definition again changes nothing; another one with its id is a conflict.")
             .reads(schema::definition())
             .answers(201, "Stored.", schema::definition())
+            .answers(200, "The same definition is stored already.", schema::definition()),
+        get("/badges/{id}", [ObCredentialReadonly, CredentialsRead], read)
+            .named("getBadge")
+            .says("A definition, by its id or that of its achievement.")
+            .answers(200, "The definition.", schema::definition()),
+        put("/badges/{id}", writes(), replaced)
+            .named("replaceBadge")
+            .says("Replaces a definition, or restores a deleted one.")
+            .reads(schema::definition())
             .answers(
                 200,
                 "Replaced; badges that were issued before keep what they say.",
                 schema::definition(),
             ),
-        get("/badges/{id}", [ObCredentialReadonly, CredentialsRead], read)
-            .named("getBadge")
-            .says("A definition, by its id or that of its achievement.")
-            .answers(200, "The definition.", schema::definition()),
+        delete("/badges/{id}", writes(), deleted)
+            .named("deleteBadge")
+            .says("Deletes a definition: nobody can be awarded it. Badges that were issued before stay.")
+            .answers_empty(204, "Deleted; PUT restores it."),
         award("/issue-badge", "issueBadge"),
         award("/assertions", "createAssertion"),
     ]
+}
+
+fn writes() -> Access {
+    [ObCredentialUpsert, CredentialsWrite].into()
 }
 
 async fn posted(context: Context) -> Result<Answer> {
@@ -71,19 +84,41 @@ async fn posted(context: Context) -> Result<Answer> {
     defined(&context, body).await
 }
 
-/// Stores a definition. It is signed once for nobody, so that what cannot be signed is refused now.
+/// Stores a new definition.
 pub(super) async fn defined(context: &Context, body: Object) -> Result<Answer> {
-    let definition = Definition::read(body)?;
-    let (signer, now) = (signer(context).await?, context.app.clock.now());
-    let definition = apart(move || definition.rehearse(&signer, now).map(|()| definition)).await?;
-    let shown = Value::Object(definition.body.clone());
-    let id = utf8_percent_encode(&definition.id, NON_ALPHANUMERIC).to_string();
-    let version = context.app.db.write(move |tx| definition::put(tx, now, &definition)).await?;
-    let status = if version == 1 { StatusCode::CREATED } else { StatusCode::OK };
+    let definition = rehearsed(context, body).await?;
+    let (shown, now) = (Value::Object(definition.body.clone()), context.app.clock.now());
+    let location = format!("{}/ims/ob/v3p0/badges/{}", context.base_url(), segment(&definition.id));
+    let create = move |tx: &mut Tx<'_>| definition::create(tx, now, &definition);
+    let (version, is_new) = context.app.db.write(create).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&shown)
         .status(status)
         .header(header::ETAG, etag::tag(version))
-        .header(header::LOCATION, format!("{}/ims/ob/v3p0/badges/{id}", context.base_url())))
+        .header(header::LOCATION, location))
+}
+
+/// Reads a definition and signs it once for nobody, so that what cannot be signed is refused now.
+async fn rehearsed(context: &Context, body: Object) -> Result<Definition> {
+    let definition = Definition::read(body)?;
+    let (signer, now) = (signer(context).await?, context.app.clock.now());
+    apart(move || definition.rehearse(&signer, now).map(|()| definition)).await
+}
+
+async fn replaced(context: Context) -> Result<Answer> {
+    let definition = rehearsed(&context, body::parse(&context.body)?).await?;
+    let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
+    let (shown, now) = (Value::Object(definition.body.clone()), context.app.clock.now());
+    let replace = move |tx: &mut Tx<'_>| definition::replace(tx, now, &id, &definition, expected);
+    let version = context.app.db.write(replace).await?;
+    Ok(Answer::of(&shown).header(header::ETAG, etag::tag(version)))
+}
+
+async fn deleted(context: Context) -> Result<Answer> {
+    let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| definition::delete(tx, now, &id, expected)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 async fn listed(context: Context) -> Result<Answer> {

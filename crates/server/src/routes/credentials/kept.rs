@@ -24,7 +24,8 @@ pub(super) fn routes() -> Vec<Route> {
         list_parameters(
             get("/credentials", [ObCredentialReadonly, CredentialsRead], listed)
                 .named("getCredentials")
-                .says("The credentials that are kept here, in the order in which they became valid."),
+                .says("The credentials that are kept here, in the order in which they became valid.")
+                .param(Place::Query, "userId", text(), OF_USER),
         )
         .answers(200, "The page.", schema::credentials())
         .with_headers(schema::PAGED),
@@ -36,6 +37,14 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(201, "Kept; the body is the one that was sent.", schema::credential())
             .answers(200, "Kept in place of an older one.", schema::credential())
             .answers_empty(304, "The one that is kept is not older."),
+        list_parameters(
+            get("/assertions", [ObCredentialReadonly, CredentialsRead], listed)
+                .named("listAssertions")
+                .says("The badges of a student, or of all: the same list as of credentials.")
+                .param(Place::Query, "userId", text(), OF_USER),
+        )
+        .answers(200, "The page.", schema::credentials())
+        .with_headers(schema::PAGED),
         get("/assertions/{id}", [ObCredentialReadonly, CredentialsRead], read)
             .named("getAssertion")
             .says("A credential, and what came of verifying it: each check by name.")
@@ -49,6 +58,8 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "Revoked, now or before.", schema::verified()),
     ]
 }
+
+const OF_USER: &str = "Only those that this server issued to the user with this sourcedId.";
 
 /// The parameters of a list of credentials.
 pub(in crate::routes) fn list_parameters(route: Route) -> Route {
@@ -85,8 +96,9 @@ pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::
 
 async fn listed(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
-    let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)? };
-    let (found, total) = context.app.db.read(move |tx| issued::list(tx, page)).await?;
+    let learner = context.asked("userId");
+    let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner };
+    let (found, total) = context.app.db.read(move |tx| issued::list_of(tx, &page)).await?;
     let by_form = found.iter().map(|issued| (issued.kept.form, issued.kept.body.as_str()));
     Ok(super::paged(by_forms(by_form)?, &context, &slice, total))
 }
@@ -189,8 +201,8 @@ async fn read(context: Context) -> Result<Answer> {
     verified(&context, &issued).await
 }
 
-/// `POST …/revoke` of a credential.
-async fn revoked(context: Context) -> Result<Answer> {
+/// The reason in the body of a revocation. Errors: `Invalid` for one that is too long.
+pub(in crate::routes) fn reason(context: &Context) -> Result<Option<String>> {
     let body = match context.body.is_empty() {
         true => Object::new(),
         false => body::parse(&context.body)?,
@@ -200,6 +212,12 @@ async fn revoked(context: Context) -> Result<Answer> {
         let most = limits::REVOCATION_REASON_MAX_BYTES;
         return Err(Problem::invalid("reason", format!("must have at most {most} bytes")));
     }
+    Ok(reason)
+}
+
+/// `POST …/revoke` of a credential.
+async fn revoked(context: Context) -> Result<Answer> {
+    let reason = reason(&context)?;
     let (id, now) = (context.param("id").to_owned(), context.app.clock.now());
     let revoke =
         move |tx: &mut lyceum_store::Tx<'_>| issued::revoke(tx, now, &id, reason.as_deref());

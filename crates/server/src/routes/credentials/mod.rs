@@ -27,9 +27,9 @@ use crate::state::App;
 pub(super) use badges::issue;
 pub(super) use discovery::described;
 pub(crate) use issuers::StatusLists;
-pub(super) use kept::{by_forms, check_own, list_parameters, own_issuer, since};
+pub(super) use kept::{by_forms, check_own, list_parameters, own_issuer, reason, since};
 pub(super) use profile::{Standard, routes as profile_routes};
-pub(super) use schema::{PAGED, credential, credentials, list_of};
+pub(super) use schema::{PAGED, credential, credentials, list_of, verified};
 pub(super) use verify::{Shown, Verified, report};
 
 /// What credentials are sent as: JSON by any of its names, or a compact JWS.

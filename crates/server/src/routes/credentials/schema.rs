@@ -121,7 +121,7 @@ pub(super) fn report() -> Value {
 }
 
 /// A credential with what came of verifying it.
-pub(super) fn verified() -> Value {
+pub(in crate::routes) fn verified() -> Value {
     json!({
         "type": "object",
         "required": ["verification"],

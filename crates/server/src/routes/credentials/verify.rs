@@ -183,7 +183,7 @@ impl Verified {
     }
 
     /// The report as JSON.
-    pub(super) fn shown(&self) -> Value {
+    pub(in crate::routes) fn shown(&self) -> Value {
         json!({ "verified": self.is_verified(), "checks": self.checks() })
     }
 }
