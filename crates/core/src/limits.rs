@@ -330,6 +330,10 @@ pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;
 pub const CANONIZE_MAX_COUNT: usize = 20_000;
 /// JSON-LD contexts that were laid over each other and are remembered at most.
 pub const CONTEXT_CACHE_ENTRIES: usize = 1024;
+/// Bytes of a key or signature in multibase at most: an ECDSA signature of P-384 has 132.
+pub const MULTIBASE_MAX_BYTES: usize = 256;
+/// Bytes of a proof that discloses parts of a credential at most: it has a signature for each statement.
+pub const SELECTIVE_PROOF_MAX_BYTES: usize = 1024 * 1024;
 /// Bytes of a credential as JWT at most.
 pub const JWT_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of an image of a badge at most.

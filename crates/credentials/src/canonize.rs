@@ -2,12 +2,18 @@
 
 use lyceum_core::problem::Result;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-use crate::jsonld;
+use crate::jsonld::{self, Pick};
 
 /// The canonical N-Quads of a JSON-LD document (RDFC-1.0), in safe mode: nothing of the document is
 /// left out. Errors: what the quads would not hold, by its path, see [`crate`]; blank nodes that
 /// cannot be told apart within the limit.
 pub fn canonize(document: &Value) -> Result<String> {
-    jsonld::quads(document)?.canonical()
+    canonize_with::<Sha256>(document)
+}
+
+/// [`canonize`] with another hash function: blank nodes are told apart by hashes.
+pub(crate) fn canonize_with<D: Digest>(document: &Value) -> Result<String> {
+    jsonld::quads(document, Pick::None)?.canonical::<D>()
 }

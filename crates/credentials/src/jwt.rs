@@ -1,5 +1,6 @@
-//! Credentials as JSON Web Tokens: the credential is the payload, its registered claims stand beside
-//! its members (Open Badges 3.0, 8.2; RFC 7515, RFC 7519).
+//! Credentials as JSON Web Tokens. In Open Badges 3.0, 8.2 the credential is the payload, and its registered
+//! claims stand beside its members. Tokens of VC 1.1 hold the credential in the claim `vc`, and what a claim
+//! says can be left out there; those of VC 2.0 (Securing with JOSE and COSE) hold it alone.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -30,7 +31,8 @@ const CLAIMS: [&str; 7] = ["iss", "jti", "nbf", "exp", "sub", "iat", "aud"];
 pub struct Token {
     /// The protected header.
     pub header: Map<String, Value>,
-    /// The credential: the payload without the claims, or its member `vc` in tokens of VC 1.1.
+    /// The credential: the payload without the claims; in tokens of VC 1.1 its member `vc`, with what the
+    /// claims say where that says nothing.
     pub credential: Value,
     /// The registered claims: `iss`, `jti`, `nbf`, `exp`, `sub`, `iat`, `aud`.
     pub claims: Map<String, Value>,
@@ -118,8 +120,51 @@ pub fn read(token: &str) -> Result<Token> {
             claims.insert(claim.to_owned(), value);
         }
     }
-    let credential = payload.shift_remove("vc").unwrap_or(Value::Object(payload));
+    let credential = match payload.shift_remove("vc") {
+        Some(Value::Object(credential)) => completed(credential, &claims),
+        Some(_) => return Err(malformed("the claim 'vc' of the JWS is a JSON object")),
+        None => Value::Object(payload),
+    };
     Ok(Token { header, credential, claims, signed, signature })
+}
+
+/// A credential of VC 1.1 with what the claims say of it (VC 1.1, 6.3.1).
+fn completed(mut credential: Map<String, Value>, claims: &Map<String, Value>) -> Value {
+    let is_second = super::verify::is_second(&credential);
+    let [from, until] = match is_second {
+        true => ["validFrom", "validUntil"],
+        false => ["issuanceDate", "expirationDate"],
+    };
+    let text = |claim: &str| claims.get(claim).filter(|value| value.is_string()).cloned();
+    let date = |claim: &str| {
+        let at = numeric_date(claims.get(claim)?)?;
+        Some(Value::from(crate::seconds(Timestamp::from_milliseconds(at.checked_mul(1000)?))))
+    };
+    for (member, said) in [
+        ("issuer", text("iss")),
+        ("id", text("jti")),
+        (from, date("nbf").or_else(|| date("iat"))),
+        (until, date("exp")),
+    ] {
+        if let Some(said) = said.filter(|_| !credential.contains_key(member)) {
+            credential.insert(member.to_owned(), said);
+        }
+    }
+    for (member, claim) in [("issuer", "iss"), ("credentialSubject", "sub")] {
+        if let (Some(Value::Object(object)), Some(said)) = (credential.get_mut(member), text(claim))
+            && !object.contains_key("id")
+        {
+            object.insert("id".to_owned(), said);
+        }
+    }
+    Value::Object(credential)
+}
+
+/// Seconds since 1970 (`NumericDate` of RFC 7519), parts of one left out.
+fn numeric_date(value: &Value) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "no year has so many seconds")]
+    let rounded = |seconds: f64| (seconds.abs() < 1e15).then_some(seconds.floor() as i64);
+    value.as_i64().or_else(|| value.as_f64().and_then(rounded))
 }
 
 fn part(text: &str) -> Result<Value> {
@@ -142,11 +187,19 @@ impl Token {
             && key.verifies(self.signed.as_bytes(), &self.signature)
     }
 
+    /// Whether the token is one of VC 2.0: its dates are those of the signature.
+    fn is_of_second(&self) -> bool {
+        let kind = self.header.get("typ").and_then(Value::as_str).unwrap_or_default();
+        let kind = kind.strip_prefix("application/").unwrap_or(kind);
+        ["vc+jwt", "vc+ld+jwt", "vc+ld+json+jwt"].iter().any(|one| kind.eq_ignore_ascii_case(one))
+    }
+
     /// Where the claims differ from what the credential says; each as `claim: fault`. `iss` must
-    /// be there; others that are missing say nothing that could differ.
-    pub fn differences(&self) -> Vec<String> {
+    /// be there, but in tokens of VC 2.0; others that are missing say nothing that could differ.
+    pub fn differences(&self, now: Timestamp) -> Vec<String> {
         let credential = &self.credential;
         let mut faults = Vec::new();
+        let is_of_second = self.is_of_second();
         let texts = [
             ("iss", "issuer", id_of(&credential["issuer"])),
             ("jti", "id", credential["id"].as_str()),
@@ -154,12 +207,24 @@ impl Token {
         ];
         for (claim, member, said) in texts {
             match self.claims.get(claim) {
-                None if claim == "iss" => faults.push("iss: the claim is missing".to_owned()),
+                None if claim == "iss" && !is_of_second => {
+                    faults.push("iss: the claim is missing".to_owned());
+                }
                 Some(value) if value.as_str() != said || said.is_none() => {
                     faults.push(format!("{claim}: {value} is not the credential's {member}"));
                 }
                 _ => {}
             }
+        }
+        if is_of_second {
+            let at = |claim: &str| self.claims.get(claim).and_then(numeric_date);
+            if at("exp").is_some_and(|until| until < now.seconds()) {
+                faults.push(format!("exp: the signature expired at {}", self.claims["exp"]));
+            }
+            if at("nbf").is_some_and(|from| now.seconds() < from) {
+                faults.push(format!("nbf: the signature is valid from {} on", self.claims["nbf"]));
+            }
+            return faults;
         }
         // VC 1.1 calls them issuanceDate and expirationDate.
         for (claim, member, former) in
@@ -172,7 +237,7 @@ impl Token {
                 .map(Timestamp::seconds)
                 .collect();
             if let Some(value) = self.claims.get(claim)
-                && !value.as_i64().is_some_and(|value| said.contains(&value))
+                && !numeric_date(value).is_some_and(|value| said.contains(&value))
             {
                 faults.push(format!("{claim}: {value} is not the credential's {member}"));
             }

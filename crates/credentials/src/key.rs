@@ -4,7 +4,9 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
+use lyceum_core::limits::MULTIBASE_MAX_BYTES;
 use lyceum_core::problem::{Kind, Problem, Result};
+use p256::elliptic_curve::sec1::ToSec1Point;
 use ring::signature::{self, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
 
@@ -12,13 +14,15 @@ use serde_json::{Value, json};
 const ED25519: [u8; 2] = [0xed, 0x01];
 /// The prefix that says P-256 in a Multikey (multicodec `p256-pub`).
 const P256: [u8; 2] = [0x80, 0x24];
+/// The prefix that says P-384 in a Multikey (multicodec `p384-pub`).
+const P384: [u8; 2] = [0x81, 0x24];
 /// RSA keys below this many bits of modulus verify nothing.
 const RSA_MIN_BITS: usize = 2048;
 
 /// A key that checks signatures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublicKey {
-    /// Ed25519: `eddsa-rdfc-2022` and `EdDSA`.
+    /// Ed25519, for `EdDSA`.
     Ed25519(VerifyingKey),
     /// RSA, for `RS256`: modulus and exponent, big endian.
     Rsa {
@@ -29,6 +33,8 @@ pub enum PublicKey {
     },
     /// P-256, for `ES256`: the uncompressed point, 65 bytes.
     P256(Vec<u8>),
+    /// P-384, for `ES384`: the uncompressed point, 97 bytes.
+    P384(Vec<u8>),
 }
 
 impl PublicKey {
@@ -45,18 +51,22 @@ impl PublicKey {
         let bytes = multibase(text).ok_or_else(|| {
             malformed(format!("'{text}' is not a Multikey; one begins with 'z' and is base58btc"))
         })?;
+        Self::from_multikey_bytes(&bytes).map_err(|problem| {
+            malformed(format!("the Multikey '{text}' cannot be used: {}", problem.message))
+        })
+    }
+
+    /// [`Self::from_multikey`] of the bytes that it encodes.
+    pub(crate) fn from_multikey_bytes(bytes: &[u8]) -> Result<Self> {
         match bytes.split_at_checked(2) {
             Some((prefix, key)) if prefix == ED25519 => ed25519(key),
-            Some((prefix, _)) if prefix == P256 => Err(malformed(
-                "the Multikey holds a compressed P-256 point; publish the key as publicKeyJwk",
-            )),
-            _ => {
-                Err(malformed(format!("the Multikey '{text}' is of a kind that is not supported")))
-            }
+            Some((prefix, key)) if prefix == P256 && key.len() == 33 => p256(key),
+            Some((prefix, key)) if prefix == P384 && key.len() == 49 => p384(key),
+            _ => Err(malformed("it is no Ed25519, P-256 or P-384 key")),
         }
     }
 
-    /// Reads a JWK: OKP with Ed25519, RSA, or EC with P-256. Errors: another kind of key, or
+    /// Reads a JWK: OKP with Ed25519, RSA, or EC with P-256 or P-384. Errors: another kind of key, or
     /// members that are missing or too short.
     pub fn from_jwk(jwk: &Value) -> Result<Self> {
         let part = |name: &str| -> Result<Vec<u8>> {
@@ -67,10 +77,11 @@ impl PublicKey {
         match (jwk["kty"].as_str(), jwk["crv"].as_str()) {
             (Some("OKP"), Some("Ed25519")) => ed25519(&part("x")?),
             (Some("RSA"), _) => rsa(part("n")?, part("e")?),
-            (Some("EC"), Some("P-256")) => p256(&part("x")?, &part("y")?),
+            (Some("EC"), Some("P-256")) => p256(&point(&part("x")?, &part("y")?, 32)?),
+            (Some("EC"), Some("P-384")) => p384(&point(&part("x")?, &part("y")?, 48)?),
             (kty, crv) => Err(malformed(format!(
-                "the JWK is of kind '{}' and curve '{}'; supported are RSA, EC with P-256 and OKP \
-                 with Ed25519",
+                "the JWK is of kind '{}' and curve '{}'; supported are RSA, EC with P-256 or P-384, \
+                 and OKP with Ed25519",
                 kty.unwrap_or_default(),
                 crv.unwrap_or_default()
             ))),
@@ -100,6 +111,10 @@ impl PublicKey {
                 let (x, y) = point[1..].split_at(32);
                 json!({"kty": "EC", "crv": "P-256", "x": text(x), "y": text(y)})
             }
+            Self::P384(point) => {
+                let (x, y) = point[1..].split_at(48);
+                json!({"kty": "EC", "crv": "P-384", "x": text(x), "y": text(y)})
+            }
         }
     }
 
@@ -109,6 +124,7 @@ impl PublicKey {
             Self::Ed25519(_) => "EdDSA",
             Self::Rsa { .. } => "RS256",
             Self::P256(_) => "ES256",
+            Self::P384(_) => "ES384",
         }
     }
 
@@ -121,6 +137,9 @@ impl PublicKey {
                 .verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, signature)
                 .is_ok(),
             Self::P256(point) => UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point)
+                .verify(message, signature)
+                .is_ok(),
+            Self::P384(point) => UnparsedPublicKey::new(&signature::ECDSA_P384_SHA384_FIXED, point)
                 .verify(message, signature)
                 .is_ok(),
         }
@@ -139,7 +158,7 @@ pub(crate) fn to_multibase(bytes: &[u8]) -> String {
 
 /// The bytes of multibase base58btc, where the text is that and not longer than a key or signature.
 pub(crate) fn multibase(text: &str) -> Option<Vec<u8>> {
-    let encoded = text.strip_prefix('z').filter(|encoded| encoded.len() <= 128)?;
+    let encoded = text.strip_prefix('z').filter(|encoded| encoded.len() <= MULTIBASE_MAX_BYTES)?;
     bs58::decode(encoded).into_vec().ok()
 }
 
@@ -160,11 +179,26 @@ fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<PublicKey> {
     }
 }
 
-fn p256(x: &[u8], y: &[u8]) -> Result<PublicKey> {
-    match (x.len(), y.len()) {
-        (32, 32) => Ok(PublicKey::P256([&[4], x, y].concat())),
-        _ => Err(malformed("the members 'x' and 'y' of a P-256 key are 32 bytes each")),
+/// A point of a curve that is not compressed (SEC 1, 2.3.3).
+fn point(x: &[u8], y: &[u8], length: usize) -> Result<Vec<u8>> {
+    match x.len() == length && y.len() == length {
+        true => Ok([&[4], x, y].concat()),
+        false => Err(malformed(format!("the JWK's members 'x' and 'y' must have {length} bytes"))),
     }
+}
+
+/// A P-256 key by its point, compressed or not.
+fn p256(point: &[u8]) -> Result<PublicKey> {
+    let key = p256::PublicKey::from_sec1_bytes(point)
+        .map_err(|_| malformed("the key is no point of the curve P-256"))?;
+    Ok(PublicKey::P256(key.to_sec1_point(false).as_bytes().to_vec()))
+}
+
+/// A P-384 key by its point, compressed or not.
+fn p384(point: &[u8]) -> Result<PublicKey> {
+    let key = p384::PublicKey::from_sec1_bytes(point)
+        .map_err(|_| malformed("the key is no point of the curve P-384"))?;
+    Ok(PublicKey::P384(key.to_sec1_point(false).as_bytes().to_vec()))
 }
 
 fn malformed(message: impl Into<String>) -> Problem {

@@ -11,6 +11,7 @@ pub mod badge_image;
 pub mod baking;
 mod canonize;
 pub mod did;
+mod former;
 pub mod json;
 mod jsonld;
 pub mod jwt;
@@ -32,6 +33,7 @@ mod secret;
 pub mod status;
 
 pub use canonize::canonize;
+pub(crate) use canonize::canonize_with;
 
 use lyceum_store::Migration;
 

@@ -61,9 +61,10 @@ impl Bits {
     /// Reads a list. Errors: another encoding, or a list that unpacks to more than the limit.
     pub fn decode(text: &str) -> Result<Self> {
         let malformed = |what| Problem::new(Kind::Malformed, format!("the encodedList {what}"));
-        // Lists of before the recommendation have no multibase prefix.
+        // Lists of before the recommendation have no multibase prefix, and some are in the other alphabet.
+        let text = text.strip_prefix('u').unwrap_or(text).trim_end_matches('=');
         let packed = BASE64_URL_SAFE_NO_PAD
-            .decode(text.strip_prefix('u').unwrap_or(text).trim_end_matches('='))
+            .decode(text.replace('+', "-").replace('/', "_"))
             .map_err(|_| malformed("is not base64url"))?;
         let mut bytes = Vec::new();
         GzDecoder::new(&packed[..])

@@ -4,6 +4,7 @@ use flate2::Crc;
 use lyceum_core::problem::Result;
 
 use super::{malformed, within_limit};
+use crate::former;
 
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
@@ -19,6 +20,11 @@ struct Chunk<'a> {
 impl Chunk<'_> {
     fn is_credential(&self) -> bool {
         self.kind == *b"iTXt" && self.data.starts_with(KEYWORD)
+    }
+
+    /// Whether it holds a badge of Open Badges 2.0 or before.
+    fn is_former(&self) -> bool {
+        matches!(&self.kind, b"iTXt" | b"tEXt") && self.data.starts_with(b"openbadges\0")
     }
 }
 
@@ -42,6 +48,9 @@ pub fn bake(image: &[u8], credential: &str) -> Result<Vec<u8>> {
 pub(super) fn unbake(image: &[u8]) -> Result<String> {
     let chunks = chunks(image)?;
     let mut held = chunks.iter().filter(|chunk| chunk.is_credential());
+    if held.clone().next().is_none() && chunks.iter().any(Chunk::is_former) {
+        return Err(malformed(former::fault("the PNG holds an Open Badges 2.0 badge")));
+    }
     let (Some(chunk), None) = (held.next(), held.next()) else {
         return Err(malformed(
             "the PNG holds no credential, or more than one; a badge has one iTXt chunk with the \

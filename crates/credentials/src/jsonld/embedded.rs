@@ -34,7 +34,7 @@ pub(crate) fn find(url: &str) -> Option<&'static Embedded> {
 }
 
 /// All contexts that documents may name.
-pub(crate) static ALL: [Embedded; 13] = [
+pub(crate) static ALL: [Embedded; 17] = [
     Embedded::new(
         "https://www.w3.org/ns/credentials/v2",
         include_str!("../../contexts/credentials-v2.jsonld"),
@@ -74,6 +74,22 @@ pub(crate) static ALL: [Embedded; 13] = [
     Embedded::new(
         "https://w3id.org/security/data-integrity/v1",
         include_str!("../../contexts/data-integrity-v1.jsonld"),
+    ),
+    Embedded::new(
+        "https://w3id.org/security/data-integrity/v2",
+        include_str!("../../contexts/data-integrity-v2.jsonld"),
+    ),
+    Embedded::new(
+        "https://w3id.org/security/multikey/v1",
+        include_str!("../../contexts/multikey-v1.jsonld"),
+    ),
+    Embedded::new(
+        "https://www.w3.org/ns/credentials/status/v1",
+        include_str!("../../contexts/vc-bitstring-status-list-v1.jsonld"),
+    ),
+    Embedded::new(
+        "https://w3id.org/vc/status-list/2021/v1",
+        include_str!("../../contexts/vc-status-list-2021-v1.jsonld"),
     ),
     Embedded::new(
         "https://w3id.org/security/suites/ed25519-2020/v1",

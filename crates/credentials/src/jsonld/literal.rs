@@ -74,7 +74,7 @@ pub(super) fn is_language(tag: &str) -> bool {
 
 /// JSON in its canonical form (RFC 8785). Errors: a number that implementations write in
 /// different ways.
-pub(super) fn canonical_json(value: &Value) -> Result<String, String> {
+pub(crate) fn canonical_json(value: &Value) -> Result<String, String> {
     let mut out = String::new();
     write_json(value, &mut out)?;
     Ok(out)

@@ -6,6 +6,7 @@ pub(crate) mod embedded;
 mod literal;
 mod local;
 mod node;
+mod pick;
 
 use context::Context;
 use lyceum_core::problem::{Problem, Result};
@@ -14,14 +15,17 @@ use serde_json::Value;
 
 use crate::rdf::Dataset;
 
-/// The quads that the document means. Errors: it is no object, or it has something that the quads
+pub(crate) use literal::canonical_json;
+pub(crate) use pick::{Parts, Pick};
+
+/// The quads that the document means; those of picked parts say that they are. Errors: it is no object, or it has something that the quads
 /// would not hold.
-pub(crate) fn quads(document: &Value) -> Result<Dataset> {
+pub(crate) fn quads(document: &Value, pick: Pick<'_>) -> Result<Dataset> {
     let Value::Object(object) = document else {
         return Err(Problem::invalid("", "the document is not a JSON object"));
     };
     let mut dataset = Dataset::default();
-    let at = At { context: &Context::empty(), term: None, graph: None };
+    let at = At { context: &Context::empty(), term: None, graph: None, pick };
     Expander { data: &mut dataset }.node(object, at, &Path::Root)?;
     match dataset.is_empty() {
         true => Err(Problem::invalid("", "the document says nothing")),

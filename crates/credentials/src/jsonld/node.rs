@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use lyceum_core::problem::Result;
+use lyceum_core::problem::{Problem, Result};
 use serde_json::{Map, Value};
 
 use super::context::{Coercion, Context, Iri, Scope, Term};
 use super::local::Container;
-use super::{Path, embedded, literal};
+use super::{Path, Pick, embedded, literal};
 use crate::rdf::{Dataset, Literal, Node, Quad, Text};
 
 const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -28,12 +28,13 @@ pub(super) struct Expander<'a> {
 }
 
 /// Where a value stands: the context that it is read in, the term that it is a value of, the graph
-/// that it speaks in.
+/// that it speaks in, and what of it is picked.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) term: Option<&'a Term>,
     pub(super) graph: Option<Node>,
+    pub(super) pick: Pick<'a>,
 }
 
 impl Expander<'_> {
@@ -42,7 +43,7 @@ impl Expander<'_> {
         let before = context_of(object, at, path)?;
         let context = typed(object, &before, path)?;
         let subject = self.subject(object, &context, path)?;
-        let graph = at.graph;
+        let (graph, picked) = (at.graph, at.pick.any());
         for (key, value) in object.iter().filter(|(key, _)| *key != "@context") {
             let path = &Path::Key(path, key);
             match context.expand(key) {
@@ -55,7 +56,7 @@ impl Expander<'_> {
                         }
                         let object = self.reference(iri, kind, path)?;
                         let predicate = self.data.iri(TYPE);
-                        self.data.add(Quad { subject, predicate, object, graph });
+                        self.data.add(Quad { subject, predicate, object, graph, picked });
                     }
                 }
                 _ => {
@@ -66,7 +67,8 @@ impl Expander<'_> {
                         ))
                     })?;
                     let predicate = self.data.iri(&term.iri);
-                    let at = At { context: &context, term: Some(term), graph };
+                    let pick = at.pick.member(key);
+                    let at = At { context: &context, term: Some(term), graph, pick };
                     self.property((subject, predicate), value, at, path)?;
                 }
             }
@@ -114,19 +116,25 @@ impl Expander<'_> {
         at: At<'_>,
         path: &Path<'_>,
     ) -> Result<()> {
-        let quad = |object| Quad { subject, predicate, object, graph: at.graph };
+        let quad = |object, pick: Pick<'_>| {
+            let picked = pick.any();
+            Quad { subject, predicate, object, graph: at.graph, picked }
+        };
         if at.term.is_some_and(|term| term.coercion == Coercion::Json) {
+            whole(at.pick, path)?;
             let object = self.json(value, path)?;
-            self.data.add(quad(object));
+            self.data.add(quad(object, at.pick));
             return Ok(());
         }
         let container = at.term.map(|term| term.container).unwrap_or_default();
         if container == Container::List && !value.is_null() {
+            whole(at.pick, path)?;
             let object = self.list(value, at, path)?;
-            self.data.add(quad(object));
+            self.data.add(quad(object, at.pick));
             return Ok(());
         }
-        each(value, path, &mut |value, path| {
+        each(value, at.pick, path, &mut |value, pick, path| {
+            let at = At { pick, ..at };
             let object = match container {
                 Container::Graph => self.named_graph(value, at, path)?,
                 Container::List | Container::Set | Container::None => {
@@ -134,7 +142,7 @@ impl Expander<'_> {
                 }
             };
             if let Some(object) = object {
-                self.data.add(quad(object));
+                self.data.add(quad(object, pick));
             }
             Ok(())
         })
@@ -163,12 +171,16 @@ impl Expander<'_> {
         match (value, coercion) {
             (Value::Null, _) => Ok(None),
             (Value::Object(object), _) => match first_keyword(object) {
-                Some("@value") => self.value_object(object, at, path).map(Some),
+                Some("@value") => {
+                    whole(at.pick, path)?;
+                    self.value_object(object, at, path).map(Some)
+                }
                 Some(keyword) => Err(path.fault(format!(
                     "write the members alone, without {keyword}: the term says how they are held"
                 ))),
                 None => self.node(object, at, path).map(Some),
             },
+            (_, _) if !at.pick.is_whole() => Err(partly(path)),
             (Value::String(text), Coercion::Id) => {
                 self.reference(scoped(at, path)?.expand_iri(text), text, path).map(Some)
             }
@@ -239,9 +251,9 @@ impl Expander<'_> {
         let nil = Node::Text(self.data.iri(NIL));
         Ok(members.into_iter().rev().fold(nil, |tail, member| {
             let subject = self.data.blank();
-            let graph = at.graph;
-            self.data.add(Quad { subject, predicate: first, object: member, graph });
-            self.data.add(Quad { subject, predicate: rest, object: tail, graph });
+            let (graph, picked) = (at.graph, at.pick.any());
+            self.data.add(Quad { subject, predicate: first, object: member, graph, picked });
+            self.data.add(Quad { subject, predicate: rest, object: tail, graph, picked });
             subject
         }))
     }
@@ -266,6 +278,10 @@ fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Contex
     };
     let mut context = scoped(At { context: &above, ..at }, path)?;
     let Some(written) = object.get("@context") else { return Ok(context) };
+    // A part of such a node would be read without its context.
+    if at.term.is_some() {
+        whole(at.pick, path)?;
+    }
     let path = &Path::Key(path, "@context");
     let urls = strings(written, path).map_err(|_| {
         path.fault("a context is named by its address; one that is written here is not read")
@@ -315,17 +331,27 @@ fn typed(object: &Object, before: &Arc<Context>, path: &Path<'_>) -> Result<Arc<
 /// without, and a reader of the JSON would see something else.
 fn each(
     value: &Value,
+    pick: Pick<'_>,
     path: &Path<'_>,
-    call: &mut impl FnMut(&Value, &Path<'_>) -> Result<()>,
+    call: &mut impl FnMut(&Value, Pick<'_>, &Path<'_>) -> Result<()>,
 ) -> Result<()> {
-    let Value::Array(items) = value else { return call(value, path) };
+    let Value::Array(items) = value else { return call(value, pick, path) };
     items.iter().enumerate().try_for_each(|(index, item)| {
         let path = &Path::Index(path, index);
         match item.is_array() {
             true => Err(path.fault("an array cannot be a member of an array")),
-            false => call(item, path),
+            false => call(item, pick.item(index, items.len()), path),
         }
     })
+}
+
+/// What has no parts is picked as a whole.
+fn whole(pick: Pick<'_>, path: &Path<'_>) -> Result<()> {
+    if pick.is_whole() { Ok(()) } else { Err(partly(path)) }
+}
+
+fn partly(path: &Path<'_>) -> Problem {
+    path.fault("a pointer leads into the value, which has no parts of its own")
 }
 
 /// What makes an object something else than a node.

@@ -2,23 +2,36 @@
 //! steps below are those of the recommendation's section 4.
 
 use std::collections::{BTreeMap, HashMap};
+use std::marker::PhantomData;
 
 use lyceum_core::limits::CANONIZE_MAX_COUNT;
 use lyceum_core::problem::{Kind, Problem, Result};
-use sha2::{Digest, Sha256};
+use sha2::Digest;
 
 use super::{Dataset, Node, Quad};
 
-type Hash = [u8; 64];
+/// A hash as hexadecimal digits: 64 of SHA-256, 96 of SHA-384. Hashes of one run are equally long.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Hash {
+    digits: [u8; 96],
+    length: usize,
+}
+
+impl AsRef<[u8]> for Hash {
+    fn as_ref(&self) -> &[u8] {
+        &self.digits[..self.length]
+    }
+}
 
 /// The state of one run (4.2).
-pub(super) struct Canonical<'a> {
+pub(super) struct Canonical<'a, D> {
     dataset: &'a Dataset,
     /// The quads that mention a blank node.
     mentions: Vec<Vec<u32>>,
     first: Vec<Hash>,
     issued: Issuer,
     steps: usize,
+    digest: PhantomData<D>,
 }
 
 /// Gives numbers to blank nodes in the order in which they ask (4.5).
@@ -37,9 +50,9 @@ impl Issuer {
     }
 }
 
-impl<'a> Canonical<'a> {
-    /// The canonical N-Quads of the dataset (4.4.3).
-    pub(super) fn of(dataset: &'a Dataset) -> Result<String> {
+impl<'a, D: Digest> Canonical<'a, D> {
+    /// Gives the blank nodes of the dataset their names (4.4.3).
+    pub(super) fn of(dataset: &'a Dataset) -> Result<Self> {
         let mut mentions = vec![Vec::new(); dataset.blanks as usize];
         for (index, quad) in (0u32..).zip(&dataset.quads) {
             for (_, blank) in blanks(quad) {
@@ -50,10 +63,34 @@ impl<'a> Canonical<'a> {
             }
         }
         let issued = Issuer::default();
-        let mut run = Self { dataset, mentions, first: Vec::new(), issued, steps: 0 };
+        let digest = PhantomData;
+        let mut run = Self { dataset, mentions, first: Vec::new(), issued, steps: 0, digest };
         run.first = (0..dataset.blanks).map(|blank| run.hash_first_degree(blank)).collect();
         run.name_all()?;
-        Ok(run.write())
+        Ok(run)
+    }
+
+    /// How many blank nodes have a name; their numbers begin with 0.
+    pub(super) fn count(&self) -> usize {
+        self.issued.order.len()
+    }
+
+    /// Each quad as a line with those names for the blank nodes, by their numbers, in the order of the lines.
+    pub(super) fn lines(&self, names: &[String]) -> Vec<(String, &'a Quad)> {
+        let mut label = |blank: u32, out: &mut String| {
+            out.push_str("_:");
+            out.push_str(&names[self.issued.numbers[&blank]]);
+        };
+        let quads = self.dataset.quads.iter();
+        let mut lines: Vec<(String, &Quad)> = quads
+            .map(|quad| {
+                let mut line = String::new();
+                self.dataset.line(quad, &mut label, &mut line);
+                (line, quad)
+            })
+            .collect();
+        lines.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        lines
     }
 
     fn name_all(&mut self) -> Result<()> {
@@ -85,7 +122,8 @@ impl<'a> Canonical<'a> {
         Ok(())
     }
 
-    fn write(&self) -> String {
+    /// The canonical N-Quads.
+    pub(super) fn write(&self) -> String {
         let mut label = |blank: u32, out: &mut String| {
             out.push_str("_:c14n");
             out.push_str(&self.issued.numbers[&blank].to_string());
@@ -115,7 +153,7 @@ impl<'a> Canonical<'a> {
             })
             .collect();
         lines.sort_unstable();
-        let mut hash = Sha256::new();
+        let mut hash = D::new();
         for line in lines {
             hash.update(line);
         }
@@ -124,7 +162,7 @@ impl<'a> Canonical<'a> {
 
     /// 4.7.3
     fn hash_related(&self, related: u32, quad: &Quad, issuer: &Issuer, position: u8) -> Hash {
-        let mut hash = Sha256::new();
+        let mut hash = D::new();
         hash.update([position]);
         if position != b'g' {
             hash.update(self.dataset.text(quad.predicate));
@@ -147,7 +185,7 @@ impl<'a> Canonical<'a> {
     /// 4.8.3
     fn hash_n_degree(&mut self, blank: u32, mut issuer: Issuer) -> Result<(Hash, Issuer)> {
         self.step()?;
-        let mut hash = Sha256::new();
+        let mut hash = D::new();
         for (related_hash, related) in self.related(blank, &issuer)? {
             hash.update(related_hash);
             let (path, chosen) = self.shortest_path(related, &issuer)?;
@@ -212,7 +250,7 @@ impl<'a> Canonical<'a> {
             let (hash, after) = self.hash_n_degree(related, issuer.clone())?;
             path.push_str(&temporary(issuer.issue(related)));
             path.push('<');
-            path.push_str(std::str::from_utf8(&hash).expect("hex is ASCII"));
+            path.push_str(std::str::from_utf8(hash.as_ref()).expect("hex is ASCII"));
             path.push('>');
             issuer = after;
             if worse(&path) {
@@ -251,13 +289,14 @@ fn temporary(number: usize) -> String {
 }
 
 /// The hash in hexadecimal digits.
-pub(crate) fn hex(hash: Sha256) -> Hash {
+pub(crate) fn hex(hash: impl Digest) -> Hash {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = [0; 64];
-    for (pair, byte) in text.chunks_exact_mut(2).zip(hash.finalize()) {
+    let bytes = hash.finalize();
+    let mut digits = [0; 96];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes.iter()) {
         pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
     }
-    text
+    Hash { digits, length: 2 * bytes.len() }
 }
 
 /// The next order after this one; false where this was the last.

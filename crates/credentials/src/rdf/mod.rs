@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use canonical::Canonical;
 pub(crate) use canonical::hex;
 use lyceum_core::problem::Result;
+use sha2::{Digest, Sha256};
 
 /// A subject, object or name of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub(crate) struct Quad {
     pub(crate) predicate: Text,
     pub(crate) object: Node,
     pub(crate) graph: Option<Node>,
+    /// Whether it is of a part of the document that was picked.
+    pub(crate) picked: bool,
 }
 
 /// Quads, and the text of their terms.
@@ -106,12 +109,27 @@ impl Dataset {
         self.quads.is_empty()
     }
 
-    /// The dataset's canonical N-Quads (RDFC-1.0 with SHA-256). Errors: blank nodes that are so
+    /// The dataset's canonical N-Quads (RDFC-1.0 with that hash function). Errors: blank nodes that are so
     /// alike that telling them apart takes more work than
     /// [`lyceum_core::limits::CANONIZE_MAX_COUNT`].
-    pub(crate) fn canonical(mut self) -> Result<String> {
+    pub(crate) fn canonical<D: Digest>(mut self) -> Result<String> {
         self.deduplicate();
-        Canonical::of(&self)
+        Canonical::<D>::of(&self).map(|canonical| canonical.write())
+    }
+
+    /// The dataset's N-Quads in the order of their lines, with other names for the blank nodes. `names` makes
+    /// them of the number of blank nodes, in the order of their canonical names; it may refuse.
+    /// Errors: as [`Self::canonical`].
+    pub(crate) fn renamed<E>(
+        mut self,
+        names: impl FnOnce(usize) -> Result<Vec<String>, E>,
+    ) -> Result<Result<Vec<Line>, E>> {
+        self.deduplicate();
+        let canonical = Canonical::<Sha256>::of(&self)?;
+        Ok(names(canonical.count()).map(|names| {
+            let lines = canonical.lines(&names).into_iter();
+            lines.map(|(text, quad)| Line { text, is_picked: quad.picked }).collect()
+        }))
     }
 
     fn deduplicate(&mut self) {
@@ -125,7 +143,11 @@ impl Dataset {
             (part(quad.subject), part(Node::Text(quad.predicate)), part(quad.object), graph)
         };
         self.quads.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
-        self.quads.dedup_by(|a, b| key(a) == key(b));
+        self.quads.dedup_by(|again, first| {
+            let is_same = key(again) == key(first);
+            first.picked |= is_same && again.picked;
+            is_same
+        });
     }
 
     /// Writes the quad as a line, blank nodes by the labels given.
@@ -149,6 +171,13 @@ impl Dataset {
     fn text(&self, span: Text) -> &str {
         &self.text[span.start as usize..span.end as usize]
     }
+}
+
+/// A quad as a line of N-Quads.
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// Whether it is of a part of the document that was picked.
+    pub(crate) is_picked: bool,
 }
 
 /// What a literal is, beside its lexical form.

@@ -36,5 +36,5 @@ fn fits(entry: &Value, identity: &str) -> bool {
 pub fn hashed(identity: &str, salt: Option<&str>) -> String {
     let hash = Sha256::new_with_prefix(identity).chain_update(salt.unwrap_or_default());
     let hex = crate::rdf::hex(hash);
-    format!("sha256${}", hex.iter().copied().map(char::from).collect::<String>())
+    format!("sha256${}", String::from_utf8_lossy(hex.as_ref()))
 }

@@ -23,7 +23,7 @@ const fn class(
 }
 
 /// The classes of Open Badges 3.0 (B.1) and CLR 2.0.
-const CLASSES: [Class; 18] = [
+const CLASSES: [Class; 19] = [
     class(
         "AchievementSubject",
         &["achievement"],
@@ -84,6 +84,7 @@ const CLASSES: [Class; 18] = [
     ),
     class("RubricCriterionLevel", &["id", "name"], &[("alignment", "Alignment")]),
     class("BitstringStatusList", &["statusPurpose", "encodedList"], &[]),
+    class("StatusList2021", &["statusPurpose", "encodedList"], &[]),
 ];
 
 /// The context that every credential of VC 2.0 begins with, and that of VC 1.1.
@@ -94,12 +95,16 @@ const CLR: &str = "https://purl.imsglobal.org/spec/clr/v2p0/context";
 
 /// What a credential is, by its types: the class of its subject and the contexts that it names after
 /// that of VC.
-const KINDS: [(&[&str], &str, &[&str]); 4] = [
+const KINDS: [(&[&str], &str, &[&str]); 5] = [
     (&["OpenBadgeCredential", "AchievementCredential"], "AchievementSubject", &[OB]),
     (&["ClrCredential"], "ClrSubject", &[CLR, OB]),
     (&["EndorsementCredential"], "EndorsementSubject", &[OB]),
     (&["BitstringStatusListCredential"], "BitstringStatusList", &[]),
+    (&["StatusList2021Credential"], "StatusList2021", &[]),
 ];
+
+/// The classes of lists that say which credentials are revoked.
+pub(super) const LISTS: [&str; 2] = ["BitstringStatusList", "StatusList2021"];
 
 /// Where the credential is not what the standard says; empty: nowhere.
 pub fn faults(credential: &Value) -> Vec<Detail> {
@@ -138,7 +143,7 @@ impl Faults {
                  'EndorsementCredential'",
             ),
             Some((names, subject, following)) => {
-                if *subject != "BitstringStatusList" {
+                if !LISTS.contains(subject) {
                     required.push("id");
                 }
                 if names.contains(&"ClrCredential") {
@@ -203,6 +208,11 @@ impl Faults {
     }
 }
 
+/// Whether the credential is one of VC 2.0, by its first context.
+pub(crate) fn is_second(credential: &Map<String, Value>) -> bool {
+    strings(credential.get("@context")).first() == Some(&VC[0])
+}
+
 fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
@@ -217,7 +227,7 @@ fn is_version(url: &str, context: &str) -> bool {
 }
 
 /// The strings of what is one string or an array.
-pub(super) fn strings(value: Option<&Value>) -> Vec<&str> {
+pub(crate) fn strings(value: Option<&Value>) -> Vec<&str> {
     match value {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),

@@ -1,4 +1,5 @@
-//! Whether a credential was revoked: Bitstring Status List 1.0 and `1EdTechRevocationList`.
+//! Whether a credential was revoked: Bitstring Status List 1.0, Status List 2021, which it was before, and
+//! `1EdTechRevocationList`.
 
 use serde_json::Value;
 
@@ -22,14 +23,16 @@ pub(super) fn checks(verifier: &Verifier<'_>, credential: &Value) -> Vec<Check> 
 
 fn check(verifier: &Verifier<'_>, credential: &Value, entry: &Value) -> Check {
     match entry["type"].as_str().unwrap_or_default() {
-        "BitstringStatusListEntry" => bitstring(verifier, entry),
+        "BitstringStatusListEntry" => bits(verifier, entry, "BitstringStatusList"),
+        "StatusList2021Entry" => bits(verifier, entry, "StatusList2021"),
         "1EdTechRevocationList" => revocation_list(verifier, credential, entry),
         "" => Check::failed(NAME, "the status has no type"),
         other => Check::skipped(NAME, format!("a status of type '{other}' cannot be read")),
     }
 }
 
-fn bitstring(verifier: &Verifier<'_>, entry: &Value) -> Check {
+/// A bit of a list whose subject is of that type.
+fn bits(verifier: &Verifier<'_>, entry: &Value, list_type: &str) -> Check {
     let (Some(url), Some(index)) = (entry["statusListCredential"].as_str(), index(entry)) else {
         return Check::failed(NAME, "the status has no statusListCredential or no statusListIndex");
     };
@@ -45,7 +48,7 @@ fn bitstring(verifier: &Verifier<'_>, entry: &Value) -> Check {
     let subject = &list.credential["credentialSubject"];
     let purpose = entry["statusPurpose"].as_str().unwrap_or_default();
     let purposes = super::shape::strings(subject.get("statusPurpose"));
-    if subject["type"] != "BitstringStatusList" || !purposes.contains(&purpose) {
+    if subject["type"] != list_type || !purposes.contains(&purpose) {
         return Check::failed(NAME, format!("{url} is no status list for the purpose '{purpose}'"));
     }
     let bits = match Bits::decode(subject["encodedList"].as_str().unwrap_or_default()) {

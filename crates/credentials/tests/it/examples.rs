@@ -60,6 +60,7 @@ fn every_example_of_the_standard_is_told_apart() {
         "simple-context-version.json",
         "simple-did-web-method.json",
         "simple-json.svg",
+        "simple_v1.json",
         "endorsement-valid.json",
     ] {
         let report = example(&folder, &ob(name));
@@ -118,12 +119,10 @@ fn every_example_of_the_standard_is_told_apart() {
         ("simple-noproof.json", "proof", "has no proof"),
         ("bit-string-list/credential-status-revoked-blank-nodes.json", "status", "is revoked"),
         (
-            "credential-status-revoked.json",
+            "complete_v1.json",
             "proof",
-            "unsupported proof type 'Ed25519Signature2020'",
+            "the key 'https://1edtech.edu/issuers/565049#key-1' is not known",
         ),
-        ("complete_v1.json", "proof", "unsupported proof type 'Ed25519Signature2020'"),
-        ("simple_v1.json", "proof", "unsupported proof type 'Ed25519Signature2020'"),
         ("velocity.jwt", "proof", "the DID method 'velocity' is not supported"),
     ] {
         let report = example(&folder, &ob(name));
@@ -133,14 +132,21 @@ fn every_example_of_the_standard_is_told_apart() {
         assert!(found, "{name}: {:#?}", report.checks);
         seen += 1;
     }
-    for name in ["simple_v1.json", "simple_old_safesigned.json"] {
+    // The one example of an issuer that there was. Its list is not at hand, nor is its key document.
+    let report = example(&folder, &ob("credential-status-revoked.json"));
+    assert_eq!(outcome(&report, "proof"), Some(Outcome::Passed), "{:#?}", report.checks);
+    assert!(report.is_valid() && !report.is_confirmed());
+    seen += 1;
+    for (name, message) in [
+        ("simple_v1.json", "has the scheme 'urn'"),
+        (
+            "simple_old_safesigned.json",
+            "the context 'https://dc.imsglobal.org/draft/clr/v2p0/context'",
+        ),
+    ] {
         let report = example(&folder, &format!("clr/examples/{name}"));
-        assert!(!report.is_valid(), "{name}");
-        let unsupported = report
-            .checks
-            .iter()
-            .any(|check| check.message.contains("unsupported proof type 'Ed25519Signature2020'"));
-        assert!(unsupported, "{name}: {:#?}", report.checks);
+        let is_told = report.checks.iter().any(|check| check.message.contains(message));
+        assert!(!report.is_valid() && is_told, "{name}: {:#?}", report.checks);
     }
     let files = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
     let examples = folder.join("openbadges/examples");

@@ -18,6 +18,7 @@ mod samples;
 mod signing;
 mod speed;
 mod standards;
+mod suites;
 mod tokens;
 mod vectors;
 mod verifying;

@@ -163,7 +163,8 @@ fn proofs_that_do_not_hold_are_told_apart() {
             c["@context"] = json!(["https://www.w3.org/ns/credentials/v2"]);
         }),
         ("'proofValue' is not a signature", |c| c["proof"]["proofValue"] = "u123".into()),
-        ("unsupported proof type 'ecdsa-rdfc-2019'", |c| {
+        ("unsupported proof type 'bbs-2023'", |c| c["proof"]["cryptosuite"] = "bbs-2023".into()),
+        ("ecdsa-rdfc-2019 takes another kind of key", |c| {
             c["proof"]["cryptosuite"] = "ecdsa-rdfc-2019".into();
         }),
         ("the proof's purpose is \"authentication\"", |c| {

@@ -1,5 +1,9 @@
-//! Embedded proofs: `eddsa-rdfc-2022` (Data Integrity `EdDSA` Cryptosuites 1.0, 3.2). What is signed is
-//! the meaning of the credential, not its text: white space and the order of members are free.
+//! Embedded proofs. Those that are made here are of `eddsa-rdfc-2022`; [`suite`] lists all that are verified.
+//! What most of them sign is the meaning of the credential, not its text: white space and the order of
+//! members are free.
+
+mod selective;
+mod suite;
 
 use std::fmt;
 
@@ -7,10 +11,12 @@ use ed25519_dalek::{Signer, SigningKey};
 use lyceum_core::problem::{Problem, Result};
 use lyceum_core::time::Timestamp;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use sha2::{Digest, Sha256, Sha384};
 
-use crate::canonize;
+use crate::canonize_with;
+use crate::jsonld::canonical_json;
 use crate::key::{PublicKey, multibase, to_multibase};
+use suite::{Form, SUITES, Suite};
 
 /// The cryptosuite of the proofs that are made here.
 pub const CRYPTOSUITE: &str = "eddsa-rdfc-2022";
@@ -33,7 +39,8 @@ impl fmt::Display for Fault {
         match self {
             Self::Unsupported(name) => write!(
                 f,
-                "unsupported proof type '{name}'; DataIntegrityProof with {CRYPTOSUITE} is verified"
+                "unsupported proof type '{name}'; verified are {}",
+                SUITES.each_ref().map(|suite| suite.name).join(", ")
             ),
             Self::Malformed(what) => f.write_str(what),
             Self::Unsafe(problem) => write!(f, "not all data is covered by the proof: {problem}"),
@@ -66,7 +73,7 @@ pub fn sign(
         "verificationMethod": verification_method,
         "proofPurpose": "assertionMethod",
     });
-    let signature = key.sign(&hash_data(&credential, &proof)?);
+    let signature = key.sign(&signed_graph::<Sha256>(&credential, &proof)?);
     proof["proofValue"] = to_multibase(&signature.to_bytes()).into();
     credential["proof"] = proof;
     Ok(credential)
@@ -84,56 +91,85 @@ pub fn proofs(credential: &Value) -> &[Value] {
 /// Checks one of the credential's proofs with the key that its `verificationMethod` names. Whether
 /// that key is the issuer's is for the caller to say.
 pub fn check(credential: &Value, proof: &Value, key: &PublicKey) -> Result<(), Fault> {
-    supported(proof)?;
-    if proof.get("@context").is_some() {
-        return Err(Fault::Malformed("a proof with a context of its own is not read".to_owned()));
+    let suite = Suite::of(proof)?;
+    if !suite.takes(key) {
+        return Err(Fault::Malformed(format!("{} takes another kind of key", suite.name)));
     }
-    let value = proof["proofValue"].as_str().and_then(multibase);
-    let signature = value.ok_or_else(|| {
-        Fault::Malformed("'proofValue' is not a signature in multibase base58btc".to_owned())
-    })?;
-    let PublicKey::Ed25519(_) = key else {
-        return Err(Fault::Malformed(format!("{CRYPTOSUITE} takes an Ed25519 key")));
-    };
+    has_its_contexts(credential, proof, suite)?;
+    let value = proof["proofValue"].as_str().unwrap_or_default();
     let mut document = credential.clone();
     let mut options = proof.clone();
     if let (Value::Object(document), Value::Object(options)) = (&mut document, &mut options) {
         document.shift_remove("proof");
         options.shift_remove("proofValue");
     }
-    let data = hash_data(&document, &options).map_err(Fault::Unsafe)?;
-    match key.verifies(&data, &signature) {
+    if suite.form == Form::Selective {
+        return selective::check(&document, &options, value, key);
+    }
+    let signature = multibase(value).ok_or_else(|| {
+        Fault::Malformed("'proofValue' is not a signature in multibase base58btc".to_owned())
+    })?;
+    let data = match (suite.form, key) {
+        (Form::Json, PublicKey::P384(_)) => signed_text::<Sha384>(&document, &options),
+        (Form::Json, _) => signed_text::<Sha256>(&document, &options),
+        (_, PublicKey::P384(_)) => signed_graph::<Sha384>(&document, &options),
+        (_, _) => signed_graph::<Sha256>(&document, &options),
+    };
+    match key.verifies(&data.map_err(Fault::Unsafe)?, &signature) {
         true => Ok(()),
         false => Err(Fault::Signature),
     }
 }
 
-/// Whether the proof is of the kind that is verified here. Errors: its type or cryptosuite.
+/// Whether the proof is of a kind that is verified here. Errors: its type or cryptosuite.
 pub fn supported(proof: &Value) -> Result<(), Fault> {
-    match (proof["type"].as_str(), proof["cryptosuite"].as_str()) {
-        (Some("DataIntegrityProof"), Some(CRYPTOSUITE)) => Ok(()),
-        (Some("DataIntegrityProof"), Some(suite)) => Err(Fault::Unsupported(suite.to_owned())),
-        (Some("DataIntegrityProof"), None) => {
-            Err(Fault::Malformed("the proof has no 'cryptosuite'".to_owned()))
-        }
-        (Some(kind), _) => Err(Fault::Unsupported(kind.to_owned())),
-        (None, _) => Err(Fault::Malformed("the proof has no 'type'".to_owned())),
+    if proof.get("previousProof").is_some() {
+        return Err(Fault::Unsupported("previousProof".to_owned()));
     }
+    Suite::of(proof).map(drop)
 }
 
-/// What is signed: the hash of the proof's options, then the document's (3.2.4). The options are
-/// read in the document's contexts.
-fn hash_data(document: &Value, options: &Value) -> Result<[u8; 64]> {
+/// A proof over the text holds the contexts of the credential, others none: a proof could give them another
+/// meaning. That the credential names further ones behind them, which the standard allows, is refused: the
+/// signature would not cover them.
+fn has_its_contexts(credential: &Value, proof: &Value, suite: &Suite) -> Result<(), Fault> {
+    let fault = match proof.get("@context") {
+        None => return Ok(()),
+        Some(_) if suite.form != Form::Json => "a proof with a context of its own is not read",
+        Some(context) if Some(context) == credential.get("@context") => return Ok(()),
+        Some(_) => "the proof names other contexts than the credential",
+    };
+    Err(Fault::Malformed(fault.to_owned()))
+}
+
+/// What most suites sign: the hash of the proof's options, then the document's. The options are read in the
+/// document's contexts.
+fn signed_graph<D: Digest>(document: &Value, options: &Value) -> Result<Vec<u8>> {
+    let options = canonize_with::<D>(&in_contexts(document, options)?);
+    let options = options.map_err(|problem| below(problem, "proof"))?;
+    Ok(hashes::<D>(&options, &canonize_with::<D>(document)?))
+}
+
+/// The same of the JSON itself in canonical form (RFC 8785).
+fn signed_text<D: Digest>(document: &Value, options: &Value) -> Result<Vec<u8>> {
+    let text =
+        |value, path: &str| canonical_json(value).map_err(|fault| Problem::invalid(path, fault));
+    Ok(hashes::<D>(&text(options, "proof")?, &text(document, "")?))
+}
+
+fn hashes<D: Digest>(options: &str, document: &str) -> Vec<u8> {
+    let mut data = D::digest(options).to_vec();
+    data.extend_from_slice(&D::digest(document));
+    data
+}
+
+fn in_contexts(document: &Value, options: &Value) -> Result<Value> {
     let mut options = options.clone();
     let context = document.get("@context").ok_or_else(|| {
         Problem::invalid("@context", "the credential has no '@context', so its terms mean nothing")
     })?;
     options["@context"] = context.clone();
-    let options = canonize(&options).map_err(|problem| below(problem, "proof"))?;
-    let mut data = [0; 64];
-    data[..32].copy_from_slice(&Sha256::digest(options));
-    data[32..].copy_from_slice(&Sha256::digest(canonize(document)?));
-    Ok(data)
+    Ok(options)
 }
 
 fn below(mut problem: Problem, path: &str) -> Problem {

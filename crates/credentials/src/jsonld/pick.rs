@@ -1,0 +1,150 @@
+//! Parts of a document that JSON pointers name (RFC 6901), as `ecdsa-sd-2023` selects them: what a pointer
+//! leads to, and of each object on the way its id and types.
+//!
+//! Issuers compact a document before they point into it, which takes an array with one item for that item. So
+//! a pointer may pass over such an array.
+
+use std::collections::BTreeMap;
+
+use lyceum_core::problem::{Problem, Result};
+use serde_json::Value;
+
+/// The parts that pointers name, as a tree.
+#[derive(Debug)]
+pub(crate) enum Parts {
+    /// Everything here and below.
+    All,
+    /// Parts of what is here, by the member or the place in the array.
+    Some(BTreeMap<String, Parts>),
+}
+
+impl Parts {
+    /// The parts of the document that the pointers name; none where there is no pointer.
+    /// Errors: a pointer that is none, or that leads nowhere.
+    pub(crate) fn read(document: &Value, pointers: &[String]) -> Result<Option<Self>> {
+        let mut parts = Self::Some(BTreeMap::new());
+        for pointer in pointers {
+            let steps = pointer.split('/').skip(1);
+            let steps: Vec<String> =
+                steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
+            let is_pointer = pointer.is_empty() || pointer.starts_with('/');
+            if !is_pointer || !leads_somewhere(document, &steps) {
+                let message = format!("'{pointer}' is no pointer into the document");
+                return Err(Problem::invalid("", message));
+            }
+            parts.add(&mut steps.into_iter());
+        }
+        Ok((!pointers.is_empty()).then_some(parts))
+    }
+
+    fn add(&mut self, steps: &mut dyn Iterator<Item = String>) {
+        let Self::Some(members) = self else { return };
+        match steps.next() {
+            None => *self = Self::All,
+            Some(step) => {
+                members.entry(step).or_insert_with(|| Self::Some(BTreeMap::new())).add(steps);
+            }
+        }
+    }
+
+    /// What is picked of the document.
+    pub(crate) fn pick(parts: Option<&Self>) -> Pick<'_> {
+        match parts {
+            None => Pick::None,
+            Some(Self::All) => Pick::All,
+            Some(Self::Some(members)) => Pick::Some(members),
+        }
+    }
+}
+
+fn leads_somewhere(value: &Value, steps: &[String]) -> bool {
+    let Some((step, rest)) = steps.split_first() else { return true };
+    match value {
+        Value::Object(members) => {
+            members.get(step).is_some_and(|member| leads_somewhere(member, rest))
+        }
+        Value::Array(items) => match (index(step), &items[..]) {
+            (Some(index), items) if index < items.len() => leads_somewhere(&items[index], rest),
+            (_, [only]) => leads_somewhere(only, steps),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The place in an array that a step names.
+fn index(step: &str) -> Option<usize> {
+    step.parse().ok().filter(|index: &usize| index.to_string() == step)
+}
+
+/// What is picked at one place of a document.
+#[derive(Clone, Copy)]
+pub(crate) enum Pick<'a> {
+    /// Nothing.
+    None,
+    /// Everything here and below.
+    All,
+    /// Parts of it.
+    Some(&'a BTreeMap<String, Parts>),
+}
+
+impl Pick<'_> {
+    /// What is picked of a member.
+    pub(super) fn member(self, name: &str) -> Self {
+        match self {
+            Self::Some(members) => Parts::pick(members.get(name)),
+            whole => whole,
+        }
+    }
+
+    /// What is picked of an item of an array of that length.
+    pub(super) fn item(self, index: usize, length: usize) -> Self {
+        match self {
+            Self::Some(members) if length == 1 && !members.contains_key("0") => self,
+            Self::Some(_) => self.member(&index.to_string()),
+            whole => whole,
+        }
+    }
+
+    /// Whether anything is picked.
+    pub(super) fn any(self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    /// Whether all or nothing is picked.
+    pub(super) fn is_whole(self) -> bool {
+        !matches!(self, Self::Some(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pointers_pick_what_they_lead_to() {
+        let document = json!({"a": [{"b": 1}, {"b~/": 2}], "c": 3, "d": [{"e": 1}]});
+        let read = |pointers: &[&str]| {
+            Parts::read(
+                &document,
+                &pointers.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(),
+            )
+        };
+        let parts = read(&["/a/1/b~0~1", "/c"]).unwrap();
+        let pick = Parts::pick(parts.as_ref());
+        assert!(pick.any() && pick.member("c").is_whole() && pick.member("c").any());
+        let item = |index| pick.member("a").item(index, 2);
+        assert!(!item(0).any() && item(1).member("b~/").any());
+        assert!(Parts::pick(read(&[""]).unwrap().as_ref()).member("a").item(0, 2).any());
+        assert!(!Parts::pick(read(&[]).unwrap().as_ref()).any());
+        for pointer in ["/d/e", "/d/0/e"] {
+            let parts = read(&[pointer]).unwrap();
+            assert!(Parts::pick(parts.as_ref()).member("d").item(0, 1).member("e").any());
+        }
+        for pointer in ["a", "/x", "/a/2", "/a/01", "/c/d"] {
+            assert!(read(&[pointer]).is_err(), "{pointer}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The kinds of proofs that are verified.
+
+use serde_json::Value;
+
+use super::Fault;
+use crate::key::PublicKey;
+
+/// A kind of proof.
+pub(super) struct Suite {
+    /// Its cryptosuite; of proofs that are older than cryptosuites, their type.
+    pub(super) name: &'static str,
+    /// What it signs.
+    pub(super) form: Form,
+    keys: Keys,
+}
+
+/// What a proof signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The canonical graph.
+    Graph,
+    /// The canonical JSON.
+    Json,
+    /// Statements of the graph one by one, so that some can be left out.
+    Selective,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Ed25519,
+    /// P-256 and P-384.
+    Ecdsa,
+    P256,
+}
+
+const fn suite(name: &'static str, form: Form, keys: Keys) -> Suite {
+    Suite { name, form, keys }
+}
+
+/// The type of proofs that name a cryptosuite.
+const DATA_INTEGRITY: &str = "DataIntegrityProof";
+/// The type that is a suite by itself.
+const ED25519_2020: &str = "Ed25519Signature2020";
+
+/// All kinds: Data Integrity `EdDSA` Cryptosuites 1.0, Data Integrity ECDSA Cryptosuites 1.0, and those before
+/// them. `eddsa-2022` is the former name of `eddsa-rdfc-2022`.
+pub(super) static SUITES: [Suite; 7] = [
+    suite("eddsa-rdfc-2022", Form::Graph, Keys::Ed25519),
+    suite("eddsa-2022", Form::Graph, Keys::Ed25519),
+    suite("eddsa-jcs-2022", Form::Json, Keys::Ed25519),
+    suite("ecdsa-rdfc-2019", Form::Graph, Keys::Ecdsa),
+    suite("ecdsa-jcs-2019", Form::Json, Keys::Ecdsa),
+    suite("ecdsa-sd-2023", Form::Selective, Keys::P256),
+    suite(ED25519_2020, Form::Graph, Keys::Ed25519),
+];
+
+impl Suite {
+    /// The suite of a proof. Errors: one that is not verified here, or none.
+    pub(super) fn of(proof: &Value) -> Result<&'static Self, Fault> {
+        let name = match (proof["type"].as_str(), proof["cryptosuite"].as_str()) {
+            (Some(DATA_INTEGRITY), Some(ED25519_2020)) => None,
+            (Some(DATA_INTEGRITY), Some(suite)) => Some(suite),
+            (Some(DATA_INTEGRITY), None) => {
+                return Err(Fault::Malformed("the proof has no 'cryptosuite'".to_owned()));
+            }
+            (Some(ED25519_2020), None) => Some(ED25519_2020),
+            (Some(_), _) => None,
+            (None, _) => return Err(Fault::Malformed("the proof has no 'type'".to_owned())),
+        };
+        let known = name.and_then(|name| SUITES.iter().find(|suite| suite.name == name));
+        known.ok_or_else(|| {
+            let kind = proof["type"].as_str().filter(|kind| *kind != DATA_INTEGRITY);
+            let kind = kind.or(proof["cryptosuite"].as_str()).unwrap_or_default();
+            Fault::Unsupported(kind.to_owned())
+        })
+    }
+
+    /// Whether the suite signs with that kind of key.
+    pub(super) fn takes(&self, key: &PublicKey) -> bool {
+        match key {
+            PublicKey::Ed25519(_) => self.keys == Keys::Ed25519,
+            PublicKey::P256(_) => self.keys != Keys::Ed25519,
+            PublicKey::P384(_) => self.keys == Keys::Ecdsa,
+            PublicKey::Rsa { .. } => false,
+        }
+    }
+}
