@@ -172,8 +172,9 @@ pub fn start(tx: &mut Tx<'_>, now: Timestamp, master: &Master, base_url: &str) -
     keys::ensure(tx, now, master, SERVER)
 }
 
-/// Gives a client an issuer of its own, with that profile and a key of its own.
-/// Errors: `Conflict` where it has one; `Invalid` for what is no profile.
+/// Gives a client an issuer of its own, with that profile and a key of its own. The same profile again changes
+/// nothing, so that a request can be repeated. Answers the issuer and whether it is new.
+/// Errors: `Conflict` where it has one with another profile; `Invalid` for what is no profile.
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -181,13 +182,17 @@ pub fn create(
     base_url: &str,
     client: &str,
     profile: &Object,
-) -> Result<Issuer> {
+) -> Result<(Issuer, bool)> {
     let issuer = StoredIssuer {
         id: secret::random_id(),
         client: Some(client.to_owned()),
         profile: said(profile)?,
     };
     if !repository::insert(tx, &issuer, now)? {
+        let known = repository::of_client(tx, client)?;
+        if let Some(known) = known.filter(|known| is_same(&known.profile, &issuer.profile)) {
+            return Ok((Issuer::of(known, base_url)?, false));
+        }
         return Err(Problem::new(
             ProblemKind::Conflict,
             format!("the client '{client}' has an issuer profile; change it with PUT"),
@@ -196,7 +201,13 @@ pub fn create(
     keys::ensure(tx, now, master, &issuer.id)?;
     let id = issuer.id.clone();
     rehearse(&Signer::of(tx, master, Issuer::of(issuer, base_url)?)?, now)?;
-    Issuer::find(tx, base_url, &id)
+    Ok((Issuer::find(tx, base_url, &id)?, true))
+}
+
+/// Whether two profiles say the same, in whatever order.
+fn is_same(one: &str, other: &str) -> bool {
+    let read = |text: &str| serde_json::from_str::<Value>(text).ok();
+    one == other || read(one).is_some_and(|one| read(other) == Some(one))
 }
 
 /// Puts a profile in the place of the one that the client issues as.

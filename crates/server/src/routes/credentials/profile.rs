@@ -47,7 +47,8 @@ pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
             .named(format!("create{one}Profile"))
             .says("Gives the caller a profile of its own, with a key of its own.")
             .reads(schema::profile())
-            .answers(201, "Made; the caller issues as this from now on.", schema::profile()),
+            .answers(201, "Made; the caller issues as this from now on.", schema::profile())
+            .answers(200, "The caller has this profile already.", schema::profile()),
     ]
 }
 
@@ -75,6 +76,7 @@ async fn created(context: Context) -> Result<Answer> {
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
         issuer::create(tx, now, keyring.master(), &base_url, &client, &profile)
     };
-    let issuer = context.app.db.write(write).await?;
-    Ok(Answer::of(&issuer.profile).status(StatusCode::CREATED))
+    let (issuer, is_new) = context.app.db.write(write).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(Answer::of(&issuer.profile).status(status))
 }
