@@ -130,8 +130,7 @@ pub fn read(token: &str) -> Result<Token> {
 
 /// A credential of VC 1.1 with what the claims say of it (VC 1.1, 6.3.1).
 fn completed(mut credential: Map<String, Value>, claims: &Map<String, Value>) -> Value {
-    let is_second = super::verify::is_second(&credential);
-    let [from, until] = match is_second {
+    let [from, until] = match crate::verify::is_of_vc_2(&credential) {
         true => ["validFrom", "validUntil"],
         false => ["issuanceDate", "expirationDate"],
     };
@@ -188,7 +187,7 @@ impl Token {
     }
 
     /// Whether the token is one of VC 2.0: its dates are those of the signature.
-    fn is_of_second(&self) -> bool {
+    fn is_of_vc_2(&self) -> bool {
         let kind = self.header.get("typ").and_then(Value::as_str).unwrap_or_default();
         let kind = kind.strip_prefix("application/").unwrap_or(kind);
         ["vc+jwt", "vc+ld+jwt", "vc+ld+json+jwt"].iter().any(|one| kind.eq_ignore_ascii_case(one))
@@ -199,7 +198,7 @@ impl Token {
     pub fn differences(&self, now: Timestamp) -> Vec<String> {
         let credential = &self.credential;
         let mut faults = Vec::new();
-        let is_of_second = self.is_of_second();
+        let is_of_vc_2 = self.is_of_vc_2();
         let texts = [
             ("iss", "issuer", id_of(&credential["issuer"])),
             ("jti", "id", credential["id"].as_str()),
@@ -207,7 +206,7 @@ impl Token {
         ];
         for (claim, member, said) in texts {
             match self.claims.get(claim) {
-                None if claim == "iss" && !is_of_second => {
+                None if claim == "iss" && !is_of_vc_2 => {
                     faults.push("iss: the claim is missing".to_owned());
                 }
                 Some(value) if value.as_str() != said || said.is_none() => {
@@ -216,7 +215,7 @@ impl Token {
                 _ => {}
             }
         }
-        if is_of_second {
+        if is_of_vc_2 {
             let at = |claim: &str| self.claims.get(claim).and_then(numeric_date);
             if at("exp").is_some_and(|until| until < now.seconds()) {
                 faults.push(format!("exp: the signature expired at {}", self.claims["exp"]));

@@ -220,6 +220,34 @@ mod tests {
     }
 
     #[test]
+    fn compressed_points_are_read_and_points_off_the_curve_refused() {
+        for (multikey, curve, length) in [
+            ("zDnaepBuvsQ8cpsWrVKw8fbpGpvPeNSjVPTWoq6cRqaYzBKVP", "P-256", 32),
+            (
+                "z82LkuBieyGShVBhvtE2zoiD6Kma4tJGFtkAhxR5pfkp5QPw4LutoYWhvQCnGjdVn14kujQ",
+                "P-384",
+                48,
+            ),
+        ] {
+            let key = PublicKey::from_multikey(multikey).unwrap();
+            let mut jwk = key.to_jwk();
+            assert_eq!(jwk["crv"], curve);
+            assert_eq!(PublicKey::from_jwk(&jwk).unwrap(), key);
+            let did = format!("did:key:{multikey}");
+            let document = crate::did::key_document(&did).unwrap();
+            let method = &document["verificationMethod"][0];
+            assert_eq!(PublicKey::from_method(method).unwrap(), key);
+            jwk["y"] = BASE64_URL_SAFE_NO_PAD.encode(vec![1; length]).into();
+            assert!(PublicKey::from_jwk(&jwk).is_err());
+            jwk["y"] = "AAAA".into();
+            assert!(PublicKey::from_jwk(&jwk).is_err());
+            let mut bytes = multibase(multikey).unwrap();
+            bytes[2] = 4;
+            assert!(PublicKey::from_multikey(&to_multibase(&bytes)).is_err());
+        }
+    }
+
+    #[test]
     fn what_is_no_key_is_refused() {
         for text in ["", "z", "6Mk", "z6MkjZRZv3aez3r18pB1RBFJR1kwUVJ5jHt92JmQwXbd5hw0"] {
             assert!(PublicKey::from_multikey(text).is_err(), "{text}");

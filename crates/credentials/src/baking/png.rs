@@ -4,7 +4,7 @@ use flate2::Crc;
 use lyceum_core::problem::Result;
 
 use super::{malformed, within_limit};
-use crate::former;
+use crate::open_badges_2;
 
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
@@ -23,7 +23,7 @@ impl Chunk<'_> {
     }
 
     /// Whether it holds a badge of Open Badges 2.0 or before.
-    fn is_former(&self) -> bool {
+    fn is_open_badges_2(&self) -> bool {
         matches!(&self.kind, b"iTXt" | b"tEXt") && self.data.starts_with(b"openbadges\0")
     }
 }
@@ -48,8 +48,8 @@ pub fn bake(image: &[u8], credential: &str) -> Result<Vec<u8>> {
 pub(super) fn unbake(image: &[u8]) -> Result<String> {
     let chunks = chunks(image)?;
     let mut held = chunks.iter().filter(|chunk| chunk.is_credential());
-    if held.clone().next().is_none() && chunks.iter().any(Chunk::is_former) {
-        return Err(malformed(former::fault("the PNG holds an Open Badges 2.0 badge")));
+    if held.clone().next().is_none() && chunks.iter().any(Chunk::is_open_badges_2) {
+        return Err(malformed(open_badges_2::fault("the PNG holds an Open Badges 2.0 badge")));
     }
     let (Some(chunk), None) = (held.next(), held.next()) else {
         return Err(malformed(

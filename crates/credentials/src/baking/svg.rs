@@ -6,12 +6,12 @@ use lyceum_core::problem::Result;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::{malformed, within_limit};
-use crate::former;
+use crate::open_badges_2;
 
 const NAMESPACE: &str = "https://purl.imsglobal.org/ob/v3p0";
 const PREFIX: &str = "openbadges";
 /// That of badges of Open Badges 2.0.
-const FORMER_NAMESPACE: &str = "http://openbadges.org";
+const OPEN_BADGES_2: &str = "http://openbadges.org";
 
 /// The image with the credential, JSON or a compact JWS, in place of the one that it held. Errors:
 /// the image is no SVG, defines entities, or is larger than the limit.
@@ -60,9 +60,9 @@ fn element(credential: &str) -> String {
 pub(super) fn unbake(image: &str) -> Result<String> {
     let document = parse(image)?;
     let held: Vec<Node<'_, '_>> = held(document.root_element()).collect();
-    let is_former = |node: Node<'_, '_>| node.has_tag_name((FORMER_NAMESPACE, "assertion"));
-    if held.is_empty() && document.descendants().any(is_former) {
-        return Err(malformed(former::fault("the SVG holds an Open Badges 2.0 badge")));
+    let is_open_badges_2 = |node: Node<'_, '_>| node.has_tag_name((OPEN_BADGES_2, "assertion"));
+    if held.is_empty() && document.descendants().any(is_open_badges_2) {
+        return Err(malformed(open_badges_2::fault("the SVG holds an Open Badges 2.0 badge")));
     }
     let [element] = held[..] else {
         return Err(malformed(format!(

@@ -16,12 +16,12 @@ use serde_json::Value;
 
 use crate::jwt::{self, Token, id_of};
 use crate::key::PublicKey;
-use crate::{baking, former, json, proof};
+use crate::{baking, json, open_badges_2, proof};
 use issuer::Tie;
 
 pub use recipient::{check as recipient, hashed};
 pub use shape::faults;
-pub(crate) use shape::{is_second, strings};
+pub(crate) use shape::{is_of_vc_2, strings};
 
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -406,17 +406,17 @@ fn read(input: &[u8]) -> Result<(Read, &'static str), String> {
     };
     if text.starts_with('{') {
         let credential = json::read(text.as_bytes()).map_err(|problem| problem.message)?;
-        former::refuse(&credential)?;
+        open_badges_2::refuse(&credential)?;
         return match is_enveloped(&credential) {
             true => Ok((Read::Token(opened(&credential)?), forms[1])),
             false => Ok((Read::Json(credential), forms[0])),
         };
     }
-    former::refuse_address(text)?;
+    open_badges_2::refuse_address(text)?;
     let token = jwt::read(text).map_err(|problem| {
         format!("the credential is neither JSON nor a JWT nor an image with one: {problem}")
     })?;
-    former::refuse(&token.credential)?;
+    open_badges_2::refuse(&token.credential)?;
     Ok((Read::Token(token), forms[1]))
 }
 

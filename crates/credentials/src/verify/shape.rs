@@ -209,7 +209,7 @@ impl Faults {
 }
 
 /// Whether the credential is one of VC 2.0, by its first context.
-pub(crate) fn is_second(credential: &Map<String, Value>) -> bool {
+pub(crate) fn is_of_vc_2(credential: &Map<String, Value>) -> bool {
     strings(credential.get("@context")).first() == Some(&VC[0])
 }
 
