@@ -5,6 +5,7 @@
 pub mod config;
 mod dialect;
 pub mod filter;
+pub mod json;
 pub mod limits;
 pub mod problem;
 pub mod random;

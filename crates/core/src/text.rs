@@ -20,3 +20,43 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
 pub fn segment(text: &str) -> impl Display {
     utf8_percent_encode(text, UNRESERVED)
 }
+
+/// The one of the names that was probably meant: it differs by case, separators or a slip of the hand.
+pub fn near_miss<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let plain = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let sought = plain(written);
+    let distance = |name: &str| strsim::damerau_levenshtein(&sought, &plain(name));
+    // One slip in four letters, two in eight: less would take one short name for another.
+    let slips = (sought.chars().count() / 4).min(2);
+    names
+        .map(|name| (distance(name), name))
+        .filter(|(distance, _)| *distance <= slips)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near_miss;
+
+    #[test]
+    fn a_slip_of_the_hand_is_a_near_miss_and_another_word_is_not() {
+        let names = ["limit", "offset", "filter", "orderBy", "q"];
+        for (written, meant) in [
+            ("Limit", Some("limit")),
+            ("limits", Some("limit")),
+            ("fliter", Some("filter")),
+            ("order_by", Some("orderBy")),
+            ("ORDER-BY", Some("orderBy")),
+            ("filter[]", Some("filter")),
+            ("page", None),
+            ("order", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(near_miss(written, names.into_iter()), meant, "{written}");
+        }
+    }
+}

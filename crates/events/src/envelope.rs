@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -30,8 +31,9 @@ pub struct Envelope {
 /// Reads and checks an envelope (Caliper 1.2, section 5).
 ///
 /// Errors: `Malformed` with each fault, a bounded number of them, those of the envelope before those of its
-/// events; `Invalid` when its version is another one.
+/// events, or with the first key that stands twice in an object; `Invalid` when its version is another one.
 pub fn parse(text: &str) -> Result<Envelope> {
+    refuse_repeated_keys(text.as_bytes())?;
     let Members { known, data, mut faults } = Members::read(text).ok_or_else(|| no_object(text))?;
     let [sensor, send_time, version] = known.each_ref().map(Option::as_ref);
     if let Some(Tree::Text(version)) = version
@@ -92,7 +94,7 @@ struct Members<'a> {
     /// Those of [`NAMES`].
     known: [Option<Tree<'a>>; 3],
     data: Option<Data>,
-    /// Of members that stand twice, and of those that no envelope has.
+    /// Of members that no envelope has.
     faults: Faults,
 }
 
@@ -122,21 +124,18 @@ impl<'a> Members<'a> {
     }
 
     fn take(&mut self, name: &str, reader: &mut Reader<'a>) -> Option<()> {
-        let is_again = if name == "data" {
-            self.data.replace(Data::read(reader)?).is_some()
-        } else {
-            let value = reader.value()?.0.unwrap_or(Tree::Null);
-            match NAMES.iter().position(|known| *known == name) {
-                Some(at) => self.known[at].replace(value).is_some(),
-                None => {
-                    let message = "an envelope has no such member; it has sensor, sendTime, dataVersion, data";
-                    self.faults.at(short(name), message);
-                    false
-                }
+        if name == "data" {
+            self.data = Some(Data::read(reader)?);
+            return Some(());
+        }
+        let value = reader.value()?.0.unwrap_or(Tree::Null);
+        match NAMES.iter().position(|known| *known == name) {
+            Some(at) => self.known[at] = Some(value),
+            None => {
+                let message =
+                    "an envelope has no such member; it has sensor, sendTime, dataVersion, data";
+                self.faults.at(short(name), message);
             }
-        };
-        if is_again {
-            self.faults.at(name, "stands twice");
         }
         Some(())
     }

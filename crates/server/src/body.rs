@@ -4,15 +4,17 @@ use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Body;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, json, limits};
 use tokio::time::{Duration, timeout};
 
+use crate::apart::apart;
 use crate::route::Reads;
 
 /// Reads the body as the route wants it. An empty body of any type is fine: published clients send
 /// `Content-Type: application/json` without one.
 ///
-/// Errors: `TooLarge`, `UnsupportedMediaType`, `Malformed` when the sender breaks off.
+/// Errors: `TooLarge`, `UnsupportedMediaType`, `Malformed` when the sender breaks off, or when an object of a JSON
+/// body has a key twice.
 pub(crate) async fn read<B>(
     reads: &Reads,
     usual_bytes: usize,
@@ -30,10 +32,34 @@ where
         return Err(too_large(max_bytes));
     }
     let bytes = collect(body, max_bytes).await?;
-    if !bytes.is_empty() {
-        check_media(reads.media, headers)?;
+    if bytes.is_empty() {
+        return Ok(bytes);
     }
-    Ok(bytes)
+    check_media(reads.media, headers)?;
+    if reads.checks_keys || !is_one_json(reads.media, headers) {
+        return Ok(bytes);
+    }
+    if bytes.len() <= limits::BODY_MAX_BYTES {
+        json::refuse_repeated_keys(&bytes)?;
+        return Ok(bytes);
+    }
+    apart(move || json::refuse_repeated_keys(&bytes).map(|()| bytes)).await
+}
+
+/// Whether a body is one JSON value. Where lines are read, each is a body of its own.
+fn is_one_json(media: &[&str], headers: &HeaderMap) -> bool {
+    const JSON: &str = "application/json";
+    if media.iter().any(|media| media.ends_with("ndjson")) {
+        return false;
+    }
+    match headers.get(header::CONTENT_TYPE) {
+        None => media.first() == Some(&JSON),
+        Some(sent) => {
+            let sent = sent.to_str().unwrap_or_default().to_ascii_lowercase();
+            let sent = sent.split(';').next().unwrap_or_default().trim();
+            sent == JSON || sent.ends_with("+json")
+        }
+    }
 }
 
 async fn collect<B>(body: &mut B, max_bytes: usize) -> Result<Bytes>

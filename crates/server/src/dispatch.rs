@@ -25,7 +25,7 @@ use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Access, Area, Pending, Route};
 use crate::state::App;
 use crate::table::{Place, Table};
-use crate::{body, compression, cors, hosted, proxy};
+use crate::{body, compression, cors, hosted, parameters, proxy};
 
 /// Answers requests by the tables of the areas.
 pub(crate) struct Dispatch {
@@ -84,7 +84,8 @@ impl Dispatch {
         let is_open = place.rendering == Rendering::Game || self.app.sandbox.is_some();
         let dialect_asked = auth::dialect_asked(&call.parts.headers);
         let patience = Duration::from_secs(self.app.config.server.request_timeout_s);
-        let result = match timeout(patience, call.answer(lead, is_open)).await {
+        let way = Way { lead, rendering: place.rendering, is_open };
+        let result = match timeout(patience, call.answer(way)).await {
             Ok(result) => result,
             Err(_) => Err(too_slow(patience).into()),
         };
@@ -153,6 +154,14 @@ impl Dispatch {
     }
 }
 
+/// Where a request goes.
+struct Way<'a> {
+    lead: Lead<'a>,
+    rendering: Rendering,
+    /// Whether pages of any origin may call.
+    is_open: bool,
+}
+
 /// Where a path leads.
 enum Lead<'a> {
     Route(&'a Arc<Route>, Result<Vec<String>>),
@@ -162,9 +171,10 @@ enum Lead<'a> {
 }
 
 impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
-    async fn answer(&mut self, lead: Lead<'_>, is_open: bool) -> Result<Answer, Refusal> {
+    async fn answer(&mut self, way: Way<'_>) -> Result<Answer, Refusal> {
+        let Way { lead, rendering, is_open } = way;
         let answer = match lead {
-            Lead::Route(route, params) => self.route(route, params).await,
+            Lead::Route(route, params) => self.route(route, rendering, params).await,
             Lead::Other(allow) if self.parts.method == Method::OPTIONS => {
                 return Ok(cors::options(self.app, &self.parts.headers, allow, is_open));
             }
@@ -187,6 +197,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
     async fn route(
         &mut self,
         route: &Arc<Route>,
+        rendering: Rendering,
         params: Result<Vec<String>>,
     ) -> Result<Answer, Refusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
@@ -207,6 +218,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             self.grant = Some(auth::people::signed_in(self.app, headers, changes).await?);
         }
         let params = params?;
+        parameters::check(route, rendering, self.parts.uri.query())?;
         let usual_bytes = self.app.config.server.body_max_bytes;
         let headers = &self.parts.headers;
         let body = body::read(&route.reads, usual_bytes, headers, &mut self.body).await?;

@@ -25,6 +25,7 @@ pub mod metrics;
 mod multipart;
 pub mod openapi;
 mod paging;
+mod parameters;
 mod proxy;
 pub mod render;
 pub mod request_id;

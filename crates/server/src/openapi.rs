@@ -233,7 +233,7 @@ fn parameter(param: &Param) -> Value {
     });
     if param.schema["type"] == "array" {
         parameter["style"] = "form".into();
-        parameter["explode"] = false.into();
+        parameter["explode"] = param.repeats.into();
     }
     parameter
 }

@@ -73,6 +73,8 @@ pub struct Reads {
     pub max_bytes: Option<usize>,
     /// The body's JSON Schema.
     pub schema: Value,
+    /// Whether the handler itself refuses JSON with a key that stands twice, which is else refused before.
+    pub checks_keys: bool,
 }
 
 /// Where a parameter stands.
@@ -86,7 +88,7 @@ pub enum Place {
     Header,
 }
 
-/// A parameter, for the OpenAPI document.
+/// A parameter, for the OpenAPI document and [`crate::parameters`].
 #[derive(Clone, Debug)]
 pub struct Param {
     /// Its name as sent.
@@ -97,6 +99,8 @@ pub struct Param {
     pub schema: Value,
     /// What it does.
     pub says: Cow<'static, str>,
+    /// Whether it may stand in the query several times.
+    pub repeats: bool,
 }
 
 /// One answer that a route gives, for the OpenAPI document.
@@ -166,6 +170,7 @@ where
             media: if reads_json { JSON } else { &[] },
             max_bytes: None,
             schema: Value::Null,
+            checks_keys: false,
         },
         method,
         path: path.into(),
@@ -233,7 +238,15 @@ impl Route {
         schema: Value,
         says: impl Into<Cow<'static, str>>,
     ) -> Self {
-        self.params.push(Param { name: name.into(), place, schema, says: says.into() });
+        let (name, says) = (name.into(), says.into());
+        self.params.push(Param { name, place, schema, says, repeats: false });
+        self
+    }
+
+    /// The parameter that was named last may stand in the query several times.
+    #[must_use]
+    pub fn repeating(mut self) -> Self {
+        self.params.last_mut().expect("a parameter comes before it repeats").repeats = true;
         self
     }
 
@@ -280,6 +293,13 @@ impl Route {
     #[must_use]
     pub fn reads_as(mut self, media: &'static [&'static str]) -> Self {
         self.reads.media = media;
+        self
+    }
+
+    /// The handler itself refuses JSON with a key that stands twice, for instance to keep what it refused.
+    #[must_use]
+    pub fn checks_keys(mut self) -> Self {
+        self.reads.checks_keys = true;
         self
     }
 

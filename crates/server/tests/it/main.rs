@@ -42,6 +42,7 @@ mod project_safety;
 mod projects;
 mod qti_banks;
 mod qti_structure;
+mod requests;
 mod routing;
 mod screening;
 mod shutdown;

@@ -19,12 +19,14 @@ pub(super) fn routes() -> Vec<Route> {
         .named("getUsersByRole")
         .says("Lists the users who have these roles and no others.")
         .param(Place::Query, "roles", texts(), "The roles, the parameter repeated; at least one.")
+        .repeating()
         .param(
             Place::Query,
             "orgSourcedIds",
             texts(),
             "Organizations, the parameter repeated; users with a role at one of them.",
         )
+        .repeating()
         .answers(200, "A page.", schema::collection(users));
     vec![schema::list_parameters(route)]
 }

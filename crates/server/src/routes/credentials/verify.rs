@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use lyceum_access::Scope::{CredentialsRead, ObCredentialReadonly};
+use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::verify::{self, Check, Outcome, Report};
 use serde_json::{Value, json};
@@ -134,7 +135,7 @@ async fn verify_with(app: &App, input: Bytes, may_fetch: bool) -> Result<Verifie
 /// A document from elsewhere: JSON, or a compact JWS as a text.
 fn document(bytes: &[u8]) -> Option<Value> {
     if let Ok(document) = serde_json::from_slice(bytes) {
-        return Some(document);
+        return refuse_repeated_keys(bytes).ok().map(|()| document);
     }
     let text = std::str::from_utf8(bytes).ok()?.trim();
     (text.matches('.').count() == 2).then(|| text.into())

@@ -28,6 +28,7 @@ fn taking(path: &'static str, name: &'static str) -> Route {
         .named(name)
         .says("Takes an envelope: every event of it is kept, or none. Sending again is safe.")
         .reads(schema::envelope())
+        .checks_keys()
         .answers(
             200,
             "Every event is kept. In the standard dialect the body is empty.",
@@ -41,6 +42,7 @@ pub(super) fn validate() -> Route {
         .named("validateEvents")
         .says("Checks an envelope and keeps nothing.")
         .reads(schema::envelope())
+        .checks_keys()
         .answers(200, "The envelope would be taken.", schema::checked())
 }
 

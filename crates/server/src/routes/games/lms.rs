@@ -11,7 +11,7 @@ use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::play::{read, write};
+use super::play::{of_game, read, write};
 use super::{elsewhere, lms_schema as schema};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn setup() -> Route {
     let dry = json!({ "type": "boolean" });
-    post("/lms/setup", GamesWrite, set_up)
+    of_game(post("/lms/setup", GamesWrite, set_up))
         .named("setUpIntegration")
         .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date.")
         .param(Place::Query, "dryRun", dry, "Changes nothing; the answer tells what is there already.")

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::HeaderValue;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, json, limits};
 use lyceum_roster::bulk::{self, Outcome};
 use lyceum_roster::collections::Collection;
 use serde_json::{Value, json};
@@ -62,12 +62,15 @@ fn lines(context: &Context, collection: Collection) -> Result<Vec<(u64, Result<V
     let text = context.text()?;
     let mut lines = Vec::new();
     for (number, line) in (1u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let record = serde_json::from_str::<Value>(line)
-            .map(|mut value| match value.get_mut(collection.kind.one) {
+        let record = json::refuse_repeated_keys(line.as_bytes())
+            .map_err(|problem| problem.message)
+            .and_then(|()| {
+                serde_json::from_str(line).map_err(|error| format!("is not JSON: {error}"))
+            })
+            .map(|mut value: Value| match value.get_mut(collection.kind.one) {
                 Some(inner @ Value::Object(_)) => inner.take(),
                 _ => value,
-            })
-            .map_err(|error| format!("is not JSON: {error}"));
+            });
         lines.push((number, record));
         if lines.len() > limits::BULK_MAX_RECORDS {
             return Err(Problem::new(

@@ -56,7 +56,15 @@ pub(super) fn put(collection: Collection) -> Route {
     )
     .reads(schema::wrapped_input(collection))
     .answers(200, "Replaced.", schema::single(collection));
-    if upserts { route.answers(201, "Created.", schema::single(collection)) } else { route }
+    if upserts {
+        route.answers(
+            201,
+            "Created; in the standard dialect also replaced.",
+            schema::single(collection),
+        )
+    } else {
+        route
+    }
 }
 
 /// `PATCH /courses/{sourcedId}`
@@ -218,15 +226,19 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
     answer_put(&context, collection, &rules, &put)
 }
 
-/// The standard answers a PUT with an empty 201; the platform's clients read the record.
+/// The standard answers a PUT in the gradebook with an empty 201, whether the record is new or not; the
+/// platform's clients read the record, and whether it is new.
 fn answer_put(
     context: &Context,
     collection: Collection,
     rules: &roster::Rules,
     put: &Put,
 ) -> Result<Answer> {
+    let is_standard_gradebook =
+        rules.dialect == Dialect::Standard && collection.kind.service == Service::Gradebook;
     let status = match put.outcome {
         Outcome::Created => StatusCode::CREATED,
+        Outcome::Updated | Outcome::Unchanged if is_standard_gradebook => StatusCode::CREATED,
         Outcome::Updated | Outcome::Unchanged => StatusCode::OK,
     };
     let tag = etag::tag(put.stored.version);

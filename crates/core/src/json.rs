@@ -1,0 +1,179 @@
+//! JSON that two readers cannot understand differently.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use crate::problem::{Detail, Kind, Problem, Result};
+
+/// Keys of one object that are compared one by one; more of them are hashed.
+const FEW_KEYS: usize = 16;
+
+/// Refuses JSON in which an object has a key twice: of the two values, each reader would take another
+/// (RFC 8259, section 4).
+///
+/// Text that is no JSON passes as far as it can be followed: its reader says what is wrong with it. Takes
+/// one pass without recursion, so that the depth of the text does not matter.
+///
+/// Errors: `Malformed` with the path of the first key that stands twice.
+pub fn refuse_repeated_keys(text: &[u8]) -> Result<()> {
+    let Some(path) = repeated_key(text) else { return Ok(()) };
+    let message = "stands twice in one JSON object; send the key once";
+    let told = format!("{path}: {message}");
+    let details = vec![Detail { path, message: message.to_owned() }];
+    Err(Problem { details, ..Problem::new(Kind::Malformed, told) })
+}
+
+/// An object or a list that is open.
+enum Level<'t> {
+    Object { keys: Keys<'t>, awaits_key: bool },
+    List { index: usize },
+}
+
+/// The path of the first key that stands twice in its object.
+fn repeated_key(text: &[u8]) -> Option<String> {
+    let mut levels: Vec<Level<'_>> = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'{' => levels.push(Level::Object { keys: Keys::default(), awaits_key: true }),
+            b'[' => levels.push(Level::List { index: 0 }),
+            b'}' | b']' => drop(levels.pop()),
+            b',' => match levels.last_mut() {
+                Some(Level::Object { awaits_key, .. }) => *awaits_key = true,
+                Some(Level::List { index }) => *index += 1,
+                None => {}
+            },
+            b'"' => {
+                let end = at + string_length(&text[at..])?;
+                if let Some(Level::Object { keys, awaits_key }) = levels.last_mut()
+                    && std::mem::take(awaits_key)
+                    && !keys.add(key(&text[at..end]))
+                {
+                    return Some(path(&levels));
+                }
+                at = end + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The bytes up to the closing quote; none where there is no such quote.
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// A key as its readers see it, without escapes.
+fn key(raw: &[u8]) -> Cow<'_, str> {
+    if raw.contains(&b'\\') {
+        let quoted = [b"\"", raw, b"\""].concat();
+        if let Ok(text) = serde_json::from_slice::<String>(&quoted) {
+            return text.into();
+        }
+    }
+    String::from_utf8_lossy(raw)
+}
+
+/// The keys of an object so far. The last one is the one that is being read.
+#[derive(Default)]
+struct Keys<'t> {
+    few: Vec<Cow<'t, str>>,
+    many: HashSet<Cow<'t, str>>,
+    last: Cow<'t, str>,
+}
+
+impl<'t> Keys<'t> {
+    /// Adds a key; false if it is there already.
+    fn add(&mut self, key: Cow<'t, str>) -> bool {
+        self.last.clone_from(&key);
+        if self.many.is_empty() {
+            if self.few.contains(&key) {
+                return false;
+            }
+            if self.few.len() < FEW_KEYS {
+                self.few.push(key);
+                return true;
+            }
+            self.many.extend(self.few.drain(..));
+        }
+        self.many.insert(key)
+    }
+}
+
+/// `data[0].actor.id`
+fn path(levels: &[Level<'_>]) -> String {
+    let mut path = String::new();
+    for level in levels {
+        match level {
+            Level::Object { keys, .. } => {
+                let dot = if path.is_empty() { "" } else { "." };
+                let _ = write!(path, "{dot}{}", keys.last);
+            }
+            Level::List { index } => {
+                let _ = write!(path, "[{index}]");
+            }
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{refuse_repeated_keys, repeated_key};
+
+    #[test]
+    fn a_key_that_stands_twice_is_named_with_its_path() {
+        for (text, path) in [
+            (r#"{"a":1,"a":2}"#, "a"),
+            (r#"{"course":{"title":"x","org":{"id":1},"title":"y"}}"#, "course.title"),
+            (r#" [ {"a":1} , {"b":[[],{"c":{},"c":[]}]} ]"#, "[1].b[1].c"),
+            (r#"{"data":[{"x":"}{\"\\"},{"actor":null,"actor":{}}]}"#, "data[1].actor"),
+            (r#"{"\u0061":1,"a":2}"#, "a"),
+            (r#"{"a\"b":1,"a\"b":2}"#, r#"a"b"#),
+        ] {
+            assert_eq!(repeated_key(text.as_bytes()).as_deref(), Some(path), "{text}");
+        }
+        let problem = refuse_repeated_keys(br#"{"a":{"b":1,"b":1}}"#).unwrap_err();
+        assert_eq!(problem.details[0].path, "a.b");
+        assert!(problem.message.starts_with("a.b: stands twice"), "{}", problem.message);
+    }
+
+    #[test]
+    fn the_same_key_in_different_objects_is_no_repetition() {
+        for text in
+            [r#"{"a":{"a":["a","a"]},"b":[{"a":1},{"a":1}],"c":"a"}"#, r#"["a","a"]"#, r#""a""#, ""]
+        {
+            assert_eq!(repeated_key(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn many_keys_and_deep_nesting_are_followed() {
+        let keys: Vec<String> = (0..100).map(|n| format!("\"k{n}\":{n}")).collect();
+        let all = keys.join(",");
+        assert_eq!(repeated_key(format!("{{{all}}}").as_bytes()), None);
+        for n in [0, 15, 16, 99] {
+            let text = format!("{{{all},\"k{n}\":0}}");
+            assert_eq!(repeated_key(text.as_bytes()), Some(format!("k{n}")));
+        }
+        let deep = format!("{}{{\"a\":1,\"a\":2}}", "[".repeat(100_000));
+        assert!(repeated_key(deep.as_bytes()).is_some_and(|path| path.ends_with(".a")));
+    }
+
+    #[test]
+    fn text_that_is_no_json_passes() {
+        for text in ["{", "}{", "]", "{\"a", "{\"a\\", ",,:", "{\"a\":1,\"b\"", "\u{1}\u{2}"] {
+            assert!(refuse_repeated_keys(text.as_bytes()).is_ok(), "{text}");
+        }
+    }
+}

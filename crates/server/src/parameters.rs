@@ -1,0 +1,61 @@
+//! The parameters of a query: each once, none misspelled, and none unknown where something is written.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use axum::http::Method;
+use lyceum_core::text::near_miss;
+use lyceum_core::{Problem, Result};
+
+use crate::render::Rendering;
+use crate::route::{Param, Place, Route};
+
+/// Refuses a query that would not do what its sender means by it. What a read does not know and what is like
+/// nothing that it knows is left alone: proxies and scripts add parameters of their own.
+///
+/// Pages are for people, whose links others decorate; token requests ignore what they do not know (RFC 6749,
+/// section 3.2).
+///
+/// Errors: `Invalid` at the name of the parameter.
+pub(crate) fn check(route: &Route, rendering: Rendering, query: Option<&str>) -> Result<()> {
+    let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(()) };
+    if matches!(rendering, Rendering::Page | Rendering::OAuth) {
+        return Ok(());
+    }
+    let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
+    for (name, _) in form_urlencoded::parse(query.as_bytes()) {
+        match declared(route).find(|param| param.name == name) {
+            None => unknown(route, &name)?,
+            Some(param) if param.repeats => {}
+            Some(_) if seen.contains(&name) => {
+                return Err(Problem::invalid(name, "stands twice in the query; send it once"));
+            }
+            Some(_) => drop(seen.insert(name)),
+        }
+    }
+    Ok(())
+}
+
+fn declared(route: &Route) -> impl Iterator<Item = &Param> {
+    route.params.iter().filter(|param| param.place == Place::Query)
+}
+
+fn unknown(route: &Route, name: &str) -> Result<()> {
+    let names = || declared(route).map(|param| param.name.as_ref());
+    if let Some(meant) = near_miss(name, names()) {
+        let message = format!("is not a parameter of this address; did you mean '{meant}'?");
+        return Err(Problem::invalid(name, message));
+    }
+    if route.method == Method::GET {
+        return Ok(());
+    }
+    let known: Vec<&str> = names().collect();
+    let message = match known.as_slice() {
+        [] => "is not a parameter of this address, which has none; leave it out".to_owned(),
+        known => format!(
+            "is not a parameter of this address; it has '{}'. Leave it out",
+            known.join("', '")
+        ),
+    };
+    Err(Problem::invalid(name, message))
+}

@@ -1,0 +1,169 @@
+//! What is refused of any request: keys that stand twice, parameters that say nothing or two things.
+
+use lyceum_core::Dialect;
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::server::both;
+use serde_json::{Value, json};
+
+const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
+const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
+
+fn send(client: &TestClient, path: &str, body: &str, status: u16) -> String {
+    client.post(path).body("application/json", body.as_bytes().to_vec()).expect(status).text()
+}
+
+#[test]
+fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
+    both(|server| {
+        let client = server.client();
+        for (path, body, key) in [
+            (
+                format!("{ROSTERING}/courses"),
+                r#"{"course":{"sourcedId":"c","title":"a","title":"b"}}"#,
+                "course.title",
+            ),
+            (
+                format!("{ROSTERING}/courses/structure"),
+                r#"{"course":{"sourcedId":"c","title":"a"},"courseStructure":{"subComponents":[{"title":"x","title":"y"}]}}"#,
+                "courseStructure.subComponents[0].title",
+            ),
+            ("/adaptive/createNewAttempt".into(), r#"{"student":"a","student":"b"}"#, "student"),
+            ("/bridge/enrollments/enroll/u/c".into(), r#"{"role":"a","role":"b"}"#, "role"),
+            (
+                "/assessment-items".into(),
+                r#"{"identifier":"a","\u0069dentifier":"b"}"#,
+                "identifier",
+            ),
+            ("/badges".into(), r#"{"id":"a","id":"b"}"#, "id"),
+            ("/clr".into(), r#"{"credentialSubject":{"id":"a","id":"b"}}"#, "credentialSubject.id"),
+            (
+                "/ims/case/v1p1/CFPackages".into(),
+                r#"{"CFDocument":{},"CFDocument":{}}"#,
+                "CFDocument",
+            ),
+            ("/caliper/event".into(), r#"{"sensor":"a","sensor":"b"}"#, "sensor"),
+            (
+                "/caliper/event/validate".into(),
+                r#"{"data":[{"actor":{},"actor":{}}]}"#,
+                "data[0].actor",
+            ),
+            ("/api/games".into(), r#"{"slug":"a","slug":"b"}"#, "slug"),
+        ] {
+            let told = send(&client, &path, body, 400);
+            assert!(told.contains(&format!("{key}: stands twice")), "{path}: {told}");
+        }
+        let body = "{\"course\":{\"sourcedId\":\"c\",\"title\":\"a\"}}\n{\"sourcedId\":\"d\",\"title\":\"a\",\"title\":\"b\"}";
+        for media in ["application/x-ndjson", "application/json"] {
+            let bulk = client.post(&format!("{ROSTERING}/courses/bulk?atomic=false"));
+            let told = bulk.body(media, body.as_bytes().to_vec()).expect(200).text();
+            let lines: Vec<Value> =
+                told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_ne!(lines[0]["outcome"], "refused", "{told}");
+            assert_eq!(lines[1]["outcome"], "refused", "{told}");
+            assert!(
+                lines[1]["message"].as_str().unwrap().contains("title: stands twice"),
+                "{told}"
+            );
+        }
+        client.get(&format!("{ROSTERING}/courses/d")).expect(404);
+    });
+}
+
+#[test]
+fn an_envelope_with_a_key_that_stands_twice_is_kept_apart() {
+    both(|server| {
+        let client = server.client();
+        send(&client, "/caliper/event", r#"{"sensor":"https://x.example","sensor":"b"}"#, 400);
+        let kept =
+            server.db().read_blocking(|tx| lyceum_events::repository::refused(tx, 10)).unwrap();
+        assert_eq!(kept.len(), 1);
+    });
+}
+
+#[test]
+fn a_parameter_stands_once_in_a_query() {
+    both(|server| {
+        let client = server.client();
+        let users = format!("{ROSTERING}/users");
+        for name in ["limit", "offset", "filter", "sort", "orderBy", "fields", "search", "cursor"] {
+            let told = client.get(&format!("{users}?{name}=1&{name}=2")).expect(422).text();
+            assert!(told.contains(&format!("{name}: stands twice in the query")), "{told}");
+        }
+        for path in [
+            "/assessment-items?limit=5&limit=6",
+            "/caliper/events?limit=5&offset=1&limit=6",
+            "/ims/case/v1p1/CFDocuments?limit=1&limit=1",
+            "/bridge/analytics/activity?email=a@x.org&email=b@x.org",
+            "/adaptive/getAttempts?student=a&student=b&lesson=c",
+            "/api/games?limit=1&limit=2",
+        ] {
+            let told = client.get(path).expect(422).text();
+            assert!(told.contains("stands twice in the query"), "{path}: {told}");
+        }
+        // The published bridge client repeats these.
+        client
+            .get("/bridge/users?roles=student&roles=teacher&orgSourcedIds=a&orgSourcedIds=b")
+            .expect(200);
+    });
+}
+
+#[test]
+fn a_parameter_that_is_nearly_one_of_the_address_is_refused_with_the_right_name() {
+    both(|server| {
+        let client = server.client();
+        for (path, meant) in [
+            (format!("{ROSTERING}/users?fliter=status='active'"), "filter"),
+            (format!("{ROSTERING}/users?Limit=5"), "limit"),
+            (format!("{ROSTERING}/users?order_by=asc"), "orderBy"),
+            (format!("{ROSTERING}/users/u?field=title"), "fields"),
+            ("/bridge/analytics/activity?studentid=a".into(), "studentId"),
+            ("/assessment-items?querry=x".into(), "query"),
+        ] {
+            let told = client.get(&path).expect(422).text();
+            assert!(told.contains(&format!("did you mean '{meant}'?")), "{path}: {told}");
+        }
+        for path in
+            ["users?_=17", "users?utm_source=mail&page=2", "users?order=asc", "users?x=1&x=2"]
+        {
+            client.get(&format!("{ROSTERING}/{path}")).expect(200);
+        }
+    });
+}
+
+#[test]
+fn a_write_takes_no_parameter_that_it_does_not_know() {
+    both(|server| {
+        let client = server.client();
+        let org = json!({"org": {"sourcedId": "s", "name": "S", "type": "school"}});
+        let path = format!("{ROSTERING}/orgs");
+        let told = client.post(&format!("{path}?dryRun=true")).json(&org).expect(422).text();
+        assert!(
+            told.contains("dryRun: is not a parameter of this address, which has none"),
+            "{told}"
+        );
+        client.get(&format!("{path}/s")).expect(404);
+        client.post(&path).json(&org).expect(201);
+        let told = client.delete(&format!("{path}/s?force=true")).expect(422).text();
+        assert!(told.contains("it has 'cascade'"), "{told}");
+        let told = client.delete(&format!("{path}/s?casscade=true")).expect(422).text();
+        assert!(told.contains("did you mean 'cascade'?"), "{told}");
+        client.get(&format!("{path}/s")).expect(200);
+        client.delete(&format!("{path}/s?cascade=true")).expect(204);
+    });
+}
+
+#[test]
+fn the_standard_answers_every_put_in_the_gradebook_with_201() {
+    both(|server| {
+        for (dialect, again) in [(Dialect::Standard, 201), (Dialect::Platform, 200)] {
+            let client = server.client_with(&[], dialect);
+            let id = format!("g-{again}");
+            let path = format!("{GRADEBOOK}/categories/{id}");
+            let body = |title: &str| json!({"category": {"sourcedId": id, "title": title}});
+            client.put(&path).json(&body("Tests")).expect(201);
+            client.put(&path).json(&body("Tests")).expect(again);
+            let reply = client.put(&path).json(&body("Quizzes")).expect(again);
+            assert_eq!(reply.body.is_empty(), dialect == Dialect::Standard);
+        }
+    });
+}
