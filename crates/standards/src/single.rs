@@ -16,6 +16,8 @@ pub struct Sent {
     pub(crate) known: Map<String, Value>,
     /// The framework that it names in `CFDocumentURI`.
     pub(crate) framework: Option<String>,
+    /// Whether its time of change was sent with it.
+    pub(crate) has_time: bool,
 }
 
 /// Reads a record, also one under its wrapper key. An `identifier`, a `uri` or a `lastChangeDateTime`
@@ -56,12 +58,13 @@ pub fn read(
         let message = format!("is '{id}', not the one of the address");
         faults.add(Path::Member(&path, "identifier"), message);
     }
+    let has_time = sent.contains_key("lastChangeDateTime");
     sent.entry("uri").or_insert_with(|| json!(format!("{at}/{id}")));
     sent.entry("lastChangeDateTime").or_insert_with(|| json!(now.to_string()));
     let checked = check(class, Value::Object(sent), &path, &mut faults);
     faults.refuse()?;
     let (record, known): Checked = checked.expect("a record without a fault is answered");
-    Ok(Sent { record, known, framework })
+    Ok(Sent { record, known, framework, has_time })
 }
 
 fn framework(sent: Option<&Value>, path: &Path<'_>, faults: &mut Faults) -> Option<String> {

@@ -107,7 +107,7 @@ impl Import {
 fn what(became: Written) -> &'static str {
     match became {
         Written::Created => "created",
-        Written::Replaced => "replaced",
+        Written::Replaced | Written::Unchanged => "replaced",
     }
 }
 

@@ -5,6 +5,7 @@ mod filter;
 mod list;
 mod package;
 mod read;
+mod same;
 mod single;
 mod write;
 

@@ -6,24 +6,32 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde_json::Value;
 
+use super::same;
 use super::write::{
-    at, empty, framework, insert_document, insert_words, missing, present, update_document,
+    Written, at, empty, framework, insert_document, insert_words, missing, present, taken,
+    update_document,
 };
 use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
 use crate::package::{Association, Document, Item};
 use crate::single::Sent;
 
-/// Stores a framework with nothing in it. Errors: `Conflict` where there is one.
-pub fn add_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<()> {
+/// Stores a framework with nothing in it; the same one again is no fault (a safe retry). Errors: `Conflict`
+/// where there is another.
+pub fn add_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<Written> {
+    if let Some((_, is_same)) = same::stored(tx, "case_document", sent)? {
+        return if is_same { Ok(Written::Unchanged) } else { Err(taken(&sent.record.id)) };
+    }
     let document = Document::of(sent.record.clone(), &sent.known);
-    insert_document(tx, &document, r#"["CFItems","CFAssociations"]"#, None).map(drop)
+    insert_document(tx, &document, r#"["CFItems","CFAssociations"]"#, None)?;
+    Ok(Written::Created)
 }
 
 /// Replaces a framework's own record. Errors: `NotFound`.
-pub fn replace_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<()> {
+pub fn replace_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<Written> {
     let id = &sent.record.id;
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
-    update_document(tx, seq, &Document::of(sent.record.clone(), &sent.known))
+    update_document(tx, seq, &Document::of(sent.record.clone(), &sent.known))?;
+    Ok(Written::Replaced)
 }
 
 /// Removes a framework with all that is in it. Errors: `NotFound`.
@@ -33,10 +41,14 @@ pub fn remove_document(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.send("DELETE FROM case_document WHERE seq = $1", &[seq.into()])
 }
 
-/// Adds an item behind the others of the framework that it names. Errors: `Invalid` where it names
-/// none, or one that is not there; `Conflict` where the identifier is taken.
-pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<()> {
+/// Adds an item behind the others of the framework that it names; the same one again is no fault (a safe
+/// retry). Errors: `Invalid` where it names none, or one that is not there; `Conflict` where the identifier is
+/// taken.
+pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
     let document = named(tx, "CFItem", sent.framework.as_deref())?;
+    if let Some(former) = same::stored(tx, "case_item", sent)? {
+        return retried(ITEM.name, former, Some(document), sent);
+    }
     let item = Item::of(sent.record.clone(), &sent.known);
     let record = &item.record;
     let changed = record.changed.to_string();
@@ -55,18 +67,33 @@ pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<()> {
     )?;
     let seq = seq.ok_or_else(|| occupied(ITEM.name, &record.id))?;
     insert_words(tx, item.words.iter().map(|word| (word.as_str(), seq)))?;
-    touch(tx, document, now)
+    touch(tx, document, now)?;
+    Ok(Written::Created)
+}
+
+/// What a record that is there already makes of its like.
+fn retried(
+    class: &str,
+    (stored_in, is_same): (i64, bool),
+    named: Option<i64>,
+    sent: &Sent,
+) -> Result<Written> {
+    match is_same && named.is_none_or(|named| named == stored_in) {
+        true => Ok(Written::Unchanged),
+        false => Err(occupied(class, &sent.record.id)),
+    }
 }
 
 /// Replaces an item where it stands. Errors: `NotFound`; `Invalid` where it names another framework.
-pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<()> {
+pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
     let (seq, document) = place(tx, "case_item", ITEM.name, &sent.record.id)?;
     same(tx, ITEM.name, document, sent)?;
     update(tx, "case_item", seq, sent)?;
     tx.send("DELETE FROM case_word WHERE item = $1", &[seq.into()])?;
     let item = Item::of(sent.record.clone(), &sent.known);
     insert_words(tx, item.words.iter().map(|word| (word.as_str(), seq)))?;
-    touch(tx, document, now)
+    touch(tx, document, now)?;
+    Ok(Written::Replaced)
 }
 
 /// Removes an item with the associations of its framework that touch it; its children become roots.
@@ -84,10 +111,18 @@ pub fn remove_item(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     touch(tx, document, now)
 }
 
-/// Adds an association to the framework that it names, or that its origin belongs to. Errors:
-/// `Invalid` where an end is nowhere or a child would stand above itself; `Conflict`.
-pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<()> {
+/// Adds an association to the framework that it names, or that its origin belongs to; the same one again is no
+/// fault (a safe retry). Errors: `Invalid` where an end is nowhere or a child would stand above itself;
+/// `Conflict`.
+pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
     let one = Association::of(sent.record.clone(), &sent.known);
+    if let Some(former) = same::stored(tx, "case_association", sent)? {
+        let document = match &sent.framework {
+            None => None,
+            named_framework => Some(named(tx, ASSOCIATION.name, named_framework.as_deref())?),
+        };
+        return retried(ASSOCIATION.name, former, document, sent);
+    }
     let document = match &sent.framework {
         Some(_) => named(tx, ASSOCIATION.name, sent.framework.as_deref())?,
         None => {
@@ -120,12 +155,12 @@ pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<(
     )?;
     match added {
         0 => Err(occupied(ASSOCIATION.name, &record.id)),
-        _ => touch(tx, document, now),
+        _ => touch(tx, document, now).map(|()| Written::Created),
     }
 }
 
 /// Replaces an association. Errors: `NotFound`, and as [`add_association`].
-pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<()> {
+pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
     let (seq, document) = place(tx, "case_association", ASSOCIATION.name, &sent.record.id)?;
     same(tx, ASSOCIATION.name, document, sent)?;
     let one = Association::of(sent.record.clone(), &sent.known);
@@ -138,7 +173,8 @@ pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Resu
         "UPDATE case_association SET type = $1, origin = $2, destination = $3 WHERE seq = $4",
         &[(&one.ty).into(), (&one.origin).into(), (&one.destination).into(), seq.into()],
     )?;
-    touch(tx, document, now)
+    touch(tx, document, now)?;
+    Ok(Written::Replaced)
 }
 
 /// Removes an association. Errors: `NotFound`.
@@ -149,7 +185,9 @@ pub fn remove_association(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<(
 }
 
 fn occupied(class: &str, id: &str) -> Problem {
-    let message = format!("there is a {class} '{id}' already; PUT replaces it");
+    let message = format!(
+        "a {class} with the identifier '{id}' exists and says something else; replace it with PUT"
+    );
     Problem::new(ProblemKind::Conflict, message)
 }
 

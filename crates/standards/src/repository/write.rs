@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
 
+use super::same;
 use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
 use crate::fault::{Faults, Path};
 use crate::package::{Document, Package, children};
@@ -21,24 +22,37 @@ pub struct Stats {
     pub associations: usize,
 }
 
-/// What became of a package.
+impl Stats {
+    fn of(package: &Package) -> Self {
+        let (items, associations) = (package.items.len(), package.associations.len());
+        Self { documents: 1, items, associations }
+    }
+}
+
+/// What became of a package or a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// It is new.
     Created,
     /// It took another's place.
     Replaced,
+    /// It was there and says the same.
+    Unchanged,
 }
 
-/// Stores a new framework. Errors: `Conflict` where there is one of that identifier, or where one of
-/// its records belongs to another; `Invalid` for associations that lead from nowhere to nowhere.
-pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
+/// Stores a new framework; the same one again is no fault (a safe retry). Errors: `Conflict` where there is
+/// another of that identifier, or where one of its records belongs to another; `Invalid` for associations
+/// that lead from nowhere to nowhere.
+pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(Written, Stats)> {
     let id = &package.document.record.id;
-    if framework(tx, id)?.is_some() {
-        return Err(taken(id));
+    if let Some(seq) = framework(tx, id)? {
+        return match same::holds(tx, seq, package)? {
+            true => Ok((Written::Unchanged, Stats::of(package))),
+            false => Err(taken(id)),
+        };
     }
     let seq = insert_document(tx, &package.document, &package.parts, package.rest.as_deref())?;
-    fill(tx, seq, package)
+    Ok((Written::Created, fill(tx, seq, package)?))
 }
 
 /// Puts a package in the place of the framework with its identifier. Whether people may read it
@@ -60,7 +74,7 @@ pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
 pub fn upsert(tx: &mut Tx<'_>, package: &Package) -> Result<(Written, Stats)> {
     match framework(tx, &package.document.record.id)? {
         Some(_) => Ok((Written::Replaced, replace(tx, package)?)),
-        None => Ok((Written::Created, create(tx, package)?)),
+        None => create(tx, package),
     }
 }
 
@@ -78,7 +92,9 @@ pub(super) fn missing(id: &str) -> Problem {
 }
 
 pub(super) fn taken(id: &str) -> Problem {
-    let message = format!("there is a framework '{id}' already; PUT replaces it");
+    let message = format!(
+        "a framework with the identifier '{id}' exists and says something else; replace it with PUT"
+    );
     Problem::new(ProblemKind::Conflict, message)
 }
 
@@ -185,8 +201,7 @@ fn fill(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<Stats> {
     }
     let columns = ["class", "id", "document", "body", "extensions", "beyond"];
     tx.send_rows("case_definition", &columns, &values, "")?;
-    let (items, associations) = (package.items.len(), package.associations.len());
-    Ok(Stats { documents: 1, items, associations })
+    Ok(Stats::of(package))
 }
 
 fn texts(record: &Record) -> [Value<'_>; 3] {

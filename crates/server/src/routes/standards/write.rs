@@ -5,7 +5,7 @@ use lyceum_access::Scope::StandardsWrite;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_standards::class::{self, Class};
-use lyceum_standards::repository::{self, Stats};
+use lyceum_standards::repository::{self, Stats, Written};
 use lyceum_standards::{Package, Sent, identifier, read_single};
 use lyceum_store::Tx;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::render::Case;
 use crate::route::{Route, delete, post, put};
 
 /// What is done with a record that was sent by itself.
-type Write = fn(&mut Tx<'_>, Timestamp, &Sent) -> Result<()>;
+type Write = fn(&mut Tx<'_>, Timestamp, &Sent) -> Result<Written>;
 /// What is done with the record of an identifier.
 type Remove = fn(&mut Tx<'_>, Timestamp, &str) -> Result<()>;
 
@@ -26,10 +26,11 @@ pub(super) fn routes() -> Vec<Route> {
     let mut routes = vec![
         post("/CFPackages", StandardsWrite, created)
             .named("createCFPackage")
-            .says("Stores a framework with all that is in it.")
+            .says("Stores a framework with all that is in it. The same body again is a safe retry.")
             .reads(schema::package_input())
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
-            .answers(201, "Stored.", schema::written()),
+            .answers(201, "Stored.", schema::written())
+            .answers(200, "It was there and says the same.", schema::written()),
         put("/CFPackages/{sourcedId}", StandardsWrite, replaced)
             .named("putCFPackage")
             .says("Replaces a framework with all that is in it.")
@@ -72,14 +73,16 @@ fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Rou
     let at = format!("/{}/{{sourcedId}}", class.list);
     [
         post(format!("/{}", class.list), StandardsWrite, move |context| {
-            sent(context, class, add, StatusCode::CREATED)
+            sent(context, class, add, None)
         })
         .named(format!("create{}", class.name))
-        .says(format!("Stores one of the {}.", class.list))
+        .says(format!("Stores one of the {}. The same body again is a safe retry.", class.list))
         .reads(schema::input(class))
-        .answers(201, "Stored.", schema::single(class)),
-        put(at.clone(), StandardsWrite, move |context| {
-            sent(context, class, replace, StatusCode::OK)
+        .answers(201, "Stored.", schema::single(class))
+        .answers(200, "It was there and says the same.", schema::single(class)),
+        put(at.clone(), StandardsWrite, move |context| async move {
+            let named = identifier(context.param("sourcedId"))?;
+            sent(context, class, replace, Some(named)).await
         })
         .named(format!("put{}", class.name))
         .says(format!("Replaces one of the {}.", class.list))
@@ -100,12 +103,8 @@ async fn sent(
     context: Context,
     class: &'static Class,
     write: Write,
-    status: StatusCode,
+    named: Option<String>,
 ) -> Result<Answer> {
-    let named = match status {
-        StatusCode::CREATED => None,
-        _ => Some(identifier(context.param("sourcedId"))?),
-    };
     let now = context.app.clock.now();
     let at = format!("{}{}/{}", context.base_url(), base(Case::V1p1), class.list);
     let record = read_single(class, &context.body, named.as_deref(), &at, now)?;
@@ -113,19 +112,29 @@ async fn sent(
     let shape = reader.shape;
     let id = record.id().to_owned();
     let work = move |tx: &mut Tx<'_>| {
-        write(tx, now, &record)?;
-        match class.name {
+        let written = write(tx, now, &record)?;
+        let stored = match class.name {
             "CFDocument" => repository::document(tx, &reader, record.id()),
             "CFItem" => repository::item(tx, &reader, record.id()),
             _ => repository::association(tx, &reader, record.id()),
-        }
+        };
+        Ok((written, stored?))
     };
-    let stored = context.app.db.write(work).await?;
-    let answer = single(shape, class.name, &stored).status(status);
-    Ok(match status {
-        StatusCode::CREATED => answer.header(header::LOCATION, format!("{at}/{id}")),
-        _ => answer,
+    let (written, stored) = context.app.db.write(work).await?;
+    let answer = single(shape, class.name, &stored).status(status(written));
+    Ok(match written {
+        Written::Replaced => answer,
+        Written::Created | Written::Unchanged => {
+            answer.header(header::LOCATION, format!("{at}/{id}"))
+        }
     })
+}
+
+fn status(written: Written) -> StatusCode {
+    match written {
+        Written::Created => StatusCode::CREATED,
+        Written::Replaced | Written::Unchanged => StatusCode::OK,
+    }
 }
 
 async fn read_package(context: &Context) -> Result<Package> {
@@ -143,9 +152,10 @@ async fn read_package(context: &Context) -> Result<Package> {
 async fn created(context: Context) -> Result<Answer> {
     let package = read_package(&context).await?;
     let id = package.document.record.id.clone();
-    let stats = context.app.db.write(move |tx| repository::create(tx, &package)).await?;
+    let create = move |tx: &mut Tx<'_>| repository::create(tx, &package);
+    let (done, stats) = context.app.db.write(create).await?;
     let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(Case::V1p1));
-    Ok(written("stored", &id, stats).status(StatusCode::CREATED).header(header::LOCATION, at))
+    Ok(written("stored", &id, stats).status(status(done)).header(header::LOCATION, at))
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
