@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, Result, limits};
-use lyceum_roster::grade::comparable;
+use lyceum_roster::grade;
 use lyceum_roster::record::Object;
 use serde_json::Value;
 
@@ -127,12 +127,13 @@ impl<'a> Input<'a> {
 
     /// A grade that may be missing.
     pub(crate) fn opt_grade(&mut self, name: &str) -> Option<String> {
-        let value = self.member(name)?;
-        let grade = grade(value);
-        if grade.is_none() {
-            self.fault(name, GRADE);
+        match grade::read(self.member(name)?) {
+            Ok(grade) => Some(grade),
+            Err(message) => {
+                self.fault(name, message);
+                None
+            }
         }
-        grade
     }
 
     /// Grades, each a number or a text; may be missing.
@@ -140,9 +141,9 @@ impl<'a> Input<'a> {
         self.member(name)?;
         let mut grades = Vec::new();
         for (at, value) in self.list(name, limits::LIST_MAX_MEMBERS).iter().enumerate() {
-            match grade(value) {
-                Some(grade) => grades.push(grade),
-                None => self.fault(format!("{name}[{at}]"), GRADE),
+            match grade::read(value) {
+                Ok(grade) => grades.push(grade),
+                Err(message) => self.fault(format!("{name}[{at}]"), message),
             }
         }
         Some(grades)
@@ -171,17 +172,6 @@ impl<'a> Input<'a> {
 
     pub(crate) fn is_missing(&self, name: &str) -> bool {
         self.member(name).is_none()
-    }
-}
-
-const GRADE: &str = "must be a grade, such as 3 or \"03\"";
-
-/// A grade as grades are stored, if it is one: numbers in two digits, texts as they are.
-fn grade(value: &Value) -> Option<String> {
-    match value {
-        Value::Number(number) if number.is_i64() => Some(comparable(&number.to_string())),
-        Value::String(text) if checked(value).is_ok() => Some(text.clone()),
-        _ => None,
     }
 }
 

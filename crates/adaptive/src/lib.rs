@@ -65,4 +65,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "failed_attempts",
         sql: include_str!("../migrations/V32__failed_attempts.sql"),
     },
+    Migration {
+        version: 79,
+        name: "assignments_by_value",
+        sql: include_str!("../migrations/V79__assignments_by_value.sql"),
+    },
 ];

@@ -32,4 +32,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "facts_of_events",
         sql: include_str!("../migrations/V11__facts_of_events.sql"),
     },
+    Migration {
+        version: 78,
+        name: "tracks_by_value",
+        sql: include_str!("../migrations/V78__tracks_by_value.sql"),
+    },
 ];

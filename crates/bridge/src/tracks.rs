@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
-use lyceum_roster::grade::comparable;
+use lyceum_roster::grade::{check, comparable};
 use lyceum_roster::kinds::{COURSE, ORG};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -47,6 +47,11 @@ impl Track {
             Some(Value::Number(grade)) if grade.is_i64() => grade.to_string(),
             _ => text(body, "grade", &mut faults),
         };
+        if let Err(message) = check(&grade)
+            && !grade.is_empty()
+        {
+            faults.push(Detail { path: "grade".into(), message });
+        }
         let course = text(body, "courseId", &mut faults);
         let org = match body.get("orgSourcedId") {
             None | Some(Value::Null) => String::new(),
@@ -127,7 +132,11 @@ pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(Shown, bool)> {
         return Err(Problem::invalid_all(faults));
     }
     let tracks = repository::tracks(tx)?;
-    let is_new = tracks.iter().all(|other| other.id != track.id);
+    let key = |one: &Track| (one.subject_value.clone(), one.grade_value.clone(), one.org.clone());
+    let former = tracks.iter().find(|other| key(other) == key(track));
+    let is_new = former.is_none();
+    let id = former.unwrap_or(track).id.clone();
+    let track = &Track { id, ..track.clone() };
     if is_new && tracks.len() >= limits::SUBJECT_TRACKS_MAX_RECORDS {
         return Err(Problem::new(
             ProblemKind::Conflict,

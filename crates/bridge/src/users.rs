@@ -2,7 +2,6 @@
 
 use lyceum_core::{Problem, Result};
 use lyceum_roster::fields;
-use lyceum_roster::grade::comparable;
 use lyceum_roster::kinds::ORG;
 use lyceum_roster::record::Object;
 use lyceum_roster::repository::Listed;
@@ -51,8 +50,7 @@ fn list<'a>(object: &'a mut Object, name: &str) -> impl Iterator<Item = &'a mut 
 
 /// `3` for `03`; other grades as they are.
 fn plain(grade: &str) -> String {
-    let comparable = comparable(grade);
-    comparable.parse::<i64>().map_or_else(|_| grade.to_owned(), |number| number.to_string())
+    grade.trim().parse::<i64>().map_or_else(|_| grade.to_owned(), |number| number.to_string())
 }
 
 /// A profile names its application by id alone; what else clients require follows from that.

@@ -91,7 +91,7 @@ impl Batch {
     fn takes(&self, record: &Record) -> bool {
         let is_in = |one: &Pointer| one.kind == record.kind && self.ids.contains(&one.sourced_id);
         // Whether a tree has a cycle, no record can tell before the one above it is stored.
-        let stands_alone = rules::are_checked(record.kind);
+        let stands_alone = rules::are_ordered(record.kind);
         self.ids.len() < if stands_alone { 1 } else { BATCH_RECORDS }
             && !self.ids.contains(&record.sourced_id)
             && !record.references.iter().any(is_in)
@@ -120,12 +120,18 @@ impl Batch {
             .into_iter()
             .map(|(id, problem)| (id.to_owned(), problem))
             .collect();
+        let sound = self.records.iter().flatten();
+        let sound = sound.filter(|record| !refused.contains_key(&record.sourced_id));
+        let sound: Vec<_> = sound.map(|one| (one, stored.get(&one.sourced_id))).collect();
+        let broken = rules::refused(tx, &sound)?.into_iter();
+        let broken: Vec<_> = broken.map(|(id, problem)| (id.to_owned(), problem)).collect();
+        refused.extend(broken);
         let mut good = Vec::with_capacity(self.records.len());
         let mut results = Vec::with_capacity(self.records.len());
         for record in self.records.drain(..) {
             let sound = record.and_then(|record| match refused.remove(&record.sourced_id) {
                 Some(problem) => Err(problem),
-                None => rules::check(tx, &record).map(|()| record),
+                None => Ok(record),
             });
             results.push(sound.map(|record| good.push(record)));
         }

@@ -1,6 +1,18 @@
 //! Grades: stored as sent, compared by value (docs/decisions/006).
 
-use serde_json::Number;
+use serde_json::{Number, Value};
+
+/// Names of grades that have a number, too.
+const NUMBERED: [(&str, i64); 3] = [("PK", -1), ("K", 0), ("KG", 0)];
+
+/// Levels of the Common Education Data Standards that have no number: infant or toddler, preschool,
+/// transitional kindergarten, adult education, postsecondary, ungraded, others.
+const LEVELS: [&str; 11] =
+    ["IT", "PR", "TK", "AE", "ABE", "ASE", "AdultESL", "PS", "UG", "OutOfSchool", "Other"];
+
+/// The numbers of grades: -1 is the year before kindergarten, 0 kindergarten, 13 the year after the
+/// twelfth grade.
+const NUMBERS: std::ops::RangeInclusive<i64> = -1..=13;
 
 /// The stored text of a grade that was sent as a number: `3` is `03`, `11` is `11`, `-1` is `-1`.
 pub(crate) fn written(number: &Number) -> String {
@@ -10,35 +22,82 @@ pub(crate) fn written(number: &Number) -> String {
     }
 }
 
-/// The text by which grades compare: `3` and `03` are one, others ignore ASCII case.
+/// The text by which grades compare: `3` and `03` are one, and so are `0`, `K` and `KG`; others ignore
+/// ASCII case.
 pub fn comparable(grade: &str) -> String {
-    match grade.trim().parse::<i64>() {
-        Ok(number) => written(&number.into()),
-        Err(_) => grade.to_ascii_lowercase(),
+    let grade = grade.trim();
+    match number(grade) {
+        Some(number) => written(&number.into()),
+        None => grade.to_ascii_lowercase(),
     }
 }
 
-/// The number that a grade stands for: a kindergarten is 0, what comes before it -1, advanced placement
-/// 13.
-pub fn value(grade: &str) -> Option<i64> {
-    match grade.trim().to_ascii_uppercase().as_str() {
-        "K" | "KG" | "TK" => Some(0),
-        "PK" | "PR" | "IT" => Some(-1),
-        "AP" => Some(13),
-        digits => digits.parse().ok(),
+/// Whether the text is a grade; if not, what is one.
+pub fn check(grade: &str) -> Result<(), String> {
+    let is_digits = matches!(grade.len(), 1 | 2) && !grade.starts_with('+');
+    let is_numbered = number(grade).is_some_and(|number| NUMBERS.contains(&number));
+    let is_name = || NUMBERED.iter().any(|(name, _)| name.eq_ignore_ascii_case(grade));
+    let is_level = || LEVELS.iter().any(|level| level.eq_ignore_ascii_case(grade));
+    if is_numbered && (is_digits || is_name()) || is_level() {
+        return Ok(());
     }
+    let levels = LEVELS.join(", ");
+    Err(format!("must be a grade: PK, KG, -1 to 13, or one of {levels} (got '{grade}')"))
+}
+
+/// The text of a grade that is a string or a number; if it is none, what is one.
+pub fn read(value: &Value) -> Result<String, String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => written(number),
+        other => return Err(format!("must be a grade as a string or a number (got {other})")),
+    };
+    check(&text).map(|()| text)
+}
+
+/// The number that a grade stands for where it says one, or the names of [`NUMBERED`].
+fn number(grade: &str) -> Option<i64> {
+    let named = NUMBERED.iter().find(|(name, _)| name.eq_ignore_ascii_case(grade));
+    named.map(|(_, number)| *number).or_else(|| grade.parse().ok())
+}
+
+/// The number by which a grade is placed among others: transitional kindergarten beside kindergarten, what
+/// comes before it -1, advanced placement 13.
+pub fn value(grade: &str) -> Option<i64> {
+    let grade = grade.trim();
+    number(grade).or_else(|| match grade.to_ascii_uppercase().as_str() {
+        "TK" => Some(0),
+        "PR" | "IT" => Some(-1),
+        "AP" => Some(13),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::comparable;
+    use super::{check, comparable};
 
     #[test]
     fn grades_compare_by_value() {
+        for same in [["3", "03"], ["K", "0"], ["KG", "00"], ["kg", "K"], ["PK", "-1"]] {
+            assert_eq!(comparable(same[0]), comparable(same[1]), "{same:?}");
+        }
         assert_eq!(comparable("3"), "03");
-        assert_eq!(comparable("03"), "03");
         assert_eq!(comparable("11"), "11");
         assert_eq!(comparable("-1"), "-1");
-        assert_eq!(comparable("KG"), "kg");
+        assert_eq!(comparable("UG"), "ug");
+        assert_ne!(comparable("TK"), comparable("KG"), "they are two grades");
+    }
+
+    #[test]
+    fn only_the_table_has_grades() {
+        for grade in ["PK", "K", "KG", "kg", "-1", "0", "00", "09", "9", "13", "IT", "ug", "Other"]
+        {
+            assert!(check(grade).is_ok(), "{grade}");
+        }
+        for grade in ["banana", "99", "14", "-2", "", " ", "+3", "003", "3.5", "3rd", "AP", "K-5"] {
+            let message = check(grade).unwrap_err();
+            assert!(message.contains(&format!("got '{grade}'")), "{message}");
+        }
     }
 }

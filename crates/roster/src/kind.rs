@@ -59,6 +59,8 @@ pub struct Field {
     pub kept: Kept,
     /// Whether `search` looks into it.
     pub searched: bool,
+    /// Whether it is what people call the record: a string with something in it.
+    pub is_title: bool,
     /// What it means, for the API document.
     pub doc: &'static str,
 }
@@ -114,7 +116,7 @@ pub enum Type {
     References(&'static str),
     /// A list of texts.
     Texts,
-    /// A list of grades: `00`-`09`, `10`-`13`, `-1`; compared by value.
+    /// A list of grades of the table in [`crate::grade`]; compared by value.
     Grades,
     /// A list of words.
     WordList(Words),
@@ -198,6 +200,7 @@ pub const fn field(name: &'static str, ty: Type) -> Field {
         platform: false,
         kept: Kept::Json,
         searched: false,
+        is_title: false,
         doc: "",
     }
 }
@@ -205,6 +208,13 @@ pub const fn field(name: &'static str, ty: Type) -> Field {
 /// A text field.
 pub const fn text(name: &'static str) -> Field {
     field(name, Type::Text)
+}
+
+/// A text field that says what people call the record; `search` looks into it.
+pub const fn title(name: &'static str) -> Field {
+    let mut title = text(name).searched();
+    title.is_title = true;
+    title
 }
 
 /// A field of one word of a vocabulary.

@@ -53,4 +53,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "sought_lessons",
         sql: include_str!("../migrations/V56__sought_lessons.sql"),
     },
+    Migration {
+        version: 77,
+        name: "grades_with_names",
+        sql: include_str!("../migrations/V77__grades_with_names.sql"),
+    },
 ];

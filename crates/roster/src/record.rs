@@ -9,7 +9,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect, Problem, Result, limits};
 use serde_json::{Map, Value};
 
-use crate::canonical::{Writer, check_json};
+use crate::canonical::{Reading, Writer, check_json};
 use crate::kind::{Kind, Presence};
 use crate::rules;
 
@@ -88,7 +88,8 @@ pub enum Stamp {
 }
 
 impl Record {
-    /// Reads a record of the kind from a JSON object.
+    /// Reads a record of the kind from a JSON object. What a record that is deleted says of itself is not
+    /// held against the rules of values, so that whatever was stored can be deleted.
     ///
     /// Errors: `Invalid` with every fault and its path.
     pub fn parse(
@@ -97,11 +98,24 @@ impl Record {
         dialect: Dialect,
         stamp: Stamp,
     ) -> Result<Self> {
+        Self::read(kind, object, stamp, Reading { dialect, is_checked: true })
+    }
+
+    fn read(
+        kind: &'static Kind,
+        object: &Object,
+        stamp: Stamp,
+        mut reading: Reading,
+    ) -> Result<Self> {
         let mut faults = Vec::new();
         let sourced_id = sourced_id(kind, object, &mut faults);
         let status = status(kind, object, &mut faults);
         let date_last_modified = modified(kind, object, stamp, &mut faults);
-        let mut writer = Writer::new(kind, dialect, &mut faults);
+        reading.is_checked &= status == Status::Active;
+        if reading.is_checked {
+            rules::check_values(kind, object, &mut faults);
+        }
+        let mut writer = Writer::new(kind, reading, &mut faults);
         writer.common(&sourced_id, status, date_last_modified);
         writer.fields(object);
         writer.metadata(object);
@@ -135,12 +149,13 @@ impl Record {
         })
     }
 
-    /// Reads a record back from its stored texts; what else the store keeps is derived anew.
+    /// Reads a record back from its stored texts; what else the store keeps is derived anew. It may be
+    /// older than a rule.
     pub fn stored(kind: &'static Kind, body: &str, extra: Option<&str>) -> Result<Self> {
         let object = members(body, extra)?;
         let never_used = Timestamp::from_milliseconds(0);
-        Self::parse(kind, &object, Dialect::Platform, Stamp::Keep(never_used))
-            .map_err(Problem::internal)
+        let reading = Reading { dialect: Dialect::Platform, is_checked: false };
+        Self::read(kind, &object, Stamp::Keep(never_used), reading).map_err(Problem::internal)
     }
 
     /// Whether the other record says the same, apart from when it was last modified.
@@ -211,14 +226,11 @@ fn status(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) -> Status {
     match object.get("status") {
         None | Some(Value::Null) => Status::Active,
         Some(Value::String(word)) if word == "active" => Status::Active,
-        // OneRoster 1.1 wrote `inactive`.
-        Some(Value::String(word)) if word == "tobedeleted" || word == "inactive" => {
-            Status::ToBeDeleted
-        }
-        Some(_) => {
+        Some(Value::String(word)) if word == "tobedeleted" => Status::ToBeDeleted,
+        Some(other) => {
             faults.push(Detail {
                 path: format!("{}.status", kind.one),
-                message: "must be 'active' or 'tobedeleted'".into(),
+                message: format!("must be 'active' or 'tobedeleted' (got {other})"),
             });
             Status::Active
         }

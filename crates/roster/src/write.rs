@@ -1,7 +1,7 @@
 //! What a client may do to records: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, Result};
+use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -289,5 +289,9 @@ fn numbered(problem: Problem, place: &str) -> Problem {
         },
         message: detail.message.clone(),
     });
-    Problem::invalid_all(details.collect())
+    let details = details.collect();
+    match problem.kind {
+        ProblemKind::Invalid => Problem::invalid_all(details),
+        _ => Problem { details, ..problem },
+    }
 }

@@ -2,6 +2,8 @@
 
 mod scalars;
 
+pub(crate) use scalars::day;
+
 use std::fmt::Write as _;
 
 use lyceum_core::time::Timestamp;
@@ -25,9 +27,18 @@ pub(crate) struct Written {
     pub(crate) references: Vec<Pointer>,
 }
 
+/// How an object is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading {
+    pub(crate) dialect: Dialect,
+    /// Whether values are held against rules that what is stored may be older than.
+    pub(crate) is_checked: bool,
+}
+
 pub(crate) struct Writer<'a> {
     kind: &'static Kind,
     dialect: Dialect,
+    is_checked: bool,
     faults: &'a mut Vec<Detail>,
     written: Written,
     /// What is written now goes to the text of platform members.
@@ -38,7 +49,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(kind: &'static Kind, dialect: Dialect, faults: &'a mut Vec<Detail>) -> Self {
+    pub(crate) fn new(kind: &'static Kind, reading: Reading, faults: &'a mut Vec<Detail>) -> Self {
         let written = Written {
             body: String::with_capacity(512),
             extra: None,
@@ -47,7 +58,9 @@ impl<'a> Writer<'a> {
             references: Vec::new(),
         };
         let extra = String::new();
-        Self { kind, dialect, faults, written, into_extra: false, extra, overlaps: false }
+        let Reading { dialect, is_checked } = reading;
+        let (into_extra, overlaps) = (false, false);
+        Self { kind, dialect, is_checked, faults, written, into_extra, extra, overlaps }
     }
 
     pub(crate) fn common(&mut self, sourced_id: &str, status: Status, modified: Timestamp) {
@@ -156,6 +169,11 @@ impl<'a> Writer<'a> {
     fn member(&mut self, field: &Field, value: &Value, path: &str, top: bool) {
         if matches!(field.ty, Type::Secret) {
             return;
+        }
+        if self.is_checked
+            && let Some(message) = title_fault(field, value)
+        {
+            return self.fault(path.into(), message);
         }
         self.key(field.name);
         match (field.ty, value) {
@@ -347,6 +365,20 @@ impl<'a> Writer<'a> {
 
     fn fault(&mut self, path: String, message: String) {
         self.faults.push(Detail { path, message });
+    }
+}
+
+/// Why a value cannot be what people call a record, or the text that a field must hold.
+fn title_fault(field: &Field, value: &Value) -> Option<String> {
+    let is_needed = matches!((field.ty, field.presence), (Type::Text, Presence::Required));
+    match value {
+        Value::String(text) if text.trim().is_empty() && (field.is_title || is_needed) => {
+            Some("must not be blank; send a text with at least one visible character".to_owned())
+        }
+        Value::Number(_) | Value::Bool(_) if field.is_title => {
+            Some(format!("must be a string (got {value})"))
+        }
+        _ => None,
     }
 }
 

@@ -11,6 +11,17 @@ use super::{NUL, Writer, check_json};
 use crate::grade;
 use crate::kind::{Open, Type, Words};
 
+/// The date that a text says, as it is written: consumers send instants where the standard has dates.
+pub(crate) fn day(text: &str) -> Option<&str> {
+    let (day, time) = text.split_at_checked(DATE_BYTES)?;
+    let is_date = parse_date(day).is_some_and(|date| date.year() >= 1);
+    let is_instant = || time.starts_with(['T', 't', ' ']) && text.parse::<Timestamp>().is_ok();
+    (is_date && (time.is_empty() || is_instant())).then_some(day)
+}
+
+/// Bytes of a date such as 2026-01-15.
+const DATE_BYTES: usize = 10;
+
 impl Writer<'_> {
     /// Writes a scalar and answers the text that its column or link holds.
     pub(super) fn scalar<'v>(
@@ -56,13 +67,20 @@ impl Writer<'_> {
     }
 
     pub(super) fn grade<'v>(&mut self, value: &'v Value, path: &str) -> Option<Cow<'v, str>> {
-        match value {
+        let text = match value {
             Value::Number(number) if self.dialect == Dialect::Platform => {
                 let text = grade::written(number);
                 self.string(&text);
-                Some(text.into())
+                text.into()
             }
-            _ => self.text(value, path),
+            _ => self.text(value, path)?,
+        };
+        match grade::check(&text) {
+            Err(message) if self.is_checked => {
+                self.fault(path.into(), message);
+                None
+            }
+            _ => Some(text),
         }
     }
 
@@ -106,22 +124,15 @@ impl Writer<'_> {
     }
 
     fn date<'v>(&mut self, value: &'v Value, path: &str) -> Option<Cow<'v, str>> {
-        let text = value.as_str().unwrap_or_default();
-        let day = match text.split_once('T') {
-            // Clients of the platform send instants where the standard has dates.
-            Some((day, _)) if self.dialect == Dialect::Platform => {
-                text.parse::<Timestamp>().ok().and(Some(day))
-            }
-            _ => Some(text),
-        };
-        let is_date = |day: &&str| parse_date(day).is_some_and(|date| date.year() >= 1);
-        match day.filter(is_date) {
+        match value.as_str().and_then(day) {
             Some(day) => {
                 self.string(day);
                 Some(day.into())
             }
             None => {
-                self.fault(path.into(), "must be a date such as 2026-01-15".into());
+                let message =
+                    "must be a date such as 2026-01-15, or an RFC 3339 instant, whose date counts";
+                self.fault(path.into(), format!("{message} (got {value})"));
                 None
             }
         }

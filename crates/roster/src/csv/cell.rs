@@ -229,7 +229,8 @@ pub(super) fn mend(field: &Field) -> String {
         Type::Word(words) | Type::WordList(words) => vocabulary(words),
         Type::Reference(kind) => format!("write the sourcedId of the {kind}"),
         Type::References(kind) => format!("write the sourcedIds of the {kind}s, comma separated"),
-        Type::Texts | Type::Grades => "write the members comma separated".into(),
+        Type::Texts => "write the members comma separated".into(),
+        Type::Grades => "write grades such as 03, KG or UG, comma separated".into(),
         Type::Objects(members) => match members {
             [left, right] => format!("write {{{}:{}}}", left.name, right.name),
             _ => "add a row for it".into(),

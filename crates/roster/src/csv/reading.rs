@@ -240,7 +240,7 @@ fn part_row(
                     fault("", "is required in a delta", "write active or tobedeleted");
                 }
                 "" | "active" => {}
-                "tobedeleted" | "inactive" => part.deleted = true,
+                "tobedeleted" => part.deleted = true,
                 other => {
                     fault(
                         other,

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{ProblemKind, Result};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
 use super::candidate::{Candidate, Layout, Refusal, csv};
@@ -323,19 +323,29 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         if !rules::are_checked(kind) {
             return self.put_records(layout, rows, stored);
         }
-        // One by one, since a row can make the next one a fault: no record is its own ancestor.
-        for one in rows {
-            match rules::check(self.tx, &one.record) {
-                Ok(()) => self.put_records(layout, vec![one], stored)?,
-                Err(problem) if problem.kind == ProblemKind::Invalid => {
-                    let mut candidate = one.candidate;
-                    candidate.blame(layout, &problem.details);
-                    self.refuse(kind, candidate)?;
-                }
-                Err(problem) => return Err(problem),
+        // Where a row can make the next one a fault, they come one by one: no record is its own ancestor.
+        let most = if rules::are_ordered(kind) { 1 } else { rows.len().max(1) };
+        let mut rows = rows.into_iter();
+        loop {
+            let together: Vec<Ready> = rows.by_ref().take(most).collect();
+            if together.is_empty() {
+                return Ok(());
             }
+            let pairs: Vec<_> = together
+                .iter()
+                .map(|one| (&one.record, stored.get(&one.record.sourced_id)))
+                .collect();
+            let refused = rules::refused(self.tx, &pairs)?.into_iter();
+            let refused: HashMap<String, Problem> =
+                refused.map(|(id, problem)| (id.to_owned(), problem)).collect();
+            let (bad, good): (Vec<Ready>, Vec<Ready>) =
+                together.into_iter().partition(|one| refused.contains_key(&one.record.sourced_id));
+            for Ready { mut candidate, record } in bad {
+                candidate.blame(layout, &refused[&record.sourced_id].details);
+                self.refuse(kind, candidate)?;
+            }
+            self.put_records(layout, good, stored)?;
         }
-        Ok(())
     }
 
     fn put_records(

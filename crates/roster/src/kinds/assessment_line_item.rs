@@ -11,7 +11,7 @@ pub const ASSESSMENT_LINE_ITEM: Kind = Kind {
     service: Service::Gradebook,
     doc: "Something that is assessed: a test, a lesson or one question of it.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         text("description").doc("What is to be done."),
         reference("class", "class").doc("The class that it belongs to."),
         reference("parentAssessmentLineItem", "assessmentLineItem").doc("What it is a part of."),

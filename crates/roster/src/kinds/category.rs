@@ -11,7 +11,7 @@ pub const CATEGORY: Kind = Kind {
     service: Service::Gradebook,
     doc: "A group of line items, such as homework or tests.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         field("weight", Type::Number).doc("Its share of the final grade."),
     ],
 };

@@ -11,7 +11,7 @@ pub const CLASS: Kind = Kind {
     service: Service::Rostering,
     doc: "A course taught to a group in some terms; enrollments say who teaches and who learns.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         text("classCode").indexed().searched().doc("The school's short code."),
         word("classType", open(&["homeroom", "scheduled"])).doc("Homeroom or scheduled."),
         text("location").doc("Where it is taught, such as a room."),

@@ -11,7 +11,7 @@ pub const COMPONENT_RESOURCE: Kind = Kind {
     service: Service::Rostering,
     doc: "A resource in its place in a course: the unit of work of a learner, often a lesson.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         reference("courseComponent", "courseComponent")
             .required()
             .doc("The component that it is in."),

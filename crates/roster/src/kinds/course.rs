@@ -11,7 +11,7 @@ pub const COURSE: Kind = Kind {
     service: Service::Rostering,
     doc: "What is taught, apart from when, where and to whom.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         reference("schoolYear", "academicSession").doc("The school year for which it is offered."),
         text("courseCode").or_else("").indexed().searched().doc("The short code of the catalogue."),
         field("grades", Type::Grades).indexed().doc("The grades that it is for."),

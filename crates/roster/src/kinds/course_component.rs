@@ -11,7 +11,7 @@ pub const COURSE_COMPONENT: Kind = Kind {
     service: Service::Rostering,
     doc: "A unit, module or lesson of a course; components nest without bound.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         field("sortOrder", Type::Integer).doc("Its place among its siblings: 1, 2, 3…"),
         reference("course", "course").required().doc("The course that it belongs to."),
         reference("parent", "courseComponent")

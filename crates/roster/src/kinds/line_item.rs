@@ -11,7 +11,7 @@ pub const LINE_ITEM: Kind = Kind {
     service: Service::Gradebook,
     doc: "A column of the gradebook: something that students of a class are graded on.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         text("description").doc("What is to be done."),
         field("assignDate", Type::Instant).required().doc("When it is given out."),
         field("dueDate", Type::Instant).required().doc("When it is due."),

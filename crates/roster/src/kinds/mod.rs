@@ -72,6 +72,6 @@ mod prelude {
     pub(super) use super::shared::*;
     pub(super) use crate::kind::{
         Field, Kind, Service, Type, Words, closed, field, flag, open, reference, references, text,
-        word,
+        title, word,
     };
 }

@@ -11,7 +11,7 @@ pub const ORG: Kind = Kind {
     service: Service::Rostering,
     doc: "A school, or what stands above it (district, state, nation) or inside it (department).",
     fields: &[
-        text("name").required().searched().doc("What people call it."),
+        title("name").required().doc("What people call it."),
         word("type", ORG_TYPES).required().column().doc("What sort of organization it is."),
         text("identifier").or_else("").indexed().searched().doc("Its number in public registers."),
         reference("parent", "org").doc("The organization above it."),

@@ -11,7 +11,7 @@ pub const RESOURCE: Kind = Kind {
     service: Service::Resources,
     doc: "Learning material: a text, a video, a test, an app. `metadata` says what (`type`), for which grades and what it is worth (`xp`).",
     fields: &[
-        text("title").searched().doc("What people call it."),
+        title("title").doc("What people call it."),
         field("roles", Type::WordList(RESOURCE_ROLES)).doc("Whom it is for."),
         word("importance", closed(&["primary", "secondary"]))
             .doc("Whether it is the main material."),

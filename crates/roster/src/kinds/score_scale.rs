@@ -11,7 +11,7 @@ pub const SCORE_SCALE: Kind = Kind {
     service: Service::Gradebook,
     doc: "What text scores are worth, such as A for 90 to 100.",
     fields: &[
-        text("title").required().searched().doc("What people call it."),
+        title("title").required().doc("What people call it."),
         text("type").required().doc("What sort of scale it is."),
         reference("course", "course").doc("The course that uses it."),
         reference("class", "class").required().doc("The class that uses it."),

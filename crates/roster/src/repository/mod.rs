@@ -16,6 +16,7 @@ mod people;
 mod put;
 mod read;
 mod references;
+mod targets;
 
 pub use belongs::Scope;
 pub use check::{Checked, check};
@@ -31,7 +32,7 @@ pub use list::{Listed, Query, is_cheap, list};
 pub use people::People;
 pub(crate) use put::put_among;
 pub use put::{
-    Outcome, Put, add, create, create_all, overwrite, present, put_all, replace, upsert,
+    Creation, Outcome, Put, add, create, create_all, overwrite, present, put_all, replace, upsert,
 };
 pub(crate) use read::is_empty;
 pub use read::{
@@ -40,3 +41,4 @@ pub use read::{
 };
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};
+pub(crate) use targets::{Ids, child_of_another_course, depend_on, of_school, unfit};

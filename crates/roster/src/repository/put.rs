@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
 
 use super::read::{Stored, find};
@@ -37,22 +37,38 @@ pub struct Put {
 ///
 /// Errors: `Conflict` when another record has the sourcedId; `Invalid` for references to nothing.
 pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<Put> {
-    if let Some(put) = insert(tx, record)? {
-        return Ok(put);
+    let refusal = match insert(tx, record) {
+        Ok(Some(put)) => return Ok(put),
+        Ok(None) => Problem::internal("a record vanished inside a transaction"),
+        Err(problem) if problem.kind == ProblemKind::Invalid => problem,
+        Err(problem) => return Err(problem),
+    };
+    // What a repeated record refers to may be deleted by now; that is no reason to refuse it.
+    match find(tx, record.kind, &record.sourced_id)? {
+        None => Err(refusal),
+        Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {
+            Ok(Put { outcome: Outcome::Unchanged, stored })
+        }
+        Some(stored) => Err(taken(record, &stored)),
     }
-    let stored = find(tx, record.kind, &record.sourced_id)?
-        .ok_or_else(|| Problem::internal("a record vanished inside a transaction"))?;
-    if record.same_as(&stored.body, stored.extra.as_deref()) {
-        return Ok(Put { outcome: Outcome::Unchanged, stored });
-    }
-    Err(Problem::new(
-        ProblemKind::Conflict,
+}
+
+/// Why the sourcedId of a new record is taken, and what to do.
+pub(crate) fn taken(record: &Record, stored: &Stored) -> Problem {
+    let (one, id) = (record.kind.one, &record.sourced_id);
+    let message = if stored.is_active() {
         format!(
-            "a {} with the sourcedId '{}' exists and says something else; change it with PUT or \
-             PATCH, or send another sourcedId",
-            record.kind.one, record.sourced_id
-        ),
-    ))
+            "a {one} with the sourcedId '{id}' exists and says something else; change it with PUT or \
+             PATCH, or send another sourcedId"
+        )
+    } else {
+        format!(
+            "the {one} with the sourcedId '{id}' is deleted; restore it with PATCH and \
+             {{\"{one}\": {{\"status\": \"active\"}}}}, or send another sourcedId"
+        )
+    };
+    let details = vec![Detail { path: format!("{one}.sourcedId"), message: message.clone() }];
+    Problem { details, ..Problem::new(ProblemKind::Conflict, message) }
 }
 
 /// Replaces a record. `expected` is the version that the caller saw, where it says so.
@@ -76,7 +92,7 @@ pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result
 
 fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
     references::check(tx, record)?;
-    rules::check(tx, record)?;
+    rules::check(tx, record, None)?;
     let Some(seq) = add(tx, record)? else { return Ok(None) };
     let stored = Stored { seq, version: 1, body: record.body.clone(), extra: record.extra.clone() };
     Ok(Some(Put { outcome: Outcome::Created, stored }))
@@ -232,8 +248,9 @@ fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> 
     let columns = insert_columns(kind);
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut values = Vec::with_capacity(records.len() * (columns.len() + 2));
+    let pairs: Vec<_> = records.iter().map(|(record, stored)| (*record, Some(*stored))).collect();
+    all_right(tx, &pairs)?;
     for (record, stored) in records {
-        rules::check(tx, record)?;
         add_values(record, stored.version + 1, &mut values);
         values.extend([Value::Int(stored.seq), Value::Int(stored.version)]);
     }
@@ -255,6 +272,11 @@ fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> 
         tally(tx, record, stored.seq, 1);
     }
     Ok(())
+}
+
+/// Errors: what [`rules::check`] has against one of the records.
+fn all_right(tx: &mut Tx<'_>, records: &[(&Record, Option<&Stored>)]) -> Result<()> {
+    rules::refused(tx, records)?.into_values().next().map_or(Ok(()), Err)
 }
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[Link], after: &[Link]) -> Result<()> {
@@ -304,9 +326,8 @@ pub(crate) fn put_among(
     let new: Vec<&Record> =
         records.iter().filter(|record| !present.contains_key(&record.sourced_id)).collect();
     insert_all(tx, kind, &new)?;
-    for record in new {
-        rules::check(tx, record)?;
-    }
+    let new: Vec<_> = new.into_iter().map(|record| (record, None)).collect();
+    all_right(tx, &new)?;
     let is_same =
         |record: &Record, stored: &Stored| record.same_as(&stored.body, stored.extra.as_deref());
     let mut changed = Vec::new();
@@ -325,27 +346,34 @@ pub(crate) fn put_among(
     Ok(outcomes)
 }
 
-/// Creates many records of one kind, each id at most once; the same record again is no fault.
-/// Answers the numbers of those whose ids belong to other records, which are left as they are. The
+/// What came of many records that were to be created.
+#[derive(Debug, Default)]
+pub struct Creation {
+    /// The numbers of those that were created.
+    pub created: Vec<usize>,
+    /// The numbers of those whose ids belong to other records, which are left as they are, and why.
+    pub taken: Vec<(usize, Problem)>,
+}
+
+/// Creates many records of one kind, each id at most once; the same record again is no fault. The
 /// caller has checked the references ([`super::missing`]) and the kind's rules.
-pub fn create_all(
-    tx: &mut Tx<'_>,
-    kind: &'static Kind,
-    records: &[Record],
-) -> Result<(Outcome, Vec<usize>)> {
+pub fn create_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Creation> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
     let present = present(tx, kind, &ids)?;
+    let mut creation = Creation::default();
     let mut new = Vec::new();
-    let mut taken = Vec::new();
     for (at, record) in records.iter().enumerate() {
         match present.get(&record.sourced_id) {
-            None => new.push(record),
+            None => {
+                creation.created.push(at);
+                new.push(record);
+            }
             Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {}
-            Some(_) => taken.push(at),
+            Some(stored) => creation.taken.push((at, taken(record, stored))),
         }
     }
     insert_all(tx, kind, &new)?;
-    Ok((if new.is_empty() { Outcome::Unchanged } else { Outcome::Created }, taken))
+    Ok(creation)
 }
 
 fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Result<()> {

@@ -24,7 +24,7 @@ pub struct Stored {
 
 impl Stored {
     /// Whether it is in use, by the second member of its canonical JSON.
-    pub(super) fn is_active(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         let key = "\",\"status\":\"";
         let at = self.body.find(key).expect("every body carries its status") + key.len();
         self.body[at..].starts_with("active")

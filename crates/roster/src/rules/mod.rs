@@ -1,18 +1,25 @@
 //! What the declarations cannot say, a file a kind.
 
 mod enrollment;
+mod targets;
 mod tree;
 mod user;
+mod values;
+
+use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 pub(crate) use user::{ROLE_AT_ORG, role_at_org};
+pub(crate) use values::check_values;
 
 use crate::kind::{Field, Kind};
+use crate::kinds::ORG;
 use crate::record::{Link, Object, Record};
+use crate::repository::{self, Stored};
 
 /// Fills in what clients of the platform may leave out. Runs before validation.
 pub(crate) fn complete(
@@ -84,21 +91,100 @@ pub(crate) fn collections(
 /// collection, while it is in use.
 pub(crate) fn stand_alone(kind: &Kind) -> bool {
     let is_whole = !matches!(kind.one, "user" | "org" | "academicSession");
-    is_whole && !are_checked(kind) && !kind.fields.iter().any(Field::has_links)
+    is_whole && !are_ordered(kind) && !kind.fields.iter().any(Field::has_links)
+}
+
+/// Whether a record of the kind can make the next one a fault, so that they are written one by one.
+pub(crate) fn are_ordered(kind: &Kind) -> bool {
+    matches!(kind.one, "courseComponent" | "org" | "academicSession" | "assessmentLineItem")
 }
 
 /// Whether [`check`] looks at records of the kind at all.
 pub(crate) fn are_checked(kind: &Kind) -> bool {
-    matches!(kind.one, "courseComponent" | "org" | "academicSession" | "assessmentLineItem")
+    are_ordered(kind) || targets::concern(kind)
 }
 
-/// Checks what needs the other records, after references are known to exist.
-pub(crate) fn check(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
-    match record.kind.one {
-        "courseComponent" | "org" | "academicSession" => tree::refuse_cycle(tx, record, "parent"),
-        "assessmentLineItem" => tree::refuse_cycle(tx, record, "parentAssessmentLineItem"),
-        _ => Ok(()),
+/// Checks what needs the other records, after references are known to exist. `before` is what is stored
+/// under the id; what a record said before is not held against it.
+///
+/// A rule that reads what it does not write makes the transaction depend on it
+/// ([`repository::depend_on`]), so that it holds among concurrent writers on both stores.
+pub(crate) fn check(tx: &mut Tx<'_>, record: &Record, before: Option<&Stored>) -> Result<()> {
+    let refused = refused(tx, &[(record, before)])?;
+    refused.into_values().next().map_or(Ok(()), Err)
+}
+
+/// Those of the records that break a rule, by their sourcedIds; as [`check`] for each of them.
+pub(crate) fn refused<'r>(
+    tx: &mut Tx<'_>,
+    records: &[(&'r Record, Option<&Stored>)],
+) -> Result<HashMap<&'r str, Problem>> {
+    let Some((first, _)) = records.first().filter(|(one, _)| are_checked(one.kind)) else {
+        return Ok(HashMap::new());
+    };
+    let mut refused = targets::refused(tx, records)?;
+    if are_ordered(first.kind) {
+        for (record, before) in records {
+            match in_tree(tx, record, *before) {
+                Err(problem) if problem.kind == ProblemKind::Invalid => {
+                    refused.entry(&record.sourced_id).or_insert(problem);
+                }
+                other => other?,
+            }
+        }
     }
+    if first.kind.one == "class" {
+        for (record, _) in records {
+            depend_on_school(tx, record)?;
+        }
+    }
+    Ok(refused)
+}
+
+/// Those of the new records that refer to what they must not; their place in a tree is known to be right.
+pub(crate) fn refused_targets<'r>(
+    tx: &mut Tx<'_>,
+    records: &[&'r Record],
+) -> Result<HashMap<&'r str, Problem>> {
+    let records: Vec<_> = records.iter().map(|record| (*record, None)).collect();
+    targets::refused(tx, &records)
+}
+
+fn in_tree(tx: &mut Tx<'_>, record: &Record, before: Option<&Stored>) -> Result<()> {
+    let read = |stored: &Stored| Record::stored(record.kind, &stored.body, stored.extra.as_deref());
+    let before = before.map(read).transpose()?;
+    let before = before.as_ref();
+    match record.kind.one {
+        "assessmentLineItem" => {
+            return tree::refuse_cycle(tx, record, before, "parentAssessmentLineItem");
+        }
+        "courseComponent" => tree::refuse_two_courses(tx, record, before)?,
+        "org" => stays_a_school(tx, record, before)?,
+        _ => {}
+    }
+    tree::refuse_cycle(tx, record, before, "parent")
+}
+
+/// Refuses another type for an organization that records name as their school.
+fn stays_a_school(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) -> Result<()> {
+    let is_school = |org: &Record| org.collections().contains(&"schools");
+    if is_school(org) || !before.is_some_and(is_school) {
+        return Ok(());
+    }
+    match repository::of_school(tx, &org.sourced_id)? {
+        None => Ok(()),
+        Some((one, id)) => Err(Problem::invalid(
+            "org.type",
+            format!("must stay 'school', since the {one} '{id}' names this org as its school"),
+        )),
+    }
+}
+
+/// A class is what makes others name its school. Enrollments and line items follow their class and would wait
+/// for each other here.
+fn depend_on_school(tx: &mut Tx<'_>, class: &Record) -> Result<()> {
+    let school = class.references.iter().find(|one| one.path == "class.school.sourcedId");
+    school.map_or(Ok(()), |school| repository::depend_on(tx, &ORG, &school.sourced_id))
 }
 
 fn is_missing(object: &Object, name: &str) -> bool {

@@ -13,7 +13,8 @@ use lyceum_store::Tx;
 use crate::kind::Kind;
 use crate::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use crate::record::Record;
-use crate::repository::{self, Outcome};
+use crate::repository::{self, Creation, Outcome};
+use crate::rules;
 use crate::write::{IdPair, Rules};
 
 /// A course and its tree, valid in themselves.
@@ -91,26 +92,22 @@ impl Structure {
         let mut outcome = Outcome::Unchanged;
         let mut conflicts = Vec::new();
         for sort in &self.sorts {
-            let (done, taken) = repository::create_all(tx, sort.kind, &sort.records)?;
-            if done == Outcome::Created {
+            let Creation { created, taken } = repository::create_all(tx, sort.kind, &sort.records)?;
+            if !created.is_empty() {
                 outcome = Outcome::Created;
             }
-            conflicts.extend(taken.iter().take(limits::COURSE_MAX_REPORTED_FAULTS).map(|number| {
-                let id = &sort.records[*number].sourced_id;
-                let one = sort.kind.one;
-                Detail {
-                    path: format!("{}.sourcedId", self.path(sort.places[*number])),
-                    message: format!("a {one} '{id}' exists and says something else"),
-                }
+            let new: Vec<&Record> = created.iter().map(|number| &sort.records[*number]).collect();
+            self.refuse_targets(tx, sort, &new)?;
+            let taken = taken.into_iter().take(limits::COURSE_MAX_REPORTED_FAULTS);
+            conflicts.extend(taken.map(|(number, problem)| Detail {
+                path: format!("{}.sourcedId", self.path(sort.places[number])),
+                message: problem.message,
             }));
         }
         match conflicts.first() {
             None => Ok(outcome),
             Some(first) => {
-                let message = format!(
-                    "{}: {}; change it with PUT or PATCH, or send another sourcedId",
-                    first.path, first.message
-                );
+                let message = format!("{}: {}", first.path, first.message);
                 Err(Problem { details: conflicts, ..Problem::new(ProblemKind::Conflict, message) })
             }
         }
@@ -145,6 +142,21 @@ impl Structure {
             }
         }
         Err(Problem::invalid_all(faults))
+    }
+
+    /// Refuses new records that refer to what they must not, with the places of the faults in the body.
+    fn refuse_targets(&self, tx: &mut Tx<'_>, sort: &Sort, new: &[&Record]) -> Result<()> {
+        let mut faults = Vec::new();
+        for (id, problem) in rules::refused_targets(tx, new)? {
+            let place = sort.places[sort.numbers[id]];
+            faults.extend(problem.details.into_iter().map(|detail| Detail {
+                path: self.inside(place, &detail.path),
+                message: detail.message,
+            }));
+        }
+        faults.sort_by(|a, b| a.path.cmp(&b.path));
+        faults.truncate(limits::COURSE_MAX_REPORTED_FAULTS);
+        if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
     }
 
     fn path(&self, place: Place) -> String {

@@ -86,6 +86,7 @@ fn fold(name: &str, text: &str) -> String {
         _ if name.ends_with("sourcedId") => text.to_owned(),
         "grades" => match text.parse::<i64>() {
             Ok(grade @ 0..=9) => format!("0{grade}"),
+            _ if text.eq_ignore_ascii_case("KG") => "00".to_owned(),
             _ => text.to_lowercase(),
         },
         _ => text.to_ascii_lowercase(),

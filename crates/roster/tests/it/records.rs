@@ -27,14 +27,17 @@ fn value(ty: Type) -> BoxedStrategy<Value> {
             .boxed(),
         Type::Word(words) => prop::sample::select(words.words).prop_map(Value::from).boxed(),
         Type::Reference(kind) => {
-            id().prop_map(move |id| json!({"sourcedId": id, "type": kind})).boxed()
+            target().prop_map(move |id| json!({"sourcedId": id, "type": kind})).boxed()
         }
         Type::References(kind) => {
-            let one = id().prop_map(move |id| json!({"sourcedId": id, "type": kind}));
+            let one = target().prop_map(move |id| json!({"sourcedId": id, "type": kind}));
             prop::collection::vec(one, 1..4).prop_map(Value::from).boxed()
         }
-        Type::Texts | Type::Grades => {
-            prop::collection::vec(text(), 1..4).prop_map(Value::from).boxed()
+        Type::Texts => prop::collection::vec(text(), 1..4).prop_map(Value::from).boxed(),
+        Type::Grades => {
+            let grades = vec!["PK", "KG", "-1", "0", "03", "3", "13", "IT", "UG", "other"];
+            let grades = prop::collection::vec(prop::sample::select(grades), 1..4);
+            grades.prop_map(Value::from).boxed()
         }
         Type::WordList(words) => prop::collection::vec(prop::sample::select(words.words), 1..3)
             .prop_map(Value::from)
@@ -50,11 +53,22 @@ fn id() -> impl Strategy<Value = String> {
     "[A-Za-z0-9/:%' \"\\\\\u{e9}-]{1,20}"
 }
 
+/// The id in a reference: no record has it, so that rules of what it leads to have nothing to say.
+fn target() -> impl Strategy<Value = String> {
+    id().prop_map(|id| format!("none {id}"))
+}
+
 fn members(fields: &'static [Field]) -> BoxedStrategy<Value> {
     let mut all: BoxedStrategy<Object> = Just(Object::new()).boxed();
     for field in fields.iter().filter(|field| !matches!(field.ty, Type::Secret)) {
         let must = matches!(field.presence, Presence::Required | Presence::Derived);
-        let one = if must {
+        let one = if must && matches!(field.ty, Type::Text) || field.is_title {
+            value(field.ty)
+                .prop_map(|text| Some(format!("x{}", text.as_str().unwrap()).into()))
+                .boxed()
+        } else if field.name == "endDate" {
+            Just(Some(Value::from("9999-12-31"))).boxed()
+        } else if must {
             value(field.ty).prop_map(Some).boxed()
         } else {
             prop::option::of(value(field.ty)).boxed()
@@ -81,7 +95,7 @@ fn members(fields: &'static [Field]) -> BoxedStrategy<Value> {
 }
 
 fn record(kind: &'static Kind) -> impl Strategy<Value = Object> {
-    let free = prop::collection::btree_map("[a-z]{1,5}", "[ -~]{0,9}", 0..3);
+    let free = prop::collection::btree_map("m[a-z]{1,5}", "[ -~]{0,9}", 0..3);
     (id(), members(kind.fields), free, any::<bool>()).prop_map(|(id, value, free, extra)| {
         let Value::Object(mut object) = value else { unreachable!("members make an object") };
         object.insert("sourcedId".into(), id.into());

@@ -1,0 +1,104 @@
+//! What a record refers to has to be of the right sort, and in use when the reference is made.
+
+use std::collections::{BTreeSet, HashMap};
+
+use lyceum_core::{Detail, Problem, Result};
+use lyceum_store::Tx;
+
+use crate::kind::Kind;
+use crate::record::{Pointer, Record, Status};
+use crate::repository::{self, Ids, Stored};
+
+/// Fields that name a school: an organization of another type is none.
+const SCHOOLS: &[(&str, &str)] =
+    &[("class", "school"), ("class", "org"), ("enrollment", "school"), ("lineItem", "school")];
+
+/// Fields whose record must be in use when they are set. Records that are deleted later keep those that
+/// refer to them.
+const IN_USE: &[(&str, &str)] = &[
+    ("courseComponent", "course"),
+    ("courseComponent", "parent"),
+    ("componentResource", "courseComponent"),
+    ("componentResource", "resource"),
+    ("class", "course"),
+    ("enrollment", "user"),
+    ("enrollment", "class"),
+    ("enrollment", "course"),
+];
+
+/// Whether records of the kind have such fields.
+pub(super) fn concern(kind: &Kind) -> bool {
+    SCHOOLS.iter().chain(IN_USE).any(|(one, _)| *one == kind.one)
+}
+
+fn is_among(fields: &[(&str, &str)], kind: &Kind, pointer: &Pointer) -> bool {
+    let rest = pointer.path.strip_prefix(kind.one).and_then(|rest| rest.strip_prefix('.'));
+    let field = rest.and_then(|rest| rest.strip_suffix(".sourcedId")).unwrap_or_default();
+    fields.contains(&(kind.one, field))
+}
+
+/// Those of the records that refer to what they must not, by their sourcedIds, with every fault. One
+/// statement, however many there are.
+pub(super) fn refused<'r>(
+    tx: &mut Tx<'_>,
+    records: &[(&'r Record, Option<&Stored>)],
+) -> Result<HashMap<&'r str, Problem>> {
+    let mut schools = BTreeSet::new();
+    let mut in_use = Ids::new();
+    let active = records.iter().filter(|(record, _)| record.status == Status::Active);
+    for (record, _) in active.clone() {
+        for pointer in &record.references {
+            if is_among(SCHOOLS, record.kind, pointer) {
+                schools.insert(pointer.sourced_id.as_str());
+            }
+            if is_among(IN_USE, record.kind, pointer) {
+                in_use.entry(pointer.kind.one).or_default().insert(&pointer.sourced_id);
+            }
+        }
+    }
+    let unfit = repository::unfit(tx, &schools, &in_use)?;
+    let mut refused = HashMap::new();
+    if unfit.is_empty() {
+        return Ok(refused);
+    }
+    for (record, before) in active {
+        let former = former_references(*before, record.kind)?;
+        let is_new = |pointer: &&Pointer| {
+            !former
+                .iter()
+                .any(|one| (&one.path, &one.sourced_id) == (&pointer.path, &pointer.sourced_id))
+        };
+        let new = record.references.iter().filter(is_new);
+        let faults: Vec<Detail> = new.filter_map(|one| fault(record.kind, one, &unfit)).collect();
+        if !faults.is_empty() {
+            refused.insert(record.sourced_id.as_str(), Problem::invalid_all(faults));
+        }
+    }
+    Ok(refused)
+}
+
+/// What the stored record refers to; nothing where it is deleted, so that it comes back under the rules.
+fn former_references(before: Option<&Stored>, kind: &'static Kind) -> Result<Vec<Pointer>> {
+    let Some(before) = before.filter(|before| before.is_active()) else { return Ok(Vec::new()) };
+    Ok(Record::stored(kind, &before.body, before.extra.as_deref())?.references)
+}
+
+fn fault(
+    kind: &Kind,
+    pointer: &Pointer,
+    unfit: &HashMap<(String, String), String>,
+) -> Option<Detail> {
+    let of = |what: &str| unfit.get(&(what.to_owned(), pointer.sourced_id.clone()));
+    let (one, id) = (pointer.kind.one, &pointer.sourced_id);
+    let message = if is_among(IN_USE, kind, pointer) && of(one).is_some() {
+        format!(
+            "the {one} '{id}' is deleted; restore it with PATCH and status 'active', or name another"
+        )
+    } else if is_among(SCHOOLS, kind, pointer) {
+        let ty = of("school").filter(|ty| !ty.starts_with("ext:"))?;
+        format!("must be a school; the org '{id}' is a {ty}. Name an org of type 'school'")
+    } else {
+        return None;
+    };
+    Some(Detail { path: pointer.path.clone(), message })
+}

@@ -1,0 +1,276 @@
+//! Values that no record may hold, at every door by which records come.
+
+use lyceum_core::{Dialect, ProblemKind};
+use lyceum_roster::bulk;
+use lyceum_roster::kind::Kind;
+use lyceum_roster::kinds::{self, COURSE, ORG, RESOURCE, USER};
+use lyceum_roster::query::Parameters;
+use lyceum_roster::record::{Object, Record, Stamp, members};
+use lyceum_roster::write::{self, Rules};
+use lyceum_roster::{MIGRATIONS, repository};
+use lyceum_store::Db;
+use serde_json::{Value, json};
+
+use crate::kit::{both, collection, create, ids, list, object, rules};
+
+fn user(grades: &Value) -> Value {
+    json!({"sourcedId": "u", "enabledUser": true, "givenName": "A", "familyName": "B", "grades": grades,
+        "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}]})
+}
+
+/// The paths at which a record is refused in both dialects.
+fn faults(kind: &'static Kind, value: &Value) -> Vec<String> {
+    let now = Stamp::Now(rules().now);
+    let paths = [Dialect::Platform, Dialect::Standard].map(|dialect| {
+        let problem = Record::parse(kind, &object(value.clone()), dialect, now).unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Invalid, "{value}");
+        let details = problem.details.into_iter();
+        details.map(|detail| format!("{}: {}", detail.path, detail.message)).collect::<Vec<_>>()
+    });
+    let [platform, standard] = paths;
+    assert!(platform.iter().all(|one| standard.contains(one)), "{platform:?} {standard:?}");
+    platform
+}
+
+#[test]
+fn an_unknown_status_is_refused_and_does_not_delete() {
+    for status in ["inactive", "ACTIVE", "deleted"] {
+        let told = faults(
+            &COURSE,
+            &json!({"sourcedId": "c", "title": "x", "courseCode": "", "status": status}),
+        );
+        assert_eq!(
+            told,
+            [format!("course.status: must be 'active' or 'tobedeleted' (got \"{status}\")")]
+        );
+    }
+}
+
+#[test]
+fn titles_are_strings_with_something_in_them() {
+    for (kind, field) in [(&COURSE, "title"), (&RESOURCE, "title"), (&ORG, "name")] {
+        for value in [json!(""), json!(" \t\n"), json!("\u{a0}"), json!(5), json!(true)] {
+            let record = json!({"sourcedId": "x", "title": "x", "name": "x", "type": "school", "identifier": "",
+                "vendorResourceId": "v", "courseCode": ""});
+            let mut record: Object = object(record);
+            record.retain(|name, _| name == "sourcedId" || kind.field(name).is_some());
+            record.insert(field.into(), value.clone());
+            let told = faults(kind, &Value::Object(record));
+            assert!(
+                told[0].starts_with(&format!("{}.{field}: must ", kind.one)),
+                "{value} {told:?}"
+            );
+        }
+    }
+    let told = faults(&USER, &{
+        let mut user = user(&json!([]));
+        user["familyName"] = " ".into();
+        user
+    });
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("user.familyName: must not be blank"), "{told:?}");
+}
+
+#[test]
+fn grades_are_those_of_the_table_wherever_grades_stand() {
+    for grade in ["banana", "99", "", "-2"] {
+        let told = faults(&USER, &user(&json!(["03", grade])));
+        assert!(told[0].starts_with("user.grades[1]: must be a grade"), "{told:?}");
+        assert!(told[0].ends_with(&format!("(got '{grade}')")), "{told:?}");
+        let resource =
+            json!({"sourcedId": "r", "vendorResourceId": "v", "metadata": {"grades": [grade]}});
+        assert!(faults(&RESOURCE, &resource)[0].starts_with("resource.metadata.grades[0]: "));
+    }
+    let class = json!({"sourcedId": "k", "title": "x", "grades": ["x"], "course": {"sourcedId": "c"},
+        "school": {"sourcedId": "s"}, "terms": [{"sourcedId": "t"}]});
+    assert!(faults(&kinds::CLASS, &class)[0].starts_with("class.grades[0]: "));
+    let course = json!({"sourcedId": "c", "title": "x", "courseCode": "", "grades": ["14"]});
+    assert!(faults(&COURSE, &course)[0].starts_with("course.grades[0]: "));
+}
+
+#[test]
+fn grades_are_stored_as_sent_and_found_by_value() {
+    both(|db| {
+        create(db, "orgs", json!({"sourcedId": "s", "name": "S", "type": "school"}));
+        let grades =
+            json!(["PK", "KG", -1, 0, "3", 12, "13", "IT", "PR", "TK", "PS", "UG", "Other"]);
+        create(db, "users", user(&grades));
+        let stored = db.read_blocking(|tx| repository::find(tx, &USER, "u")).unwrap().unwrap();
+        let stored = members(&stored.body, None).unwrap();
+        let due =
+            json!(["PK", "KG", "-1", "00", "3", "12", "13", "IT", "PR", "TK", "PS", "UG", "Other"]);
+        assert_eq!(stored["grades"], due);
+        for (asked, is_found) in [
+            ("0", true),
+            ("K", true),
+            ("kg", true),
+            ("pk", true),
+            ("03", true),
+            ("ug", true),
+            ("1", false),
+        ] {
+            let filter = format!("grades~'{asked}'");
+            let parameters = Parameters { filter: Some(&filter), ..Parameters::default() };
+            let found = !ids(&list(db, "users", None, &parameters).unwrap()).is_empty();
+            assert_eq!(found, is_found, "{asked}");
+        }
+    });
+}
+
+#[test]
+fn grades_of_before_are_found_by_value_after_the_migration() {
+    lyceum_testkit::both_stores(&[], |target| {
+        let before = MIGRATIONS.iter().position(|one| one.version == 77).unwrap();
+        let db = Db::open(target, &MIGRATIONS[..before]).unwrap();
+        let links = [
+            ("user.grades", "kg", 1),
+            ("user.grades", "k", 1),
+            ("user.grades", "00", 2),
+            ("course.grades", "pk", 3),
+            ("user.roles.role", "k", 4),
+        ];
+        db.write_blocking(|tx| {
+            for (field, value, owner) in links {
+                let sql = "INSERT INTO roster_link (field, value, owner) VALUES ($1, $2, $3)";
+                tx.execute(sql, &[field.into(), value.into(), i64::from(owner).into()])?;
+            }
+            Ok(())
+        })
+        .unwrap();
+        drop(db);
+        let db = Db::open(target, MIGRATIONS).unwrap();
+        let sql = "SELECT field, value, owner FROM roster_link ORDER BY owner, value";
+        let found = db
+            .read_blocking(|tx| {
+                tx.all(sql, &[], |row| Ok((row.string(0)?, row.string(1)?, row.int(2)?)))
+            })
+            .unwrap();
+        let due = [
+            ("user.grades", "00", 1),
+            ("user.grades", "00", 2),
+            ("course.grades", "-1", 3),
+            ("user.roles.role", "k", 4),
+        ];
+        let due = due.map(|(field, value, owner)| (field.to_owned(), value.to_owned(), owner));
+        assert_eq!(found, due);
+    });
+}
+
+#[test]
+fn what_metadata_of_a_resource_says_is_checked() {
+    let resource = |metadata: Value| json!({"sourcedId": "r", "title": "x", "vendorResourceId": "v", "metadata": metadata});
+    for (metadata, path) in [
+        (json!({"xp": "ten"}), "xp: must be a number from 0 (got \"ten\")"),
+        (json!({"xp": -5}), "xp: must be a number from 0 (got -5)"),
+        (json!({"xp": [1]}), "xp: "),
+        (json!({"type": "pdf"}), "type: must be one of 'interactive', 'video'"),
+        (json!({"type": 5}), "type: "),
+        (json!({"grades": "03"}), "grades: must be an array"),
+    ] {
+        let told = faults(&RESOURCE, &resource(metadata.clone()));
+        assert!(told[0].starts_with(&format!("resource.metadata.{path}")), "{metadata} {told:?}");
+    }
+    let now = Stamp::Now(rules().now);
+    for metadata in [
+        json!({"xp": 0, "type": "qti", "subType": "qti-test", "grades": [3, "KG"], "own": {"type": "pdf"}}),
+        json!({"xp": 12.5, "type": "course-material"}),
+        json!({"xp": null, "type": null, "grades": null}),
+    ] {
+        let sent = object(resource(metadata));
+        Record::parse(&RESOURCE, &sent, Dialect::Platform, now).unwrap();
+    }
+}
+
+#[test]
+fn what_ends_before_it_begins_is_refused() {
+    let session = |start: &str, end: &str| {
+        json!({"sourcedId": "t", "title": "x", "type": "term", "schoolYear": "2026",
+            "startDate": start, "endDate": end})
+    };
+    let told = faults(&kinds::ACADEMIC_SESSION, &session("2026-09-01", "2026-08-31T23:00:00Z"));
+    assert_eq!(
+        told,
+        [
+            "academicSession.endDate: '2026-08-31' is before startDate '2026-09-01'; send that day or a later one"
+        ]
+    );
+    let same_day = object(session("2026-09-01", "2026-09-01"));
+    let now = Stamp::Now(rules().now);
+    Record::parse(&kinds::ACADEMIC_SESSION, &same_day, Dialect::Standard, now).unwrap();
+    let enrollment = json!({"sourcedId": "e", "user": {"sourcedId": "u"}, "class": {"sourcedId": "c"},
+        "school": {"sourcedId": "s"}, "role": "student", "beginDate": "2026-02-01", "endDate": "2026-01-01"});
+    assert!(faults(&kinds::ENROLLMENT, &enrollment)[0].starts_with("enrollment.endDate: "));
+    let mut user = user(&json!([]));
+    user["roles"][0]["beginDate"] = "2026-02-01".into();
+    user["roles"][0]["endDate"] = "2026-01-01".into();
+    assert!(faults(&USER, &user)[0].starts_with("user.roles[0].endDate: "));
+}
+
+#[test]
+fn where_a_date_is_expected_an_instant_is_accepted_and_its_date_kept() {
+    let now = Stamp::Now(rules().now);
+    for dialect in [Dialect::Platform, Dialect::Standard] {
+        for (sent, kept) in [
+            ("2026-11-24", "2026-11-24"),
+            ("2026-11-24T18:44:21.729Z", "2026-11-24"),
+            ("2026-11-24t23:30:00-08:00", "2026-11-24"),
+            ("2026-11-24 00:30:00+08:00", "2026-11-24"),
+        ] {
+            let result = json!({"sourcedId": "r", "lineItem": {"sourcedId": "l"}, "student": {"sourcedId": "u"},
+                "scoreStatus": "fully graded", "scoreDate": sent});
+            let record = Record::parse(&kinds::RESULT, &object(result), dialect, now).unwrap();
+            assert_eq!(members(&record.body, None).unwrap()["scoreDate"], kept, "{sent}");
+        }
+        for sent in
+            ["2026-11-24T", "2026-11-24T18:44", "2026-11-24Tten", "2026-13-01", "24/11/2026", ""]
+        {
+            let result = json!({"sourcedId": "r", "lineItem": {"sourcedId": "l"}, "student": {"sourcedId": "u"},
+                "scoreStatus": "fully graded", "scoreDate": sent});
+            let problem = Record::parse(&kinds::RESULT, &object(result), dialect, now).unwrap_err();
+            assert_eq!(problem.details[0].path, "result.scoreDate", "{sent}");
+        }
+    }
+}
+
+#[test]
+fn every_door_holds_the_same_values() {
+    both(|db| {
+        create(db, "courses", json!({"sourcedId": "c", "title": "Maths"}));
+        let bad = json!({"sourcedId": "c", "title": " ", "grades": ["99"]});
+        let paths = |result: lyceum_core::Result<()>| {
+            let details = result.unwrap_err().details.into_iter();
+            details.map(|detail| detail.path).collect::<Vec<_>>()
+        };
+        let courses = collection("courses");
+        let rules = &rules();
+        let put = db.write_blocking(|tx| {
+            write::put(tx, courses, "c", object(bad.clone()), None, false, rules).map(drop)
+        });
+        let patch = db.write_blocking(|tx| {
+            write::patch(tx, courses, "c", &object(bad.clone()), None, rules).map(drop)
+        });
+        let bulk = db.write_blocking(|tx| {
+            bulk::load(tx, courses, &[(1, Ok(bad.clone()))], true, rules).map(drop)
+        });
+        assert_eq!(paths(put), ["course.title", "course.grades[0]"]);
+        assert_eq!(paths(patch), ["course.title", "course.grades[0]"]);
+        assert_eq!(paths(bulk), ["line 1: course.title", "line 1: course.grades[0]"]);
+    });
+}
+
+/// A rule must not lock away what was stored before there was the rule.
+#[test]
+fn what_was_stored_before_a_rule_can_be_read_and_deleted() {
+    both(|db| {
+        create(db, "courses", json!({"sourcedId": "c", "title": "Maths", "grades": ["03"]}));
+        let sql = "UPDATE courses SET body = REPLACE(body, '\"03\"', '\"banana\"')";
+        db.write_blocking(|tx| tx.execute(sql, &[])).unwrap();
+        let now = rules().now;
+        db.write_blocking(|tx| write::delete(tx, collection("courses"), "c", now, false)).unwrap();
+        let restored = db.write_blocking(|tx| {
+            let status = object(json!({"status": "active"}));
+            write::patch(tx, collection("courses"), "c", &status, None, &Rules { ..rules() })
+        });
+        assert_eq!(restored.unwrap_err().details[0].path, "course.grades[0]");
+    });
+}
