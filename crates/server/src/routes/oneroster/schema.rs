@@ -166,7 +166,8 @@ fn described(field: &Field, shown: bool) -> Value {
 }
 
 fn value(field: &Field, shown: bool) -> Value {
-    let least = usize::from(field.presence == Presence::Required);
+    let is_needed = field.presence == Presence::Required;
+    let least = usize::from(is_needed);
     let list = |items: Value| {
         let mut list = json!({ "type": "array", "items": items });
         if least > 0 {
@@ -175,6 +176,9 @@ fn value(field: &Field, shown: bool) -> Value {
         list
     };
     match field.ty {
+        Type::Text if !shown && (field.is_title || is_needed) => {
+            json!({ "type": "string", "pattern": r"\S" })
+        }
         Type::Text | Type::Secret => json!({ "type": "string" }),
         Type::Uri => json!({ "type": "string", "format": "uri" }),
         Type::Flag => json!({ "type": "string", "enum": ["true", "false"] }),
