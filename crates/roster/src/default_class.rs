@@ -79,9 +79,13 @@ pub fn find_or_make(
 /// The school year of a class, if it is the default class of its course at its school.
 pub fn year_of(class: &Object) -> Option<SchoolYear> {
     let id = class.get("sourcedId")?.as_str()?;
-    let year = SchoolYear { ends: id.rsplit_once('-')?.1.parse().ok()? };
-    let (course, school) = (reference(class, "course")?, reference(class, "school")?);
-    (class_id(course, school, year) == id).then_some(year)
+    year_in(id, reference(class, "course")?, reference(class, "school")?)
+}
+
+/// The school year in the sourcedId of a class, if that is the one of a default class.
+pub(crate) fn year_in(class: &str, course: &str, school: &str) -> Option<SchoolYear> {
+    let year = SchoolYear { ends: class.rsplit_once('-')?.1.parse().ok()? };
+    (class_id(course, school, year) == class).then_some(year)
 }
 
 fn class_id(course: &str, school: &str, year: SchoolYear) -> String {

@@ -112,7 +112,8 @@ impl Record {
         let status = status(kind, object, &mut faults);
         let date_last_modified = modified(kind, object, stamp, &mut faults);
         reading.is_checked &= status == Status::Active;
-        if reading.is_checked {
+        let is_checked = reading.is_checked;
+        if is_checked {
             rules::check_values(kind, object, &mut faults);
         }
         let mut writer = Writer::new(kind, reading, &mut faults);
@@ -121,6 +122,9 @@ impl Record {
         writer.metadata(object);
         let mut written = writer.finish(object);
         written.links.extend(rules::links(kind, object));
+        if is_checked {
+            written.references.extend(rules::references(kind, &sourced_id));
+        }
         written.links.sort();
         written.links.dedup();
         if written.body.len() > limits::RECORD_MAX_BYTES {

@@ -17,8 +17,8 @@ pub(crate) use user::{ROLE_AT_ORG, role_at_org};
 pub(crate) use values::check_values;
 
 use crate::kind::{Field, Kind};
-use crate::kinds::ORG;
-use crate::record::{Link, Object, Record};
+use crate::kinds::{ORG, USER};
+use crate::record::{Link, Object, Pointer, Record};
 use crate::repository::{self, Stored};
 
 /// Fills in what clients of the platform may leave out. Runs before validation.
@@ -61,6 +61,15 @@ pub(crate) fn links(kind: &Kind, object: &Object) -> Vec<Link> {
         "user" => user::roles_at_orgs(object),
         _ => Vec::new(),
     }
+}
+
+/// References beyond those of fields: demographics have the sourcedId of their user.
+pub(crate) fn references(kind: &Kind, sourced_id: &str) -> Option<Pointer> {
+    (kind.one == "demographics").then(|| Pointer {
+        path: "demographics.sourcedId".to_owned(),
+        kind: &USER,
+        sourced_id: sourced_id.to_owned(),
+    })
 }
 
 /// The collections that count a record; see [`crate::collections`].

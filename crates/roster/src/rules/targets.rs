@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::Tx;
 
+use crate::default_class;
 use crate::kind::Kind;
+use crate::kinds::CLASS;
 use crate::record::{Pointer, Record, Status};
 use crate::repository::{self, Ids, Stored};
 
@@ -63,13 +65,16 @@ pub(super) fn refused<'r>(
     }
     for (record, before) in active {
         let former = former_references(*before, record.kind)?;
-        let is_new = |pointer: &&Pointer| {
-            !former
-                .iter()
-                .any(|one| (&one.path, &one.sourced_id) == (&pointer.path, &pointer.sourced_id))
+        let is_former = |pointer: &Pointer| {
+            let same = |one: &Pointer| {
+                (&one.path, &one.sourced_id) == (&pointer.path, &pointer.sourced_id)
+            };
+            former.iter().any(same)
         };
-        let new = record.references.iter().filter(is_new);
-        let faults: Vec<Detail> = new.filter_map(|one| fault(record.kind, one, &unfit)).collect();
+        let mut faults = Vec::new();
+        for pointer in record.references.iter().filter(|pointer| !is_former(pointer)) {
+            faults.extend(fault(tx, record, pointer, &unfit)?);
+        }
         if !faults.is_empty() {
             refused.insert(record.sourced_id.as_str(), Problem::invalid_all(faults));
         }
@@ -84,21 +89,44 @@ fn former_references(before: Option<&Stored>, kind: &'static Kind) -> Result<Vec
 }
 
 fn fault(
-    kind: &Kind,
+    tx: &mut Tx<'_>,
+    record: &Record,
     pointer: &Pointer,
     unfit: &HashMap<(String, String), String>,
-) -> Option<Detail> {
+) -> Result<Option<Detail>> {
     let of = |what: &str| unfit.get(&(what.to_owned(), pointer.sourced_id.clone()));
     let (one, id) = (pointer.kind.one, &pointer.sourced_id);
-    let message = if is_among(IN_USE, kind, pointer) && of(one).is_some() {
+    let message = if is_among(IN_USE, record.kind, pointer) && of(one).is_some() {
         format!(
             "the {one} '{id}' is deleted; restore it with PATCH and status 'active', or name another"
         )
-    } else if is_among(SCHOOLS, kind, pointer) {
-        let ty = of("school").filter(|ty| !ty.starts_with("ext:"))?;
+    } else if is_among(SCHOOLS, record.kind, pointer)
+        && let Some(ty) = of("school").filter(|ty| !ty.starts_with("ext:"))
+        && (ty == "department" || !follows_course(tx, record, id)?)
+    {
         format!("must be a school; the org '{id}' is a {ty}. Name an org of type 'school'")
     } else {
-        return None;
+        return Ok(None);
     };
-    Some(Detail { path: pointer.path.clone(), message })
+    Ok(Some(Detail { path: pointer.path.clone(), message }))
+}
+
+/// Whether nobody named the school: it is the organization of the course, of which the class is the default
+/// one, or that of such a class.
+fn follows_course(tx: &mut Tx<'_>, record: &Record, school: &str) -> Result<bool> {
+    let id = |field: &str| {
+        let path = format!("{}.{field}.sourcedId", record.kind.one);
+        let pointer = record.references.iter().find(|pointer| pointer.path == path);
+        pointer.map(|pointer| pointer.sourced_id.as_str())
+    };
+    if let ("class", Some(course)) = (record.kind.one, id("course")) {
+        return Ok(default_class::year_in(&record.sourced_id, course, school).is_some());
+    }
+    let Some(class) = id("class") else { return Ok(false) };
+    let Some(class) = repository::find(tx, &CLASS, class)? else { return Ok(false) };
+    let class = Record::stored(&CLASS, &class.body, class.extra.as_deref())?;
+    Ok(class
+        .references
+        .iter()
+        .any(|one| one.path == "class.school.sourcedId" && one.sourced_id == school))
 }

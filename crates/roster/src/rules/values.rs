@@ -36,6 +36,7 @@ pub(crate) fn check_values(kind: &Kind, object: &Object, faults: &mut Vec<Detail
                 }
             }
         }
+        "lineItem" | "assessmentLineItem" => faults.extend(range_fault(kind, object)),
         "resource" => {
             if let Some(Value::Object(metadata)) = object.get("metadata") {
                 resource_metadata(metadata, faults);
@@ -53,6 +54,16 @@ fn span_fault(object: &Object, start: &str, end: &str, path: &str) -> Option<Det
     (last < first).then(|| Detail {
         path: format!("{path}.{end}"),
         message: format!("'{last}' is before {start} '{first}'; send that day or a later one"),
+    })
+}
+
+/// The lowest score is not above the highest.
+fn range_fault(kind: &Kind, object: &Object) -> Option<Detail> {
+    let number = |name: &str| object.get(name).and_then(Value::as_f64);
+    let (least, most) = (number("resultValueMin")?, number("resultValueMax")?);
+    (most < least).then(|| Detail {
+        path: format!("{}.resultValueMax", kind.one),
+        message: format!("{most} is less than resultValueMin {least}; send that number or more"),
     })
 }
 

@@ -66,6 +66,8 @@ fn members(fields: &'static [Field]) -> BoxedStrategy<Value> {
             value(field.ty)
                 .prop_map(|text| Some(format!("x{}", text.as_str().unwrap()).into()))
                 .boxed()
+        } else if field.name == "resultValueMin" {
+            Just(None).boxed()
         } else if field.name == "endDate" {
             Just(Some(Value::from("9999-12-31"))).boxed()
         } else if must {

@@ -163,6 +163,16 @@ fn nothing_new_comes_under_what_is_deleted_at_any_door() {
 }
 
 #[test]
+fn demographics_are_those_of_a_user_at_every_door() {
+    both(|db| {
+        network(db);
+        let of = |user: &str| json!({"sourcedId": user, "birthDate": "2015-03-01"});
+        refused_everywhere(db, "demographics", &of("nobody"), true, "demographics.sourcedId");
+        create(db, "demographics", of("u"));
+    });
+}
+
+#[test]
 fn a_structure_cannot_be_put_on_deleted_records() {
     both(|db| {
         network(db);
@@ -213,6 +223,27 @@ fn a_school_is_an_organization_of_that_type_at_every_door() {
         refused_everywhere(db, "orgs", &department, false, "org.type");
         let district = json!({"sourcedId": "d", "name": "d", "type": "district"});
         put(db, "orgs", &district).unwrap();
+    });
+}
+
+#[test]
+fn the_default_class_of_a_districts_course_belongs_to_the_district() {
+    both(|db| {
+        network(db);
+        create(db, "orgs", json!({"sourcedId": "north", "name": "North", "type": "district"}));
+        create(
+            db,
+            "courses",
+            json!({"sourcedId": "n", "title": "n", "org": {"sourcedId": "north"}}),
+        );
+        let enrollment = |id: &str, course: &str| json!({"sourcedId": id, "user": {"sourcedId": "u"}, "course": {"sourcedId": course}});
+        create(db, "enrollments", enrollment("e", "n"));
+        let mut class = class("k", "north");
+        refused_everywhere(db, "classes", &class, true, "class.school.sourcedId");
+        create(db, "courses", json!({"sourcedId": "m", "title": "m", "org": {"sourcedId": "d"}}));
+        refused_everywhere(db, "enrollments", &enrollment("f", "m"), true, ".school.sourcedId");
+        class["school"] = json!({"sourcedId": "s"});
+        create(db, "classes", class);
     });
 }
 

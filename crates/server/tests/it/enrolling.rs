@@ -243,7 +243,7 @@ fn what_is_over_begins_anew_and_what_lasts_can_be_ended() {
         let path = "/bridge/enrollments/enroll/ann/math";
         let own = json!({"metadata": {"goals": {"dailyXp": 5}}});
         let first = post(&client, path, &own, 201)["data"]["id"].as_str().unwrap().to_owned();
-        let over = json!({"enrollment": {"endDate": "2025-12-31"}});
+        let over = json!({"enrollment": {"beginDate": "2025-09-01", "endDate": "2025-12-31"}});
         client.patch(&format!("{ROSTERING}/enrollments/{first}")).json(&over).expect(200);
         assert_eq!(enrollments(&client, "ann"), Vec::<Value>::new());
         let again = post(&client, path, &own, 201)["data"].clone();
