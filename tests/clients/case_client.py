@@ -66,7 +66,10 @@ async def packages(check, case):
     check.equal("both spellings of a type are one", [i.cf_item_type for i in read.cf_items], ["Domain", "Standard", "Standard"])
     check.equal("its package has its associations", len(read.cf_associations), 3)
     check.equal("its extensions are kept", read.cf_document.extensions, {"wave": 1})
-    await check.refuses("the same framework is not made twice", 409, case.packages.create(sent))
+    again = await case.packages.create(sent)
+    check.equal("the same framework again is a safe retry", (again.success, again.result.document_id), (True, FRAMEWORK))
+    other = package(FRAMEWORK, "Mathematics 3", ["Number"])
+    await check.refuses("another framework has an identifier of its own", 409, case.packages.create(other))
     tree = (await case.packages.get_groups(FRAMEWORK))["CFPackageWithGroups"]
     domain = tree.structured_content["Domain"][0]
     below = [child["humanCodingScheme"] for child in domain.child_groups["Standard"]]
