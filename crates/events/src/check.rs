@@ -3,7 +3,7 @@
 use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 
-use crate::CONTEXT;
+use crate::{CONTEXT, CONTEXTS};
 use crate::custom;
 use crate::event::id_of;
 use crate::faults::Faults;
@@ -96,16 +96,14 @@ fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
             _ => faults.at("profile", format!("{profile} is no profile of Caliper 1.2")),
         }
     }
-    required(faults, object, "actor", &["Agent"]);
-    required(faults, object, "object", known.map_or(&["Entity"], |known| known.object));
-    let (generated, target, referrer) = known
-        .map_or((&["Entity"][..], &["Entity"][..], &["Entity"][..]), |known| {
-            (known.generated, known.target, known.referrer)
-        });
+    let action = object.get("action").and_then(Tree::as_str).unwrap_or_default();
+    let types = |member| known.map_or(&["Entity"][..], |known| known.types(action, member));
+    required(faults, object, "actor", known.map_or(&["Agent"], |_| types("actor")));
+    required(faults, object, "object", types("object"));
     let optional: [(&str, &[&str]); 9] = [
-        ("generated", generated),
-        ("target", target),
-        ("referrer", referrer),
+        ("generated", types("generated")),
+        ("target", types("target")),
+        ("referrer", types("referrer")),
         ("edApp", &["SoftwareApplication"]),
         ("group", &["Organization"]),
         ("membership", &["Membership"]),
@@ -172,14 +170,16 @@ pub(crate) fn head(
 const HAS_NUL: &str = "has the character U+0000";
 
 fn context(faults: &mut Faults, value: &Tree<'_>) {
+    let is_ours = |name: Option<&str>| name.is_some_and(|name| CONTEXTS.contains(&name));
     let right = match value {
-        Tree::Text(name) => name == CONTEXT,
-        Tree::List(names) => names.last().is_some_and(|name| name.as_str() == Some(CONTEXT)),
+        Tree::Text(name) => is_ours(Some(name)),
+        Tree::List(names) => names.last().is_some_and(|name| is_ours(name.as_str())),
         Tree::Object(_) => true,
         _ => false,
     };
     if !right {
-        let wanted = format!("is '{CONTEXT}', or a list that ends with it");
+        let known = CONTEXTS.join("' or '");
+        let wanted = format!("is '{known}', or a list that ends with it");
         faults.at("@context", wanted);
     }
 }
@@ -266,7 +266,12 @@ fn member(faults: &mut Faults, value: &Tree<'_>, shape: Shape) {
         Shape::Entities(types) => {
             return list(faults, value, |faults, item| entity(faults, item, types));
         }
-        Shape::Parts(name) => return list(faults, value, |faults, item| part(faults, item, name)),
+        Shape::Parts(name) => {
+            return list(faults, value, |faults, item| match item.as_str() {
+                Some(iri) if is_iri(iri) => {}
+                _ => part(faults, item, name),
+            });
+        }
         Shape::Texts => {
             return list(faults, value, |faults, item| member(faults, item, Shape::Text));
         }
@@ -275,6 +280,7 @@ fn member(faults: &mut Faults, value: &Tree<'_>, shape: Shape) {
         }
         Shape::Text if value.as_str().is_some() => return,
         Shape::Truth if matches!(value, Tree::Truth(_)) => return,
+        Shape::TextOrTruth if matches!(value, Tree::Text(_) | Tree::Truth(_)) => return,
         Shape::Whole if value.is_whole() => return,
         Shape::Number if matches!(value, Tree::Number(_)) => return,
         Shape::Free if value.as_object().is_some() => return,
@@ -283,6 +289,7 @@ fn member(faults: &mut Faults, value: &Tree<'_>, shape: Shape) {
         Shape::Word(words) if value.as_str().is_some_and(|word| words.contains(&word)) => return,
         Shape::Text => "text",
         Shape::Truth => "true or false",
+        Shape::TextOrTruth => "text, true or false",
         Shape::Whole => "a whole number",
         Shape::Number => "a number",
         Shape::Free => "an object",
@@ -311,8 +318,12 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     if shaped { text.parse().ok() } else { None }
 }
 
-/// A UTC instant of RFC 3339: as [`instant`], or with letters in lower case or an offset of zero.
+/// A UTC instant of RFC 3339: as [`instant`], or with letters in lower case or an offset of zero. The offset
+/// may lack its colon, as the published sensors for Caliper 1.1 write it (`+0000`, ISO 8601 basic form).
 pub(crate) fn utc_instant(text: &str) -> Option<Timestamp> {
+    let basic = ["+0000", "-0000"].iter().find_map(|zone| text.strip_suffix(zone));
+    let whole = basic.map(|local| format!("{local}Z"));
+    let text = whole.as_deref().unwrap_or(text);
     let shaped = text.len() >= 20
         && matches!(text.as_bytes()[10], b'T' | b't')
         && text.as_bytes()[16] == b':'

@@ -8,7 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::value::RawValue;
 
-use crate::CONTEXT;
+use crate::CONTEXTS;
 use crate::check::{self, Item, is_iri, not_an_instant, short, utc_instant};
 use crate::event::{Entity, Event};
 use crate::faults::Faults;
@@ -28,7 +28,7 @@ pub struct Envelope {
     pub entities: Vec<Entity>,
 }
 
-/// Reads and checks an envelope (Caliper 1.2, section 5).
+/// Reads and checks an envelope (Caliper 1.2, section 5). One of Caliper 1.1 is held to the same rules.
 ///
 /// Errors: `Malformed` with each fault, a bounded number of them, those of the envelope before those of its
 /// events, or with the first key that stands twice in an object; `Invalid` when its version is another one.
@@ -37,9 +37,10 @@ pub fn parse(text: &str) -> Result<Envelope> {
     let Members { known, data, mut faults } = Members::read(text).ok_or_else(|| no_object(text))?;
     let [sensor, send_time, version] = known.each_ref().map(Option::as_ref);
     if let Some(Tree::Text(version)) = version
-        && version != CONTEXT
+        && !CONTEXTS.contains(&version.as_ref())
     {
-        let message = format!("'{}' is not served; '{CONTEXT}' is", short(version));
+        let served = CONTEXTS.join("' or '");
+        let message = format!("'{}' is not served; write '{served}'", short(version));
         return Err(Problem::invalid("dataVersion", message));
     }
     let sensor = member(&mut faults, "sensor", sensor);

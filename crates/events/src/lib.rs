@@ -1,4 +1,4 @@
-//! Caliper 1.2: what an envelope may say, and the log of events.
+//! Caliper 1.2 and 1.1: what an envelope may say, and the log of events.
 //!
 //! Invariants: no HTTP and no async; knows no roster. The log is append-only: a correction is a new
 //! version beside the former one. An event's id counts once, whoever sends it and how often; which
@@ -28,6 +28,9 @@ pub use repository::{
 
 /// The context of Caliper 1.2, which is the version of an envelope, too.
 pub const CONTEXT: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
+
+/// The contexts that are accepted, all under the rules of Caliper 1.2: the published sensors name 1.1 alone.
+pub const CONTEXTS: [&str; 2] = [CONTEXT, "http://purl.imsglobal.org/ctx/caliper/v1p1"];
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[

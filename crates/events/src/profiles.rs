@@ -13,10 +13,13 @@ pub(crate) struct EventType {
     pub(crate) target: &'static [&'static str],
     /// The types of its referrer.
     pub(crate) referrer: &'static [&'static str],
+    /// Members whose types an action narrows: the actions, the member, the types.
+    pub(crate) by_action: &'static [(&'static [&'static str], &'static str, &'static [&'static str])],
 }
 
 const ANY: &[&str] = &["Entity"];
 const RESOURCE: &[&str] = &["DigitalResource"];
+const FRAME: &[&str] = &["Frame"];
 const TOOL: &[&str] = &["SoftwareApplication"];
 const FROM: &[&str] = &["DigitalResource", "SoftwareApplication"];
 
@@ -26,18 +29,21 @@ const fn event(
     object: &'static [&'static str],
     generated: &'static [&'static str],
 ) -> EventType {
-    EventType { name, actions, object, generated, target: ANY, referrer: ANY }
+    EventType { name, actions, object, generated, target: ANY, referrer: ANY, by_action: &[] }
 }
 
 /// Every type of event of the standard profiles.
 pub(crate) const EVENTS: &[EventType] = &[
     event("Event", ACTIONS, ANY, ANY),
-    event(
-        "AnnotationEvent",
-        &["Bookmarked", "Highlighted", "Shared", "Tagged"],
-        RESOURCE,
-        &["Annotation"],
-    ),
+    EventType {
+        target: FRAME,
+        ..event(
+            "AnnotationEvent",
+            &["Bookmarked", "Highlighted", "Shared", "Tagged"],
+            RESOURCE,
+            &["Annotation"],
+        )
+    },
     event(
         "AssessmentEvent",
         &["Started", "Paused", "Resumed", "Restarted", "Reset", "Submitted"],
@@ -45,7 +51,7 @@ pub(crate) const EVENTS: &[EventType] = &[
         &["Attempt"],
     ),
     EventType {
-        referrer: RESOURCE,
+        referrer: &["AssessmentItem"],
         ..event(
             "AssessmentItemEvent",
             &["Started", "Skipped", "Completed"],
@@ -53,13 +59,23 @@ pub(crate) const EVENTS: &[EventType] = &[
             &["Attempt", "Response"],
         )
     },
-    event(
-        "AssignableEvent",
-        &["Activated", "Deactivated", "Started", "Completed", "Submitted", "Reviewed"],
-        &["AssignableDigitalResource"],
-        &["Attempt"],
-    ),
-    event("FeedbackEvent", &["Commented", "Ranked"], ANY, &["Comment", "Rating"]),
+    EventType {
+        target: FRAME,
+        ..event(
+            "AssignableEvent",
+            &["Activated", "Deactivated", "Started", "Completed", "Submitted", "Reviewed"],
+            &["AssignableDigitalResource"],
+            &["Attempt"],
+        )
+    },
+    EventType {
+        target: FRAME,
+        by_action: &[
+            (&["Commented"], "generated", &["Comment"]),
+            (&["Ranked"], "generated", &["Rating"]),
+        ],
+        ..event("FeedbackEvent", &["Commented", "Ranked"], ANY, &["Comment", "Rating"])
+    },
     event("ForumEvent", &["Subscribed", "Unsubscribed"], &["Forum"], ANY),
     event("GradeEvent", &["Graded"], &["Attempt"], &["Score", "Result"]),
     EventType {
@@ -93,7 +109,11 @@ pub(crate) const EVENTS: &[EventType] = &[
         )
     },
     event("MessageEvent", &["MarkedAsRead", "MarkedAsUnread", "Posted"], &["Message"], ANY),
-    EventType { referrer: FROM, ..event("NavigationEvent", &["NavigatedTo"], FROM, ANY) },
+    EventType {
+        target: RESOURCE,
+        referrer: FROM,
+        ..event("NavigationEvent", &["NavigatedTo"], FROM, ANY)
+    },
     event("OutcomeEvent", &["Graded"], &["Attempt"], &["Result", "Score"]),
     event("QuestionnaireEvent", &["Started", "Submitted"], &["Questionnaire"], ANY),
     event(
@@ -128,6 +148,12 @@ pub(crate) const EVENTS: &[EventType] = &[
     EventType {
         target: RESOURCE,
         referrer: FROM,
+        by_action: &[
+            (&["LoggedIn", "LoggedOut"], "actor", &["Person"]),
+            (&["LoggedIn", "LoggedOut"], "object", TOOL),
+            (&["TimedOut"], "actor", TOOL),
+            (&["TimedOut"], "object", &["Session"]),
+        ],
         ..event(
             "SessionEvent",
             &["LoggedIn", "LoggedOut", "TimedOut"],
@@ -139,11 +165,14 @@ pub(crate) const EVENTS: &[EventType] = &[
     event("SurveyInvitationEvent", &["Accepted", "Declined", "Sent"], &["SurveyInvitation"], ANY),
     event("ThreadEvent", &["MarkedAsRead", "MarkedAsUnread"], &["Thread"], ANY),
     EventType {
-        target: &["Link"],
+        target: &["Link", "LtiLink"],
         ..event("ToolLaunchEvent", &["Launched", "Returned"], TOOL, RESOURCE)
     },
-    event("ToolUseEvent", &["Used"], TOOL, &["AggregateMeasureCollection"]),
-    event("ViewEvent", &["Viewed"], RESOURCE, ANY),
+    EventType {
+        target: TOOL,
+        ..event("ToolUseEvent", &["Used"], TOOL, &["AggregateMeasureCollection"])
+    },
+    EventType { target: RESOURCE, ..event("ViewEvent", &["Viewed"], RESOURCE, ANY) },
 ];
 
 /// The profiles of the standard.
@@ -248,6 +277,25 @@ const ACTIONS: &[&str] = &[
     "Used",
     "Viewed",
 ];
+
+impl EventType {
+    /// The types that may stand in a member of an event with that action.
+    pub(crate) fn types(&self, action: &str, member: &str) -> &'static [&'static str] {
+        let narrowed = self
+            .by_action
+            .iter()
+            .find(|(actions, narrowed, _)| *narrowed == member && actions.contains(&action));
+        match (narrowed, member) {
+            (Some((.., types)), _) => types,
+            (None, "actor") => &["Agent"],
+            (None, "object") => self.object,
+            (None, "generated") => self.generated,
+            (None, "target") => self.target,
+            (None, "referrer") => self.referrer,
+            (None, _) => ANY,
+        }
+    }
+}
 
 /// The type of event of that name.
 pub(crate) fn event_type(name: &str) -> Option<&'static EventType> {

@@ -1,7 +1,8 @@
 //! The terms of Caliper 1.2: entities with their members, events with their actions, profiles.
 //!
-//! Taken from the information model of the specification; where its JSON schemas are looser than
-//! its prose (any action, any object), the prose holds.
+//! Taken from the information model of the specification. A test compares the tables with the official
+//! JSON schemas, property by property; `tests/it/schema_differences.tsv` lists where they differ, with the
+//! specification's text. Where a schema is looser than the text, the text holds.
 
 use crate::words::{IDENTIFIERS, METRICS, ROLES};
 
@@ -14,6 +15,8 @@ pub(crate) enum Shape {
     Texts,
     /// `true` or `false`.
     Truth,
+    /// Text, or `true` or `false`.
+    TextOrTruth,
     /// A whole number, zero or more.
     Whole,
     /// A number.
@@ -34,13 +37,13 @@ pub(crate) enum Shape {
     Entities(&'static [&'static str]),
     /// A value that has no id of its own, of the type.
     Part(&'static str),
-    /// A list of them.
+    /// A list of them, or of IRIs.
     Parts(&'static str),
 }
 
 use Shape::{
-    Duration, Entities, Entity, Free, Instant, Number, Part, Parts, Text, Texts, Truth, Whole,
-    Word, Words,
+    Duration, Entities, Entity, Free, Instant, Number, Part, Parts, Text, TextOrTruth, Texts, Truth,
+    Whole, Word, Words,
 };
 
 /// A member of an entity.
@@ -67,12 +70,15 @@ const fn entity(
 
 const ANY: &[&str] = &["Entity"];
 const AGENT: &[&str] = &["Agent"];
+const PERSON: &[&str] = &["Person"];
 const RESOURCE: &[&str] = &["DigitalResource"];
 const RESPONSE: &[&str] = &["Response"];
 const QUESTION: &[&str] = &["Question"];
 const ANNOTATION: &[&str] = &["Annotation"];
 const SCALE: &[&str] = &["Scale"];
 const MEDIA: &[&str] = &["MediaObject"];
+/// What "includes or incorporates" a resource "as a part of its whole".
+const WHOLES: &[&str] = &["DigitalResource", "Collection", "Organization", "SoftwareApplication"];
 
 /// Members of what lasts.
 const TIMES: [Member; 3] =
@@ -127,7 +133,7 @@ pub(crate) const TYPES: &[Type] = &[
             ],
         )
     },
-    entity("Annotation", ANY, &[("annotator", Entity(AGENT)), ("annotated", Entity(RESOURCE))]),
+    entity("Annotation", ANY, &[("annotator", Entity(PERSON)), ("annotated", Entity(RESOURCE))]),
     entity("BookmarkAnnotation", ANNOTATION, &[("bookmarkNotes", Text)]),
     entity(
         "HighlightAnnotation",
@@ -140,7 +146,7 @@ pub(crate) const TYPES: &[Type] = &[
         "Attempt",
         ANY,
         &[
-            ("assignee", Entity(AGENT)),
+            ("assignee", Entity(PERSON)),
             ("assignable", Entity(RESOURCE)),
             ("count", Whole),
             TIMES[0],
@@ -157,7 +163,8 @@ pub(crate) const TYPES: &[Type] = &[
     entity("Survey", &["Collection"], &[("items", Entities(&["Questionnaire"]))]),
     entity(
         "DigitalResourceCollection",
-        &["Collection", "DigitalResource"],
+        // What a resource may be a part of is narrower than what a collection may.
+        &["DigitalResource", "Collection"],
         &[("items", Entities(RESOURCE))],
     ),
     entity(
@@ -175,18 +182,20 @@ pub(crate) const TYPES: &[Type] = &[
     entity(
         "Comment",
         ANY,
-        &[("commenter", Entity(&["Person"])), ("commentedOn", Entity(ANY)), ("value", Text)],
+        &[("commenter", Entity(PERSON)), ("commentedOn", Entity(ANY)), ("value", Text)],
     ),
     entity(
         "DigitalResource",
         ANY,
         &[
+            ("isPartOf", Entity(WHOLES)),
             ("creators", Entities(AGENT)),
             ("learningObjectives", Entities(&["LearningObjective"])),
             ("alignedLearningObjective", Entities(&["LearningObjective"])),
             ("datePublished", Instant),
             ("keywords", Texts),
             ("mediaType", Text),
+            ("objectType", TextOrTruth),
             ("storageName", Text),
             ("version", Text),
             ("dateToActivate", Instant),
@@ -203,8 +212,8 @@ pub(crate) const TYPES: &[Type] = &[
     entity("Chapter", RESOURCE, &[]),
     entity("Document", RESOURCE, &[]),
     entity("Frame", RESOURCE, &[("index", Whole)]),
-    entity("Link", RESOURCE, &[]),
-    entity("LtiLink", &["Link"], &[("messageType", Text)]),
+    entity("Link", ANY, &[]),
+    entity("LtiLink", RESOURCE, &[("messageType", Text), ("LtiMessageType", Text)]),
     entity("MediaLocation", RESOURCE, &[("currentTime", Duration)]),
     entity("MediaObject", RESOURCE, &[TIMES[2]]),
     entity(
@@ -244,7 +253,7 @@ pub(crate) const TYPES: &[Type] = &[
         "SurveyInvitation",
         RESOURCE,
         &[
-            ("rater", Entity(&["Person"])),
+            ("rater", Entity(PERSON)),
             ("survey", Entity(&["Survey"])),
             ("sentCount", Whole),
             ("dateSent", Instant),
@@ -269,13 +278,13 @@ pub(crate) const TYPES: &[Type] = &[
     entity(
         "Query",
         ANY,
-        &[("creator", Entity(&["Person"])), ("searchTarget", Entity(ANY)), ("searchTerms", Text)],
+        &[("creator", Entity(PERSON)), ("searchTarget", Entity(ANY)), ("searchTerms", Text)],
     ),
     entity(
         "Rating",
         ANY,
         &[
-            ("rater", Entity(&["Person"])),
+            ("rater", Entity(PERSON)),
             ("rated", Entity(ANY)),
             ("question", Entity(QUESTION)),
             ("selections", Texts),
@@ -319,6 +328,7 @@ pub(crate) const TYPES: &[Type] = &[
             ("scalePoints", Whole),
             LABELS[0],
             LABELS[1],
+            ("isOrderedSelection", Truth),
             ("orderedSelection", Truth),
             ("minSelections", Whole),
             ("maxSelections", Whole),
@@ -354,13 +364,14 @@ pub(crate) const TYPES: &[Type] = &[
             ("searchTarget", Entity(ANY)),
             ("query", Entity(&["Query"])),
             ("searchResultsItemCount", Whole),
+            ("searchResults", Entities(ANY)),
         ],
     ),
     entity(
         "Session",
         ANY,
         &[
-            ("user", Entity(AGENT)),
+            ("user", Entity(PERSON)),
             ("client", Entity(&["SoftwareApplication"])),
             TIMES[0],
             TIMES[1],

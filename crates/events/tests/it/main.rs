@@ -14,4 +14,5 @@ mod log;
 mod official;
 mod refusals;
 mod runs;
+mod schemas;
 mod validation;

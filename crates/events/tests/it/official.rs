@@ -7,20 +7,27 @@ use lyceum_core::Problem;
 use lyceum_events::{CONTEXT, Envelope, parse};
 use serde_json::Value;
 
-/// The fixtures of one folder: name without `caliper` and `.json`, and text.
-fn fixtures(folder: &str) -> Vec<(String, String)> {
+/// A folder of the standard's files; none where they are absent.
+pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where the standards lie is not a setting")]
     let variable = |name| std::env::var(name).ok();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let standards = variable("LYCEUM_STANDARDS")
         .map_or_else(|| root.join("../shared/standards"), PathBuf::from);
-    let folder = standards.join("caliper/fixtures-v1p2").join(folder);
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        let required = variable("LYCEUM_REQUIRE_STANDARDS").is_some_and(|value| value == "1");
-        assert!(!required, "no official fixtures in {}", folder.display());
-        println!("left out, without the official fixtures: {}", folder.display());
-        return Vec::new();
-    };
+    let folder = standards.join("caliper").join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    let required = variable("LYCEUM_REQUIRE_STANDARDS").is_some_and(|value| value == "1");
+    assert!(!required, "no official files in {}", folder.display());
+    println!("left out, without the official files: {}", folder.display());
+    None
+}
+
+/// The fixtures of one folder: name without `caliper` and `.json`, and text.
+fn fixtures(name: &str) -> Vec<(String, String)> {
+    let Some(folder) = folder(&format!("fixtures-v1p2/{name}")) else { return Vec::new() };
+    let files = std::fs::read_dir(&folder).unwrap();
     let mut found: Vec<(String, String)> = files
         .map(|file| {
             let path = file.unwrap().path();

@@ -1,6 +1,6 @@
 //! JSON Schemas of the event routes.
 
-use lyceum_events::CONTEXT;
+use lyceum_events::CONTEXTS;
 use serde_json::{Value, json};
 
 use super::stored::ENTITIES;
@@ -17,7 +17,7 @@ pub(super) fn envelope() -> Value {
         "properties": {
             "sensor": { "type": "string", "format": "iri" },
             "sendTime": time(),
-            "dataVersion": { "type": "string", "const": CONTEXT },
+            "dataVersion": { "type": "string", "enum": CONTEXTS },
             "data": {
                 "type": "array",
                 "minItems": 1,
@@ -46,6 +46,8 @@ pub(super) fn checked() -> Value {
 pub(super) fn accepted() -> Value {
     let mut schema = checked();
     schema["required"] = json!(["status", "message", "jobId"]);
+    schema["properties"]["message"]["description"] =
+        json!("How many events were kept, how many of them are new and how many were known already.");
     schema["properties"]["jobId"] = json!({ "type": "string" });
     schema
 }
