@@ -131,7 +131,29 @@ fn items(faults: &mut Faults, generated: &Object<'_>, metrics: &[&str]) {
                 None => faults.here("is not an object"),
             });
         }
+        more_answers_than_questions(faults, items);
     });
+}
+
+/// Refuses more correct answers than questions where both are told.
+fn more_answers_than_questions(faults: &mut Faults, items: &[Tree<'_>]) {
+    // The sum of a metric, and where it stands last.
+    let total = |name: &str| {
+        let values = items.iter().enumerate().filter(|(_, item)| item["type"].as_str() == Some(name));
+        let values = values.filter_map(|(at, item)| Some((at, item["value"].as_f64()?)));
+        values.reduce(|(_, sum), (at, value)| (at, sum + value))
+    };
+    let (Some((_, asked)), Some((at, correct))) = (total("totalQuestions"), total("correctQuestions"))
+    else {
+        return;
+    };
+    if correct > asked && asked >= 0.0 {
+        let message = format!(
+            "correctQuestions must be at most totalQuestions ({asked}): got {correct}; \
+             count every question that was asked in totalQuestions"
+        );
+        faults.item(at, |faults| faults.at("value", message));
+    }
 }
 
 fn metric(faults: &mut Faults, item: &Object<'_>, metrics: &[&str]) {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept, take_jobs};
-use lyceum_events::{Envelope, Known, Learned, Sent, append_all};
+use lyceum_events::{Appended, Envelope, Known, Learned, Sent, append_all};
 use lyceum_store::{Dialect, Tx};
 use tokio::sync::oneshot;
 
@@ -42,8 +42,32 @@ struct Waiting {
     reply: Reply,
 }
 
-/// Where the number of a job goes.
-type Reply = oneshot::Sender<Result<i64>>;
+/// Where the answer goes.
+type Reply = oneshot::Sender<Result<Kept>>;
+
+/// What became of an envelope.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// The number of its job.
+    pub(crate) job: i64,
+    /// How many of its events were known already and change nothing.
+    pub(crate) known: usize,
+    /// How many of its events are another version of a known one.
+    pub(crate) versions: usize,
+}
+
+impl Kept {
+    fn of(accepted: &Accepted<'_>) -> Self {
+        let count = |is: fn(&Appended) -> bool| accepted.appended.iter().filter(|one| is(one)).count();
+        Self {
+            job: accepted.job,
+            known: count(|one| matches!(one, Appended::Same { .. })),
+            versions: count(|one| {
+                matches!(one, Appended::Older { .. } | Appended::Correction { .. })
+            }),
+        }
+    }
+}
 
 /// An envelope of a client.
 struct Taken {
@@ -63,8 +87,8 @@ struct Group {
     replies: Mutex<Vec<Reply>>,
 }
 
-/// Keeps an envelope; when this answers, it is durable. Answers the number of its job.
-pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<i64> {
+/// Keeps an envelope; when this answers, it is durable.
+pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<Kept> {
     let (reply, answer) = oneshot::channel();
     let asks = {
         let mut queue = lock(&app.intake.queue);
@@ -114,10 +138,10 @@ async fn keep_group(app: &App) -> usize {
     let group = formed.get_or_init(|| app.intake.form());
     let mut replies = mem::take(&mut *lock(&group.replies));
     match written {
-        Ok((jobs, learned)) => {
+        Ok((kept, learned)) => {
             app.intake.known.learn(learned);
-            for (reply, job) in replies.into_iter().zip(jobs) {
-                let _ = reply.send(Ok(job)); // an error means that whoever asked has gone
+            for (reply, kept) in replies.into_iter().zip(kept) {
+                let _ = reply.send(Ok(kept)); // an error means that whoever asked has gone
             }
         }
         // One of them is at fault, and which one shows alone.
@@ -138,19 +162,19 @@ async fn keep_group(app: &App) -> usize {
     group.taken.len()
 }
 
-async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result<i64> {
+async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result<Kept> {
     let (group, its_app) = (Arc::clone(formed), Arc::clone(app));
     let write = move |tx: &mut Tx<'_>| {
         let group = group.get().expect("a group that was written once is formed");
         keep(tx, &its_app, &group.taken[at..=at])
     };
-    let (jobs, learned) = app.db.write_latest(write).await?;
+    let (kept, learned) = app.db.write_latest(write).await?;
     app.intake.known.learn(learned);
-    Ok(jobs[0])
+    Ok(kept[0])
 }
 
-/// Writes envelopes; answers the numbers of their jobs, and the names that were not known.
-fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<i64>, Learned)> {
+/// Writes envelopes; answers what became of each, and the names that were not known.
+fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<Kept>, Learned)> {
     let now = app.clock.now();
     let sent: Vec<Sent<'_>> = taken
         .iter()
@@ -169,7 +193,7 @@ fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<i64>, Learne
         })
         .collect();
     accept(tx, now, &accepted)?;
-    Ok((jobs, learned))
+    Ok((accepted.iter().map(Kept::of).collect(), learned))
 }
 
 impl Intake {

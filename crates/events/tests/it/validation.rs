@@ -120,6 +120,7 @@ fn cases() -> Vec<(&'static str, Option<Value>, &'static str)> {
         with("/data/0/@context", json!("https://example.org"), "data[0].@context"),
         with("/data/0/id", json!("7e10e4f3-a0d8-4430-95bd-783ffae4d916"), "data[0].id"),
         with("/data/0/eventTime", json!("2026-01-15"), "data[0].eventTime"),
+        with("/data/0/generated/items/1/value", json!(8), "data[0].generated.items[2].value"),
         with("/data/0/eventTime", json!("2026-02-30T08:00:00Z"), "data[0].eventTime"),
         with("/data/0/eventTime", json!("2026-01-15T08:00:00+01:00"), "data[0].eventTime"),
         with("/data/0/eventTime", json!("2026-01-15T08:00+00:00"), "data[0].eventTime"),
@@ -240,9 +241,41 @@ fn each_fault_is_told_at_its_place() {
 }
 
 #[test]
+fn negative_experience_is_allowed() {
+    let mut envelope = good();
+    envelope["data"][0]["generated"]["items"][0]["value"] = json!(-3);
+    assert!(parse(&envelope.to_string()).is_ok());
+}
+
+#[test]
+fn more_correct_answers_than_questions_are_told_with_both_numbers() {
+    let mut envelope = good();
+    envelope["data"][0]["generated"]["items"][1]["value"] = json!(1);
+    let problem = parse(&envelope.to_string()).unwrap_err();
+    assert_eq!(
+        problem.details[0].message,
+        "correctQuestions must be at most totalQuestions (1): got 9; count every question that was \
+         asked in totalQuestions"
+    );
+}
+
+#[test]
+fn caliper_1_1_is_accepted_under_the_same_rules() {
+    let old = "http://purl.imsglobal.org/ctx/caliper/v1p1";
+    let mut envelope: Value =
+        serde_json::from_str(&good().to_string().replace(CONTEXT, old)).unwrap();
+    // As the published sensors for 1.1 write the time.
+    envelope["sendTime"] = json!("2026-01-15T09:00:00.000+0000");
+    let read = parse(&envelope.to_string()).unwrap();
+    assert_eq!(read.send_time.to_string(), "2026-01-15T09:00:00.000Z");
+    envelope["data"][2]["action"] = json!("Viewed");
+    assert_eq!(parse(&envelope.to_string()).unwrap_err().details[0].path, "data[2].action");
+}
+
+#[test]
 fn another_version_is_told_apart() {
     let mut envelope = good();
-    envelope["dataVersion"] = json!("http://purl.imsglobal.org/ctx/caliper/v1p1");
+    envelope["dataVersion"] = json!("http://purl.imsglobal.org/ctx/caliper/v1p0");
     let problem = parse(&envelope.to_string()).unwrap_err();
     assert_eq!((problem.kind, &*problem.details[0].path), (ProblemKind::Invalid, "dataVersion"));
 }

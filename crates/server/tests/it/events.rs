@@ -70,7 +70,7 @@ fn an_envelope_is_taken_at_both_addresses_and_read_back() {
             assert_eq!(reply.status, 200, "{}", reply.text());
             let answer: Value = reply.json();
             assert_eq!(answer["status"], "success");
-            assert_eq!(answer["message"], "1 event kept");
+            assert_eq!(answer["message"], "1 event kept: 1 new, 0 known already");
             let job = answer["jobId"].as_str().unwrap();
             let job: Value = client.get(&format!("/jobs/{job}/status")).expect(200).json();
             assert_eq!(job["job"]["state"], "completed");
@@ -91,6 +91,30 @@ fn an_envelope_is_taken_at_both_addresses_and_read_back() {
 }
 
 #[test]
+fn an_answer_tells_new_events_from_known_ones() {
+    both(|server| {
+        let client = server.client();
+        let message = |events: &[Value]| {
+            let reply = send(&client, PLATFORM, events);
+            assert_eq!(reply.status, 200, "{}", reply.text());
+            let answer: Value = reply.json();
+            assert_eq!(answer["status"], "success");
+            assert!(answer["jobId"].is_string());
+            answer["message"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(message(&[event(1)]), "1 event kept: 1 new, 0 known already");
+        assert_eq!(message(&[event(1)]), "1 event kept: 0 new, 1 known already");
+        assert_eq!(message(&[event(1), event(2)]), "2 events kept: 1 new, 1 known already");
+        let mut corrected = event(2);
+        corrected["extensions"] = json!({ "note": "corrected" });
+        assert_eq!(
+            message(&[corrected]),
+            "1 event kept: 0 new, 1 new version of a known event, 0 known already"
+        );
+    });
+}
+
+#[test]
 fn what_is_wrong_has_its_status() {
     both(|server| {
         let client = server.client();
@@ -103,7 +127,7 @@ fn what_is_wrong_has_its_status() {
                 assert!(answer["errors"].is_array());
             }
             let mut other = envelope(&[event(1)]);
-            other["dataVersion"] = "http://purl.imsglobal.org/ctx/caliper/v1p1".into();
+            other["dataVersion"] = "http://purl.imsglobal.org/ctx/caliper/v1p0".into();
             assert_eq!(client.post(path).json(&other).send().status, 422);
             let text = client.post(path).body("text/plain", envelope(&[event(1)]).to_string());
             assert_eq!(text.send().status, 415);
@@ -238,7 +262,7 @@ fn events_are_listed_by_page_time_sensor_and_actor() {
 fn the_endpoint_tells_what_it_takes() {
     both(|server| {
         let answer: Value = server.client().get(STANDARD).expect(200).json();
-        assert_eq!(answer["caliperSupportedVersions"], json!([CONTEXT]));
+        assert_eq!(answer["caliperSupportedVersions"], json!(lyceum_events::CONTEXTS));
         assert_eq!(answer["caliperMaximumPayloadSize"], 4096);
         assert_eq!(server.anonymous().get(STANDARD).send().status, 401);
     });

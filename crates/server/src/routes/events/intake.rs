@@ -3,14 +3,14 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
-use lyceum_events::{CONTEXT, Envelope, parse, repository};
+use lyceum_events::{CONTEXTS, parse, repository};
 use serde_json::json;
 
 use super::schema;
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
-use crate::intake;
+use crate::intake::{self, Kept};
 use crate::route::{Route, get, post};
 
 /// `POST /ims/caliper/v1p2/events`
@@ -56,7 +56,7 @@ pub(super) fn configuration() -> Route {
 
 async fn configured(context: Context) -> Result<Answer> {
     Ok(Answer::of(&json!({
-        "caliperSupportedVersions": [CONTEXT],
+        "caliperSupportedVersions": CONTEXTS,
         "caliperMaximumPayloadSize": context.app.config.server.body_max_bytes / 1024,
         "caliperSupportedExtensions": {},
     })))
@@ -64,7 +64,8 @@ async fn configured(context: Context) -> Result<Answer> {
 
 async fn check(context: Context) -> Result<Answer> {
     let envelope = parse(context.text()?)?;
-    Ok(Answer::of(&json!({ "status": "success", "message": told(&envelope, "valid") })))
+    let counted = counted(envelope.events.len(), envelope.entities.len());
+    Ok(Answer::of(&json!({ "status": "success", "message": format!("{counted} valid") })))
 }
 
 async fn take(context: Context) -> Result<Answer> {
@@ -72,14 +73,15 @@ async fn take(context: Context) -> Result<Answer> {
         Ok(envelope) => envelope,
         Err(problem) => return Err(refused(&context, problem).await),
     };
-    let message = told(&envelope, "kept");
-    let job = intake::take(&context.app, client(&context), envelope).await?;
+    let (events, entities) = (envelope.events.len(), envelope.entities.len());
+    let kept = intake::take(&context.app, client(&context), envelope).await?;
+    let message = kept_message(events, entities, &kept);
     Ok(match context.dialect {
         Dialect::Standard => Answer::empty(StatusCode::OK),
         Dialect::Platform => Answer::of(&json!({
             "status": "success",
             "message": message,
-            "jobId": job.to_string(),
+            "jobId": kept.job.to_string(),
         })),
     })
 }
@@ -107,12 +109,28 @@ fn client(context: &Context) -> String {
     context.grant.as_ref().map_or("", Grant::client_id).to_owned()
 }
 
-fn told(envelope: &Envelope, became: &str) -> String {
-    let count =
-        |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    let events = count(envelope.events.len(), "event", "events");
-    match envelope.entities.len() {
-        0 => format!("{events} {became}"),
-        n => format!("{events} and {} {became}", count(n, "entity", "entities")),
+/// `2 events and 1 entity kept: 1 new, 1 known already`, of the events.
+fn kept_message(events: usize, entities: usize, kept: &Kept) -> String {
+    let new = events - kept.known - kept.versions;
+    let versions = match kept.versions {
+        0 => String::new(),
+        1 => ", 1 new version of a known event".to_owned(),
+        many => format!(", {many} new versions of known events"),
+    };
+    let kept_of = counted(events, entities);
+    format!("{kept_of} kept: {new} new{versions}, {} known already", kept.known)
+}
+
+/// `2 events and 1 entity`
+fn counted(events: usize, entities: usize) -> String {
+    let events = plural(events, "event");
+    match entities {
+        0 => events,
+        1 => format!("{events} and 1 entity"),
+        many => format!("{events} and {many} entities"),
     }
+}
+
+fn plural(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
