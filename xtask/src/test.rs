@@ -36,6 +36,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     steps.take("npm packages", build::packages);
     steps.take("runtime of backends", || build::installed("tests/hosting"));
     steps.take("bundler of backends", || build::installed("tests/deploy"));
+    steps.take("published sensor", || build::installed("tests/sensors"));
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
         steps.take("lints", || {

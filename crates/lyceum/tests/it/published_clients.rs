@@ -1,8 +1,13 @@
 //! The published Python clients against the program: every operation, on both stores, and once more
-//! after a restart.
+//! after a restart; and the sensor that npm has.
 
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::http::Http;
 use crate::python::{argument, run};
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, on_both_stores, root};
 
 on_both_stores!(
     the_published_client_uses_every_operation_of_every_service,
@@ -14,6 +19,7 @@ on_both_stores!(
     the_published_powerpath_client_uses_every_operation,
     the_published_clr_client_uses_every_operation,
     the_published_case_client_uses_every_operation,
+    the_published_sensor_for_caliper_1_1_sends_every_type_of_event,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
@@ -65,4 +71,30 @@ fn twice(store: Store, script: &str) {
             served = served.restart();
         }
     }
+}
+
+/// `ims-caliper` 1.1.0 as npm has it. It tells nobody what was answered, so the log is read.
+fn the_published_sensor_for_caliper_1_1_sends_every_type_of_event(store: Store) {
+    let folder = root().join("tests/sensors");
+    assert!(folder.join("node_modules").is_dir(), "run `npm ci` in tests/sensors");
+    let served = Served::start(store);
+    let http = Http::sign_in(&served.base, &served.client("standard", &[]), None);
+    let endpoint = format!("{}/ims/caliper/v1p2/events", served.base);
+    let mut sensor = Command::new("node");
+    sensor.arg(folder.join("send.cjs")).args([&endpoint, http.token()]).stdin(Stdio::null());
+    let sent = sensor.output().expect("node is installed");
+    assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
+    let sent: Vec<Value> = serde_json::from_slice(&sent.stdout).unwrap();
+    assert_eq!(sent.len(), 15);
+    for event in &sent {
+        let id = event["id"].as_str().unwrap().replace(':', "%3A");
+        let answer = http.send("get", &format!("/caliper/events/{id}"), None);
+        assert_eq!(answer.status, 200, "{event} was refused: {}", refused(&served));
+        assert_eq!(answer.json()["event"]["type"], event["type"]);
+    }
+}
+
+/// The envelopes that the server refused, with their faults.
+fn refused(served: &Served) -> String {
+    served.run(&["events", "rejected", "--json"])
 }
