@@ -3,13 +3,13 @@
 use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 
-use crate::{CONTEXT, CONTEXTS};
 use crate::custom;
 use crate::event::id_of;
 use crate::faults::Faults;
 use crate::profiles::{self, EventType, is_custom};
 use crate::tree::{Object, Tree};
 use crate::vocabulary::{self, Shape, Type};
+use crate::{CONTEXT, CONTEXTS};
 
 /// The members that an event may have; anything else belongs under `extensions`.
 const MEMBERS: [&str; 18] = [

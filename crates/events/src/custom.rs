@@ -139,11 +139,13 @@ fn items(faults: &mut Faults, generated: &Object<'_>, metrics: &[&str]) {
 fn more_answers_than_questions(faults: &mut Faults, items: &[Tree<'_>]) {
     // The sum of a metric, and where it stands last.
     let total = |name: &str| {
-        let values = items.iter().enumerate().filter(|(_, item)| item["type"].as_str() == Some(name));
+        let values =
+            items.iter().enumerate().filter(|(_, item)| item["type"].as_str() == Some(name));
         let values = values.filter_map(|(at, item)| Some((at, item["value"].as_f64()?)));
         values.reduce(|(_, sum), (at, value)| (at, sum + value))
     };
-    let (Some((_, asked)), Some((at, correct))) = (total("totalQuestions"), total("correctQuestions"))
+    let (Some((_, asked)), Some((at, correct))) =
+        (total("totalQuestions"), total("correctQuestions"))
     else {
         return;
     };

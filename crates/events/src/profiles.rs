@@ -14,7 +14,8 @@ pub(crate) struct EventType {
     /// The types of its referrer.
     pub(crate) referrer: &'static [&'static str],
     /// Members whose types an action narrows: the actions, the member, the types.
-    pub(crate) by_action: &'static [(&'static [&'static str], &'static str, &'static [&'static str])],
+    pub(crate) by_action:
+        &'static [(&'static [&'static str], &'static str, &'static [&'static str])],
 }
 
 const ANY: &[&str] = &["Entity"];

@@ -42,8 +42,8 @@ pub(crate) enum Shape {
 }
 
 use Shape::{
-    Duration, Entities, Entity, Free, Instant, Number, Part, Parts, Text, TextOrTruth, Texts, Truth,
-    Whole, Word, Words,
+    Duration, Entities, Entity, Free, Instant, Number, Part, Parts, Text, TextOrTruth, Texts,
+    Truth, Whole, Word, Words,
 };
 
 /// A member of an entity.

@@ -58,7 +58,8 @@ pub(crate) struct Kept {
 
 impl Kept {
     fn of(accepted: &Accepted<'_>) -> Self {
-        let count = |is: fn(&Appended) -> bool| accepted.appended.iter().filter(|one| is(one)).count();
+        let count =
+            |is: fn(&Appended) -> bool| accepted.appended.iter().filter(|one| is(one)).count();
         Self {
             job: accepted.job,
             known: count(|one| matches!(one, Appended::Same { .. })),

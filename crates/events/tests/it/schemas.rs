@@ -34,7 +34,10 @@ impl Schemas {
         }
         let fits_type = match &schema["type"] {
             Value::String(one) => is_of_type(one, value),
-            many => many.is_null() || all(many).iter().any(|one| is_of_type(one.as_str().unwrap(), value)),
+            many => {
+                many.is_null()
+                    || all(many).iter().any(|one| is_of_type(one.as_str().unwrap(), value))
+            }
         };
         let any = |key: &str| all(&schema[key]).iter().any(|one| self.fits(one, value));
         let members = schema["properties"].as_object();
@@ -44,10 +47,13 @@ impl Schemas {
             && (schema["enum"].is_null() || all(&schema["enum"]).contains(value))
             && value.as_str().is_none_or(|text| matches_pattern(schema["pattern"].as_str(), text))
             && value.as_array().is_none_or(|items| {
-                schema["items"].is_null() || items.iter().all(|one| self.fits(&schema["items"], one))
+                schema["items"].is_null()
+                    || items.iter().all(|one| self.fits(&schema["items"], one))
             })
             && value.as_object().is_none_or(|object| {
-                all(&schema["required"]).iter().all(|name| object.contains_key(name.as_str().unwrap()))
+                all(&schema["required"])
+                    .iter()
+                    .all(|name| object.contains_key(name.as_str().unwrap()))
                     && object.iter().all(|(name, value)| {
                         let schema = members.and_then(|members| members.get(name));
                         schema.is_none_or(|schema| self.fits(schema, value))
@@ -185,7 +191,8 @@ fn values(schemas: &Schemas, schema: &Value) -> Vec<(String, Value)> {
     }
     let mut words = BTreeSet::new();
     closed_list(schemas, schema, &mut words);
-    for word in words.iter().map(String::as_str).chain((!words.is_empty()).then_some("NoSuchWord")) {
+    for word in words.iter().map(String::as_str).chain((!words.is_empty()).then_some("NoSuchWord"))
+    {
         let value = if is_list { json!([word]) } else { json!(word) };
         values.push((format!("'{word}'"), value));
     }
@@ -214,7 +221,9 @@ fn differences(schemas: &Schemas) -> BTreeMap<(String, String, bool), BTreeSet<S
         for (name, properties) in schemas.types(events) {
             let base = if events { event(name) } else { entity(name) };
             assert!(is_accepted(&base), "{base}");
-            for (property, schema) in properties.iter().filter(|(it, _)| *it != "type" && *it != "id") {
+            for (property, schema) in
+                properties.iter().filter(|(it, _)| *it != "type" && *it != "id")
+            {
                 for (what, value) in values(schemas, schema) {
                     documents += 1;
                     let mut document = base.clone();

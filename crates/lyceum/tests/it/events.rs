@@ -41,7 +41,11 @@ fn events_are_triggered_and_listened_to(store: Store) {
         Place::new().with("LYCEUM_CLIENT_ID", &key.id).with("LYCEUM_CLIENT_SECRET", &key.secret);
     let on = |line: &str| format!("{line} --server {}", served.base);
     for kind in KINDS {
-        assert_eq!(place.ok(&on(&format!("trigger {kind}"))), "200 1 event kept: 1 new, 0 known already\n", "{kind}");
+        assert_eq!(
+            place.ok(&on(&format!("trigger {kind}"))),
+            "200 1 event kept: 1 new, 0 known already\n",
+            "{kind}"
+        );
     }
     let sent = place.json(&on("trigger time.spent --count 3 --email ada@example.org --json"));
     assert_eq!(

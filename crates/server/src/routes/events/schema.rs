@@ -46,8 +46,9 @@ pub(super) fn checked() -> Value {
 pub(super) fn accepted() -> Value {
     let mut schema = checked();
     schema["required"] = json!(["status", "message", "jobId"]);
-    schema["properties"]["message"]["description"] =
-        json!("How many events were kept, how many of them are new and how many were known already.");
+    schema["properties"]["message"]["description"] = json!(
+        "How many events were kept, how many of them are new and how many were known already."
+    );
     schema["properties"]["jobId"] = json!({ "type": "string" });
     schema
 }
