@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// What a path may begin with, and what it means. Whole segments only.
-const PATHS: [(&str, &str); 7] = [
+const PATHS: [(&str, &str); 10] = [
     ("/powerpath", "/adaptive"),
     ("/edubridge", "/bridge"),
     ("/api/timeback", "/api/lms"),
@@ -11,6 +11,9 @@ const PATHS: [(&str, &str); 7] = [
     ("/badges", "/ims/ob/v3p0/badges"),
     ("/assertions", "/ims/ob/v3p0/assertions"),
     ("/clr", "/ims/clr/v2p0/clr"),
+    ("/finalStudentAssessmentResponse", "/adaptive/finalStudentAssessmentResponse"),
+    ("/getAssessmentProgress", "/adaptive/getAssessmentProgress"),
+    ("/placement/getNextPlacementTest", "/adaptive/placement/getNextPlacementTest"),
 ];
 
 /// Where assessment content lives; `/qti` may stand before it.
@@ -55,6 +58,8 @@ mod tests {
         assert_eq!(canonical("/edubridges"), "/edubridges");
         assert_eq!(canonical("/clr/a/achievements"), "/ims/clr/v2p0/clr/a/achievements");
         assert_eq!(canonical("/users/edubridge"), "/users/edubridge");
+        assert_eq!(canonical("/getAssessmentProgress"), "/adaptive/getAssessmentProgress");
+        assert_eq!(canonical("/placement/getCurrentLevel"), "/placement/getCurrentLevel");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod hosted;
 mod issuers;
 mod keys;
 mod lesson_plans;
+mod lesson_rules;
 mod lessons;
 mod limits;
 mod lms;
