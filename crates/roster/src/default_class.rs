@@ -42,8 +42,13 @@ pub fn find_or_make(
     };
     let year = SchoolYear::of(now);
     let class = class_id(course, school, year);
-    if let Some(found) = in_use(tx, &CLASS, &class)? {
+    if let Some(mut found) = in_use(tx, &CLASS, &class)? {
         if reference(&found, "course") == Some(course) {
+            // Classes of former releases were made without it.
+            if reference(&found, "org").is_none() {
+                found.insert("org".into(), json!({ "sourcedId": school }));
+                make(tx, &CLASS, now, found.into())?;
+            }
             return Ok(class);
         }
         return Err(Problem::new(
@@ -70,6 +75,8 @@ pub fn find_or_make(
             "subjectCodes": fields.get("subjectCodes"),
             "course": { "sourcedId": course },
             "school": { "sourcedId": school },
+            // Clients of the platform read it under this name.
+            "org": { "sourcedId": school },
             "terms": [{ "sourcedId": term_id }],
         }),
     )?;

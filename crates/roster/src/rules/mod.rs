@@ -34,9 +34,12 @@ pub(crate) fn complete(
     }
     match kind.one {
         "class" => {
-            if let Some(org) = object.get("org").filter(|_| is_missing(object, "school")) {
-                let org = org.clone();
-                object.insert("school".into(), org);
+            // Both name the school: the standard's clients read one, the platform's the other.
+            for (from, to) in [("org", "school"), ("school", "org")] {
+                let known = object.get(from).filter(|known| !known.is_null()).cloned();
+                if let Some(known) = known.filter(|_| is_missing(object, to)) {
+                    object.insert(to.into(), known);
+                }
             }
             Ok(())
         }
