@@ -176,9 +176,10 @@ pub fn any_lasts(now: Timestamp, enrollments: &[String]) -> Result<bool> {
     Ok(false)
 }
 
-/// The courses that a user is a student of.
+/// The courses in use that a user is a student of.
 pub fn learned(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<String>> {
-    let mut places = places::of_users(tx, now, &[user])?;
+    let places = places::of_users(tx, now, &[user])?;
+    let mut places = places::taught(tx, places)?;
     places.retain(|place| place.role == "student");
     Ok(places.into_iter().map(|place| place.course).collect())
 }

@@ -99,7 +99,7 @@ pub struct Period {
     pub end_date: String,
 }
 
-/// The enrollments of a user that are not over. None: something is due for the user first, which
+/// The enrollments of a user that are not over, in courses in use. None: something is due for the user first, which
 /// [`settled_of_user`] does. About ten statements, however many there are.
 ///
 /// Errors: `NotFound`.
@@ -109,6 +109,7 @@ pub fn of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Option<Vec
         return Ok(None);
     }
     let places = places::of_users(tx, now, &[user])?;
+    let places = places::taught(tx, places)?;
     shown(tx, places).map(Some)
 }
 
@@ -118,6 +119,7 @@ pub fn settled_of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Ve
     let due = settle::due(tx, now, &[person])?;
     settle::perform(tx, now, &due)?;
     let places = places::of_users(tx, now, &[user])?;
+    let places = places::taught(tx, places)?;
     shown(tx, places)
 }
 

@@ -7,7 +7,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::default_class::{SchoolYear, year_of};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::{CLASS, ENROLLMENT};
+use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
@@ -57,6 +57,13 @@ pub(crate) fn of_users(tx: &mut Tx<'_>, now: Timestamp, users: &[&str]) -> Resul
     let today = day(now);
     let places = records.into_iter().map(|record| place(record, &classes));
     Ok(places.filter(|place| lasts(&place.fields, &today)).collect())
+}
+
+/// Those of the places whose course is in use: what is derived from a course ends with it. One statement.
+pub(crate) fn taught(tx: &mut Tx<'_>, mut places: Vec<Place>) -> Result<Vec<Place>> {
+    let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
+    places.retain(|place| courses.get(&place.course).is_some_and(fields::is_in_use));
+    Ok(places)
 }
 
 fn place(record: Object, classes: &HashMap<String, Object>) -> Place {

@@ -131,6 +131,7 @@ pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSav
     let person = fields::in_use(tx, &USER, user)?;
     let year = SchoolYear::of(now).first_day();
     let places = places::of_users(tx, now, &[user])?;
+    let places = places::taught(tx, places)?;
     let begins = places.iter().filter_map(|place| fields::opt_text(&place.fields, "beginDate"));
     let earliest = begins.min();
     let from: Timestamp = year.parse().map_err(Problem::internal)?;

@@ -110,6 +110,7 @@ pub fn subjects(
         })
     };
     let places = places::of_users(tx, now, &[user])?;
+    let places = places::taught(tx, places)?;
     let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
     let mut goals_at = Vec::new();
     for place in places.iter().filter(|place| place.role == "student") {

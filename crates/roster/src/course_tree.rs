@@ -6,6 +6,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde::Deserialize;
 
+use crate::fields;
 use crate::kinds::COURSE;
 use crate::record::Status;
 use crate::repository::{self, Texts};
@@ -77,10 +78,9 @@ impl Place {
 /// `Active` shows the components and component resources that are in use; what lies in a deleted
 /// component is deleted with it. `ToBeDeleted` shows the deleted ones below those that they were in.
 ///
-/// Errors: `NotFound`; `TooLarge` above [`limits::COURSE_MAX_NODES`].
+/// Errors: `NotFound`, for a deleted course too; `TooLarge` above [`limits::COURSE_MAX_NODES`].
 pub fn read(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<CourseTree> {
-    let stored = repository::find(tx, &COURSE, course)?
-        .ok_or_else(|| Problem::not_found(COURSE.one, course))?;
+    let stored = fields::stored_in_use(tx, &COURSE, course)?;
     let components = placed(repository::components(tx, course)?)?;
     let links = placed(repository::component_resources(tx, course, status)?)?;
     if components.len() + links.len() > limits::COURSE_MAX_NODES {

@@ -3,7 +3,7 @@
 use crate::kind::Kind;
 use crate::record::{Object, members};
 use crate::repository::{self, Stored};
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -54,17 +54,38 @@ pub fn metadata(object: &Object) -> Object {
     object.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// The record of the kind, if it is in use.
+/// The record of the kind, if it is in use. Everything that is derived from a record reads it through this
+/// function, so that one rule decides what a deletion means there; the record itself stays readable by its id.
 ///
 /// Errors: `NotFound` for one that is missing or deleted.
 pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Object> {
-    if let Some(stored) = repository::find(tx, kind, id)? {
-        let object = of(&stored)?;
-        if text(&object, "status") == "active" {
-            return Ok(object);
-        }
+    of(&stored_in_use(tx, kind, id)?)
+}
+
+/// As [`in_use`], the record as it is stored.
+pub fn stored_in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Stored> {
+    let stored = repository::find(tx, kind, id)?;
+    let stored = stored.ok_or_else(|| Problem::not_found(kind.one, id))?;
+    match is_in_use(&of(&stored)?) {
+        true => Ok(stored),
+        false => Err(deleted(kind, id)),
     }
-    Err(Problem::not_found(kind.one, id))
+}
+
+/// Whether a record is not deleted.
+pub fn is_in_use(record: &Object) -> bool {
+    text(record, "status") == "active"
+}
+
+/// Refuses a record that is deleted, and tells how to restore it.
+fn deleted(kind: &Kind, id: &str) -> Problem {
+    let (one, path) = (kind.one, kind.path);
+    let message = format!(
+        "the {one} '{id}' is deleted; to restore it, send PATCH {}/{path}/{id} with \
+         {{\"{one}\": {{\"status\": \"active\"}}}}",
+        kind.service.prefix()
+    );
+    Problem::new(ProblemKind::NotFound, message)
 }
 
 /// The records of the kind with these ids, as far as they are stored, by id. One statement.

@@ -134,11 +134,13 @@ pub fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Plan> {
     })
 }
 
-/// A plan. Errors: `NotFound`.
+/// A plan. Errors: `NotFound`, for a plan of a deleted course too.
 pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<Plan> {
-    repository::get(tx, id)?.ok_or_else(|| {
+    let plan = repository::get(tx, id)?.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("there is no lesson plan '{id}'"))
-    })
+    })?;
+    fields::in_use(tx, &COURSE, &plan.course)?;
+    Ok(plan)
 }
 
 /// Removes all plans of a course with their logs. Errors: `NotFound`.
@@ -217,7 +219,6 @@ pub fn sync(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
 /// Copies the course anew and applies all operations. Errors: `NotFound`.
 pub fn recreate(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
     let mut plan = held(tx, id)?;
-    fields::in_use(tx, &COURSE, &plan.course)?;
     let results = rebuilt(tx, &mut plan)?;
     repository::update(tx, &plan)?;
     Ok(Synced::of(results, "applied to the course as it is"))

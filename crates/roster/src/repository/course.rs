@@ -74,6 +74,7 @@ pub fn test_outs(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<(String, Strin
         "SELECT c.course_id, t.sourced_id FROM course_components c \
          JOIN component_resources t ON t.course_component_id = c.sourced_id \
          JOIN resources r ON r.sourced_id = t.resource_id \
+         JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' \
          WHERE {} AND c.status = 'active' AND t.status = 'active' \
          AND (t.body LIKE '%\"test-out\"%' OR r.body LIKE '%\"test-out\"%') \
          AND 'test-out' IN ({}) ORDER BY t.seq",
@@ -89,7 +90,7 @@ pub fn test_outs(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<(String, Strin
     Ok(found)
 }
 
-/// A component resource in use, with its course and its resource.
+/// A component resource in use, with its course, which is in use too, and its resource.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The course's sourcedId.
@@ -173,6 +174,7 @@ fn placed(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<
         "SELECT {}, {}, c.course_id FROM course_components c \
          JOIN component_resources t ON t.course_component_id = c.sourced_id \
          JOIN resources r ON r.sourced_id = t.resource_id \
+         JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' \
          WHERE {condition} AND c.status = 'active' AND t.status = 'active' \
          AND r.status = 'active' ORDER BY t.seq",
         columns("t"),

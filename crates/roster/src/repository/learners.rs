@@ -59,7 +59,7 @@ fn first_links(tx: &mut Tx<'_>, field: &str) -> Result<HashMap<i64, String>> {
     Ok(found)
 }
 
-/// Hands every active enrollment of a student to `each`, in the order of their making: user, course,
+/// Hands every active enrollment of a student in a course in use to `each`, in the order of their making: user, course,
 /// canonical JSON.
 pub fn each_learning(
     tx: &mut Tx<'_>,
@@ -67,7 +67,8 @@ pub fn each_learning(
 ) -> Result<()> {
     let sql = "SELECT e.user_id, c.course_id, e.body FROM enrollments e \
                JOIN classes c ON c.sourced_id = e.class_id \
-               WHERE e.role = 'student' AND e.status = 'active' AND c.course_id IS NOT NULL \
+               JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' \
+               WHERE e.role = 'student' AND e.status = 'active' \
                ORDER BY e.seq";
     tx.query(sql, &[], |row| {
         each(row.text(0)?, row.text(1)?, row.text(2)?)?;
