@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lyceum_assessment::banks::{self, Questions};
 use lyceum_assessment::{Kind, Reference, repository as content};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
@@ -90,7 +91,10 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
     let component = fields::in_use(tx, &COURSE_COMPONENT, component)?;
     let course = fields::in_use(tx, &COURSE, fields::reference(&component, "course"))?;
     let of_resource = fields::metadata(&resource);
-    let lesson_type = sort_of(&record, &of_resource)?;
+    let lesson_type = match named_sort(&record, &of_resource)? {
+        Some(named) => named,
+        None => unnamed_sort(tx, id, &resource, &of_resource)?,
+    };
     let first = |list: Vec<String>| list.into_iter().next();
     let subject = fields::opt_text(&of_resource, "subject");
     let subject = subject.or_else(|| first(fields::texts(&course, "subjects")));
@@ -99,7 +103,7 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
         title: fields::text(&record, "title").to_owned(),
         lesson_type,
         base_xp: base_xp(&record, &of_resource),
-        source: source(&resource, &of_resource),
+        source: source(tx, &resource, &of_resource)?,
         course: Course {
             id: fields::text(&course, "sourcedId").to_owned(),
             title: fields::text(&course, "title").to_owned(),
@@ -110,25 +114,67 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
     })
 }
 
-/// What sort of lesson a component resource is, by itself or by the metadata of its resource.
+/// What sort of lesson a component resource is said to be, by itself or by the metadata of its resource; none
+/// where neither says it.
 ///
-/// Errors: `Invalid` for one that is no lesson.
-pub(crate) fn sort_of(record: &Object, of_resource: &Object) -> Result<LessonType> {
+/// Errors: `Invalid` for a sort that is none.
+pub(crate) fn named_sort(record: &Object, of_resource: &Object) -> Result<Option<LessonType>> {
     let own = fields::metadata(record);
     let named = [record, &own, of_resource].map(|from| fields::text(from, "lessonType"));
-    let name = named.into_iter().find(|name| !name.is_empty());
-    name.and_then(lesson_type).ok_or_else(|| {
+    let Some(name) = named.into_iter().find(|name| !name.is_empty()) else { return Ok(None) };
+    lesson_type(name).map(Some).ok_or_else(|| {
         let id = fields::text(record, "sourcedId");
-        let message = match name {
-            None => format!(
-                "the component resource '{id}' is no lesson: neither it nor its resource has a lessonType"
-            ),
-            Some(name) => {
-                format!("'{name}', the lessonType of '{id}', is none that can be worked through")
-            }
-        };
+        let message =
+            format!("'{name}', the lessonType of '{id}', is none that can be worked through");
         Problem::invalid("lesson", message)
     })
+}
+
+/// Whether the resources, each with its metadata, are QTI tests or banks: without a lessonType these make
+/// adaptive quizzes. Two statements at most.
+pub(crate) fn are_tests(tx: &mut Tx<'_>, resources: &[(&Object, &Object)]) -> Result<Vec<bool>> {
+    let said: Vec<Option<bool>> = resources.iter().map(|(_, metadata)| is_test(metadata)).collect();
+    let open = resources.iter().zip(&said).filter(|(_, said)| said.is_none());
+    let open: Vec<_> =
+        open.map(|((resource, metadata), _)| reference(resource, metadata)).collect();
+    let mut found = banks::questions(tx, &open)?.into_iter();
+    let is_found = |said: Option<bool>| {
+        said.unwrap_or_else(|| found.next().flatten().is_some())
+    };
+    Ok(said.into_iter().map(is_found).collect())
+}
+
+/// Whether metadata say that a resource is a QTI test or bank; none where what is stored decides.
+fn is_test(metadata: &Object) -> Option<bool> {
+    let is = |name: &str, words: &[&str]| {
+        let text = fields::text(metadata, name);
+        words.iter().any(|word| word.eq_ignore_ascii_case(text))
+    };
+    let sub_type = fields::text(metadata, "subType");
+    if !is("type", &["", "qti"]) || !is("subType", &["", "qti-test", "qti-test-bank"]) {
+        return Some(false);
+    }
+    (!sub_type.is_empty()).then_some(true)
+}
+
+/// The adaptive quiz that a component resource without a lessonType is. Errors: `Invalid` for one that is no
+/// lesson.
+fn unnamed_sort(
+    tx: &mut Tx<'_>,
+    id: &str,
+    resource: &Object,
+    metadata: &Object,
+) -> Result<LessonType> {
+    if are_tests(tx, &[(resource, metadata)])? == [true] {
+        return Ok(LessonType::Powerpath100);
+    }
+    let resource = fields::text(resource, "sourcedId");
+    let message = format!(
+        "the component resource '{id}' is no lesson: it has no lessonType, and its resource '{resource}' names no \
+         stored test or bank of questions; set its lessonType, or store the test that vendorResourceId or \
+         metadata.url names"
+    );
+    Err(Problem::invalid("lesson", message))
 }
 
 /// The XP that a lesson is worth.
@@ -144,12 +190,14 @@ pub(crate) fn in_use(
     id: &str,
     called: &str,
 ) -> Result<Object> {
-    fields::in_use(tx, kind, id).map_err(|problem| match problem.kind {
-        ProblemKind::NotFound => {
-            Problem::new(ProblemKind::NotFound, format!("there is no {called} '{id}'"))
-        }
-        _ => problem,
-    })
+    let problem = match fields::in_use(tx, kind, id) {
+        Err(problem) if problem.kind == ProblemKind::NotFound => problem,
+        found => return found,
+    };
+    match lyceum_roster::repository::find(tx, kind, id)? {
+        Some(_) => Err(problem),
+        None => Err(Problem::new(ProblemKind::NotFound, format!("there is no {called} '{id}'"))),
+    }
 }
 
 /// `adaptive` is the older name of the type whose questions follow the score.
@@ -169,26 +217,34 @@ pub(crate) fn grade(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|grade| grade.to_string()))
 }
 
-fn source(resource: &Object, metadata: &Object) -> Source {
+fn source(tx: &mut Tx<'_>, resource: &Object, metadata: &Object) -> Result<Source> {
     let children = metadata.get("resources").and_then(Value::as_array).into_iter().flatten();
     let children: Vec<String> = children
         .map(|child| child.as_str().unwrap_or_else(|| fields::id_in(child)).to_owned())
         .filter(|child| !child.is_empty())
         .collect();
     if !children.is_empty() {
-        return Source::Turns(children);
+        return Ok(Source::Turns(children));
     }
     let url = fields::text(metadata, "url");
     let tool = fields::text(metadata, "toolProvider");
     if url.is_empty() && !tool.is_empty() {
-        return Source::External(tool.to_owned());
+        return Ok(Source::External(tool.to_owned()));
     }
-    if fields::text(metadata, "subType") == "qti-test-bank" {
+    let sub_type = fields::text(metadata, "subType");
+    if sub_type == "qti-test-bank" {
         let end = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let own = fields::text(resource, "vendorResourceId");
-        return Source::Bank(if end.is_empty() { own } else { end }.to_owned());
+        return Ok(Source::Bank(if end.is_empty() { own } else { end }.to_owned()));
     }
-    Source::Test(reference(resource, metadata))
+    let reference = reference(resource, metadata);
+    if sub_type.is_empty()
+        && let [Some(Questions::Bank(bank))] =
+            banks::questions(tx, std::slice::from_ref(&reference))?.as_slice()
+    {
+        return Ok(Source::Bank(bank.clone()));
+    }
+    Ok(Source::Test(reference))
 }
 
 fn reference(resource: &Object, metadata: &Object) -> Reference {
@@ -209,7 +265,7 @@ impl Lesson {
             Source::Test(reference) => reference.clone(),
             Source::Bank(bank) => {
                 let turn =
-                    lyceum_assessment::banks::next(tx, bank, student, Some(i64::from(attempt)));
+                    banks::next(tx, bank, student, Some(i64::from(attempt)));
                 return turn.map(|turn| Some(turn.assessment_test));
             }
             Source::Turns(resources) => {

@@ -33,13 +33,14 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
+    /// A lesson whose component resource or resource says what sort it is.
     fn of(records: Placed) -> Result<Self> {
         let (own, resource) = (fields::of(&records.lesson)?, fields::of(&records.resource)?);
         let metadata = fields::metadata(&resource);
         Ok(Self {
             course: records.course.clone(),
             id: fields::text(&own, "sourcedId").to_owned(),
-            lesson_type: lesson::sort_of(&own, &metadata).ok(),
+            lesson_type: lesson::named_sort(&own, &metadata).unwrap_or_default(),
             base_xp: lesson::base_xp(&own, &metadata),
             subject: fields::text(&metadata, "subject").to_owned(),
             grades: grades(&metadata),
@@ -65,8 +66,29 @@ pub(crate) fn of_type(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Li
 /// The lessons of the courses, in the order of their making.
 pub(crate) fn of_courses(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Listed>> {
     let placed = repository::placed_in(tx, courses)?;
-    let listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
+    let mut listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
+    name_quizzes(tx, &mut listed)?;
     Ok(listed.into_iter().filter(|listed| listed.lesson_type.is_some()).collect())
+}
+
+/// Those that name no sort are adaptive quizzes where their resources are tests or banks.
+fn name_quizzes(tx: &mut Tx<'_>, listed: &mut [Listed]) -> Result<()> {
+    let mut unnamed = Vec::new();
+    for (at, lesson) in listed.iter().enumerate() {
+        let own = fields::of(&lesson.records.lesson)?;
+        let resource = fields::of(&lesson.records.resource)?;
+        let metadata = fields::metadata(&resource);
+        if lesson.lesson_type.is_none() && lesson::named_sort(&own, &metadata).is_ok() {
+            unnamed.push((at, resource, metadata));
+        }
+    }
+    let resources: Vec<_> =
+        unnamed.iter().map(|(_, resource, metadata)| (resource, metadata)).collect();
+    let are_tests = lesson::are_tests(tx, &resources)?;
+    for ((at, ..), _) in unnamed.iter().zip(are_tests).filter(|(_, is_test)| *is_test) {
+        listed[*at].lesson_type = Some(LessonType::Powerpath100);
+    }
+    Ok(())
 }
 
 /// A student's result in a lesson.

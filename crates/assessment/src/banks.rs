@@ -1,15 +1,17 @@
 //! Assessment banks: several variations of a test for one lesson, which take turns
 //! (docs/decisions/022).
 
+use std::collections::HashSet;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Page;
 use crate::body::{Object, text};
 use crate::repository::banks as repository;
+use crate::{Kind, Page, Reference};
 
 /// A bank as it is stored and shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -123,6 +125,32 @@ pub struct Turn {
     pub attempt: i64,
     /// The identifier of the test.
     pub assessment_test: String,
+}
+
+/// What a reference that may mean a test or a bank names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Questions {
+    /// The test with that identifier.
+    Test(String),
+    /// The bank with that identifier.
+    Bank(String),
+}
+
+/// What each of the references names of what is stored: a test, else a bank. Two statements.
+pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option<Questions>>> {
+    let names: Vec<&str> = references.iter().flat_map(Reference::names).collect();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tests = crate::repository::known(tx, Kind::Test, &names)?;
+    let banks = repository::known(tx, &names)?;
+    let of = |reference: &Reference| {
+        let stored = |known: &HashSet<String>| {
+            reference.names().into_iter().find_map(|name| known.get(name).cloned())
+        };
+        stored(&tests).map(Questions::Test).or_else(|| stored(&banks).map(Questions::Bank))
+    };
+    Ok(references.iter().map(of).collect())
 }
 
 /// Stores a new bank. Errors: `Invalid` for tests that are not there, `Conflict` where the

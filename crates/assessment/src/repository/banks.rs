@@ -1,5 +1,7 @@
 //! Assessment banks, and who was served what.
 
+use std::collections::HashSet;
+
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Param, Row, Sql, Tx, dialect};
 
@@ -27,6 +29,21 @@ fn read(row: &Row<'_>) -> Result<Bank> {
 pub(crate) fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Option<Bank>> {
     let sql = format!("SELECT {COLUMNS} FROM assessment_bank WHERE identifier = $1");
     tx.query_one(&sql, &[identifier.into()], read)
+}
+
+/// Which of the identifiers there are banks of.
+pub(crate) fn known(tx: &mut Tx<'_>, identifiers: &[&str]) -> Result<HashSet<String>> {
+    let sql = format!(
+        "SELECT identifier FROM assessment_bank WHERE {}",
+        dialect::is_one_of(tx.dialect(), "identifier", "$1")
+    );
+    let names = serde_json::to_string(identifiers).map_err(Problem::internal)?;
+    let mut known = HashSet::new();
+    tx.query(&sql, &[names.as_str().into()], |row| {
+        known.insert(row.text(0)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(known)
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Bank>, u64)> {
