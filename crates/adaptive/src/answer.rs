@@ -10,12 +10,28 @@ use serde_json::{Value, json};
 use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
 use crate::bank::Bank;
 use crate::engine::{self, Answer, Choice, Reason, stream};
+use crate::finalize::Finalized;
 use crate::input::Input;
 use crate::lesson::Lesson;
 use crate::logs::Read;
 use crate::question::{Draft, Wanted, drafts};
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, Policy, credit, gradebook};
+
+/// What a student is asked next.
+#[derive(Clone, Debug)]
+pub enum Next {
+    /// A question.
+    Asked(Asked),
+    /// Nothing: the attempt is complete.
+    Finished {
+        /// What it came to.
+        outcome: Finalized,
+        /// The question that was answered last, which clients that know of no end go on showing; none
+        /// where the attempt was completed without one.
+        last: Option<Draft>,
+    },
+}
 
 /// A question that is asked.
 #[derive(Clone, Debug)]
@@ -72,30 +88,35 @@ pub fn served(
     desk: &Desk<'_>,
     student: &str,
     lesson: &str,
-) -> Result<Option<Asked>> {
+) -> Result<Option<Next>> {
     let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
-    let Some((attempt, Some(open))) = repository::sitting(tx, student, &lesson.id)? else {
+    let Some((attempt, open)) = repository::sitting(tx, student, &lesson.id)? else {
         return Ok(None);
     };
     by_steps(attempt.lesson_type)?;
-    attempt.running()?;
+    if attempt.completed.is_some() {
+        return finished(tx, desk, &attempt).map(Some);
+    }
+    let Some(open) = open else { return Ok(None) };
     let bank = bank_of(tx, desk, &attempt)?;
-    asked(tx, desk, &attempt, &bank, open.question).map(Some)
+    let asked = asked(tx, desk, &attempt, &bank, open.question)?;
+    Ok(Some(Next::Asked(asked)))
 }
 
 /// The question that the student is asked: the one that was served and not answered, else the one that
 /// the engine chooses, which is served with that. A first attempt begins.
 ///
-/// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions;
-/// `Conflict` when the attempt is complete.
-pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Asked> {
+/// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions.
+pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Next> {
     let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
     let (attempt, open) = sitting(tx, desk, student, &lesson)?;
     by_steps(attempt.lesson_type)?;
-    attempt.running()?;
+    if attempt.completed.is_some() {
+        return finished(tx, desk, &attempt);
+    }
     let bank = bank_of(tx, desk, &attempt)?;
     if let Some(open) = open {
-        return asked(tx, desk, &attempt, &bank, open.question);
+        return asked(tx, desk, &attempt, &bank, open.question).map(Next::Asked);
     }
     let log = desk.memory.logs.get(tx, &attempt, &bank)?;
     let Some(choice) = choose(&attempt.policy(tx)?, &attempt, &bank, &log) else {
@@ -105,7 +126,24 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     let place = choice.question;
     serve(tx, desk, &attempt, &bank, choice)?;
     let asked = asked(tx, desk, &attempt, &bank, place)?;
-    Ok(Asked { log: Some(log), ..asked })
+    Ok(Next::Asked(Asked { log: Some(log), ..asked }))
+}
+
+/// What a complete attempt answers to whoever asks for its next question.
+fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Next> {
+    let outcome = Finalized::of(attempt);
+    let Some(entry) = log::entry(tx, attempt, attempt.answered - 1)? else {
+        return Ok(Next::Finished { outcome, last: None });
+    };
+    let bank = bank_of(tx, desk, attempt)?;
+    let wanted = Wanted {
+        place: entry.question as usize,
+        seed: variant_seed(attempt, entry.number),
+        answered: entry.answered.as_ref(),
+        is_told: true,
+    };
+    let last = drafts(tx, desk, attempt, &bank, &[wanted])?.pop();
+    Ok(Next::Finished { outcome, last })
 }
 
 /// The question at that place of the bank, which is the one that is asked.

@@ -6,7 +6,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use serde::Serialize;
 
-use crate::attempt::{Desk, Entry, bank_of, current};
+use crate::attempt::{Attempt, Desk, Entry, bank_of, current};
 use crate::bank::Bank;
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, credit, engine, gradebook, placement};
@@ -14,8 +14,8 @@ use crate::{LessonType, credit, engine, gradebook, placement};
 /// The questions without an answer that a refusal names at most.
 const UNANSWERED_SHOWN: usize = 5;
 
-/// That a lesson is finished.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What a finished attempt came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finalized {
     /// What sort of lesson it is.
@@ -24,6 +24,34 @@ pub struct Finalized {
     pub finalized: bool,
     /// The number of the attempt.
     pub attempt: u32,
+    /// 0 to 100.
+    pub score: f64,
+    /// The XP that it earned.
+    pub xp: Option<f64>,
+    /// The share of the lesson's XP that it earned.
+    pub multiplier: Option<f64>,
+    /// The percentage of right answers, cut to two decimals.
+    pub accuracy: f64,
+    /// The right answers.
+    pub correct_questions: u32,
+    /// The questions.
+    pub total_questions: u32,
+}
+
+impl Finalized {
+    pub(crate) fn of(attempt: &Attempt) -> Self {
+        Self {
+            lesson_type: attempt.lesson_type,
+            finalized: true,
+            attempt: attempt.number,
+            score: attempt.score,
+            xp: attempt.xp,
+            multiplier: attempt.multiplier,
+            accuracy: engine::accuracy(attempt.correct, attempt.total),
+            correct_questions: attempt.correct,
+            total_questions: attempt.total,
+        }
+    }
 }
 
 /// Finishes the attempt that the student is at: its answers are scored together. One that is finished
@@ -38,8 +66,9 @@ pub fn finalize(
     lesson: &str,
 ) -> Result<Finalized> {
     let (lesson, mut attempt) = current(tx, desk, student, lesson)?;
-    let done =
-        Finalized { lesson_type: attempt.lesson_type, finalized: true, attempt: attempt.number };
+    if attempt.completed.is_some() && lesson.tool_provider().is_none() {
+        return Ok(Finalized::of(&attempt));
+    }
     if attempt.lesson_type == LessonType::Powerpath100 {
         let message = "a powerpath-100 lesson is complete at score 100; go on with getNextQuestion";
         return Err(Problem::invalid("lesson", message));
@@ -49,9 +78,6 @@ pub fn finalize(
             "the lesson is taken at '{tool}'; its results are imported with importExternalTestAssignmentResults"
         );
         return Err(Problem::invalid("lesson", message));
-    }
-    if attempt.completed.is_some() {
-        return Ok(done);
     }
     let (bank, entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
     let last = latest(&entries);
@@ -67,7 +93,7 @@ pub fn finalize(
         .collect();
     let settled = placement::settle(tx, desk.now, student, &lesson, score)?;
     gradebook::write(tx, desk, &lesson, &attempt, &answers, settled.told())?;
-    Ok(done)
+    Ok(Finalized::of(&attempt))
 }
 
 fn count(number: usize) -> Result<u32> {

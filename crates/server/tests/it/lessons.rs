@@ -163,9 +163,13 @@ fn eleven_right_answers_complete_a_lesson_and_are_credited_once() {
         assert_eq!(seen["seenQuestions"].as_array().unwrap().len(), 11);
         let left = seen["remainingQuestionsPerDifficulty"].as_object().unwrap().values();
         assert_eq!(left.map(|n| n.as_u64().unwrap()).sum::<u64>(), 1);
-        let done: Value =
-            client.get("/adaptive/getNextQuestion?student=amy&lesson=steps").expect(409).json();
-        assert!(message(&done).contains("createNewAttempt"), "{done}");
+        let done = next(&client, "steps");
+        assert_eq!(done["finalized"], true, "{done}");
+        assert_eq!((&done["score"], &done["xp"]), (&json!(100.0), &json!(12.5)));
+        assert_eq!(done["question"]["id"], asked[10], "clients that know of no end show it with its result");
+        assert_eq!(done["question"]["correct"], true);
+        let ended = at(&client, "finalStudentAssessmentResponse", "steps", 200);
+        assert_eq!((&ended["score"], &ended["totalQuestions"]), (&json!(100.0), &json!(11)));
         answer(&client, "steps", &asked[0], "B", 409);
         server.restart();
         let client = server.client();
@@ -319,7 +323,11 @@ fn a_quiz_tells_what_was_right_when_it_is_finished() {
         assert!(going["questions"][0].get("correct").is_none(), "{going}");
         answer(&client, "quiz", "q3", "A", 200);
         let done = at(&client, "finalStudentAssessmentResponse", "quiz", 200);
-        assert_eq!(done, json!({"lessonType": "quiz", "finalized": true, "attempt": 1}));
+        let expected = json!({
+            "lessonType": "quiz", "finalized": true, "attempt": 1, "score": 66.66, "xp": 0.0,
+            "multiplier": 0.0, "accuracy": 66.66, "correctQuestions": 2, "totalQuestions": 3,
+        });
+        assert_eq!(done, expected, "every finalise answers the score");
         assert_eq!(at(&client, "finalStudentAssessmentResponse", "quiz", 200), done);
         let told = progress(&client, "quiz");
         assert_eq!((&told["score"], &told["accuracy"]), (&json!(66.66), &json!(66.66)));

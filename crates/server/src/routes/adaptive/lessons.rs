@@ -6,7 +6,8 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
 use lyceum_adaptive::answer::Given;
 use lyceum_adaptive::attempt::{self, Asked, Desk};
-use lyceum_adaptive::question::Question;
+use lyceum_adaptive::finalize::Finalized;
+use lyceum_adaptive::question::{Draft, Question};
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{answer, finalize, progress};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -24,8 +25,8 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         of_query(get("/getNextQuestion", AdaptiveRead, next))
             .named("getNextQuestion")
-            .says("The question that a student is asked next in a lesson of type powerpath-100, by the score so far. Asked again before an answer, it is the same.")
-            .answers(200, "The question.", schema::next()),
+            .says("The question that a student is asked next in a lesson of type powerpath-100, by the score so far. Asked again before an answer, it is the same. At score 100 the attempt is finalized, and the question is the one that was answered last, with its result.")
+            .answers(200, "The question, or what the finished attempt came to.", schema::next()),
         put("/updateStudentQuestionResponse", AdaptiveWrite, answered)
             .named("updateStudentQuestionResponse")
             .says("Takes a student's answer to a question. In a lesson of type powerpath-100 it is scored at once; in one that is shown whole, when that is finished. The same answer sent again changes nothing.")
@@ -33,9 +34,9 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "What came of it.", schema::answered()),
         post("/finalStudentAssessmentResponse", AdaptiveWrite, finalized)
             .named("finalStudentAssessmentResponse")
-            .says("Finishes a lesson that is shown whole: its answers are scored together.")
+            .says("Finishes a lesson that is shown whole: its answers are scored together. Sent again it answers the same.")
             .reads(schema::student_and_lesson())
-            .answers(200, "It is finished.", schema::finalized()),
+            .answers(200, "What the attempt came to.", schema::finalized()),
         of_query(get("/getAssessmentProgress", AdaptiveRead, progressed))
             .named("getAssessmentProgress")
             .says("How far a student is in a lesson: questions, answers, score. What was right in a lesson that is shown whole is told when it is finished. A first attempt begins with it.")
@@ -128,31 +129,54 @@ fn attempt_asked(context: &Context) -> Result<Option<u32>> {
 #[derive(Serialize)]
 struct Next {
     score: f64,
+    finalized: bool,
     question: Question,
+}
+
+/// The end of an attempt.
+#[derive(Serialize)]
+struct Finished {
+    #[serde(flatten)]
+    outcome: Finalized,
+    question: Option<Question>,
 }
 
 async fn next(context: Context) -> Result<Answer> {
     let Asked { student, lesson } = asked(&context)?;
     let (who, what) = (student.clone(), lesson.clone());
     let served = read(&context, move |tx, desk| answer::served(tx, desk, &who, &what)).await?;
-    let asked = match served {
-        Some(asked) => asked,
+    let next = match served {
+        Some(next) => next,
         None => {
             let work =
                 move |tx: &mut Tx<'_>, desk: &Desk<'_>| answer::next(tx, desk, &student, &lesson);
             write(&context, work).await?
         }
     };
-    let answer::Asked { score, question, log } = asked;
-    let app = context.app.clone();
-    if let Some(log) = log {
-        app.lessons.keep(log);
+    match next {
+        answer::Next::Asked(answer::Asked { score, question, log }) => {
+            if let Some(log) = log {
+                context.app.lessons.keep(log);
+            }
+            let question = shown(&context, question).await?;
+            Ok(Answer::of(&Next { score, finalized: false, question }))
+        }
+        answer::Next::Finished { outcome, last } => {
+            let question = match last {
+                Some(last) => Some(shown(&context, last).await?),
+                None => None,
+            };
+            Ok(Answer::of(&Finished { outcome, question }))
+        }
     }
-    let question = match question.is_ready() {
-        true => question.shown(&app.lessons)?,
-        false => apart(move || question.shown(&app.lessons)).await?,
-    };
-    Ok(Answer::of(&Next { score, question }))
+}
+
+async fn shown(context: &Context, question: Draft) -> Result<Question> {
+    let app = context.app.clone();
+    match question.is_ready() {
+        true => question.shown(&app.lessons),
+        false => apart(move || question.shown(&app.lessons)).await,
+    }
 }
 
 async fn answered(context: Context) -> Result<Answer> {

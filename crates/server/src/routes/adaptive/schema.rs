@@ -54,7 +54,10 @@ fn question() -> Value {
 }
 
 pub(super) fn next() -> Value {
-    object(&["score", "question"], json!({ "score": number(), "question": question() }))
+    let mut schema = finalized();
+    schema["required"] = json!(["score", "finalized", "question"]);
+    schema["properties"]["question"] = or_null(question());
+    schema
 }
 
 pub(super) fn answered() -> Value {
@@ -87,8 +90,28 @@ pub(super) fn answered() -> Value {
 
 pub(super) fn finalized() -> Value {
     object(
-        &["lessonType", "finalized", "attempt"],
-        json!({ "lessonType": lesson_type(), "finalized": { "type": "boolean" }, "attempt": whole() }),
+        &[
+            "lessonType",
+            "finalized",
+            "attempt",
+            "score",
+            "xp",
+            "multiplier",
+            "accuracy",
+            "correctQuestions",
+            "totalQuestions",
+        ],
+        json!({
+            "lessonType": lesson_type(),
+            "finalized": { "type": "boolean" },
+            "attempt": whole(),
+            "score": number(),
+            "xp": or_null(number()),
+            "multiplier": or_null(number()),
+            "accuracy": number(),
+            "correctQuestions": whole(),
+            "totalQuestions": whole(),
+        }),
     )
 }
 
