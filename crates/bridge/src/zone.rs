@@ -114,10 +114,19 @@ impl Range {
                 None => Timestamp::from_milliseconds(instant("endDate", text)?.milliseconds() + 1),
             };
         }
-        if range.to < range.from {
-            return Err(Problem::invalid("endDate", "the end is before the start"));
+        let day = |bound: Option<&str>| bound.and_then(parse_date);
+        // A day that its zone left out is empty, and no mistake.
+        let is_reversed = match (day(start), day(end)) {
+            (Some(first), Some(last)) => last < first,
+            _ => range.to <= range.from,
+        };
+        match (start, end) {
+            (Some(start), Some(end)) if is_reversed => Err(Problem::invalid(
+                "endDate",
+                format!("must not be before startDate: got {end}, which is before {start}"),
+            )),
+            _ => Ok(range),
         }
-        Ok(range)
     }
 
     /// The week, Monday to Sunday in the zone, that holds an instant or a day.

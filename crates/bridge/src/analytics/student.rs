@@ -16,12 +16,33 @@ pub enum Who<'a> {
     Id(&'a str),
     /// By e-mail, letters A-Z alike in both cases; of several users with one, the first created.
     Email(&'a str),
+    /// By both, which must agree.
+    Both {
+        /// The sourcedId.
+        id: &'a str,
+        /// The e-mail address.
+        email: &'a str,
+    },
 }
 
-/// The student's record. Errors: `NotFound`.
+/// The student's record. Errors: `NotFound`; `Invalid` where the e-mail address is not that of the sourcedId.
 pub(super) fn find(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Object> {
     match who {
         Who::Id(id) => fields::in_use(tx, &USER, id),
+        Who::Both { id, email } => {
+            let user = fields::in_use(tx, &USER, id)?;
+            let own = fields::text(&user, "email");
+            // The address of nobody contradicts a student who has none.
+            if own.eq_ignore_ascii_case(email)
+                || own.is_empty() && repository::first_user_with_email(tx, email)?.is_none()
+            {
+                return Ok(user);
+            }
+            let message = format!(
+                "must be the address of the student '{id}': got {email}; send one of the two"
+            );
+            Err(Problem::invalid("email", message))
+        }
         Who::Email(email) => {
             let first = repository::first_user_with_email(tx, email)?.ok_or_else(|| {
                 let says = format!("Unknown Object: no user has the e-mail address '{email}'");

@@ -7,6 +7,8 @@ use lyceum_core::time::Timestamp;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
 
+use crate::enrolling::{post, schools, user};
+
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 
 fn prepare(server: &TestServer) {
@@ -156,5 +158,62 @@ fn a_user_of_an_application_is_counted_once() {
         }
         let metrics = client.get("/bridge/applicationMetrics/Abacus").expect(200).json::<Value>();
         assert_eq!(metrics["data"]["totalUsers"], 2, "{metrics}");
+    });
+}
+
+#[test]
+fn a_range_that_ends_before_it_starts_is_refused() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        user(&client, "ann", "student", &["03"], "s");
+        let path = "/bridge/analytics/activity?studentId=ann";
+        for (start, end) in [
+            ("2026-01-16", "2026-01-15"),
+            ("2026-01-15T08:00:00.001Z", "2026-01-15T08:00:00Z"),
+            ("2026-01-16", "2026-01-15T23:59:59.999Z"),
+        ] {
+            let refused: Value = client
+                .get(&format!("{path}&startDate={start}&endDate={end}"))
+                .expect(422)
+                .json();
+            assert_eq!(refused["imsx_error_details"][0]["path"], "endDate", "{refused}");
+        }
+        client.get(&format!("{path}&startDate=2026-01-15&endDate=2026-01-15")).expect(200);
+        client
+            .get(&format!("{path}&startDate=2026-01-15T08:00:00Z&endDate=2026-01-15T08:00:00Z"))
+            .expect(200);
+        // Samoa left out the 30th of December 2011.
+        client
+            .get(&format!("{path}&startDate=2011-12-30&endDate=2011-12-30&timezone=Pacific/Apia"))
+            .expect(200);
+    });
+}
+
+#[test]
+fn an_address_that_is_not_the_students_is_refused() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        for id in ["ann", "bob", "cat"] {
+            let email = (id != "cat").then(|| format!("{id}@example.org"));
+            let user = json!({"user": {
+                "sourcedId": id, "enabledUser": true, "givenName": id, "familyName": "X", "email": email,
+                "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}],
+            }});
+            post(&client, &format!("{ROSTERING}/users"), &user, 201);
+        }
+        for path in [
+            "/bridge/analytics/activity?startDate=2026-01-15&endDate=2026-01-16",
+            "/bridge/analytics/facts/weekly?weekDate=2026-01-15",
+        ] {
+            client.get(&format!("{path}&studentId=ann&email=ANN@example.org")).expect(200);
+            client.get(&format!("{path}&studentId=cat&email=cat@example.org")).expect(200);
+            for (id, email) in [("ann", "bob@example.org"), ("ann", "x@example.org"), ("cat", "bob@example.org")] {
+                let refused: Value =
+                    client.get(&format!("{path}&studentId={id}&email={email}")).expect(422).json();
+                assert_eq!(refused["imsx_error_details"][0]["path"], "email", "{refused}");
+            }
+        }
     });
 }

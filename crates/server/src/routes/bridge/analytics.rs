@@ -103,25 +103,29 @@ impl Asked {
     }
 }
 
-/// Who is asked for.
-enum Whom {
-    Id(String),
-    Email(String),
+/// The student who is asked for, by one name or by two that must agree.
+struct Whom {
+    id: Option<String>,
+    email: Option<String>,
 }
 
 impl Whom {
     fn read(context: &Context) -> Result<Self> {
-        let id = parameter(context, "studentId").map(|id| Self::Id(id.into_owned()));
-        let email = || parameter(context, "email").map(|email| Self::Email(email.into_owned()));
-        id.or_else(email).ok_or_else(|| {
-            Problem::invalid("studentId", "send 'studentId' or 'email' to say who is meant")
-        })
+        let [id, email] =
+            ["studentId", "email"].map(|name| parameter(context, name).map(Cow::into_owned));
+        match (&id, &email) {
+            (None, None) => {
+                Err(Problem::invalid("studentId", "is required; email can be sent in its place"))
+            }
+            _ => Ok(Self { id, email }),
+        }
     }
 
     fn who(&self) -> Who<'_> {
-        match self {
-            Self::Id(id) => Who::Id(id),
-            Self::Email(email) => Who::Email(email),
+        match (&self.id, &self.email) {
+            (Some(id), Some(email)) => Who::Both { id, email },
+            (Some(id), None) => Who::Id(id),
+            (None, email) => Who::Email(email.as_deref().unwrap_or_default()),
         }
     }
 }
@@ -180,8 +184,8 @@ fn zoned(route: Route) -> Route {
 
 fn student(route: Route) -> Route {
     route
-        .param(Place::Query, "studentId", text(), "The student's sourcedId; outweighs the e-mail.")
-        .param(Place::Query, "email", text(), "The student's e-mail address.")
+        .param(Place::Query, "studentId", text(), "The student's sourcedId.")
+        .param(Place::Query, "email", text(), "The student's e-mail address; beside studentId it must be that student's.")
 }
 
 fn text() -> Value {
