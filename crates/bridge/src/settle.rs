@@ -1,6 +1,6 @@
 //! What is due for users, and doing it: enrollments of an earlier school year go on in this one, and
 //! subject tracks enroll. Both run when a user's enrollments are read or changed, when a track is
-//! put, and for everybody from time to time (docs/decisions/019, docs/decisions/020).
+//! put or a user is written, and for everybody from time to time (docs/decisions/019, docs/decisions/020).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,6 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, ProblemKind, Result, limits};
 use lyceum_roster::default_class::{self, SchoolYear};
 use lyceum_roster::fields;
+use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
 use lyceum_roster::record::{Object, Record, Stamp};
 use lyceum_roster::repository as roster;
@@ -65,6 +66,26 @@ pub fn settle(tx: &mut Tx<'_>, now: Timestamp, who: &Who, after: i64) -> Result<
     let (users, _) = page(tx, who, after)?;
     let due = due(tx, now, &users)?;
     perform(tx, now, &due)
+}
+
+/// Enrolls users whose records were just written where tracks lead them. Without a track in their grades
+/// that is one statement, and none for users who are no students; records of other kinds lead nowhere.
+pub fn written(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, records: &[Object]) -> Result<()> {
+    if kind.one != USER.one {
+        return Ok(());
+    }
+    let most = usize::try_from(limits::SETTLE_PAGE_RECORDS).unwrap_or(usize::MAX);
+    let led = |user: &&Object| fields::is_in_use(user) && Student::of(user).learns;
+    let students: Vec<Object> = records.iter().filter(led).cloned().collect();
+    for students in students.chunks(most) {
+        let grades: Vec<String> =
+            students.iter().flat_map(|user| Student::of(user).grades).collect();
+        if !repository::tracks_of_grades(tx, grades.iter())?.is_empty() {
+            let due = due(tx, now, students)?;
+            perform(tx, now, &due)?;
+        }
+    }
+    Ok(())
 }
 
 fn page(tx: &mut Tx<'_>, who: &Who, after: i64) -> Result<(Vec<Object>, Option<i64>)> {

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use lyceum_blob::{Blobs, Digest};
+use lyceum_bridge::settle::Who;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::csv::{self, Options, Report};
@@ -18,6 +19,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::apart::apart;
+use crate::routes::bridge::settled;
 use crate::state::App;
 
 /// What this server knows of imports: how far the one is that it works on.
@@ -80,6 +82,10 @@ async fn next(app: &App) -> Result<bool> {
     let now = app.clock.now();
     match done {
         Ok(Read { report, rejects, noted }) => {
+            if import.state != State::Checking {
+                // Students who came with the file are enrolled by tracks at once.
+                settled(app, &Who::Everybody).await?;
+            }
             let mut report = serde_json::to_value(&report).map_err(Problem::internal)?;
             report["noted"] = noted.to_string().into();
             app.db

@@ -99,12 +99,31 @@ fn tracks_enroll_by_subject_and_grade() {
             (none.clone(), none.clone())
         );
 
-        // A student who comes later, or comes into the grade.
+        // A student who comes later, or comes into the grade, is enrolled with that.
+        let listed = |id: &str| {
+            let filter = format!("{ROSTERING}/enrollments?filter=user.sourcedId='{id}'");
+            get(&client, &filter)["totalCount"].clone()
+        };
         user(&client, "cat", "student", &["03"], "t");
+        assert_eq!(listed("cat"), 1, "nobody has read anything through the bridge");
+        user(&client, "eva", "student", &["05"], "t");
+        assert_eq!(listed("eva"), 0);
+        let moved = json!({"user": {"sourcedId": "eva", "enabledUser": true, "givenName": "eva",
+            "familyName": "X", "grades": ["3"],
+            "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "t"}}]}});
+        client.put(&format!("{ROSTERING}/users/eva")).json(&moved).expect(200);
+        assert_eq!(listed("eva"), 1);
+        let line = json!({"sourcedId": "flo", "enabledUser": true, "givenName": "F", "familyName": "L",
+            "grades": ["03"],
+            "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}]});
+        let bulk = format!("{ROSTERING}/users/bulk");
+        client.post(&bulk).body("application/x-ndjson", line.to_string()).expect(200);
+        assert_eq!(listed("flo"), 1);
         assert_eq!(courses(&client, "cat"), ["math"]);
         assert_eq!(enrollments(&client, "cat")[0]["school"]["id"], "t", "at the student's school");
         let grade = json!({"user": {"grades": ["3"]}});
         client.patch(&format!("{ROSTERING}/users/bob")).json(&grade).expect(200);
+        assert_eq!(listed("bob"), 1);
         assert_eq!(courses(&client, "bob"), ["math"]);
 
         // Unenrolling lasts, also when the same track is put again.

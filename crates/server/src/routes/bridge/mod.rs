@@ -7,7 +7,7 @@ mod schema;
 mod tracks;
 mod users;
 
-pub(crate) use tracks::keep_settled;
+pub(crate) use tracks::{keep_settled, settled};
 
 use crate::render::Rendering;
 use crate::route::Area;

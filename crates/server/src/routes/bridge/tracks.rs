@@ -66,7 +66,7 @@ async fn deleted(context: Context) -> Result<Answer> {
 }
 
 /// Does what is due, page by page; pages for which nothing is due are only read.
-async fn settled(app: &App, who: &Who) -> Result<()> {
+pub(crate) async fn settled(app: &App, who: &Who) -> Result<()> {
     let now = app.clock.now();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let mut after = 0;

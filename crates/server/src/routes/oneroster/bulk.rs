@@ -2,9 +2,14 @@
 
 use axum::body::Body;
 use axum::http::HeaderValue;
+use lyceum_bridge::settle;
 use lyceum_core::{Problem, ProblemKind, Result, json, limits};
 use lyceum_roster::bulk::{self, Outcome};
 use lyceum_roster::collections::Collection;
+use lyceum_roster::fields;
+use lyceum_roster::kinds::USER;
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::scopes::{Does, access};
@@ -47,8 +52,17 @@ async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
     let atomic = context.asked_as("atomic", "must be 'true' or 'false'")?.unwrap_or(true);
     let rules = write::rules(&context, collection);
     let lines = lines(&context, collection)?;
-    let outcomes =
-        context.app.db.write(move |tx| bulk::load(tx, collection, &lines, atomic, &rules)).await?;
+    let load = move |tx: &mut Tx<'_>| {
+        let outcomes = bulk::load(tx, collection, &lines, atomic, &rules)?;
+        if collection.kind.one == USER.one {
+            let taken = outcomes.iter().filter(|outcome| outcome.result.is_ok());
+            let ids = taken.filter_map(|outcome| outcome.sourced_id.as_deref());
+            let users: Vec<Object> = fields::of_all(tx, &USER, ids)?.into_values().collect();
+            settle::written(tx, rules.now, collection.kind, &users)?;
+        }
+        Ok(outcomes)
+    };
+    let outcomes = context.app.db.write(load).await?;
     let mut body = String::new();
     for outcome in &outcomes {
         body.push_str(&told(outcome).to_string());

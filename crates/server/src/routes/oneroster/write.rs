@@ -1,14 +1,18 @@
 //! POST, PUT, PATCH and DELETE.
 
 use axum::http::{Method, StatusCode, header};
+use lyceum_bridge::settle;
 use lyceum_core::text::segment;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{self, Collection};
+use lyceum_roster::fields;
 use lyceum_roster::kind::Service;
+use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
 use lyceum_roster::repository::{Outcome, Put};
 use lyceum_roster::write as roster;
+use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::respond;
@@ -180,7 +184,11 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
     let created = context
         .app
         .db
-        .write(move |tx| roster::create(tx, collection, object.clone(), &rules))
+        .write(move |tx| {
+            let created = roster::create(tx, collection, object.clone(), &rules)?;
+            settle_written(tx, collection, &rules, &created.put)?;
+            Ok(created)
+        })
         .await?;
     let status = match created.put.outcome {
         Outcome::Created => StatusCode::CREATED,
@@ -199,6 +207,19 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
             header::LOCATION,
             location(&context, collection, &created.pair.allocated_sourced_id),
         ))
+}
+
+/// Does what follows for a user from a written record: tracks enroll students when they are added.
+fn settle_written(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    rules: &roster::Rules,
+    put: &Put,
+) -> Result<()> {
+    if put.outcome == Outcome::Unchanged || collection.kind.one != USER.one {
+        return Ok(());
+    }
+    settle::written(tx, rules.now, collection.kind, &[fields::of(&put.stored)?])
 }
 
 fn location(context: &Context, collection: Collection, id: &str) -> String {
@@ -220,7 +241,9 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
         .app
         .db
         .write(move |tx| {
-            roster::put(tx, collection, &id, object.clone(), expected, upserts, &rules)
+            let put = roster::put(tx, collection, &id, object.clone(), expected, upserts, &rules)?;
+            settle_written(tx, collection, &rules, &put)?;
+            Ok(put)
         })
         .await?;
     answer_put(&context, collection, &rules, &put)
@@ -260,7 +283,11 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
     let put = context
         .app
         .db
-        .write(move |tx| roster::patch(tx, collection, &id, &patch, expected, &rules))
+        .write(move |tx| {
+            let put = roster::patch(tx, collection, &id, &patch, expected, &rules)?;
+            settle_written(tx, collection, &rules, &put)?;
+            Ok(put)
+        })
         .await?;
     let shown = shown(&context.app, rules.dialect, collection, &put)?;
     Ok(Answer::json(shown).header(header::ETAG, etag::tag(put.stored.version)))
