@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use lyceum_adaptive::engine::{Answer, Bank, Log, Question, next, stream};
+use lyceum_adaptive::engine::{Answer, Bank, Log, Question, WHOLE, next, stream};
 use lyceum_adaptive::{Difficulty, LessonType, Policy};
 use lyceum_core::random::Stream;
 
@@ -48,7 +48,8 @@ pub(super) fn next_question(options: &Options) -> Result<Finding> {
             times.push(begun.elapsed());
             let question = choice.context("the bank has questions")?.question;
             let correct = random.below(2) == 1;
-            log.answers.push(Answer { question, correct, score: f64::from(u8::from(correct)) });
+            let (score, share) = (f64::from(u8::from(correct)), Some(u32::from(correct) * WHOLE));
+            log.answers.push(Answer { question, correct, score, share });
             if lyceum_adaptive::engine::score_of(&policy, &log.answers) == 100 {
                 break;
             }

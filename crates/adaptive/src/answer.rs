@@ -1,6 +1,6 @@
 //! The next question of a lesson, and answers to questions.
 
-use lyceum_assessment::{full_score, respond};
+use lyceum_assessment::respond;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
 use crate::bank::Bank;
-use crate::engine::{self, Answer, Choice, Reason, stream};
+use crate::engine::{self, Answer, Choice, Reason, WHOLE, stream};
 use crate::finalize::Finalized;
 use crate::input::Input;
 use crate::lesson::Lesson;
@@ -226,10 +226,18 @@ fn serve_ahead(
     }
 }
 
-/// The seed of a question's variant: by its number in the log where questions come one by one, by its
-/// place where a test is shown whole. It is sent as a JSON number that every client can hold.
+/// How the seeds of questions follow from that of their attempt, in attempts that begin now.
+pub(crate) const SEEDING: i64 = 1;
+
+/// The seed of what varies in a question, such as the order of its choices: by its number in the log where
+/// questions come one by one, by its place where a test is shown whole. It is sent as a JSON number that
+/// every client can hold. Attempts of before [`SEEDING`] 1 keep the seed that all of their questions share.
 pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
-    attempt.seed.wrapping_add(number.cast_unsigned()) >> 12
+    let number = number.cast_unsigned();
+    match attempt.seeding {
+        0 => attempt.seed.wrapping_add(number) >> 12,
+        _ => engine::mixed(attempt.seed, number) >> 12,
+    }
 }
 
 /// Whose answer to which question of which lesson a request is.
@@ -313,25 +321,25 @@ fn stepped(
     let policy = attempt.policy(tx)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
     let before = attempt.score as u8;
-    answered.points = engine::score_after(&policy, before, answered.correct);
+    answered.points = engine::score_after(&policy, before, answered.share);
     let answer = Answer {
         question: u32::try_from(place).map_err(Problem::internal)?,
         correct: answered.correct,
         score: answered.score,
+        share: answered.share,
     };
     let log = desk.memory.logs.get(tx, &attempt, bank)?.and(answer);
     attempt.answered += 1;
-    attempt.total += 1;
-    attempt.correct += u32::from(answered.correct);
+    attempt.count(attempt.counts().and(answered.share));
     attempt.score = f64::from(answered.points);
     log::answer(tx, &attempt, number, &answered)?;
     if answered.points == 100 {
-        let counts = (attempt.score, attempt.correct, attempt.total);
-        credit::complete(tx, desk, lesson, &mut attempt, counts)?;
+        let (score, counts) = (attempt.score, attempt.counts());
+        credit::complete(tx, desk, lesson, &mut attempt, score, counts)?;
     } else {
         serve_ahead(tx, desk, &policy, (&attempt, bank), &log)?;
     }
-    repository::update(tx, &attempt)?;
+    repository::update(tx, &attempt, desk.now)?;
     let asked = (question.as_str(), bank.items[place].title.as_str());
     let results = Some(gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?);
     Ok(Told { attempt, question: question.clone(), answered, results, log: Some(log) })
@@ -382,15 +390,28 @@ fn scored(
     }
     answer.insert("seed".into(), seed.into());
     let scored = respond(&item, &answer)?;
+    let pending = scored.needs_manual_scoring;
+    let share = (!pending).then(|| millionths(scored.share()));
     Ok(Answered {
         at: desk.now,
         responses: given(body),
-        // A sum of parts may miss the whole by the last bit.
-        correct: scored.score >= full_score(&item, seed) - 1e-9,
+        correct: share == Some(WHOLE),
         score: scored.score,
+        share,
+        pending,
         points: 0,
         result: serde_json::to_value(&scored).map_err(Problem::internal)?,
     })
+}
+
+/// A share of the full score, from 0 to 1, in millionths. What is not the whole never becomes it.
+pub(crate) fn millionths(share: f64) -> u32 {
+    if share >= 1.0 {
+        return WHOLE;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1")]
+    let part = (share.max(0.0) * f64::from(WHOLE)).round() as u32;
+    part.min(WHOLE - 1)
 }
 
 /// What is answered to an answer that was taken, as JSON. In a lesson that is shown whole, whether it was
@@ -414,7 +435,7 @@ pub fn reply(told: Told) -> Result<String> {
         lesson_type: attempt.lesson_type,
         powerpath_score: attempt.score,
         response_result,
-        accuracy: engine::accuracy(attempt.correct, attempt.total),
+        accuracy: attempt.accuracy(),
         correct_questions: attempt.correct,
         total_questions: attempt.total,
         xp: attempt.xp,
@@ -459,7 +480,7 @@ fn whole(
         answered: None,
     };
     attempt.answered += 1;
-    repository::update(tx, &attempt)?;
+    repository::update(tx, &attempt, desk.now)?;
     log::append(tx, &attempt, &entry)?;
     log::answer(tx, &attempt, entry.number, &answered)?;
     Ok(Told { attempt, question: entry.item, answered, results: None, log: None })

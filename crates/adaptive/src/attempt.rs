@@ -15,13 +15,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::bank::Bank;
-use crate::engine::{Log, Reason};
+use crate::engine::{self, Counts, Log, Reason};
 use crate::input::Input;
 use crate::lesson::{self, Lesson};
 use crate::logs::Read;
 use crate::memory::Memory;
 use crate::repository::{attempts as repository, external, log};
-use crate::{LessonType, Policy, credit, gradebook, policies};
+use crate::{LessonType, Policy, credit, gradebook, policies, test_out};
 
 /// What lessons need beside a transaction.
 #[derive(Clone, Copy)]
@@ -68,14 +68,22 @@ pub struct Attempt {
     pub score: f64,
     /// The right answers so far; of a test that is shown whole only when it is complete.
     pub correct: u32,
-    /// The answers so far; of a test that is shown whole its questions, when it is complete.
+    /// The scored answers so far; of a test that is shown whole its scored questions, when it is complete.
     pub total: u32,
+    /// The shares of the full score that those reached together, in millionths.
+    pub earned: u64,
+    /// The answers that wait for a person.
+    pub pending: u32,
     /// What it earned, once it is complete.
     pub xp: Option<f64>,
     /// The share of the lesson's XP, once it is complete.
     pub multiplier: Option<f64>,
     /// Whether it mastered the lesson.
     pub mastered: bool,
+    /// The units that it mastered and no attempt before it.
+    pub units: u32,
+    /// How the seeds of its questions follow from its own: [`crate::answer::SEEDING`] of its release.
+    pub seeding: i64,
     /// When it began.
     pub started: Timestamp,
     /// When it was complete.
@@ -133,6 +141,12 @@ pub struct Answered {
     pub correct: bool,
     /// What the item's own scoring said.
     pub score: f64,
+    /// The share of the full score, in millionths; none while a person has to score it.
+    #[serde(skip)]
+    pub share: Option<u32>,
+    /// Whether a person has to score it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pending: bool,
     /// The score of the attempt afterwards.
     pub points: u8,
 }
@@ -159,10 +173,32 @@ impl Attempt {
     /// How far it is, in the words of OneRoster's `scoreStatus`.
     pub fn score_status(&self) -> &'static str {
         match (self.completed, self.answered) {
-            (Some(_), _) => "fully graded",
+            (Some(_), _) if !self.is_pending() => "fully graded",
             (None, 0) => "not submitted",
-            (None, _) => "partially graded",
+            _ => "partially graded",
         }
+    }
+
+    /// Whether it was finished and waits for a person to score answers; one that goes by steps does not wait.
+    pub fn is_pending(&self) -> bool {
+        self.pending > 0 && self.completed.is_some() && self.xp.is_none()
+    }
+
+    /// What its answers came to.
+    pub fn counts(&self) -> Counts {
+        let Self { earned, correct, total, pending, .. } = *self;
+        Counts { earned, correct, total, pending }
+    }
+
+    /// Takes over what its answers came to.
+    pub(crate) fn count(&mut self, counts: Counts) {
+        let Counts { earned, correct, total, pending } = counts;
+        (self.earned, self.correct, self.total, self.pending) = (earned, correct, total, pending);
+    }
+
+    /// The percentage of the full score so far, cut to two decimals.
+    pub fn accuracy(&self) -> f64 {
+        engine::accuracy(&self.counts())
     }
 
     /// As clients read it.
@@ -197,13 +233,16 @@ impl Attempt {
     pub(crate) fn running(&self) -> Result<()> {
         match self.completed {
             None => Ok(()),
-            Some(_) => Err(Problem::new(
-                ProblemKind::Conflict,
-                format!(
-                    "attempt {} of the lesson '{}' is complete; begin another with createNewAttempt",
-                    self.number, self.lesson
-                ),
-            )),
+            Some(_) => {
+                let next = match self.lesson_type {
+                    LessonType::TestOut => "a test-out is taken once, resetAttempt opens it again",
+                    _ => "begin another with createNewAttempt",
+                };
+                let (number, lesson) = (self.number, &self.lesson);
+                let message =
+                    format!("attempt {number} of the lesson '{lesson}' is complete; {next}");
+                Err(Problem::new(ProblemKind::Conflict, message))
+            }
         }
     }
 }
@@ -313,7 +352,8 @@ fn begin(
     Ok((begun, bank))
 }
 
-/// The seed of an attempt: whoever knows what it is made of knows its lots, and nobody else needs to.
+/// The seed of an attempt is a hash of what it is given, so that its draws are reproducible and not
+/// predictable from outside.
 fn seed(parts: &[&str]) -> u64 {
     let digest = Sha256::digest(parts.join("\n").as_bytes());
     u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
@@ -323,7 +363,8 @@ fn seed(parts: &[&str]) -> u64 {
 /// [`crate::Memory::keep`] once the attempt is durable.
 pub type Begun = (Attempt, Option<Read>);
 
-/// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs.
+/// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs, and for a test-out,
+/// which is taken once.
 pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Begun> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let last = repository::last(tx, student, &lesson.id)?;
@@ -335,6 +376,9 @@ pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> 
                 last.number, lesson.id
             ),
         ));
+    }
+    if last.is_some() && lesson.lesson_type == LessonType::TestOut {
+        return Err(test_out::taken(student, &lesson.id));
     }
     let most = limits::LESSON_ATTEMPT_MAX_COUNT;
     if last.as_ref().is_some_and(|last| last.number >= most) {
@@ -365,6 +409,11 @@ pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> R
     let answers = log::entries(tx, &former)?;
     gradebook::take_back_answers(tx, desk, &former, &answers)?;
     credit::take_back(tx, desk, &former)?;
+    if lesson.tool_provider().is_some() {
+        // Else the result from the tool would finish the new round at once.
+        external::forget(tx, student, &lesson.id)?;
+        gradebook::take_back_results(tx, desk, &former)?;
+    }
     repository::begin_anew(tx, &former)?;
     let attempt = at(tx, desk, student, &lesson)?;
     gradebook::write(tx, desk, &lesson, &attempt, &[], &[])

@@ -12,39 +12,54 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::attempt::{Attempt, Desk};
+use crate::engine::Counts;
 use crate::lesson::Lesson;
 use crate::repository::attempts;
-use crate::{engine, gradebook};
+use crate::{LessonType, engine, gradebook, test_out};
 
 /// The client in whose name the events of lessons stand in the log.
 const CLIENT: &str = "lyceum";
 const NAMESPACE: Uuid = Uuid::from_u128(0x1d5a_b7a2_6e34_4c9b_8a17_e2f4_90cd_3b66);
 
-/// Completes an attempt: `correct` of `total` answers were right, the score is 0 to 100.
+/// Completes an attempt that came to this; the score is 0 to 100.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     lesson: &Lesson,
     attempt: &mut Attempt,
-    (score, correct, total): (f64, u32, u32),
+    score: f64,
+    counts: Counts,
 ) -> Result<()> {
     let policy = attempt.policy(tx)?;
     let base_xp = *attempt.base_xp.get_or_insert(lesson.base_xp);
-    let credit = engine::credit(&policy, base_xp, attempt.number, correct, total);
+    let credit = engine::credit(&policy, base_xp, attempt.number, &counts);
     attempt.score = score;
-    attempt.correct = correct;
-    attempt.total = total;
+    attempt.count(counts);
     attempt.xp = Some(credit.xp);
     attempt.multiplier = Some(credit.multiplier);
     attempt.mastered = credit.mastered;
     attempt.completed = Some(desk.now);
-    let is_first = attempt.mastered && !attempts::another_mastered(tx, attempt)?;
-    tell(tx, desk, lesson, attempt, u8::from(is_first))
+    attempt.units = if attempt.mastered { units(tx, desk, lesson, attempt)? } else { 0 };
+    tell(tx, desk, lesson, attempt)
+}
+
+/// The units that an attempt masters for the first time: its lesson, and what its test-out skips.
+fn units(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -> Result<u32> {
+    let was_mastered = attempts::another_mastered(tx, attempt)?
+        || !gradebook::exempt(tx, &attempt.student, &[&attempt.lesson])?.is_empty();
+    let skipped = match attempt.lesson_type {
+        LessonType::TestOut => test_out::skip(tx, desk, lesson, &attempt.student)?,
+        _ => 0,
+    };
+    Ok(u32::from(!was_mastered) + skipped)
 }
 
 /// Takes back what an attempt earned, where it was told: its event is told again, earning nothing. The
 /// lesson may be gone by now.
 pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
+    if attempt.lesson_type == LessonType::TestOut {
+        gradebook::take_back_exemptions(tx, desk, &attempt.student, &attempt.lesson)?;
+    }
     let Some(former) = lyceum_events::repository::read(tx, &name(attempt, "event"))? else {
         return Ok(());
     };
@@ -57,15 +72,9 @@ pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> 
 
 /// Puts the event of an attempt into the log and counts it. Told again, which happens to attempts that were
 /// begun anew, it is a correction of the event that was there.
-fn tell(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    lesson: &Lesson,
-    attempt: &Attempt,
-    mastered_units: u8,
-) -> Result<()> {
+fn tell(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -> Result<()> {
     let student = fields::in_use(tx, &USER, &attempt.student)?;
-    let tree = tree(desk, lesson, attempt, fields::text(&student, "email"), mastered_units);
+    let tree = tree(desk, lesson, attempt, fields::text(&student, "email"));
     let former = match attempt.round {
         0 => None,
         _ => lyceum_events::repository::read(tx, &name(attempt, "event"))?,
@@ -91,13 +100,7 @@ fn name(attempt: &Attempt, what: &str) -> String {
 }
 
 /// An `ActivityEvent` of the custom profile.
-fn tree(
-    desk: &Desk<'_>,
-    lesson: &Lesson,
-    attempt: &Attempt,
-    email: &str,
-    mastered_units: u8,
-) -> Value {
+fn tree(desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt, email: &str) -> Value {
     let iri = |collection: &str, id: &str| {
         let id = segment(id);
         format!("{}/ims/oneroster/rostering/v1p2/{collection}/{id}", desk.base_url)
@@ -131,7 +134,7 @@ fn tree(
                 item("xpEarned", gradebook::number(attempt.xp.unwrap_or(0.0))),
                 item("totalQuestions", attempt.total.into()),
                 item("correctQuestions", attempt.correct.into()),
-                item("masteredUnits", mastered_units.into()),
+                item("masteredUnits", attempt.units.into()),
             ],
         },
     })

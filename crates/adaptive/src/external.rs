@@ -15,11 +15,12 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::attempt::{self, Desk};
+use crate::engine::Counts;
 use crate::input::Input;
 use crate::lesson::Lesson;
 use crate::listed::{Mark, Marks};
 use crate::repository::{attempts, external as repository};
-use crate::{LessonType, credit, gradebook, placement};
+use crate::{LessonType, credit, gradebook, placement, test_out};
 
 pub(crate) use repository::last;
 
@@ -151,7 +152,7 @@ fn outside_lesson(
     }
 }
 
-/// The assignment that is not finished, else a new one.
+/// The assignment that is not finished, else a new one. Errors: `Conflict` for a test-out that was taken.
 pub(crate) fn assign(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -162,6 +163,9 @@ pub(crate) fn assign(
     let last = last(tx, student, &lesson.id)?;
     let attempt = match last {
         Some(last) if !last.finalized => return Ok(last),
+        Some(_) if lesson.lesson_type == LessonType::TestOut => {
+            return Err(test_out::taken(student, &lesson.id));
+        }
         Some(last) => last.attempt + 1,
         None => 1,
     };
@@ -212,12 +216,13 @@ fn finish(
     score: f64,
     (correct, total): (u32, u32),
 ) -> Result<()> {
+    let counts = Counts::of(correct, total);
     let (_, mut attempt) = attempt::current(tx, desk, &assigned.student, &lesson.id)?;
     if attempt.completed.is_some() {
         (attempt, _) = attempt::create(tx, desk, &assigned.student, &lesson.id)?;
     }
-    credit::complete(tx, desk, lesson, &mut attempt, (score, correct, total))?;
-    attempts::update(tx, &attempt)?;
+    credit::complete(tx, desk, lesson, &mut attempt, score, counts)?;
+    attempts::update(tx, &attempt, desk.now)?;
     let settled = match assigned.terms.skip_enrollment {
         true => placement::Settled::default(),
         false => placement::settle(tx, desk.now, &assigned.student, lesson, score)?,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::attempt::{Attempt, Desk, Entry, bank_of, current};
 use crate::bank::Bank;
+use crate::engine::Counts;
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, credit, engine, gradebook, placement};
 
@@ -36,6 +37,9 @@ pub struct Finalized {
     pub correct_questions: u32,
     /// The questions.
     pub total_questions: u32,
+    /// Those of them that wait for a person to score them; score and accuracy are of the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_questions: Option<u32>,
 }
 
 impl Finalized {
@@ -47,15 +51,17 @@ impl Finalized {
             score: attempt.score,
             xp: attempt.xp,
             multiplier: attempt.multiplier,
-            accuracy: engine::accuracy(attempt.correct, attempt.total),
+            accuracy: attempt.accuracy(),
             correct_questions: attempt.correct,
-            total_questions: attempt.total,
+            total_questions: attempt.total + attempt.pending,
+            pending_questions: (attempt.pending > 0).then_some(attempt.pending),
         }
     }
 }
 
 /// Finishes the attempt that the student is at: its answers are scored together. One that is finished
-/// stays as it is.
+/// stays as it is, but that it takes over what a person scored meanwhile: an attempt with answers that wait
+/// for one earns nothing before the last of them is scored.
 ///
 /// Errors: as [`crate::attempt::lesson_for`]; `Invalid` for lessons that are not finished so, and
 /// while questions have no answer.
@@ -66,7 +72,7 @@ pub fn finalize(
     lesson: &str,
 ) -> Result<Finalized> {
     let (lesson, mut attempt) = current(tx, desk, student, lesson)?;
-    if attempt.completed.is_some() && lesson.tool_provider().is_none() {
+    if attempt.completed.is_some() && lesson.tool_provider().is_none() && !attempt.is_pending() {
         return Ok(Finalized::of(&attempt));
     }
     if attempt.lesson_type == LessonType::Powerpath100 {
@@ -79,35 +85,46 @@ pub fn finalize(
         );
         return Err(Problem::invalid("lesson", message));
     }
-    let (bank, entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
+    let (bank, mut entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
+    if attempt.is_pending() {
+        let scored = gradebook::take_scores(tx, &attempt, &mut entries)?;
+        for entry in &scored {
+            log::scored(tx, &attempt, entry)?;
+        }
+        if scored.is_empty() {
+            return Ok(Finalized::of(&attempt));
+        }
+    }
     let last = latest(&entries);
     all_answered(&bank, &last)?;
-    let correct = last.values().filter(|entry| is_correct(entry)).count();
-    let counts = (count(correct)?, count(bank.questions.questions.len())?);
-    let score = engine::accuracy(counts.0, counts.1);
-    credit::complete(tx, desk, &lesson, &mut attempt, (score, counts.0, counts.1))?;
-    repository::update(tx, &attempt)?;
+    let answered = last.values().filter_map(|entry| entry.answered.as_ref());
+    let counts = answered.fold(Counts::default(), |counts, answered| counts.and(answered.share));
+    let score = engine::accuracy(&counts);
+    let settled = match counts.pending {
+        0 => {
+            credit::complete(tx, desk, &lesson, &mut attempt, score, counts)?;
+            placement::settle(tx, desk.now, student, &lesson, score)?
+        }
+        _ => {
+            attempt.count(counts);
+            attempt.score = score;
+            attempt.completed.get_or_insert(desk.now);
+            placement::Settled::default()
+        }
+    };
+    repository::update(tx, &attempt, desk.now)?;
     let answers: Vec<(&Entry, &str)> = last
         .values()
         .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
         .collect();
-    let settled = placement::settle(tx, desk.now, student, &lesson, score)?;
     gradebook::write(tx, desk, &lesson, &attempt, &answers, settled.told())?;
     Ok(Finalized::of(&attempt))
-}
-
-fn count(number: usize) -> Result<u32> {
-    u32::try_from(number).map_err(Problem::internal)
 }
 
 /// The last answer to each question, by its place.
 pub(crate) fn latest(entries: &[Entry]) -> BTreeMap<u32, &Entry> {
     let answered = entries.iter().filter(|entry| entry.answered.is_some());
     answered.map(|entry| (entry.question, entry)).collect()
-}
-
-fn is_correct(entry: &Entry) -> bool {
-    entry.answered.as_ref().is_some_and(|answered| answered.correct)
 }
 
 fn all_answered(bank: &Bank, last: &BTreeMap<u32, &Entry>) -> Result<()> {

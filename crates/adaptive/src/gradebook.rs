@@ -1,24 +1,33 @@
 //! Lessons in the gradebook: an assessment line item for a lesson and for each of its questions, an
 //! assessment result for each attempt and for each question answered in it.
 
+use std::collections::HashSet;
+
 use lyceum_core::{Dialect, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
 use lyceum_roster::record::{Object, Record, Stamp};
-use lyceum_roster::repository;
+use lyceum_roster::repository::{self, Stored};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::LessonType;
+use crate::answer::millionths;
 use crate::attempt::{Answered, Attempt, Desk, Entry};
-use crate::engine;
+use crate::engine::WHOLE;
 use crate::lesson::Lesson;
+use crate::listed::Marks;
 
 /// Under this namespace the ids of line items and results follow from what they are about: the same
 /// answer twice is one result.
 const NAMESPACE: Uuid = Uuid::from_u128(0x4be1_86d0_77c5_4f6e_b0a9_0c3d_5ac8_11f7);
+
+/// The status of results that exempt a student from a lesson, in the words of OneRoster.
+pub(crate) const EXEMPT: &str = "exempt";
+/// The member of their metadata that names the test-out lesson.
+const TEST_OUT: &str = "testOutLesson";
 
 fn id(parts: &[&str]) -> String {
     Uuid::new_v5(&NAMESPACE, parts.join("\n").as_bytes()).to_string()
@@ -108,13 +117,16 @@ fn of_answer(
     answered: &Answered,
     item: &str,
 ) -> Result<Record> {
-    let metadata = members([
-        ("attempt", attempt.number.into()),
-        ("question", question.into()),
-        ("correct", answered.correct.into()),
-    ]);
+    let mut metadata = members([("attempt", attempt.number.into()), ("question", question.into())]);
+    let said = match answered.share {
+        Some(share) => {
+            metadata.insert("correct".into(), answered.correct.into());
+            (Some(number(f64::from(share) / f64::from(WHOLE))), "fully graded")
+        }
+        // A person writes the score, and that it is fully graded.
+        None => (None, "submitted"),
+    };
     let id = answer_result(attempt, question);
-    let said = (u8::from(answered.correct).into(), "fully graded");
     result(desk, id, item, &attempt.student, said, metadata)
 }
 
@@ -130,15 +142,18 @@ fn of_attempt(
         ("lessonType", attempt.lesson_type.name().into()),
         ("xp", number(attempt.xp.unwrap_or(0.0))),
         ("multiplier", number(attempt.multiplier.unwrap_or(0.0))),
-        ("accuracy", number(engine::accuracy(attempt.correct, attempt.total))),
-        ("totalQuestions", attempt.total.into()),
+        ("accuracy", number(attempt.accuracy())),
+        ("totalQuestions", (attempt.total + attempt.pending).into()),
         ("correctQuestions", attempt.correct.into()),
-        ("masteredUnits", u8::from(attempt.mastered).into()),
+        ("masteredUnits", attempt.units.into()),
     ]);
+    if attempt.pending > 0 {
+        metadata.insert("pendingQuestions".into(), attempt.pending.into());
+    }
     metadata.extend(grade_reached(lesson, attempt));
     metadata.extend(also.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let id = attempt_result(&attempt.student, &lesson.id, attempt.number);
-    let said = (number(attempt.score), attempt.score_status());
+    let said = (Some(number(attempt.score)), attempt.score_status());
     result(desk, id, item, &attempt.student, said, metadata)
 }
 
@@ -182,26 +197,150 @@ pub(crate) fn take_back_answers(
     let ids: Vec<String> =
         entries.iter().map(|entry| answer_result(attempt, &entry.item)).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let present = repository::present(tx, &ASSESSMENT_RESULT, &ids)?;
+    let present: Vec<Stored> = present.into_values().collect();
+    mark_deleted(tx, desk, &present, |_| true)
+}
+
+fn item_of_lesson(lesson: &Lesson, id: &str) -> Value {
+    let mut item = item_of(id, &lesson.id, &lesson.title, &lesson.course.id);
+    item["metadata"] = json!({ "lessonType": lesson.lesson_type.name() });
+    item
+}
+
+fn item_of(id: &str, lesson: &str, title: &str, course: &str) -> Value {
+    json!({
+        "sourcedId": id,
+        "status": "active",
+        "title": if title.is_empty() { lesson } else { title },
+        "componentResource": { "sourcedId": lesson },
+        "course": { "sourcedId": course },
+        "resultValueMin": 0,
+        "resultValueMax": 100,
+    })
+}
+
+/// The sourcedId of the result that exempts a student from a lesson.
+fn exemption(student: &str, lesson: &str) -> String {
+    id(&["exempt", student, lesson])
+}
+
+/// Those of the lessons from which the student is exempt by the test-out of their course.
+pub(crate) fn exempt(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result<HashSet<String>> {
+    let ids: Vec<String> = lessons.iter().map(|lesson| exemption(student, lesson)).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let active = repository::in_use(tx, &ASSESSMENT_RESULT, &ids)?;
+    let both = lessons.iter().zip(&ids).filter(|(_, id)| active.contains(**id));
+    Ok(both.map(|(lesson, _)| (*lesson).to_owned()).collect())
+}
+
+/// Exempts a student from lessons of a course, each with its title, because of the test-out that was passed.
+pub(crate) fn write_exemptions(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    (student, course, test_out): (&str, &str, &str),
+    lessons: &[(String, String)],
+) -> Result<()> {
+    let items: Vec<String> = lessons.iter().map(|(lesson, _)| lesson_item(lesson)).collect();
+    let ids: Vec<&str> = items.iter().map(String::as_str).collect();
+    let in_use = repository::in_use(tx, &ASSESSMENT_LINE_ITEM, &ids)?;
+    let (mut new, mut results) = (Vec::new(), Vec::new());
+    for ((lesson, title), item) in lessons.iter().zip(&items) {
+        if !in_use.contains(item) {
+            let item = item_of(item, lesson, title, course);
+            new.push(record(desk, &ASSESSMENT_LINE_ITEM, &item)?);
+        }
+        let metadata = members([("source", "test-out".into()), (TEST_OUT, test_out.into())]);
+        let id = exemption(student, lesson);
+        results.push(result(desk, id, item, student, (None, EXEMPT), metadata)?);
+    }
+    repository::put_all(tx, &ASSESSMENT_LINE_ITEM, &new)?;
+    repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
+}
+
+/// Ends the exemptions of a student that follow from a test-out.
+pub(crate) fn take_back_exemptions(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    student: &str,
+    test_out: &str,
+) -> Result<()> {
+    let of_student = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[student])?;
+    let is_its = |result: &Object| {
+        fields::text(result, "scoreStatus") == EXEMPT
+            && fields::text(&fields::metadata(result), TEST_OUT) == test_out
+    };
+    mark_deleted(tx, desk, &of_student, is_its)
+}
+
+/// Marks the results that others wrote of an attempt `tobedeleted`, or of no attempt that they name.
+pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
+    let marks = Marks::of(tx, &attempt.student, &[&attempt.lesson])?;
+    let own = attempt_result(&attempt.student, &attempt.lesson, attempt.number);
+    let others = marks.in_lesson(&attempt.lesson).iter().filter(|mark| {
+        let is_its = mark.attempt().is_none_or(|number| number == i64::from(attempt.number));
+        is_its && fields::text(&mark.fields, "sourcedId") != own
+    });
+    let others: Vec<Stored> = others.map(|mark| mark.stored.clone()).collect();
+    mark_deleted(tx, desk, &others, |_| true)
+}
+
+fn mark_deleted(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    stored: &[Stored],
+    is_meant: impl Fn(&Object) -> bool,
+) -> Result<()> {
     let mut results = Vec::new();
-    for (_, stored) in repository::present(tx, &ASSESSMENT_RESULT, &ids)? {
-        let mut result = fields::of(&stored)?;
-        result.insert("status".into(), "tobedeleted".into());
-        results.push(record(desk, &ASSESSMENT_RESULT, &result.into())?);
+    for stored in stored {
+        let mut result = fields::of(stored)?;
+        if is_meant(&result) {
+            result.insert("status".into(), "tobedeleted".into());
+            results.push(record(desk, &ASSESSMENT_RESULT, &result.into())?);
+        }
     }
     repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
 }
 
-fn item_of_lesson(lesson: &Lesson, id: &str) -> Value {
-    json!({
-        "sourcedId": id,
-        "status": "active",
-        "title": if lesson.title.is_empty() { &lesson.id } else { &lesson.title },
-        "componentResource": { "sourcedId": lesson.id },
-        "course": { "sourcedId": lesson.course.id },
-        "resultValueMin": 0,
-        "resultValueMax": 100,
-        "metadata": { "lessonType": lesson.lesson_type.name() },
-    })
+/// Takes over what a person scored of answers that wait, from their results: those that are fully graded.
+/// Answers the entries that changed.
+pub(crate) fn take_scores(
+    tx: &mut Tx<'_>,
+    attempt: &Attempt,
+    entries: &mut [Entry],
+) -> Result<Vec<Entry>> {
+    let ids = entries.iter().map(|entry| answer_result(attempt, &entry.item));
+    let ids: Vec<String> = ids.collect();
+    let results = fields::of_all(tx, &ASSESSMENT_RESULT, ids.iter().map(String::as_str))?;
+    let items = results.values().map(|result| fields::reference(result, "assessmentLineItem"));
+    let items = fields::of_all(tx, &ASSESSMENT_LINE_ITEM, items)?;
+    let mut scored = Vec::new();
+    for (entry, id) in entries.iter_mut().zip(&ids) {
+        let Some(answered) = entry.answered.as_mut().filter(|answered| answered.pending) else {
+            continue;
+        };
+        let Some(result) = results.get(id).filter(|result| fields::is_in_use(result)) else {
+            continue;
+        };
+        let Some(score) = graded(result) else { continue };
+        let item = items.get(fields::reference(result, "assessmentLineItem"));
+        let most = item.and_then(|item| item.get("resultValueMax")?.as_f64());
+        let most = most.filter(|most| *most > 0.0).unwrap_or(1.0);
+        answered.share = Some(millionths(score / most));
+        answered.correct = answered.share == Some(WHOLE);
+        answered.pending = false;
+        answered.score = score;
+        answered.result["score"] = number(score);
+        answered.result["needsManualScoring"] = false.into();
+        scored.push(entry.clone());
+    }
+    Ok(scored)
+}
+
+/// The score of a result, where grading is over.
+pub(crate) fn graded(result: &Object) -> Option<f64> {
+    let is_graded = fields::text(result, "scoreStatus") == "fully graded";
+    result.get("score").and_then(Value::as_f64).filter(|_| is_graded)
 }
 
 fn item_of_question(
@@ -226,20 +365,20 @@ fn result(
     id: String,
     item: &str,
     student: &str,
-    (score, status): (Value, &str),
+    (score, status): (Option<Value>, &str),
     metadata: Object,
 ) -> Result<Record> {
     let reference = |id: &str| Value::Object(members([("sourcedId", id.into())]));
-    let result = members([
+    let mut result = members([
         ("sourcedId", id.into()),
         ("status", "active".into()),
         ("assessmentLineItem", reference(item)),
         ("student", reference(student)),
-        ("score", score),
         ("scoreDate", desk.now.date().to_string().into()),
         ("scoreStatus", status.into()),
         ("metadata", metadata.into()),
     ]);
+    result.extend(score.map(|score| ("score".to_owned(), score)));
     Record::parse(&ASSESSMENT_RESULT, &result, Dialect::Platform, Stamp::Now(desk.now))
 }
 

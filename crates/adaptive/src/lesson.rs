@@ -35,6 +35,8 @@ pub struct Lesson {
     pub grade: Option<String>,
     /// The course that a student is enrolled in who does not pass it.
     pub course_on_fail: Option<String>,
+    /// The units that it tests a student out of; empty for the whole course.
+    pub units: Vec<String>,
 }
 
 /// Lessons that were read lately, each with the state of the records that it was read from
@@ -111,6 +113,7 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
         subject: subject.unwrap_or_else(|| "None".into()),
         grade: of_resource.get("grades").and_then(|grades| grade(grades.get(0)?)),
         course_on_fail: fields::opt_text(&of_resource, "courseIdOnFail"),
+        units: units(&of_resource),
     })
 }
 
@@ -138,9 +141,7 @@ pub(crate) fn are_tests(tx: &mut Tx<'_>, resources: &[(&Object, &Object)]) -> Re
     let open: Vec<_> =
         open.map(|((resource, metadata), _)| reference(resource, metadata)).collect();
     let mut found = banks::questions(tx, &open)?.into_iter();
-    let is_found = |said: Option<bool>| {
-        said.unwrap_or_else(|| found.next().flatten().is_some())
-    };
+    let is_found = |said: Option<bool>| said.unwrap_or_else(|| found.next().flatten().is_some());
     Ok(said.into_iter().map(is_found).collect())
 }
 
@@ -212,6 +213,12 @@ fn number(value: Option<&Value>) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
+/// The sourcedIds in `units`, each a text or a reference.
+fn units(metadata: &Object) -> Vec<String> {
+    let list = metadata.get("units").and_then(Value::as_array).into_iter().flatten();
+    list.map(|unit| unit.as_str().unwrap_or_else(|| fields::id_in(unit)).to_owned()).collect()
+}
+
 /// A grade as text.
 pub(crate) fn grade(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|grade| grade.to_string()))
@@ -264,8 +271,7 @@ impl Lesson {
             Source::External(_) => return Ok(None),
             Source::Test(reference) => reference.clone(),
             Source::Bank(bank) => {
-                let turn =
-                    banks::next(tx, bank, student, Some(i64::from(attempt)));
+                let turn = banks::next(tx, bank, student, Some(i64::from(attempt)));
                 return turn.map(|turn| Some(turn.assessment_test));
             }
             Source::Turns(resources) => {

@@ -66,6 +66,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/V32__failed_attempts.sql"),
     },
     Migration {
+        version: 65,
+        name: "shares_and_units",
+        sql: include_str!("../migrations/V65__shares_and_units.sql"),
+    },
+    Migration {
         version: 79,
         name: "assignments_by_value",
         sql: include_str!("../migrations/V79__assignments_by_value.sql"),

@@ -12,7 +12,7 @@ use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::LessonType;
-use crate::lesson;
+use crate::{gradebook, lesson};
 
 /// A lesson as lists of them need it.
 pub(crate) struct Listed {
@@ -102,8 +102,7 @@ pub(crate) struct Mark {
 impl Mark {
     /// The score, where grading is over.
     pub(crate) fn graded(&self) -> Option<f64> {
-        let is_graded = fields::text(&self.fields, "scoreStatus") == "fully graded";
-        self.fields.get("score").and_then(Value::as_f64).filter(|_| is_graded)
+        gradebook::graded(&self.fields)
     }
 
     /// The attempt that it is of, where it says so.
@@ -170,6 +169,13 @@ impl Marks {
     /// The results in a lesson.
     pub(crate) fn in_lesson(&self, lesson: &str) -> &[Mark] {
         self.results.get(lesson).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a lesson is done: an attempt of it is graded, or the student is exempt from it.
+    pub(crate) fn is_done(&self, lesson: &str) -> bool {
+        let is_exempt =
+            |mark: &Mark| fields::text(&mark.fields, "scoreStatus") == gradebook::EXEMPT;
+        self.in_lesson(lesson).iter().any(|mark| mark.graded().is_some() || is_exempt(mark))
     }
 
     /// The score of the last graded attempt of a lesson.

@@ -45,6 +45,8 @@ struct Head {
     accuracy: f64,
     correct_questions: u32,
     total_questions: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending_questions: Option<u32>,
 }
 
 /// As clients read it.
@@ -140,9 +142,10 @@ fn head(attempt: &Attempt) -> Head {
         test_result_id: (attempt.completed.is_some() || attempt.total > 0).then_some(result),
         xp: attempt.xp,
         multiplier: attempt.multiplier,
-        accuracy: engine::accuracy(attempt.correct, attempt.total),
+        accuracy: attempt.accuracy(),
         correct_questions: attempt.correct,
-        total_questions: attempt.total,
+        total_questions: attempt.total + attempt.pending,
+        pending_questions: (attempt.pending > 0).then_some(attempt.pending),
     }
 }
 
@@ -197,7 +200,7 @@ fn whole(
         score: is_complete.then_some(attempt.score),
         tool_provider: lesson.tool_provider().map(str::to_owned),
         enrollment_failed: enrollment_failed(tx, attempt)?,
-        total_questions: if is_complete { attempt.total } else { total },
+        total_questions: if is_complete { attempt.total + attempt.pending } else { total },
         ..head(attempt)
     };
     Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })

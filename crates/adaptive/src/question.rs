@@ -40,7 +40,7 @@ pub struct Question {
     /// The answers by response variable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub responses: Option<Value>,
-    /// Whether it was answered right; withheld while a test goes on.
+    /// Whether it was answered right; withheld while a test goes on or a person has to score it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correct: Option<bool>,
     /// What came of the answer; withheld while a test goes on.
@@ -178,7 +178,7 @@ pub(crate) fn drafts(
                 content,
                 response: wanted.answered.and_then(|answered| only(&answered.responses)),
                 responses: wanted.answered.map(|answered| answered.responses.clone()),
-                correct: told.map(|answered| answered.correct),
+                correct: told.filter(|answered| !answered.pending).map(|answered| answered.correct),
                 result: told.map(|answered| result(answered.result.clone())),
                 result_id: told.map(|_| gradebook::answer_result(attempt, &question.id)),
                 learning_objectives: bank.items[wanted.place].learning_objectives.clone(),

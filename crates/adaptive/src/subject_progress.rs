@@ -32,7 +32,7 @@ pub struct CourseProgress {
     pub has_used_test_out: bool,
     /// Its test-out lesson.
     pub test_out_lesson_id: Option<String>,
-    /// The lessons in which the student has a graded result.
+    /// The lessons in which the student has a graded result, and those that a passed test-out skips.
     pub completed_lessons: usize,
     /// Its lessons.
     pub total_lessons: usize,
@@ -80,7 +80,7 @@ pub fn of(
 }
 
 fn counted(course: Value, in_enrolled: bool, lessons: &[&Listed], marks: &Marks) -> CourseProgress {
-    let is_done = |lesson: &&&Listed| marks.last_score(&lesson.id).is_some();
+    let is_done = |lesson: &&&Listed| marks.is_done(&lesson.id);
     let best = |lesson: &&Listed| {
         let earned = marks.in_lesson(&lesson.id).iter().map(Mark::xp);
         earned.fold(0.0, f64::max)

@@ -7,11 +7,14 @@ use lyceum_bridge::today::{self, StudentDay, SubjectDay};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_events::facts::{Measure, Sums};
 use lyceum_store::Tx;
 
-use crate::repository::attempts;
+use crate::lesson;
+use crate::placement::is_refusal;
+use crate::repository::attempts::{self, Underway};
 
-/// What every active student has done on the day of `now`, failed lessons included.
+/// What every active student has done on the day of `now`, failed lessons and lessons that go on included.
 pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<StudentDay>> {
     let mut days = today::of_all(tx, now, zone)?;
     let mut failed: HashMap<String, (String, i64)> = HashMap::new();
@@ -21,10 +24,33 @@ pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Stud
             *most = (lesson, count);
         }
     }
+    let mut underway: HashMap<String, Vec<Underway>> = HashMap::new();
+    for answer in attempts::underway(tx, today::range(now, zone), None)? {
+        underway.entry(answer.student.clone()).or_default().push(answer);
+    }
     for day in &mut days {
         day.failed = failed.remove(&day.learner.id);
+        for answer in underway.get(&day.learner.id).into_iter().flatten() {
+            add(day, answer);
+        }
     }
     Ok(days)
+}
+
+/// What an answer in a lesson that goes on adds to a day. The event of a lesson tells of its answers when it
+/// is complete.
+fn sums(answer: &Underway) -> Sums {
+    let mut sums = Sums::default();
+    if let Some(correct) = answer.correct {
+        sums.measures[Measure::TotalQuestions as usize] = 1000;
+        sums.measures[Measure::CorrectQuestions as usize] = i64::from(correct) * 1000;
+    }
+    sums
+}
+
+fn add(day: &mut StudentDay, answer: &Underway) {
+    day.sums.add(&sums(answer), 1);
+    day.last = day.last.max(Some(answer.at));
 }
 
 /// One student's day with the reasons to look after them, and the same subject by subject.
@@ -35,7 +61,21 @@ pub fn student(
     zone: &Zone,
     user: &str,
 ) -> Result<(Need, Vec<SubjectDay>)> {
-    let (mut day, subjects) = today::of_one(tx, now, zone, user)?;
+    let (mut day, mut subjects) = today::of_one(tx, now, zone, user)?;
+    for answer in attempts::underway(tx, today::range(now, zone), Some(user))? {
+        add(&mut day, &answer);
+        let subject = match lesson::find(tx, &answer.lesson) {
+            Ok(lesson) => lesson.subject,
+            Err(problem) if is_refusal(problem.kind) => continue,
+            Err(problem) => return Err(problem),
+        };
+        let known = subjects.iter().position(|one| one.subject.eq_ignore_ascii_case(&subject));
+        let at = known.unwrap_or_else(|| {
+            subjects.push(SubjectDay { subject, ..SubjectDay::default() });
+            subjects.len() - 1
+        });
+        subjects[at].sums.add(&sums(&answer), 1);
+    }
     let failed = attempts::failed(tx, today::range(now, zone))?.into_iter();
     let own = failed.filter(|(student, ..)| student == user);
     day.failed = own.map(|(_, lesson, count)| (lesson, count)).max_by_key(|(_, count)| *count);

@@ -12,7 +12,9 @@ use crate::{ByDifficulty, Difficulty};
 
 pub use choose::{next, remaining};
 pub use replay::{Change, Outcome, Past, Replay, Replayed, replay, simulate};
-pub use score::{Credit, accuracy, counted, credit, is_complete, score_after, score_of};
+pub use score::{
+    Counts, Credit, WHOLE, accuracy, counted, credit, is_complete, score_after, score_of,
+};
 
 /// The questions of a lesson, in their order. It stays the same for the whole of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,6 +80,8 @@ pub struct Answer {
     pub correct: bool,
     /// What the question's own scoring said.
     pub score: f64,
+    /// The share of the full score, in millionths ([`WHOLE`]); none while a person has to score it.
+    pub share: Option<u32>,
 }
 
 /// A question, and why it is the next one.
@@ -131,9 +135,14 @@ pub struct Draw {
 /// The random stream of one question: that of an attempt's seed for the question after `answers`
 /// answers. Asking twice before an answer draws the same question, and no draw depends on former ones.
 pub fn stream(seed: u64, answers: usize) -> Stream {
-    // The finalizer of SplitMix64: neighbouring places get unrelated streams.
-    let mut mixed = seed.wrapping_add((answers as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    Stream::seeded(mixed(seed, answers as u64))
+}
+
+/// A seed for the n-th of something that one seed decides: neighbours get unrelated ones.
+pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
+    // The finalizer of SplitMix64.
+    let mut mixed = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    Stream::seeded(mixed ^ (mixed >> 31))
+    mixed ^ (mixed >> 31)
 }

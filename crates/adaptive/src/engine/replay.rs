@@ -55,7 +55,7 @@ pub struct Replayed {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// The answers that count: every one by steps, the last to each question of a test.
+    /// The answers that count and were scored: every one by steps, the last to each question of a test.
     pub questions: u32,
     /// How many of them were right.
     pub correct: u32,
@@ -93,13 +93,15 @@ pub fn replay(policy: &Policy, past: &Past) -> Replay {
         steps.push(Replayed { choice, answered, correct, before, after });
         choice = choose(&log);
     }
-    let (correct, questions) = counted(policy, &log.answers);
+    let counts = counted(policy, &log.answers);
     let score = match policy.scoring {
         Scoring::Steps { .. } => f64::from(score_of(policy, &log.answers)),
-        Scoring::Share => accuracy(correct, questions),
+        Scoring::Share => accuracy(&counts),
     };
-    let credit = is_complete(policy, bank, &log)
-        .then(|| credit(policy, past.base_xp, past.attempt, correct, questions));
+    let is_scored = matches!(policy.scoring, Scoring::Steps { .. }) || counts.pending == 0;
+    let credit = (is_scored && is_complete(policy, bank, &log))
+        .then(|| credit(policy, past.base_xp, past.attempt, &counts));
+    let (questions, correct) = (counts.total, counts.correct);
     Replay { steps, next: choice, outcome: Outcome { questions, correct, score, credit } }
 }
 

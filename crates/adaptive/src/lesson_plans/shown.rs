@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::operation::Sort;
 use super::tree::{Item, Tree};
 use super::{Plan, get};
+use crate::gradebook;
 
 /// A plan as JSON text.
 pub type Shown = String;
@@ -22,7 +23,8 @@ pub type Shown = String;
 /// What the student sees of a plan: `{id, courseId, userId, classId?, course, subComponents: [{…component,
 /// skipped, componentResources: [{…component resource, skipped, resource}], subComponents}]}`.
 pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
-    let items = seen(&plan.tree);
+    let tree = as_graded(tx, plan)?;
+    let items = seen(&tree);
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
     let known = Known::of(tx, &items, view)?;
     let mut head = head(plan);
@@ -39,7 +41,8 @@ pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
 /// componentResources, subComponents}]}`. Errors: `NotFound`.
 pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<Shown> {
     let plan = get(tx, id)?;
-    let items: Vec<&Item> = plan.tree.0.iter().collect();
+    let tree = as_graded(tx, &plan)?;
+    let items: Vec<&Item> = tree.0.iter().collect();
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
     let title = course.get(&plan.course).map(|course| fields::text(course, "title").to_owned());
     let known = Known::of(tx, &items, view)?;
@@ -68,6 +71,13 @@ fn head(plan: &Plan) -> Object {
     head.insert("id".into(), plan.id.as_str().into());
     head.insert("courseId".into(), plan.course.as_str().into());
     head
+}
+
+/// The plan's tree with what the gradebook exempts its student from.
+fn as_graded(tx: &mut Tx<'_>, plan: &Plan) -> Result<Tree> {
+    let lessons = plan.tree.0.iter().filter(|item| item.sort == Sort::Resource && !item.is_custom);
+    let lessons: Vec<&str> = lessons.map(|item| item.id.as_str()).collect();
+    Ok(plan.tree.skipping(&gradebook::exempt(tx, &plan.user, &lessons)?))
 }
 
 /// The items that are not skipped, nor lie below one that is.

@@ -4,6 +4,8 @@
 //! The tree is a list of items in the order of reading, each with its depth, so that whatever lies
 //! below an item is the range that follows it. Resources of a component stand before its parts.
 
+use std::collections::HashSet;
+
 use lyceum_core::{Problem, Result};
 use lyceum_roster::course_tree::CourseTree;
 use lyceum_roster::fields;
@@ -48,6 +50,24 @@ impl Tree {
             }
         }
         Ok(Self(items))
+    }
+
+    /// The tree without the lessons that its student is exempt from, and without the components in which
+    /// nothing else is left.
+    pub(super) fn skipping(&self, lessons: &HashSet<String>) -> Self {
+        let mut tree = self.clone();
+        for item in &mut tree.0 {
+            let is_lesson = item.sort == Sort::Resource && !item.is_custom;
+            item.skipped |= is_lesson && lessons.contains(&item.id);
+        }
+        for at in (0..tree.0.len()).rev().filter(|at| self.0[*at].sort == Sort::Component) {
+            let inner = &tree.0[tree.below(at)][1..];
+            let is_exempt = |item: &Item| !item.is_custom && lessons.contains(&item.id);
+            let mut resources = inner.iter().filter(|item| item.sort == Sort::Resource);
+            let is_done = resources.clone().any(is_exempt) && resources.all(|item| item.skipped);
+            tree.0[at].skipped |= is_done;
+        }
+        tree
     }
 
     /// Does what the operation asks. The error says why it cannot be done; then nothing changed.

@@ -1,15 +1,19 @@
 //! Attempts of lessons.
 
+use std::collections::HashSet;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::LessonType;
+use crate::answer::SEEDING;
 use crate::attempt::{Attempt, Beginning, Open};
 
 const COLUMNS: &str = "a.id, a.student, a.lesson, a.attempt, a.course, a.lesson_type, a.policy, a.bank, \
                        a.seed, a.base_xp, a.started_ms, a.round, a.answered, a.score, a.correct, \
-                       a.total, a.xp, a.multiplier, a.mastered, a.completed_ms";
+                       a.total, a.xp, a.multiplier, a.mastered, a.completed_ms, a.earned, a.pending, \
+                       a.units, a.seeding";
 
 fn read(row: &Row<'_>) -> Result<Attempt> {
     let text = |column| row.text(column).map(str::to_owned);
@@ -37,6 +41,10 @@ fn read(row: &Row<'_>) -> Result<Attempt> {
         multiplier: row.opt_real(17)?,
         mastered: row.int(18)? == 1,
         completed: row.opt_int(19)?.map(Timestamp::from_milliseconds),
+        earned: row.int(20)?.cast_unsigned(),
+        pending: count(21)?,
+        units: count(22)?,
+        seeding: row.int(23)?,
     })
 }
 
@@ -52,11 +60,11 @@ pub(crate) fn sitting(
          WHERE a.student = $1 AND a.lesson = $2 AND a.era = 0 ORDER BY a.attempt DESC LIMIT 1"
     );
     tx.query_one(&sql, &[student.into(), lesson.into()], |row| {
-        let open = match row.opt_int(20)? {
+        let open = match row.opt_int(24)? {
             None => None,
             Some(place) => Some(Open {
                 question: u32::try_from(place).map_err(Problem::internal)?,
-                item: row.text(21)?.to_owned(),
+                item: row.text(25)?.to_owned(),
             }),
         };
         Ok((read(row)?, open))
@@ -119,7 +127,8 @@ pub(crate) fn failed(
 ) -> Result<Vec<(String, String, i64)>> {
     let sql = "SELECT a.student, a.lesson, COUNT(*) FROM (\
                SELECT DISTINCT student, lesson FROM lesson_attempt \
-               WHERE mastered = 0 AND completed_ms >= $1 AND completed_ms < $2 AND era = 0) f \
+               WHERE mastered = 0 AND completed_ms >= $1 AND completed_ms < $2 AND era = 0 \
+               AND (pending = 0 OR xp IS NOT NULL)) f \
                JOIN lesson_attempt a ON a.student = f.student AND a.lesson = f.lesson \
                WHERE a.era = 0 AND a.completed_ms IS NOT NULL \
                GROUP BY a.student, a.lesson HAVING MAX(a.mastered) = 0";
@@ -131,8 +140,57 @@ pub(crate) fn failed(
     Ok(failed)
 }
 
+/// The lessons of a course that attempts of the student mastered.
+pub(crate) fn mastered(tx: &mut Tx<'_>, student: &str, course: &str) -> Result<HashSet<String>> {
+    let sql = "SELECT DISTINCT lesson FROM lesson_attempt WHERE student = $1 AND course = $2 \
+               AND era = 0 AND mastered = 1";
+    let mut lessons = HashSet::new();
+    tx.query(sql, &[student.into(), course.into()], |row| {
+        lessons.insert(row.text(0)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(lessons)
+}
+
+/// An answer in an attempt that goes on.
+pub(crate) struct Underway {
+    pub(crate) student: String,
+    pub(crate) lesson: String,
+    /// Whether it was right; none while a person has to score it.
+    pub(crate) correct: Option<bool>,
+    pub(crate) at: Timestamp,
+}
+
+/// The answers in the instants that attempts which go on have: of those that go by steps every answer, of
+/// others the last to each question.
+pub(crate) fn underway(
+    tx: &mut Tx<'_>,
+    instants: std::ops::Range<i64>,
+    student: Option<&str>,
+) -> Result<Vec<Underway>> {
+    let sql = "SELECT a.student, a.lesson, q.correct, q.answered_ms FROM lesson_attempt a \
+               JOIN lesson_question q ON q.attempt = a.id AND q.round = a.round \
+               WHERE a.completed_ms IS NULL AND a.last_ms >= $1 AND a.era = 0 \
+               AND q.answered_ms >= $1 AND q.answered_ms < $2 AND ($3 = '' OR a.student = $3) \
+               AND (a.lesson_type = 'powerpath-100' OR NOT EXISTS (SELECT 1 FROM lesson_question l \
+               WHERE l.attempt = q.attempt AND l.round = q.round AND l.number > q.number \
+               AND l.item = q.item)) ORDER BY a.id, q.number";
+    let values = [instants.start.into(), instants.end.into(), student.unwrap_or_default().into()];
+    let mut answers = Vec::new();
+    tx.query(sql, &values, |row| {
+        answers.push(Underway {
+            student: row.text(0)?.to_owned(),
+            lesson: row.text(1)?.to_owned(),
+            correct: row.opt_int(2)?.map(|correct| correct == 1),
+            at: Timestamp::from_milliseconds(row.int(3)?),
+        });
+        Ok(true)
+    })?;
+    Ok(answers)
+}
+
 /// Where an attempt stands that nobody has answered in.
-const FRESH: [(&str, &str); 8] = [
+const FRESH: [(&str, &str); 12] = [
     ("answered", "0"),
     ("score", "0.0"),
     ("correct", "0"),
@@ -141,6 +199,10 @@ const FRESH: [(&str, &str); 8] = [
     ("multiplier", "NULL"),
     ("mastered", "0"),
     ("completed_ms", "NULL"),
+    ("earned", "0"),
+    ("pending", "0"),
+    ("units", "0"),
+    ("last_ms", "NULL"),
 ];
 
 /// Stores an attempt that begins, unless another request did it first.
@@ -148,12 +210,12 @@ pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &Beginning<'_>) -> Result<()> {
     let (columns, values) = (FRESH.map(|(name, _)| name), FRESH.map(|(_, value)| value));
     let sql = format!(
         "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
-         bank, seed, base_xp, started_ms, round, {}) \
-         VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $10, 0, {}) ON CONFLICT DO NOTHING",
+         bank, seed, base_xp, started_ms, seeding, round, {}) \
+         VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, {}) ON CONFLICT DO NOTHING",
         columns.join(", "),
         values.join(", ")
     );
-    let values: [Value<'_>; 10] = [
+    let values: [Value<'_>; 11] = [
         beginning.student.into(),
         (&beginning.lesson.id).into(),
         i64::from(beginning.number).into(),
@@ -164,6 +226,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &Beginning<'_>) -> Result<()> {
         beginning.seed.cast_signed().into(),
         beginning.lesson.base_xp.into(),
         beginning.started.milliseconds().into(),
+        SEEDING.into(),
     ];
     tx.send(&sql, &values)
 }
@@ -175,13 +238,13 @@ pub(crate) fn begin_anew(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
     tx.send(&sql, &[attempt.id.into()])
 }
 
-/// Stores what changes in an attempt. Two who change one at once do it one after the other: each
+/// Stores what an answer, or its end, changes in an attempt. Two who change one at once do it one after the other: each
 /// write of its log comes with this one.
-pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
+pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> Result<()> {
     let sql = "UPDATE lesson_attempt SET answered = $1, score = $2, correct = $3, total = $4, \
-               xp = $5, multiplier = $6, mastered = $7, completed_ms = $8, base_xp = $9 \
-               WHERE id = $10";
-    let values: [Value<'_>; 10] = [
+               xp = $5, multiplier = $6, mastered = $7, completed_ms = $8, base_xp = $9, \
+               earned = $10, pending = $11, units = $12, last_ms = $13 WHERE id = $14";
+    let values: [Value<'_>; 14] = [
         attempt.answered.into(),
         attempt.score.into(),
         i64::from(attempt.correct).into(),
@@ -191,6 +254,10 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
         i64::from(attempt.mastered).into(),
         attempt.completed.map(Timestamp::milliseconds).into(),
         attempt.base_xp.into(),
+        attempt.earned.cast_signed().into(),
+        i64::from(attempt.pending).into(),
+        i64::from(attempt.units).into(),
+        now.milliseconds().into(),
         attempt.id.into(),
     ];
     tx.send(sql, &values)

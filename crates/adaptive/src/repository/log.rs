@@ -7,21 +7,24 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::attempt::{Answered, Attempt, Entry};
-use crate::engine::Answer;
+use crate::engine::{Answer, Counts, Reason, WHOLE, accuracy};
 
 const COLUMNS: &str = "number, question, item, served_ms, reason, answered_ms, responses, result, \
-                       correct, score, points";
+                       correct, score, points, share";
 
 fn read(row: &Row<'_>) -> Result<Entry> {
     let json = |text: &str| serde_json::from_str(text).map_err(Problem::internal);
+    let correct = row.opt_int(8)?.map(|correct| correct == 1);
     let answered = match row.opt_int(5)? {
         None => None,
         Some(at) => Some(Answered {
             at: Timestamp::from_milliseconds(at),
             responses: json(row.text(6)?)?,
             result: json(row.text(7)?)?,
-            correct: row.int(8)? == 1,
+            correct: correct == Some(true),
             score: row.real(9)?,
+            share: share(correct, row.opt_int(11)?)?,
+            pending: correct.is_none(),
             points: u8::try_from(row.int(10)?).map_err(Problem::internal)?,
         }),
     };
@@ -35,6 +38,15 @@ fn read(row: &Row<'_>) -> Result<Entry> {
     })
 }
 
+/// The share of an answer; those of before were right or wrong.
+fn share(correct: Option<bool>, share: Option<i64>) -> Result<Option<u32>> {
+    match (correct, share) {
+        (_, Some(share)) => u32::try_from(share).map(Some).map_err(Problem::internal),
+        (Some(correct), None) => Ok(Some(u32::from(correct) * WHOLE)),
+        (None, None) => Ok(None),
+    }
+}
+
 /// The log of the attempt's present round, in its order.
 pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
     let sql = format!(
@@ -45,7 +57,30 @@ pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
         entries.push(read(row)?);
         Ok(true)
     })?;
+    let mut running = Running::default();
+    for entry in &mut entries {
+        running.note(entry);
+    }
     Ok(entries)
+}
+
+/// The score so far of a test that is shown whole. No answer decides it by itself, so it is worked out from
+/// those before, as the engine replays it.
+#[derive(Default)]
+struct Running(HashMap<u32, Option<u32>>);
+
+impl Running {
+    /// Notes the score behind the entry.
+    fn note(&mut self, entry: &mut Entry) {
+        let (Reason::InOrder { .. }, Some(answered)) = (&entry.reason, &mut entry.answered) else {
+            return;
+        };
+        self.0.insert(entry.question, answered.share);
+        let counts = self.0.values().fold(Counts::default(), |counts, share| counts.and(*share));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+        let score = accuracy(&counts) as u8;
+        answered.points = score;
+    }
 }
 
 /// A question that a student was asked, in the attempt it belongs to.
@@ -66,20 +101,23 @@ pub struct Asked {
 /// Everything that a student was ever asked, in the order of the asking. One statement.
 pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
     let sql = format!(
-        "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era FROM lesson_attempt a \
+        "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era, a.id FROM lesson_attempt a \
          JOIN lesson_question q ON q.attempt = a.id WHERE a.student = $1 \
          ORDER BY q.served_ms, a.id, q.round, q.number",
         COLUMNS.split(", ").map(|column| format!("q.{column}")).collect::<Vec<_>>().join(", ")
     );
     let mut all = Vec::new();
+    let mut running: HashMap<(i64, i64), Running> = HashMap::new();
     tx.query(&sql, &[student.into()], |row| {
-        let round = row.int(13)?;
+        let round = row.int(14)?;
+        let mut entry = read(row)?;
+        running.entry((row.int(17)?, round)).or_default().note(&mut entry);
         all.push(Asked {
-            lesson: row.text(11)?.to_owned(),
-            attempt: row.int(12)?,
+            lesson: row.text(12)?.to_owned(),
+            attempt: row.int(13)?,
             round,
-            is_set_back: round != row.int(14)? || row.int(15)? != 0,
-            entry: read(row)?,
+            is_set_back: round != row.int(15)? || row.int(16)? != 0,
+            entry,
         });
         Ok(true)
     })?;
@@ -106,13 +144,16 @@ pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<
 /// The answers of the attempt's present round as the engine reads them, in their order, without the
 /// first `known`.
 pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt, known: usize) -> Result<Vec<Answer>> {
-    let sql = "SELECT question, correct, score FROM lesson_question WHERE attempt = $1 \
+    let sql = "SELECT question, correct, score, share FROM lesson_question WHERE attempt = $1 \
                AND round = $2 AND number >= $3 AND answered_ms IS NOT NULL ORDER BY number";
     let known = i64::try_from(known).map_err(Problem::internal)?;
     let mut answers = Vec::new();
     tx.query(sql, &[attempt.id.into(), attempt.round.into(), known.into()], |row| {
         let question = u32::try_from(row.int(0)?).map_err(Problem::internal)?;
-        answers.push(Answer { question, correct: row.int(1)? == 1, score: row.real(2)? });
+        let correct = row.opt_int(1)?.map(|correct| correct == 1);
+        let share = share(correct, row.opt_int(3)?)?;
+        let correct = correct == Some(true);
+        answers.push(Answer { question, correct, score: row.real(2)?, share });
         Ok(true)
     })?;
     Ok(answers)
@@ -156,6 +197,12 @@ pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Resul
     tx.send(sql, &values)
 }
 
+/// Writes what a person scored of an answer.
+pub(crate) fn scored(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Result<()> {
+    let Some(answered) = &entry.answered else { return Ok(()) };
+    answer(tx, attempt, entry.number, answered)
+}
+
 /// Writes the answer of an entry.
 pub(crate) fn answer(
     tx: &mut Tx<'_>,
@@ -166,14 +213,15 @@ pub(crate) fn answer(
     let text = |value: &serde_json::Value| value.to_string();
     let (responses, result) = (text(&answered.responses), text(&answered.result));
     let sql = "UPDATE lesson_question SET answered_ms = $1, responses = $2, result = $3, correct = $4, \
-               score = $5, points = $6 WHERE attempt = $7 AND round = $8 AND number = $9";
-    let values: [Value<'_>; 9] = [
+               score = $5, points = $6, share = $7 WHERE attempt = $8 AND round = $9 AND number = $10";
+    let values: [Value<'_>; 10] = [
         answered.at.milliseconds().into(),
         responses.as_str().into(),
         result.as_str().into(),
-        i64::from(answered.correct).into(),
+        (!answered.pending).then(|| i64::from(answered.correct)).into(),
         answered.score.into(),
         i64::from(answered.points).into(),
+        answered.share.map(i64::from).into(),
         attempt.id.into(),
         attempt.round.into(),
         number.into(),

@@ -1,6 +1,6 @@
 //! Banks, logs and simulated students.
 
-use lyceum_adaptive::engine::{Answer, Bank, Choice, Log, Past, Question, next, stream};
+use lyceum_adaptive::engine::{Answer, Bank, Choice, Log, Past, Question, WHOLE, next, stream};
 use lyceum_adaptive::{Difficulty, LessonType, Policy, Scoring, Step};
 use lyceum_core::random::Stream;
 
@@ -27,7 +27,8 @@ pub(crate) fn bank(easy: usize, medium: usize, hard: usize) -> Bank {
 
 /// An answer to a question.
 pub(crate) fn answer(question: u32, correct: bool) -> Answer {
-    Answer { question, correct, score: f64::from(u8::from(correct)) }
+    let share = u32::from(correct) * WHOLE;
+    Answer { question, correct, score: f64::from(u8::from(correct)), share: Some(share) }
 }
 
 pub(crate) fn powerpath() -> Policy {

@@ -1,6 +1,7 @@
 //! From the state before V19, in which attempts did not keep what their lessons were worth.
 
 use lyceum_adaptive::MIGRATIONS;
+use lyceum_adaptive::engine::WHOLE;
 use lyceum_adaptive::repository::{attempts, log};
 use lyceum_store::{Db, Migration};
 use lyceum_testkit::both_stores;
@@ -45,6 +46,10 @@ fn former_attempts_keep_what_they_earned_and_what_they_ask() {
             .unwrap();
         let worth: Vec<Option<f64>> = kept.iter().map(|attempt| attempt.base_xp).collect();
         assert_eq!(worth, [Some(10.0), None, None]);
+        let earned: Vec<_> = kept.iter().map(|attempt| (attempt.earned, attempt.units)).collect();
+        let each = u64::from(WHOLE);
+        assert_eq!(earned, [(2 * each, 1), (each, 1), (each, 0)]);
+        assert!(kept.iter().all(|attempt| (attempt.pending, attempt.seeding) == (0, 0)));
         let (running, asked) = (&kept[2], &asked[0]);
         assert_eq!((running.answered, asked.number, asked.item.as_str()), (1, 1, "q4"));
     });

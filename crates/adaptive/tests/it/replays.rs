@@ -1,6 +1,6 @@
 //! Logs of the past, under their own policy and under others.
 
-use lyceum_adaptive::engine::{Log, Past, Replay, credit, replay, score_of, simulate};
+use lyceum_adaptive::engine::{Counts, Log, Past, Replay, credit, replay, score_of, simulate};
 use lyceum_adaptive::{LessonType, Policy, Scoring, Shipped};
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn larger_steps_end_an_attempt_sooner() {
     assert_eq!((change.old.questions, change.old.score), (11, 100.0));
     // 28, 52 (24), 70 (18), 84 (14), 96 (12), 106.
     assert_eq!((change.new.questions, change.new.correct, change.new.score), (6, 6, 100.0));
-    assert_eq!(change.new.credit, Some(credit(&powerpath(), 10.0, 1, 6, 6)));
+    assert_eq!(change.new.credit, Some(credit(&powerpath(), 10.0, 1, &Counts::of(6, 6))));
 }
 
 #[test]

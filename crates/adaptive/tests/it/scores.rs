@@ -1,6 +1,6 @@
 //! Scores of powerpath-100 and of tests.
 
-use lyceum_adaptive::engine::{is_complete, score_after, score_of};
+use lyceum_adaptive::engine::{Answer, WHOLE, counted, is_complete, score_after, score_of};
 use lyceum_adaptive::{LessonType, Policy};
 use proptest::prelude::*;
 
@@ -36,9 +36,47 @@ fn steps_at_every_boundary() {
     ];
     let policy = powerpath();
     for (score, right, wrong) in golden {
-        assert_eq!(score_after(&policy, score, true), right, "right at {score}");
-        assert_eq!(score_after(&policy, score, false), wrong, "wrong at {score}");
+        assert_eq!(score_after(&policy, score, Some(WHOLE)), right, "right at {score}");
+        assert_eq!(score_after(&policy, score, Some(0)), wrong, "wrong at {score}");
     }
+}
+
+/// Half right at 50: half of 9 up less half of 5 down is 2.
+#[test]
+fn a_part_of_the_full_score_moves_by_that_part_of_the_steps() {
+    let policy = powerpath();
+    for (score, share, after) in [
+        (50, WHOLE / 2, 52),
+        (0, WHOLE / 2, 7),
+        (0, 1, 0),
+        (98, WHOLE - 1, 100),
+        (90, WHOLE / 4, 85),
+        (90, WHOLE / 3, 86),
+    ] {
+        assert_eq!(score_after(&policy, score, Some(share)), after, "{share} at {score}");
+    }
+    assert_eq!(score_after(&policy, 50, None), 50, "a person has not scored it yet");
+}
+
+#[test]
+fn a_test_scores_shares_and_leaves_out_what_waits_for_a_person() {
+    let policy = Policy::shipped(LessonType::Quiz);
+    let with = |shares: &[Option<u32>]| -> Vec<Answer> {
+        let all = (0..).zip(shares);
+        all.map(|(place, share)| Answer { share: *share, ..answer(place, false) }).collect()
+    };
+    let half = Some(WHOLE / 2);
+    let golden: [(&[Option<u32>], u8); 4] = [
+        (&[Some(WHOLE), half], 75),
+        (&[Some(WHOLE), half, None], 75),
+        (&[None], 0),
+        (&[half, half, Some(WHOLE - 1)], 66),
+    ];
+    for (shares, score) in golden {
+        assert_eq!(score_of(&policy, &with(shares)), score, "{shares:?}");
+    }
+    let counts = counted(&policy, &with(&[Some(WHOLE), half, None]));
+    assert_eq!((counts.correct, counts.total, counts.pending), (1, 2, 1));
 }
 
 #[test]
@@ -46,7 +84,11 @@ fn steps_follow_the_published_formula() {
     let policy = powerpath();
     for score in 0..100_u8 {
         let up = (14 - score / 10).max(4);
-        assert_eq!(score_after(&policy, score, true), (score + up).min(100), "right at {score}");
+        assert_eq!(
+            score_after(&policy, score, Some(WHOLE)),
+            (score + up).min(100),
+            "right at {score}"
+        );
         let down = match score {
             90.. => 8,
             80.. => 7,
@@ -58,7 +100,7 @@ fn steps_follow_the_published_formula() {
             _ => 1,
         };
         let after = score.saturating_sub(down);
-        assert_eq!(score_after(&policy, score, false), after, "wrong at {score}");
+        assert_eq!(score_after(&policy, score, Some(0)), after, "wrong at {score}");
     }
 }
 
@@ -120,7 +162,7 @@ proptest! {
         let policy = powerpath();
         let mut score = 0;
         for right in &answers {
-            let after = score_after(&policy, score, *right);
+            let after = score_after(&policy, score, Some(u32::from(*right) * WHOLE));
             prop_assert!(after <= 100);
             let moved = if *right { after > score } else { after < score };
             let at_the_end = score == if *right { 100 } else { 0 };

@@ -1,7 +1,7 @@
 //! Attempts of a served school, replayed and simulated.
 
 use lyceum_adaptive::engine::{
-    Answer, Bank, Log, Past, Question, Replay, replay, score_after, score_of,
+    Answer, Bank, Log, Past, Question, Replay, WHOLE, replay, score_after, score_of,
 };
 use lyceum_adaptive::{Difficulty, LessonType, Policy};
 use lyceum_testkit::client::TestClient;
@@ -103,6 +103,7 @@ fn told(client: &TestClient, number: u32, earlier: Vec<u32>) -> (Past, Vec<Value
             question: u32::try_from(entry["question"].as_u64().unwrap()).unwrap(),
             correct: entry["answered"]["correct"].as_bool().unwrap(),
             score: entry["answered"]["score"].as_f64().unwrap(),
+            share: Some(u32::from(entry["answered"]["correct"].as_bool().unwrap()) * WHOLE),
         });
     let past = Past {
         seed: log["seed"].as_str().unwrap().parse().unwrap(),
@@ -209,7 +210,7 @@ fn running_attempts_keep_their_policy(served: Served, client: &TestClient, new: 
     let policy = Policy::shipped(LessonType::Powerpath100);
     let (third, _) = told(client, 3, Vec::new());
     let before = score_of(&policy, &third.log.answers);
-    let after = f64::from(score_after(&policy, before, true));
+    let after = f64::from(score_after(&policy, before, Some(WHOLE)));
     assert_eq!(json!(work(client, &[true])), json!(after));
     while work(client, &[true]) < 100.0 {}
     let again = json!({"student": "amy", "lesson": "lesson"});

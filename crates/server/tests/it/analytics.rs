@@ -173,10 +173,8 @@ fn a_range_that_ends_before_it_starts_is_refused() {
             ("2026-01-15T08:00:00.001Z", "2026-01-15T08:00:00Z"),
             ("2026-01-16", "2026-01-15T23:59:59.999Z"),
         ] {
-            let refused: Value = client
-                .get(&format!("{path}&startDate={start}&endDate={end}"))
-                .expect(422)
-                .json();
+            let refused: Value =
+                client.get(&format!("{path}&startDate={start}&endDate={end}")).expect(422).json();
             assert_eq!(refused["imsx_error_details"][0]["path"], "endDate", "{refused}");
         }
         client.get(&format!("{path}&startDate=2026-01-15&endDate=2026-01-15")).expect(200);
@@ -209,7 +207,9 @@ fn an_address_that_is_not_the_students_is_refused() {
         ] {
             client.get(&format!("{path}&studentId=ann&email=ANN@example.org")).expect(200);
             client.get(&format!("{path}&studentId=cat&email=cat@example.org")).expect(200);
-            for (id, email) in [("ann", "bob@example.org"), ("ann", "x@example.org"), ("cat", "bob@example.org")] {
+            for (id, email) in
+                [("ann", "bob@example.org"), ("ann", "x@example.org"), ("cat", "bob@example.org")]
+            {
                 let refused: Value =
                     client.get(&format!("{path}&studentId={id}&email={email}")).expect(422).json();
                 assert_eq!(refused["imsx_error_details"][0]["path"], "email", "{refused}");

@@ -67,12 +67,21 @@ fn a_lesson_without_a_type_whose_resource_is_a_test_or_a_bank_is_an_adaptive_qui
         let bank = json!({"identifier": "turns", "title": "Turns", "tests": ["t1", "t2"]});
         post(&client, "/assessment-banks", &bank, 201);
         untyped(&client, "by-id", "t1", json!({"type": "qti", "xp": 5}));
-        untyped(&client, "by-url", "x", json!({"type": "qti", "url": "https://c.example/assessment-tests/t2"}));
+        untyped(
+            &client,
+            "by-url",
+            "x",
+            json!({"type": "qti", "url": "https://c.example/assessment-tests/t2"}),
+        );
         untyped(&client, "by-bank", "turns", json!({"type": "qti"}));
         untyped(&client, "by-name", "t1", json!({}));
         for id in ["by-id", "by-url", "by-bank", "by-name"] {
             let asked = get(&client, &format!("/adaptive/getNextQuestion?student=amy&lesson={id}"));
-            assert_eq!((&asked["score"], &asked["finalized"]), (&json!(0.0), &json!(false)), "{id}");
+            assert_eq!(
+                (&asked["score"], &asked["finalized"]),
+                (&json!(0.0), &json!(false)),
+                "{id}"
+            );
             let progress =
                 get(&client, &format!("/adaptive/getAssessmentProgress?student=amy&lesson={id}"));
             assert_eq!(progress["lessonType"], "powerpath-100", "{id}");
@@ -156,8 +165,12 @@ fn what_is_derived_from_a_deleted_course_is_gone_until_the_course_is_restored() 
         client.get(path).expect(404);
         assert_eq!(get(&client, "/adaptive/placement/amy")["placements"], json!([]));
         // Records stay readable by id with their status.
-        assert_eq!(get(&client, &format!("{ROSTERING}/courses/math"))["course"]["status"], "tobedeleted");
-        let enrolled = get(&client, &format!("{ROSTERING}/enrollments?filter=user.sourcedId='amy'"));
+        assert_eq!(
+            get(&client, &format!("{ROSTERING}/courses/math"))["course"]["status"],
+            "tobedeleted"
+        );
+        let enrolled =
+            get(&client, &format!("{ROSTERING}/enrollments?filter=user.sourcedId='amy'"));
         assert_eq!(enrolled["enrollments"][0]["status"], "active");
         // What the refusal says restores all of it.
         let active = json!({"course": {"status": "active"}});

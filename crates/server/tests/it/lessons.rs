@@ -79,12 +79,12 @@ fn answer(client: &TestClient, lesson: &str, question: &str, answer: &str, statu
     client.put("/powerpath/updateStudentQuestionResponse").json(&body).expect(status).json()
 }
 
-fn at(client: &TestClient, operation: &str, lesson: &str, status: u16) -> Value {
+pub(crate) fn at(client: &TestClient, operation: &str, lesson: &str, status: u16) -> Value {
     let body = json!({"student": "amy", "lesson": lesson});
     post(client, &format!("/adaptive/{operation}"), &body, status)
 }
 
-fn progress(client: &TestClient, lesson: &str) -> Value {
+pub(crate) fn progress(client: &TestClient, lesson: &str) -> Value {
     get(client, &format!("/adaptive/getAssessmentProgress?student=amy&lesson={lesson}"))
 }
 
@@ -93,7 +93,7 @@ fn attempts(client: &TestClient, lesson: &str) -> Value {
 }
 
 /// XP, questions, right ones and units of amy in all facts.
-fn facts(client: &TestClient) -> [f64; 4] {
+pub(crate) fn facts(client: &TestClient) -> [f64; 4] {
     let path = "/bridge/analytics/activity?studentId=amy&startDate=2000-01-01&endDate=2100-01-01";
     let mut sums = [0.0; 4];
     for day in get(client, path)["facts"].as_object().unwrap().values() {
@@ -116,7 +116,7 @@ fn gradebook_xp(client: &TestClient) -> f64 {
     results.as_array().unwrap().iter().filter_map(xp).sum()
 }
 
-fn agree(client: &TestClient, xp: f64) {
+pub(crate) fn agree(client: &TestClient, xp: f64) {
     assert_eq!(json!([facts(client)[0], gradebook_xp(client)]), json!([xp, xp]));
 }
 
@@ -166,7 +166,10 @@ fn eleven_right_answers_complete_a_lesson_and_are_credited_once() {
         let done = next(&client, "steps");
         assert_eq!(done["finalized"], true, "{done}");
         assert_eq!((&done["score"], &done["xp"]), (&json!(100.0), &json!(12.5)));
-        assert_eq!(done["question"]["id"], asked[10], "clients that know of no end show it with its result");
+        assert_eq!(
+            done["question"]["id"], asked[10],
+            "clients that know of no end show it with its result"
+        );
         assert_eq!(done["question"]["correct"], true);
         let ended = at(&client, "finalStudentAssessmentResponse", "steps", 200);
         assert_eq!((&ended["score"], &ended["totalQuestions"]), (&json!(100.0), &json!(11)));

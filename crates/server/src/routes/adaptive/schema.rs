@@ -111,6 +111,7 @@ pub(super) fn finalized() -> Value {
             "accuracy": number(),
             "correctQuestions": whole(),
             "totalQuestions": whole(),
+            "pendingQuestions": whole(),
         }),
     )
 }
@@ -144,6 +145,7 @@ pub(super) fn progress() -> Value {
             "accuracy": number(),
             "correctQuestions": whole(),
             "totalQuestions": whole(),
+            "pendingQuestions": whole(),
             "questions": questions,
             "seenQuestions": questions,
         }),
@@ -186,6 +188,7 @@ pub(super) fn log() -> Value {
             "responses": { "type": "object" },
             "result": { "type": "object" },
             "correct": { "type": "boolean" },
+            "pending": { "type": "boolean" },
             "score": number(),
             "points": whole(),
         }),

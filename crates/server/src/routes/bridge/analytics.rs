@@ -183,9 +183,12 @@ fn zoned(route: Route) -> Route {
 }
 
 fn student(route: Route) -> Route {
-    route
-        .param(Place::Query, "studentId", text(), "The student's sourcedId.")
-        .param(Place::Query, "email", text(), "The student's e-mail address; beside studentId it must be that student's.")
+    route.param(Place::Query, "studentId", text(), "The student's sourcedId.").param(
+        Place::Query,
+        "email",
+        text(),
+        "The student's e-mail address; beside studentId it must be that student's.",
+    )
 }
 
 fn text() -> Value {
