@@ -341,9 +341,11 @@ fn begin(
     let number = former.map_or(1, |former| former.number + 1);
     let test = lesson.test(tx, student, number)?;
     let former = former.map(|former| bank_of(tx, desk, former)).transpose()?;
-    let bank = Bank::of_test(tx, &desk.memory.tests, test.as_deref(), former)?;
-    let policy = policies::current(tx, lesson.lesson_type)?.number;
     let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
+    let is_whole = lesson.lesson_type != LessonType::Powerpath100;
+    let of = (test.as_deref(), is_whole.then_some(seed));
+    let bank = Bank::of_test(tx, &desk.memory.tests, of, former)?;
+    let policy = policies::current(tx, lesson.lesson_type)?.number;
     let started = desk.now;
     let beginning = Beginning { student, lesson, number, policy, bank: &bank.id, seed, started };
     repository::insert(tx, &beginning)?;

@@ -1,5 +1,6 @@
 //! The questions of an attempt, as they stood when it began.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use lyceum_assessment::repository::{self as content, Head};
@@ -49,18 +50,25 @@ struct Row {
 }
 
 impl Bank {
-    /// The bank of a test's items; without a test, an empty one. It is stored. Where the `former` one is of
-    /// the same versions it says the same.
+    /// The bank of the items that an attempt meets, in its order; without a test, an empty one. It is
+    /// stored. Where the `former` one is of the same versions in the same order it says the same.
+    ///
+    /// `seed` decides about the selection and the ordering of a lesson that is shown whole. Without one
+    /// all items are in the bank, in the order of the test: the engine of a lesson that goes by steps
+    /// chooses in their place.
     pub(crate) fn of_test(
         tx: &mut Tx<'_>,
         tests: &Tests,
-        test: Option<&str>,
+        (test, seed): (Option<&str>, Option<u64>),
         former: Option<Arc<Self>>,
     ) -> Result<Arc<Self>> {
         let heads = match test {
             Some(test) => {
                 let names = tests.names(tx, test)?;
-                structure::heads(tx, &names.of)?
+                match seed.filter(|_| names.varies) {
+                    Some(seed) => arranged(tx, test, seed, former.as_deref())?,
+                    None => structure::heads(tx, &names.of)?,
+                }
             }
             None => Vec::new(),
         };
@@ -90,6 +98,25 @@ impl Bank {
     pub(crate) fn place(&self, identifier: &str) -> Option<usize> {
         self.questions.questions.iter().position(|question| question.id == identifier)
     }
+}
+
+/// How often an order is drawn that shall not be the one of the attempt before.
+const DRAWS: u64 = 8;
+
+/// The items that the seed selects, in the order that it gives them; in another than the former attempt's
+/// where there is one within [`DRAWS`]. An item that is drawn twice is asked once: answers name items.
+fn arranged(tx: &mut Tx<'_>, test: &str, seed: u64, former: Option<&Bank>) -> Result<Vec<Head>> {
+    let mut heads = Vec::new();
+    for draw in 0..DRAWS {
+        let names = structure::arranged(tx, test, engine::mixed(seed, draw))?;
+        heads = structure::heads(tx, &names)?;
+        let mut known = HashSet::new();
+        heads.retain(|head| known.insert(head.identifier.clone()));
+        if !former.is_some_and(|former| former.is_of(&heads)) {
+            break;
+        }
+    }
+    Ok(heads)
 }
 
 /// A question with what the metadata of its item say: `difficulty`, `humanApproved`, `irt: {a, b, c}`,
@@ -144,6 +171,8 @@ pub(crate) struct Tests(Recent<String, Names>);
 struct Names {
     state: String,
     of: Vec<Reference>,
+    /// Whether its sections select or shuffle.
+    varies: bool,
 }
 
 impl Default for Tests {
@@ -163,9 +192,9 @@ impl Tests {
         {
             return Ok(known);
         }
-        let of = structure::names(tx, &test)?;
+        let (of, varies) = (structure::names(tx, &test)?, structure::varies(tx, &test)?);
         let bytes = of.iter().map(|name| name.identifier.len() + name.href.len()).sum();
-        let names = Arc::new(Names { state, of });
+        let names = Arc::new(Names { state, of, varies });
         self.0.keep(test, Arc::clone(&names), bytes);
         Ok(names)
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_qti::model::{Member, Section};
 use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -141,6 +142,24 @@ pub fn arranged(tx: &mut Tx<'_>, identifier: &str, seed: u64) -> Result<Vec<Refe
         }
     };
     Ok(lyceum_qti::arranged(&test, seed).into_iter().map(reference).collect())
+}
+
+/// Whether candidates may meet different items of a test, or in another order. Errors: `NotFound`.
+pub fn varies(tx: &mut Tx<'_>, identifier: &str) -> Result<bool> {
+    fn section_varies(section: &Section) -> bool {
+        let inner = section.members.iter().filter_map(|member| match member {
+            Member::Section(inner) => Some(&**inner),
+            _ => None,
+        });
+        section.selection.is_some()
+            || section.ordering.is_some_and(|ordering| ordering.shuffle)
+            || inner.into_iter().any(section_varies)
+    }
+    let test = read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?;
+    Ok(test.parts.iter().flat_map(|part| &part.sections).any(|member| match member {
+        Member::Section(section) => section_varies(section),
+        _ => false,
+    }))
 }
 
 /// The items that are called so, without their texts; those that are missing are left out. One

@@ -35,6 +35,7 @@ mod lms;
 mod new_tests;
 mod oneroster;
 mod openapi;
+mod orders;
 mod people;
 mod placement;
 mod platform;
