@@ -17,6 +17,7 @@ pub const COLUMNS: &[Column] = &[
 
 /// The columns of the list of faults.
 pub const FAULTS: &[Column] = &[
+    Column::text("sort", "Sort"),
     Column::text("file", "File"),
     Column::number("line", "Line"),
     Column::text("column", "Column"),
@@ -92,9 +93,11 @@ pub struct Import {
     pub ignored: String,
     /// How many faults there are.
     pub faults: u64,
+    /// How many warnings there are.
+    pub warnings: u64,
     /// Whether the refused rows can be had as a file.
     pub has_rejects: bool,
-    /// The faults.
+    /// The faults and warnings.
     pub list: List,
 }
 

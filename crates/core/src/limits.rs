@@ -82,7 +82,7 @@ pub const ZIP_MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 pub const ZIP_UNPACKED_MAX_RATIO: u64 = 300;
 /// Bytes that a file of an imported zip may unpack to before its ratio counts.
 pub const ZIP_RATIO_FREE_BYTES: u64 = 1024 * 1024;
-/// Columns of an imported CSV file at most; an export puts further metadata into `ext.platform`.
+/// Columns of an imported CSV file at most; a complete export puts further metadata into `metadata.lyceum.record`.
 pub const CSV_MAX_ENTRIES: usize = 1000;
 /// Faults that one import reports in full; the rest is counted.
 pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;

@@ -171,7 +171,7 @@ fn run(
     io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
     let check = import.state == State::Checking;
     let rejects = (check || import.keep_going).then_some(refused);
-    let options = Options { rejects, check, notes: Some(notes.clone()) };
+    let options = Options { rejects, check, notes: Some(notes.clone()), strict: false };
     let mut report = csv::import(db, &path, &options, now, &mut told)?;
     let kept = |path| keep(blobs, &std::fs::read(path).map_err(Problem::internal)?);
     let rejects = report.rejects.take().map(kept).transpose()?;

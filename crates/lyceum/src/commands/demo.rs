@@ -4,6 +4,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use lyceum_roster::csv::Content;
 use lyceum_roster::demo;
 use serde_json::json;
 
@@ -25,6 +26,9 @@ pub(crate) struct Generate {
     /// What the network follows from
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Also write the files that OneRoster does not have: components, lessons and assessments
+    #[arg(long)]
+    complete: bool,
     /// The zip to write; one that is there is replaced
     #[arg(long, value_name = "FILE.zip")]
     out: PathBuf,
@@ -32,10 +36,11 @@ pub(crate) struct Generate {
 
 impl Demo {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let Self::Generate(Generate { students, seed, out }) = self;
+        let Self::Generate(Generate { students, seed, complete, out }) = self;
+        let content = if complete { Content::Complete } else { Content::Standard };
         let bar = printer.progress("generating", 0);
         let summary = whole(&out, |file| {
-            demo::generate(students, seed, BufWriter::new(file), |name| {
+            demo::generate(students, seed, content, BufWriter::new(file), |name| {
                 bar.set_message(name);
                 bar.tick();
             })

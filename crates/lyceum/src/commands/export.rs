@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_core::Problem;
-use lyceum_roster::csv;
+use lyceum_roster::csv::{self, Content};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
@@ -14,11 +14,17 @@ use crate::interrupt;
 use crate::printer::{Printer, counted};
 use crate::settings::{DataArgs, Missing};
 
+/// Rows that are left out and printed; the JSON answer holds more.
+const SHOWN_LEFT_OUT: usize = 20;
+
 #[derive(Args)]
 pub(crate) struct Export {
     /// The zip to write; one that is there is replaced
     #[arg(value_name = "FILE.zip")]
     out: PathBuf,
+    /// Write everything: deleted records, dates, and files and a column that OneRoster does not have
+    #[arg(long)]
+    complete: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -26,12 +32,14 @@ pub(crate) struct Export {
 impl Export {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
+        let content = if self.complete { Content::Complete } else { Content::Standard };
         let bar = printer.progress("exporting", 0);
         let exported = whole(&self.out, |file| {
-            let (exported, mut out) = csv::export(&db, BufWriter::new(file), &mut |name, rows| {
+            let mut told = |name: &'static str, rows| {
                 bar.set_message(name);
                 bar.set_position(rows);
-            })?;
+            };
+            let (exported, mut out) = csv::export(&db, content, BufWriter::new(file), &mut told)?;
             std::io::Write::flush(&mut out).map_err(Problem::internal)?;
             Ok(exported)
         })?;
@@ -40,7 +48,18 @@ impl Export {
         let file = self.out.display().to_string();
         let files: serde_json::Map<_, _> =
             exported.files.iter().map(|(name, rows)| ((*name).to_owned(), json!(rows))).collect();
-        printer.answer(String::new, || json!({ "file": file, "rows": files }));
+        for fault in exported.left_out.iter().take(SHOWN_LEFT_OUT) {
+            printer.warn(&fault.to_string());
+        }
+        let more = exported.left_out_count.saturating_sub(SHOWN_LEFT_OUT as u64);
+        if more > 0 {
+            let rows = counted(more, "more row");
+            printer.warn(&format!("{rows} that OneRoster 1.2 cannot express; --json lists them"));
+        }
+        printer.answer(String::new, || {
+            let (left_out, count) = (&exported.left_out, exported.left_out_count);
+            json!({ "file": file, "rows": files, "left_out": left_out, "left_out_count": count })
+        });
         printer.done(&format!("exported {} to '{file}'", counted(rows, "row")));
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing};
 
-/// Faults that are printed; the JSON answer holds more.
+/// Faults and warnings that are printed; the JSON answer holds more.
 const SHOWN_FAULTS: usize = 20;
 
 #[derive(Args)]
@@ -22,6 +22,9 @@ pub(crate) struct Import {
     /// Import the good rows; write the others to NAME-rejected.csv beside the source
     #[arg(long)]
     keep_going: bool,
+    /// Refuse everything that the OneRoster 1.2 binding forbids, such as unknown columns
+    #[arg(long, conflicts_with = "keep_going")]
+    strict: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -34,7 +37,7 @@ impl Import {
         let report = csv::import(
             &db,
             &self.source,
-            &Options { rejects, ..Options::default() },
+            &Options { rejects, strict: self.strict, ..Options::default() },
             SystemClock.now(),
             &mut |progress| {
                 bar.set_length(progress.total_bytes.max(1));
@@ -46,6 +49,13 @@ impl Import {
         let report = report?;
         for name in &report.ignored {
             printer.warn(&format!("'{name}' is no OneRoster file and was not read"));
+        }
+        for warning in report.warnings.iter().take(SHOWN_FAULTS) {
+            printer.warn(&warning.to_string());
+        }
+        let more = report.warning_count.saturating_sub(SHOWN_FAULTS as u64);
+        if more > 0 {
+            printer.warn(&format!("{}; --json lists them", counted(more, "more warning")));
         }
         printer.answer(|| told(&report), || json!(report));
         if !report.committed {

@@ -45,19 +45,20 @@ fn bytes(place: &Place, name: &str) -> Vec<u8> {
 #[test]
 fn a_seed_makes_the_same_network_every_time() {
     let place = Place::new();
-    let (code, stdout, stderr) = place.run("demo generate --students 40 --seed 5 --out a.zip");
+    let (code, stdout, stderr) =
+        place.run("demo generate --complete --students 40 --seed 5 --out a.zip");
     assert_eq!((code, stdout.as_str()), (0, ""));
     let told = stderr.strip_prefix("wrote a network of 40 students, ").unwrap();
     let rows: u64 = told.strip_suffix(" rows, to 'a.zip'\n").unwrap().parse().unwrap();
-    let answer = place.json("demo generate --students 40 --seed 5 --out b.zip --json");
+    let answer = place.json("demo generate --complete --students 40 --seed 5 --out b.zip --json");
     assert_eq!(answer["file"], "b.zip");
     let counts = answer["rows"].as_object().unwrap().values();
     assert_eq!(counts.map(|count| count.as_u64().unwrap()).sum::<u64>(), rows);
     assert_eq!(answer["rows"]["demographics"], 40);
-    place.ok("demo generate --students 40 --seed 6 --out c.zip --quiet");
+    place.ok("demo generate --complete --students 40 --seed 6 --out c.zip --quiet");
     assert_eq!(bytes(&place, "a.zip"), bytes(&place, "b.zip"));
     assert_ne!(bytes(&place, "a.zip"), bytes(&place, "c.zip"));
-    let (code, told) = place.fails("demo generate --students 1 --out nowhere/x.zip");
+    let (code, told) = place.fails("demo generate --complete --students 1 --out nowhere/x.zip");
     assert!(told.starts_with("error: 'nowhere/x.zip' cannot be written: "), "{told}");
     assert!(told.contains("\nhint: "), "{told}");
     assert_eq!(code, 1);
@@ -176,7 +177,10 @@ fn an_export_is_a_package_that_imports_to_the_same() {
         assert_eq!((code, stdout.as_str()), (0, ""));
         assert_eq!(stderr, "exported 6 rows to 'out.zip'\n");
         let answer = from.json("export again.zip --json");
-        assert_eq!(answer, json!({"file": "again.zip", "rows": answer["rows"]}));
+        let due = json!({
+            "file": "again.zip", "rows": answer["rows"], "left_out": [], "left_out_count": 0,
+        });
+        assert_eq!(answer, due);
         assert_eq!(answer["rows"]["users"], 2);
         assert_eq!(bytes(&from, "out.zip"), bytes(&from, "again.zip"));
         fs::copy(from.path().join("out.zip"), to.path().join("out.zip")).unwrap();
@@ -184,6 +188,38 @@ fn an_export_is_a_package_that_imports_to_the_same() {
         to.ok("export again.zip");
         assert_eq!(bytes(&to, "again.zip"), bytes(&to, "out.zip"));
     }
+}
+
+#[test]
+fn warnings_are_printed_and_strict_refuses_them() {
+    for place in places() {
+        let orgs = ORGS.trim_end().to_owned() + ",colour\ns,,,School,school,S-1,nowhere,red\n";
+        fs::create_dir_all(place.path().join("in")).unwrap();
+        place.write("in/orgs.csv", &orgs);
+        let (code, _, stderr) = place.run("import in");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stderr.starts_with("warning: orgs.csv line 1, colour 'colour': "), "{stderr}");
+        let reference =
+            "warning: orgs.csv line 2, parentSourcedId 'nowhere': no org 'nowhere' exists";
+        assert!(stderr.contains(reference), "{stderr}");
+        let (code, told) = place.fails("import in --strict");
+        assert_eq!(code, 1);
+        assert!(told.contains("manifest.csv: is missing"), "{told}");
+        assert!(told.contains("orgs.csv line 1, colour"), "{told}");
+    }
+}
+
+#[test]
+fn a_demo_and_an_export_have_the_platforms_files_only_where_that_is_asked_for() {
+    let place = Place::new();
+    let has = |answer: &Value| answer["rows"].get("courseComponents").is_some();
+    let demo = "demo generate --students 20 --json --out";
+    assert!(!has(&place.json(&format!("{demo} plain.zip"))));
+    assert!(has(&place.json(&format!("{demo} whole.zip --complete"))));
+    place.ok("import plain.zip --strict");
+    place.ok("import whole.zip");
+    assert!(!has(&place.json("export out.zip --json")));
+    assert!(has(&place.json("export all.zip --complete --json")));
 }
 
 #[test]
@@ -274,7 +310,7 @@ impl Drop for AtWork {
 #[test]
 fn an_interrupted_command_exits_with_130_and_leaves_no_file() {
     let place = Place::new();
-    let generate = place.command("demo generate --students 3000000 --out big.zip");
+    let generate = place.command("demo generate --complete --students 3000000 --out big.zip");
     let part = place.path().join("big.zip.part");
     let (code, stderr) = interrupted(generate, || part.exists());
     assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
@@ -303,7 +339,7 @@ fn an_interrupted_import_leaves_the_former_state() {
     for place in places() {
         sound(&place);
         place.ok("import in");
-        place.ok("demo generate --students 3000 --out network.zip");
+        place.ok("demo generate --complete --students 3000 --out network.zip");
         let target = target(&place);
         let (code, stderr) =
             interrupted(place.command("import network.zip"), || writes(&place, &target));

@@ -4,14 +4,17 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect};
 use serde_json::Value;
 
+use super::binding;
 use super::cell::{self, Unfit};
 use super::fault::Fault;
 use super::files::{self, COMMON, File, Part, Shape};
-use super::header::{Header, Use};
+use super::header::{Header, REMOVE_COMMAS, Use, Width, trailing};
 use super::manifest::Mode;
 use super::parts::{PartRow, assemble};
 use super::rows::Row;
 use super::said::{Said, overlay};
+use super::strict;
+use crate::kind::{Field, Type};
 use crate::record::{Object, Record, Stamp};
 
 /// What is known of a file of records before its first row.
@@ -23,6 +26,8 @@ pub(super) struct Layout {
     /// The files of the package that hold parts of its records.
     pub(super) parts: Vec<(&'static File, &'static Part, Mode)>,
     pub(super) now: Timestamp,
+    /// Whether everything that the binding forbids is a fault.
+    pub(super) is_strict: bool,
 }
 
 /// A row, what it says, and what is wrong with it.
@@ -37,6 +42,10 @@ pub(super) struct Candidate {
     /// The record; `None` until [`Candidate::finish`], and where the row is refused.
     pub(super) record: Option<Record>,
     pub(super) refusals: Vec<Refusal>,
+    /// What is read past or left out.
+    pub(super) warnings: Vec<Fault>,
+    /// Roles that name a user profile which the user does not have; found anew by each [`Candidate::finish`].
+    pub(super) unknown_profiles: Vec<Fault>,
 }
 
 /// A row that is not imported, and why.
@@ -49,6 +58,9 @@ pub(super) struct Refusal {
 /// A record cannot be put together; whether it may be without the parts that are left out now.
 struct TryAgain(bool);
 
+/// The column of a role that names a profile.
+const USER_PROFILE: &str = "userProfileSourcedId";
+
 /// The row that is at fault, and its column.
 enum Blame {
     Own(String),
@@ -60,16 +72,26 @@ impl Candidate {
     pub(super) fn read(layout: &Layout, row: Row, said: &mut Said) -> Self {
         let mut candidate = Self { row, ..Self::default() };
         let (found, expected) = (candidate.row.len(), layout.header.names.len());
-        let faults = if found == expected {
+        let width = layout.header.width(&candidate.row);
+        let line = candidate.row.line;
+        if let Width::Trailing(blank) = width {
+            let warning = layout.fault(line, trailing("row", blank), REMOVE_COMMAS.to_owned());
+            candidate.warnings.push(warning);
+        }
+        let fits = !matches!(width, Width::Differs);
+        let mut faults = if fits {
             said.read(layout, &candidate.row)
         } else {
             vec![layout.fault(
-                candidate.row.line,
+                line,
                 format!("the row has {found} fields, the header has {expected}"),
                 "look for a missing comma, or quote the field that holds one".to_owned(),
             )]
         };
-        if let Some(Value::String(id)) = said.get(COMMON[0]).filter(|_| found == expected) {
+        if layout.is_strict && fits {
+            faults.extend(strict::row(layout.file, &layout.header, &candidate.row, layout.mode));
+        }
+        if let Some(Value::String(id)) = said.get(COMMON[0]).filter(|_| fits) {
             candidate.id.clone_from(id);
         }
         if !faults.is_empty() {
@@ -130,6 +152,8 @@ impl Candidate {
             self.refuse_part(layout, part, vec![fault]);
             return Err(TryAgain(true));
         }
+        let unknown = self.drop_unknown_profiles(layout, object);
+        self.unknown_profiles = unknown;
         let stamp = Stamp::Keep(layout.now);
         Record::parse(layout.file.kind, object, Dialect::Platform, stamp)
             .map_err(|problem| TryAgain(self.blame(layout, &problem.details)))
@@ -162,6 +186,32 @@ impl Candidate {
         Ok(())
     }
 
+    /// Leaves out of roles what names a profile that the user does not have.
+    fn drop_unknown_profiles(&self, layout: &Layout, object: &mut Object) -> Vec<Fault> {
+        let mut warnings = Vec::new();
+        let profiles = object.get("userProfiles").and_then(Value::as_array);
+        let known: Vec<Value> =
+            profiles.into_iter().flatten().map(|one| one["profileId"].clone()).collect();
+        let Some(Value::Array(roles)) = object.get_mut("roles") else { return warnings };
+        for (at, role) in roles.iter_mut().enumerate() {
+            let origin = self.origins.iter().find(|(path, _)| *path == format!("roles[{at}]"));
+            let is_unknown = |id: &Value| !known.contains(id);
+            let (Some((_, part)), true) = (origin, role.get("userProfile").is_some_and(is_unknown))
+            else {
+                continue;
+            };
+            let (file, row) = self.part(layout, *part);
+            let id = row.cell(file, USER_PROFILE);
+            let problem =
+                format!("the user '{}' has no profile '{id}'; the reference is left out", self.id);
+            let mend = "add the profile to userProfiles.csv, or correct the cell";
+            let warning = Fault::of_row(&csv(file), row.line, problem, mend);
+            warnings.push(warning.at(USER_PROFILE, id));
+            role.as_object_mut().map(|role| role.remove("userProfile"));
+        }
+        warnings
+    }
+
     /// What is stored, overlaid with the row. A column that the file lacks leaves its field as it
     /// is; an empty cell clears it, except where the row deletes the record. Members keep their
     /// order, so that a row that says the same changes nothing.
@@ -173,7 +223,12 @@ impl Candidate {
                 layout.file.kind.field(name).is_some() || COMMON.contains(&name.as_str());
             !(value.is_null() && (is_known || *name == "metadata"))
         });
-        let own: Object = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let own: Object = own
+            .map(|(name, value)| {
+                let was = stored.get(name).filter(|was| is_that_day(layout, name, value, was));
+                (name.clone(), was.unwrap_or(value).clone())
+            })
+            .collect();
         if self.row.is_empty() {
             overlay(&mut merged, own);
             return merged;
@@ -276,6 +331,16 @@ impl Candidate {
             }
             (_, "status", _) => "write active or tobedeleted".to_owned(),
             (_, "dateLastModified", _) => "write the instant as 2026-01-15T08:00:00Z".to_owned(),
+            // Of OneRoster 1.1: the role stands in the row of the user.
+            (_, "role", Some(field)) if field.name == "roles" => {
+                role_field(field).map_or_else(String::new, cell::mend)
+            }
+            (_, "orgSourcedIds", Some(_)) => {
+                "write the sourcedIds of the orgs, comma separated".to_owned()
+            }
+            (_, header, Some(_)) if binding::is_day(layout.file, header) => {
+                "write the date as 2026-01-15".to_owned()
+            }
             (_, _, Some(field)) => cell::mend(field),
             _ => "correct the cell, or leave it empty".to_owned(),
         };
@@ -332,7 +397,8 @@ impl Layout {
         parts: Vec<(&'static File, &'static Part, Mode)>,
         now: Timestamp,
     ) -> Self {
-        Self { file, mode: Mode::Delta, header: Header::unusable(), parts, now }
+        let header = Header::unusable();
+        Self { file, mode: Mode::Delta, header, parts, now, is_strict: false }
     }
 
     /// Whether rows can be judged without what is stored.
@@ -368,6 +434,20 @@ impl Layout {
             },
         }
     }
+}
+
+/// Whether a cell has the day of a stored instant: its time stays, which such a column cannot hold.
+fn is_that_day(layout: &Layout, field: &str, cell: &Value, stored: &Value) -> bool {
+    let holds_days =
+        layout.file.header_of(field).is_some_and(|it| binding::is_day(layout.file, it));
+    let day = cell.as_str().filter(|cell| holds_days && cell.len() == "2026-01-15".len());
+    day.zip(stored.as_str()).is_some_and(|(day, stored)| stored.starts_with(day))
+}
+
+/// The field of a user's roles that says what the user is.
+fn role_field(roles: &Field) -> Option<&'static Field> {
+    let Type::Objects(fields) = roles.ty else { return None };
+    fields.iter().find(|field| field.name == "role")
 }
 
 /// The column of a part file that a path inside the part leads to.

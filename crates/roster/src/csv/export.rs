@@ -1,7 +1,7 @@
-//! Writes the store as a OneRoster package.
+//! Writes the store as a OneRoster package: as the standard has it, or complete.
 //!
-//! Everything is in it, deleted records too, each with its status and date: imported into an
-//! empty store it gives the same store, and exported again the same bytes.
+//! A complete export has everything, deleted records too, each with its status and date, and is therefore a
+//! delta: imported into an empty store it gives the same store, and exported again the same bytes.
 
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
@@ -11,55 +11,92 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Db, Tx};
 use serde_json::Value;
 
+use super::binding::{self, is_day};
 use super::cell::{encode, is_implied, written_metadata};
+use super::fault::Fault;
 use super::files::{self, COMMON, EXTRA, File, METADATA, Part};
+use super::manifest::Mode;
 use super::package::{Package, RowWriter};
 use super::parts::rows_of;
+use super::standard::{Standard, day, one_line};
 use crate::record::{Object, members};
 use crate::repository;
+
+/// What an export holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// What is in use, in the files and columns of OneRoster 1.2, as a strict reader wants it.
+    #[default]
+    Standard,
+    /// Everything: deleted records, dates, and files and a column that OneRoster does not have.
+    Complete,
+}
 
 /// What was exported.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Exported {
     /// Files with their numbers of rows.
     pub files: Vec<(&'static str, u64)>,
+    /// The first records and parts that OneRoster 1.2 cannot express, up to `IMPORT_MAX_REPORTED_FAULTS`.
+    pub left_out: Vec<Fault>,
+    /// How many there are.
+    pub left_out_count: u64,
 }
 
-/// Exports all records to a zip, as they are at one instant. `progress` is told the file that is
+/// Exports records to a zip, as they are at one instant. `progress` is told the file that is
 /// written and the rows so far, over all files.
 pub fn export<W: Write + Seek>(
     db: &Db,
+    content: Content,
     out: W,
     progress: &mut dyn FnMut(&'static str, u64),
 ) -> Result<(Exported, W)> {
     db.read_blocking(|tx| {
-        let mut package = Package::new(out);
+        let is_standard = content == Content::Standard;
+        let mut package = Package::new(out, if is_standard { Mode::Bulk } else { Mode::Delta });
+        let mut standard = Standard::default();
         let mut rows = 0;
-        for file in files::ALL.iter().filter(|file| file.part.is_none()) {
-            let plan = Plan::of(tx, file)?;
+        let all = files::ALL.iter().filter(|file| file.part.is_none());
+        for file in all.filter(|file| !is_standard || binding::has(file)) {
+            standard.prepare(tx, file)?;
+            let plan = Plan::of(tx, file, is_standard.then_some(&mut standard))?;
             package.file(file, &plan.headers(), |out| {
                 each(tx, file, |object| {
                     rows += 1;
                     if rows % 1000 == 0 {
                         progress(file.name, rows);
                     }
-                    plan.write(file, object, out)
+                    match is_standard {
+                        true => plan.write_standard(file, object, &standard, out),
+                        false => plan.write(file, object, &standard, out),
+                    }
                 })
             })?;
             for (part_file, part) in file.parts().filter(|(file, _)| plan.parts.contains(file.name))
             {
                 package.file(part_file, &[], |out| {
-                    each(tx, file, |object| write_parts(part_file, part, object, out))
+                    each(tx, file, |object| {
+                        if !is_standard {
+                            return write_parts(part_file, part, object, out);
+                        }
+                        if !standard.has(file, object) {
+                            return Ok(());
+                        }
+                        let rows = standard.parts(part_file, part, object);
+                        rows.iter().try_for_each(|cells| out.row(cells.iter().map(String::as_str)))
+                    })
                 })?;
                 progress(part_file.name, rows);
             }
         }
         let (files, out) = package.finish("Lyceum")?;
-        Ok((Exported { files }, out))
+        let Standard { left_out, left_out_count, .. } = standard;
+        Ok((Exported { files, left_out, left_out_count }, out))
     })
 }
 
-fn each(
+/// Calls `each` with every record of the file.
+pub(super) fn each(
     tx: &mut Tx<'_>,
     file: &File,
     mut each: impl FnMut(&mut Object) -> Result<()>,
@@ -79,16 +116,30 @@ struct Plan {
 
 impl Plan {
     /// Looks through all records: which metadata they have, and what else.
-    fn of(tx: &mut Tx<'_>, file: &'static File) -> Result<Self> {
+    fn of(
+        tx: &mut Tx<'_>,
+        file: &'static File,
+        mut standard: Option<&mut Standard>,
+    ) -> Result<Self> {
         let mut plan = Self::default();
         let room = CSV_MAX_ENTRIES - 4 - file.columns.len();
         each(tx, file, |object| {
+            if let Some(standard) = &mut standard
+                && !standard.takes(file, object)
+            {
+                return Ok(());
+            }
             if let Some(Value::Object(metadata)) = object.get("metadata") {
                 for name in metadata.keys().filter(|name| is_column(name)) {
                     if plan.metadata.len() < room && !plan.metadata.contains(name) {
                         plan.metadata.insert(name.clone());
                     }
                 }
+            }
+            if standard.is_some() {
+                let there = file.parts().filter(|(_, part)| object.contains_key(part.field));
+                plan.parts.extend(there.map(|(file, _)| file.name));
+                return Ok(());
             }
             plan.parts.extend(part_files(file, object));
             plan.has_extra |= !plan.left_over(file, object).is_empty();
@@ -118,7 +169,11 @@ impl Plan {
                 continue;
             }
             let field = file.kind.field(name);
-            let has_cell = file.header_of(name).is_some()
+            let header = file.header_of(name);
+            let is_whole = |header| {
+                !is_day(file, header) || value.as_str().is_some_and(|it| it.ends_with(MIDNIGHT))
+            };
+            let has_cell = header.is_some_and(is_whole)
                 && field.is_some_and(|field| encode(field, value).is_some());
             let is_implied = field.is_some_and(|field| is_implied(field, value));
             if !has_cell && !is_implied && !parted.contains(&name.as_str()) {
@@ -142,17 +197,41 @@ impl Plan {
         }
     }
 
+    fn write_standard<W: Write + Seek>(
+        &self,
+        file: &'static File,
+        object: &Object,
+        standard: &Standard,
+        out: &mut RowWriter<'_, W>,
+    ) -> Result<()> {
+        if !standard.has(file, object) {
+            return Ok(());
+        }
+        let Ok(mut cells) = standard.row(file, object) else { return Ok(()) };
+        let metadata = object.get("metadata");
+        for name in &self.metadata {
+            let value = metadata.and_then(|metadata| metadata.get(name));
+            cells.push(one_line(&value.map(written_metadata).unwrap_or_default()));
+        }
+        out.row(cells.iter().map(String::as_str))
+    }
+
     fn write<W: Write + Seek>(
         &self,
         file: &'static File,
         object: &Object,
+        standard: &Standard,
         out: &mut RowWriter<'_, W>,
     ) -> Result<()> {
         let mut cells: Vec<String> = COMMON.iter().map(|name| text(object, name)).collect();
-        for (_, name) in file.columns {
+        for (header, name) in file.columns {
             let field = file.kind.field(name);
             let cell = field.and_then(|field| encode(field, object.get(field.name)?));
-            cells.push(cell.unwrap_or_default());
+            let cell = match name.is_empty() {
+                true => standard.derived(file, header, object),
+                false => cell.unwrap_or_default(),
+            };
+            cells.push(if is_day(file, header) { day(&cell).to_owned() } else { cell });
         }
         let metadata = object.get("metadata");
         for name in &self.metadata {
@@ -170,9 +249,13 @@ impl Plan {
     }
 }
 
+/// How an instant ends that is a day alone.
+const MIDNIGHT: &str = "T00:00:00.000Z";
+
 /// Whether a header can name the metadata and be found again.
 fn is_column(name: &str) -> bool {
-    !name.is_empty() && name.trim() == name
+    let is_extra = EXTRA.strip_prefix(METADATA) == Some(name);
+    !name.is_empty() && name.trim() == name && !name.contains(['\r', '\n']) && !is_extra
 }
 
 fn text(object: &Object, name: &str) -> String {

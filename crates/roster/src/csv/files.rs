@@ -56,8 +56,21 @@ pub enum Shape {
 pub const COMMON: [&str; 3] = ["sourcedId", "status", "dateLastModified"];
 /// What the name of a metadata column begins with.
 pub const METADATA: &str = "metadata.";
-/// The column for what has no column: fields of the platform, values that a cell cannot hold.
-pub const EXTRA: &str = "ext.platform";
+/// The column for what has no column: fields of the platform, values that a cell cannot hold. The binding
+/// allows no columns of one's own but metadata.
+pub const EXTRA: &str = "metadata.lyceum.record";
+/// What [`EXTRA`] was called before; it is read and never written.
+pub const FORMER_EXTRA: &str = "ext.platform";
+/// What the manifest has before the name of a file of the standard.
+pub const ENTRY: &str = "file.";
+/// What the manifest has before the name of a file that OneRoster 1.2 does not have.
+pub const ENTRY_BEYOND: &str = "ext.file.";
+/// Columns that name a record although no field keeps it: file, header, kind.
+pub const NAMED_AND_NOT_KEPT: &[(&str, &str, &str)] = &[
+    ("userResources", "orgSourcedId", "org"),
+    ("userResources", "classSourcedId", "class"),
+    ("scoreScales", "orgSourcedId", "org"),
+];
 
 /// Headers that are read and never written: those of OneRoster 1.1 and of drafts of 1.2.
 pub const FORMER: &[(&str, Column)] = &[

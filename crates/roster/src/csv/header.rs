@@ -3,7 +3,7 @@
 use lyceum_core::limits::CSV_MAX_ENTRIES;
 
 use super::fault::Fault;
-use super::files::{COMMON, EXTRA, File, METADATA};
+use super::files::{COMMON, EXTRA, FORMER_EXTRA, File, METADATA};
 use super::rows::Row;
 use crate::kind::Field;
 
@@ -35,21 +35,50 @@ pub(super) struct Header {
     pub(super) uses: Vec<Use>,
     /// Whether the rows behind it can be read: it is there, and has every column that it needs.
     pub(super) is_usable: bool,
+    /// How many commas too many it ends with.
+    blank: usize,
+}
+
+/// What is wrong with a header.
+#[derive(Default)]
+pub(super) struct HeaderFaults {
+    pub(super) faults: Vec<Fault>,
+    /// Of columns that are read past.
+    pub(super) warnings: Vec<Fault>,
+}
+
+/// How the fields of a row fit the header.
+pub(super) enum Width {
+    Fits,
+    /// So many empty fields stand behind them.
+    Trailing(usize),
+    Differs,
 }
 
 impl Header {
     /// The header of a file that has none that can be read.
     pub(super) fn unusable() -> Self {
-        Self { names: Vec::new(), uses: Vec::new(), is_usable: false }
+        Self { names: Vec::new(), uses: Vec::new(), is_usable: false, blank: 0 }
     }
 
-    /// Reads a header. Columns with faults are read past.
-    pub(super) fn read(file: &'static File, row: &Row, delta: bool) -> (Self, Vec<Fault>) {
-        let names: Vec<String> = row.readable();
+    /// Reads a header. Columns with faults and unknown ones are read past.
+    pub(super) fn read(file: &'static File, row: &Row, delta: bool) -> (Self, HeaderFaults) {
+        let mut names: Vec<String> = row.readable();
+        while names.last().is_some_and(|name| name.trim().is_empty()) {
+            names.pop();
+        }
+        let blank = row.len() - names.len();
         let csv = format!("{}.csv", file.name);
+        let of = |column: &str, problem: &str, mend: String| {
+            Fault::of_row(&csv, row.line, problem, mend).at(column, column)
+        };
+        let mut warnings = Vec::new();
+        if blank > 0 {
+            warnings.push(of("", &trailing("header", blank), REMOVE_COMMAS.to_owned()));
+        }
         let mut faults = Vec::new();
         let mut fault = |column: &str, problem: &str, mend: String| {
-            faults.push(Fault::of_row(&csv, row.line, problem, mend).at(column, column));
+            faults.push(of(column, problem, mend));
         };
         if names.len() > CSV_MAX_ENTRIES {
             let problem = format!("the header has more than {CSV_MAX_ENTRIES} columns");
@@ -66,7 +95,8 @@ impl Header {
                 }
                 Some(found) => found,
                 None => {
-                    fault(name, "is no column of this file", advice(file, trimmed));
+                    let problem = "is no column of this file and is not read";
+                    warnings.push(of(name, problem, advice(file, trimmed)));
                     Use::Nothing
                 }
             });
@@ -78,10 +108,30 @@ impl Header {
         let missing: Vec<_> = needed.filter(|header| !has(header)).collect();
         for header in &missing {
             let problem = "the column is missing; the rows of the file are not read";
-            fault(header, problem, format!("add the column '{header}'"));
+            let unknown = names.iter().zip(&uses).filter(|(_, it)| matches!(it, Use::Nothing));
+            let meant = unknown.map(|(name, _)| name.trim()).find(|name| is_near(header, name));
+            fault(
+                header,
+                problem,
+                match meant {
+                    Some(name) => format!("rename the column '{name}' to '{header}'"),
+                    None => format!("add the column '{header}'"),
+                },
+            );
         }
         let is_usable = missing.is_empty();
-        (Self { names, uses, is_usable }, faults)
+        (Self { names, uses, is_usable, blank }, HeaderFaults { faults, warnings })
+    }
+
+    /// How a row fits.
+    pub(super) fn width(&self, row: &Row) -> Width {
+        let own = self.names.len();
+        let is_blank = (own..row.len()).all(|at| row.bytes(at).is_empty());
+        match row.len() {
+            found if found < own || !is_blank => Width::Differs,
+            found if found <= own + self.blank => Width::Fits,
+            found => Width::Trailing(found - own),
+        }
     }
 
     /// Whether the file says something about the field.
@@ -104,13 +154,21 @@ impl Header {
     }
 }
 
+/// What to do about commas at the end of a line.
+pub(super) const REMOVE_COMMAS: &str = "remove the commas at the end of the line";
+
+/// That a line ends with empty fields.
+pub(super) fn trailing(what: &str, blank: usize) -> String {
+    format!("the {what} ends with {blank} empty fields too many, which are not read")
+}
+
 fn use_of(file: &'static File, name: &str) -> Option<Use> {
     let header = name.trim();
     match header {
         "sourcedId" => return Some(Use::SourcedId),
         "status" => return Some(Use::Status),
         "dateLastModified" => return Some(Use::Modified),
-        EXTRA if file.part.is_none() => return Some(Use::Extra),
+        EXTRA | FORMER_EXTRA if file.part.is_none() => return Some(Use::Extra),
         _ => {}
     }
     if header.starts_with(METADATA) {
@@ -135,10 +193,15 @@ fn use_of(file: &'static File, name: &str) -> Option<Use> {
 /// What to do about a header that is not known: the name that was likely meant.
 fn advice(file: &'static File, name: &str) -> String {
     let near = file.headers().min_by_key(|header| distance(header, name));
-    match near.filter(|header| distance(header, name) <= 1 + name.len() / 4) {
+    match near.filter(|header| is_near(header, name)) {
         Some(near) => format!("write '{near}'"),
         None => format!("name it '{METADATA}{name}' to keep it, or remove it"),
     }
+}
+
+/// Whether the name was likely meant as the header.
+fn is_near(header: &str, name: &str) -> bool {
+    distance(header, name) <= 1 + name.len() / 4
 }
 
 /// How many letters differ between two names, their case aside.

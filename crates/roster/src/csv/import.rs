@@ -10,11 +10,11 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Db, Spool};
 
 use super::candidate::{Candidate, Layout, Refusal};
+use super::fault::Fault;
 use super::files::{self, File, Part};
 use super::manifest::{self, Manifest, Mode};
 use super::noted::{Came, Notes};
-use super::parts::PartRow;
-use super::reading::{Batch, Order, read_records, spool_parts, spooled};
+use super::reading::{Batch, Order, PartRead, read_records, spool_parts, spooled};
 use super::report::{Refusals, Report};
 use super::source::Source;
 use super::writing::{Progressing, Writer};
@@ -29,6 +29,8 @@ pub struct Options {
     pub check: bool,
     /// Where it is noted what came of each row, see [`super::noted`].
     pub notes: Option<PathBuf>,
+    /// Whether everything that the binding forbids is a fault, warnings included.
+    pub strict: bool,
 }
 
 /// How far an import is.
@@ -62,9 +64,9 @@ pub fn import(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
     let mut source = Source::open(path)?;
-    let mut refusals =
-        Refusals::new(options.rejects.as_deref(), Notes::new(options.notes.as_deref())?);
-    let (manifest, faults) = Manifest::of(&mut source)?;
+    let notes = Notes::new(options.notes.as_deref())?;
+    let mut refusals = Refusals::new(options.rejects.as_deref(), notes, options.strict);
+    let (manifest, faults) = Manifest::of(&mut source, options.strict)?;
     if !faults.is_empty() {
         let cells = Vec::new();
         refusals.add(Refusal { faults, cells })?;
@@ -75,6 +77,12 @@ pub fn import(
         .filter(|name| *name != manifest::NAME && !is_named(name))
         .map(str::to_owned)
         .collect();
+    if options.strict {
+        for name in refusals.report.ignored.clone() {
+            let problem = "is there, and the manifest does not announce it";
+            refusals.warn(Fault::of_row(&name, 0, problem, "announce the file, or remove it"))?;
+        }
+    }
     let total_bytes = source.bytes(is_named);
     let mut is_read = false;
     let done = db.write_blocking(|tx| {
@@ -86,6 +94,7 @@ pub fn import(
             spool: Spool::new()?,
             meter: Meter { rows: 0, bytes, total_bytes, progress },
             now,
+            is_strict: options.strict,
         };
         for file in files::ALL.iter().filter(|file| file.part.is_none()) {
             run.records(file)?;
@@ -112,6 +121,7 @@ struct Run<'r, 'w, 'tx> {
     spool: Spool,
     meter: Meter<'r>,
     now: Timestamp,
+    is_strict: bool,
 }
 
 /// Counts what is read and tells of it.
@@ -153,11 +163,13 @@ impl Run<'_, '_, '_> {
         let refusals = &mut *self.writer.refusals;
         refusals.report.of(file.name, mode);
         let bytes = Arc::clone(&self.meter.bytes);
-        let came = |read: Result<&PartRow, Refusal>| match read {
-            Ok(part) => refusals.notes.add(file.name, part.line, &part.id, Came::Part),
-            Err(refusal) => refusals.add(refusal),
+        let came = |read: PartRead<'_>| match read {
+            PartRead::Row(part) => refusals.notes.add(file.name, part.line, &part.id, Came::Part),
+            PartRead::Refused(refusal) => refusals.add(refusal),
+            PartRead::Warning(fault) => refusals.warn(fault),
         };
-        let rows = spool_parts(self.source, &mut self.spool, file, mode, bytes, came)?;
+        let how = (mode, self.is_strict);
+        let rows = spool_parts(self.source, &mut self.spool, file, how, bytes, came)?;
         self.writer.refusals.report.of(file.name, mode).rows += rows;
         self.meter.count(file.name, rows);
         Ok(())
@@ -165,11 +177,12 @@ impl Run<'_, '_, '_> {
 
     /// Reads the file on another thread and writes it on this one.
     fn own_rows(&mut self, file: &'static File, mode: Mode, parts: &Parts) -> Result<()> {
-        let Self { source, writer, spool, meter, now, .. } = self;
+        let Self { source, writer, spool, meter, now, is_strict, .. } = self;
+        let is_strict = *is_strict;
         writer.refusals.report.of(file.name, mode);
         let is_new = repository::is_empty(writer.tx, file.kind)?;
         let bytes = Arc::clone(&meter.bytes);
-        let order = Order { file, mode, parts: parts.clone(), is_new, now: *now, bytes };
+        let order = Order { file, mode, parts: parts.clone(), is_new, now: *now, bytes, is_strict };
         let (send, receive) = sync_channel(BATCHES_AHEAD);
         std::thread::scope(|scope| {
             let reading = scope.spawn(move || read_records(source, spool, order, &send));

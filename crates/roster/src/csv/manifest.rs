@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use super::fault::Fault;
-use super::files;
+use super::files::{self, BEYOND_THE_STANDARD, ENTRY, ENTRY_BEYOND};
 use super::rows::{Row, Rows};
 use super::source::Source;
 
@@ -17,6 +17,16 @@ pub enum Mode {
     Bulk,
     /// What changed: new, changed and deleted records.
     Delta,
+}
+
+impl Mode {
+    /// Its name in the manifest.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Bulk => "bulk",
+            Self::Delta => "delta",
+        }
+    }
 }
 
 /// The name of the manifest.
@@ -34,10 +44,11 @@ impl Manifest {
         self.modes.get(file).copied()
     }
 
-    /// Reads the manifest. A package without one is taken as bulk, where it holds files of a roster.
+    /// Reads the manifest. A package without one is taken as bulk, where it holds files of a roster. A strict
+    /// reader is told all that the binding forbids, too.
     ///
     /// Errors: `Invalid` where neither a manifest nor a roster file is there, or it cannot be read.
-    pub(super) fn of(source: &mut Source) -> Result<(Self, Vec<Fault>)> {
+    pub(super) fn of(source: &mut Source, is_strict: bool) -> Result<(Self, Vec<Fault>)> {
         if !source.has(NAME) {
             let there = files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
             let modes: BTreeMap<_, _> = there.map(|file| (file.name, Mode::Bulk)).collect();
@@ -48,17 +59,24 @@ impl Manifest {
                      name a OneRoster zip, or the folder that holds its files",
                 ));
             }
-            return Ok((Self { modes }, Vec::new()));
+            let missing = Fault::of_row(NAME, 0, "is missing", "add the manifest");
+            return Ok((Self { modes }, if is_strict { vec![missing] } else { Vec::new() }));
         }
         let mut manifest = Self::default();
         let mut faults = Vec::new();
         let mut row = Row::default();
+        let mut properties: Vec<(String, String)> = Vec::new();
         {
             let input = source.read(NAME)?;
             let mut rows = Rows::new(input);
             while let Some(next) = rows.next(&mut row).map_err(|e| unreadable(NAME, &e))? {
                 match next {
-                    Ok(()) => faults.extend(manifest.line(&row)),
+                    Ok(()) => {
+                        let mut cells = row.readable().into_iter().map(|it| it.trim().to_owned());
+                        let name = cells.next().unwrap_or_default();
+                        properties.push((name, cells.next().unwrap_or_default()));
+                        faults.extend(manifest.line(&row));
+                    }
                     Err(broken) => {
                         faults.push(Fault::of_row(NAME, broken.line, broken.problem, broken.mend));
                     }
@@ -79,6 +97,9 @@ impl Manifest {
             }
         }
         manifest.modes.retain(|name, _| source.has(&format!("{name}.csv")));
+        if is_strict {
+            faults.extend(strict_faults(&properties));
+        }
         Ok((manifest, faults))
     }
 
@@ -95,7 +116,7 @@ impl Manifest {
         if name == "manifest.version" && value != "1.0" {
             return fault("is not a version of the manifest".into(), "write 1.0");
         }
-        let file = name.strip_prefix("file.")?;
+        let file = name.strip_prefix(ENTRY).or_else(|| name.strip_prefix(ENTRY_BEYOND))?;
         // The standard's table marks files that are new in 1.2 with a star; some copy it.
         let file = file.trim_end_matches('*');
         let mode = match value {
@@ -114,6 +135,49 @@ impl Manifest {
             }
         }
     }
+}
+
+/// What the binding forbids in the lines of a manifest: it has each property of the standard once, and no other.
+fn strict_faults(properties: &[(String, String)]) -> Vec<Fault> {
+    let of_files = files::ALL.iter().filter(|file| !BEYOND_THE_STANDARD.contains(&file.name));
+    let of_files = of_files.map(|file| (format!("{ENTRY}{}", file.name), None));
+    let versions = [("manifest.version", "1.0"), ("oneroster.version", "1.2")]
+        .map(|(name, value)| (name.to_owned(), Some(value)));
+    let required: Vec<(String, Option<&str>)> = versions.into_iter().chain(of_files).collect();
+    let fault = |problem: String, mend: &str, name: &str, value: &str| {
+        Fault::of_row(NAME, 0, problem, mend).at(name, value)
+    };
+    let mut faults = Vec::new();
+    let head = properties.first().map(|(name, value)| (name.as_str(), value.as_str()));
+    if head != Some(("propertyName", "value")) {
+        let problem = "the first line is not propertyName,value".to_owned();
+        faults.push(fault(problem, "write that line", "", ""));
+    }
+    for (name, wanted) in &required {
+        let mut found = properties.iter().filter(|(found, _)| found == name);
+        match (found.next(), found.next(), wanted) {
+            (None, ..) => {
+                faults.push(fault("is required".to_owned(), "add the line", name, ""));
+            }
+            (Some(_), Some(_), _) => {
+                faults.push(fault("stands twice".to_owned(), "keep one of the lines", name, ""));
+            }
+            (Some((_, value)), None, Some(wanted)) if value != wanted => {
+                let problem = format!("must be {wanted}");
+                faults.push(fault(problem, "write that version", name, value));
+            }
+            _ => {}
+        }
+    }
+    for (name, value) in properties.iter().skip(1) {
+        let is_known = required.iter().any(|(known, _)| known == name)
+            || matches!(name.as_str(), "source.systemName" | "source.systemCode");
+        if !is_known {
+            let problem = "OneRoster 1.2 has no such property".to_owned();
+            faults.push(fault(problem, "remove the line", name, value));
+        }
+    }
+    faults
 }
 
 /// A file that cannot be read to its end.

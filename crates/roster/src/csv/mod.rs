@@ -1,5 +1,6 @@
 //! OneRoster 1.2 as CSV files in a zip or a folder.
 
+mod binding;
 mod candidate;
 mod cell;
 mod export;
@@ -17,11 +18,13 @@ mod report;
 pub mod rows;
 mod said;
 pub mod source;
+mod standard;
+mod strict;
 mod table;
 mod waiting;
 mod writing;
 
-pub use export::{Exported, export};
+pub use export::{Content, Exported, export};
 pub use fault::Fault;
 pub use import::{Options, Progress, import};
 pub use manifest::Mode;

@@ -6,11 +6,13 @@ use lyceum_core::{Problem, Result};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::files::{self, File};
+use super::files::{self, ENTRY, ENTRY_BEYOND, File};
+use super::manifest::Mode;
 
 /// A zip that takes one CSV file after the other. The same rows give the same bytes.
 pub(crate) struct Package<W: Write + Seek> {
     zip: ZipWriter<W>,
+    mode: Mode,
     written: Vec<(&'static str, u64)>,
 }
 
@@ -25,9 +27,9 @@ pub(crate) struct RowWriter<'a, W: Write + Seek> {
 }
 
 impl<W: Write + Seek> Package<W> {
-    /// A package that goes to `out`.
-    pub(crate) fn new(out: W) -> Self {
-        Self { zip: ZipWriter::new(out), written: Vec::new() }
+    /// A package that goes to `out`, with files of that mode.
+    pub(crate) fn new(out: W, mode: Mode) -> Self {
+        Self { zip: ZipWriter::new(out), mode, written: Vec::new() }
     }
 
     /// Writes a file. `more_headers` are columns behind those of the table.
@@ -63,11 +65,13 @@ impl<W: Write + Seek> Package<W> {
         for name in names {
             let there = self.written.iter().any(|(written, _)| *written == name);
             // The standard's manifest has no line for files that it does not know.
-            if !there && files::BEYOND_THE_STANDARD.contains(&name) {
+            let is_beyond = files::BEYOND_THE_STANDARD.contains(&name);
+            if !there && is_beyond {
                 continue;
             }
-            let mode = if there { "bulk" } else { "absent" };
-            line(&format!("file.{name}"), mode).map_err(Problem::internal)?;
+            let entry = if is_beyond { ENTRY_BEYOND } else { ENTRY };
+            let mode = if there { self.mode.name() } else { "absent" };
+            line(&format!("{entry}{name}"), mode).map_err(Problem::internal)?;
         }
         line("source.systemName", system).map_err(Problem::internal)?;
         line("source.systemCode", "lyceum").map_err(Problem::internal)?;

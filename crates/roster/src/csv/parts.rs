@@ -93,7 +93,7 @@ fn member(
         }
         Shape::Profile => {
             let mut object = object(file, part, row)?;
-            object.insert("profileId".into(), row.id.clone().into());
+            object.insert("profileId".into(), profile_uri(&row.id).into());
             let cells = [("type", cell("credentialType")), ("username", cell("username"))];
             let credential: Object = cells
                 .into_iter()
@@ -103,7 +103,7 @@ fn member(
             if !credential.is_empty() {
                 object.insert("credentials".into(), json!([credential]));
             }
-            (vec![row.id.clone()], Value::Object(object))
+            (vec![profile_uri(&row.id)], Value::Object(object))
         }
         Shape::Link(column) | Shape::TheLink(column) => {
             (vec![cell(column)], json!({ "sourcedId": cell(column) }))
@@ -138,10 +138,26 @@ fn object(
     for ((header, name), cell) in file.columns.iter().zip(&row.cells) {
         let Some(field) = fields.iter().find(|field| field.name == *name) else { continue };
         if let Some(value) = decode(field, cell).map_err(|unfit| (*header, unfit))? {
+            let value = if field.name == USER_PROFILE { profile_uri(cell).into() } else { value };
             object.insert((*name).into(), value);
         }
     }
     Ok(object)
+}
+
+/// The field of a role that names a profile.
+const USER_PROFILE: &str = "userProfile";
+/// What stands before the GUID of a profile that came as CSV: the REST binding wants a URI there.
+const PROFILE: &str = "urn:lyceum:userProfile:";
+
+/// The id of a user profile, a URI, of what CSV has: a GUID.
+fn profile_uri(guid: &str) -> String {
+    if guid.contains(':') { guid.to_owned() } else { format!("{PROFILE}{guid}") }
+}
+
+/// What CSV has of the id of a user profile.
+pub(super) fn profile_guid(uri: &str) -> &str {
+    uri.strip_prefix(PROFILE).unwrap_or(uri)
 }
 
 /// `score` and `textScore` inside a learning objective set.
@@ -239,7 +255,19 @@ fn implode(part: &Part, members: Vec<Member>) -> Assembled {
     Assembled { value, origins }
 }
 
-/// The rows that a field is written as, without `status` and `dateLastModified`; `None` where
+/// The rows that a field is written as, as far as rows can say it.
+pub(super) fn rows_at_best(
+    file: &'static File,
+    part: &Part,
+    owner: &str,
+    value: &Value,
+) -> Vec<PartRow> {
+    let members = explode(part, value);
+    let numbered = members.iter().zip(1..);
+    numbered.filter_map(|(member, number)| row_of(file, part, owner, member, number)).collect()
+}
+
+/// The rows of a delta that a field is written as, without `status` and `dateLastModified`; `None` where
 /// rows cannot say all of it.
 pub(super) fn rows_of(
     file: &'static File,
@@ -252,7 +280,8 @@ pub(super) fn rows_of(
         .zip(1..)
         .map(|(member, number)| row_of(file, part, owner, member, number))
         .collect::<Option<_>>()?;
-    let back = assemble(file, part, None, &rows).ok()?;
+    let nothing = Value::Array(Vec::new());
+    let back = assemble(file, part, Some(&nothing), &rows).ok()?;
     same(back.value.as_ref()?, value).then_some(rows)
 }
 
@@ -291,6 +320,9 @@ fn row_of(
                 }
             }
             _ => match (field, value) {
+                (Some(field), Some(value)) if field.name == USER_PROFILE => {
+                    profile_guid(value.as_str()?).to_owned()
+                }
                 (Some(field), Some(value)) => encode(field, value)?,
                 _ => String::new(),
             },
@@ -298,7 +330,7 @@ fn row_of(
         cells.push(cell);
     }
     if part.shape == Shape::Profile {
-        id.clone_from(&member.key[0]);
+        profile_guid(&member.key[0]).clone_into(&mut id);
     }
     Some(PartRow { of: 0, line: 0, id, deleted: false, cells })
 }
@@ -342,13 +374,13 @@ mod tests {
                 "roles",
                 json!([
                     {"roleType": "primary", "role": "student", "beginDate": "2026-01-01", "org": {"sourcedId": "o"}},
-                    {"roleType": "secondary", "role": "aide", "org": {"sourcedId": "o"}, "userProfile": "p"},
+                    {"roleType": "secondary", "role": "aide", "org": {"sourcedId": "o"}, "userProfile": "urn:p"},
                 ]),
             ),
             (
                 "userProfiles",
                 json!([{
-                    "profileType": "t", "vendorId": "v", "profileId": "p",
+                    "profileType": "t", "vendorId": "v", "profileId": "urn:lyceum:userProfile:p",
                     "credentials": [{"type": "c", "username": "u"}],
                 }]),
             ),

@@ -12,12 +12,13 @@ use lyceum_store::Spool;
 use super::candidate::{Candidate, Layout, Refusal, csv};
 use super::fault::Fault;
 use super::files::{File, Part};
-use super::header::{Header, Use};
+use super::header::{Header, HeaderFaults, REMOVE_COMMAS, Use, Width, trailing};
 use super::manifest::{Mode, unreadable};
 use super::parts::PartRow;
 use super::rows::{Row, Rows};
 use super::said::Said;
 use super::source::Source;
+use super::strict;
 
 /// Rows that are checked and written together.
 pub(super) const BATCH_RECORDS: usize = 500;
@@ -25,7 +26,7 @@ pub(super) const BATCH_RECORDS: usize = 500;
 /// What the reading half hands over.
 pub(super) enum Batch {
     /// The file's header is read; its faults.
-    Begin(Box<Layout>, Vec<Fault>),
+    Begin(Box<Layout>, HeaderFaults),
     /// Rows of the file, in their order.
     Rows(Vec<Candidate>),
 }
@@ -41,6 +42,15 @@ pub(super) struct Order {
     pub(super) now: Timestamp,
     /// Counts what is read.
     pub(super) bytes: Arc<AtomicU64>,
+    /// Whether everything that the binding forbids is a fault.
+    pub(super) is_strict: bool,
+}
+
+/// What comes of a row of parts that is read.
+pub(super) enum PartRead<'a> {
+    Row(&'a PartRow),
+    Refused(Refusal),
+    Warning(Fault),
 }
 
 /// Reads a file of records and sends it batch by batch.
@@ -50,17 +60,18 @@ pub(super) fn read_records(
     order: Order,
     out: &SyncSender<Batch>,
 ) -> Result<()> {
-    let Order { file, mode, parts, is_new, now, bytes } = order;
+    let Order { file, mode, parts, is_new, now, bytes, is_strict } = order;
     let name = csv(file);
     let input = source.read(&name)?;
     let mut rows = Rows::new(Counted { input, bytes });
-    let (header, faults) = read_header(&mut rows, file, mode)?;
-    let own = Layout { file, mode, header, parts, now };
+    let (header, faults) = read_header(&mut rows, file, mode, is_strict)?;
+    let own = Layout { file, mode, header, parts, now, is_strict };
     let eager = is_new && own.stands_alone();
     // Where a send fails, the writing half has hung up, and says why.
     if out.send(Batch::Begin(Box::new(own.clone()), faults)).is_err() {
         return Ok(());
     }
+    let mut count = 0;
     let mut waiting = Vec::with_capacity(BATCH_RECORDS);
     let mut row = Row::default();
     let mut said = Said::of(&own);
@@ -77,6 +88,7 @@ pub(super) fn read_records(
                 candidate
             }
         };
+        count += 1;
         waiting.push(candidate);
         if waiting.len() == BATCH_RECORDS
             && out.send(Batch::Rows(std::mem::take(&mut waiting))).is_err()
@@ -84,8 +96,18 @@ pub(super) fn read_records(
             return Ok(());
         }
     }
+    if is_strict && count == 0 && own.header.is_usable {
+        let mut candidate = Candidate::default();
+        candidate.warnings.push(no_rows(file));
+        waiting.push(candidate);
+    }
     let _ = out.send(Batch::Rows(waiting));
     Ok(())
+}
+
+fn no_rows(file: &'static File) -> Fault {
+    let mend = format!("remove the file and write 'absent' for file.{}", file.name);
+    Fault::of_row(&csv(file), 0, "has no rows, which OneRoster 1.2 forbids", mend)
 }
 
 fn candidate(
@@ -124,7 +146,9 @@ fn read_header<R: Read>(
     rows: &mut Rows<R>,
     file: &'static File,
     mode: Mode,
-) -> Result<(Header, Vec<Fault>)> {
+    is_strict: bool,
+) -> Result<(Header, HeaderFaults)> {
+    let faulty = |fault| HeaderFaults { faults: vec![fault], ..HeaderFaults::default() };
     let name = csv(file);
     let mut row = Row::default();
     if rows.is_utf16().map_err(|e| unreadable(&name, &e))? {
@@ -134,40 +158,48 @@ fn read_header<R: Read>(
             "the file is written as UTF-16",
             "save it with the encoding UTF-8",
         );
-        return Ok((Header::unusable(), vec![fault]));
+        return Ok((Header::unusable(), faulty(fault)));
     }
     match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
-        Some(Ok(())) => Ok(Header::read(file, &row, mode == Mode::Delta)),
+        Some(Ok(())) => {
+            let (header, mut faults) = Header::read(file, &row, mode == Mode::Delta);
+            if is_strict {
+                faults.faults.extend(strict::header(file, &row.readable(), row.line));
+            }
+            Ok((header, faults))
+        }
         Some(Err(broken)) => {
             let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
-            Ok((Header::unusable(), vec![fault]))
+            Ok((Header::unusable(), faulty(fault)))
         }
         None => {
             let mend = format!("write its header line, or 'absent' for file.{}", file.name);
             let fault = Fault::of_row(&name, 1, "the file has no header", mend);
-            Ok((Header::unusable(), vec![fault]))
+            Ok((Header::unusable(), faulty(fault)))
         }
     }
 }
 
 /// Reads a file of parts into the spool, by the records that they belong to. Hands each row
-/// to `came`, or why it is refused; answers the number of rows.
+/// to `came`, or why it is refused, and warnings; answers the number of rows.
 pub(super) fn spool_parts(
     source: &mut Source,
     spool: &mut Spool,
     file: &'static File,
-    mode: Mode,
+    (mode, is_strict): (Mode, bool),
     bytes: Arc<AtomicU64>,
-    mut came: impl FnMut(Result<&PartRow, Refusal>) -> Result<()>,
+    mut came: impl FnMut(PartRead<'_>) -> Result<()>,
 ) -> Result<u64> {
     let name = csv(file);
     let owner = file.part.as_ref().map_or("", |part| part.owner);
     let input = source.read(&name)?;
     let mut rows = Rows::new(Counted { input, bytes });
-    let (header, faults) = read_header(&mut rows, file, mode)?;
+    let (header, HeaderFaults { faults, warnings }) =
+        read_header(&mut rows, file, mode, is_strict)?;
     if !faults.is_empty() {
-        came(Err(Refusal { faults, cells: header.names.clone() }))?;
+        came(PartRead::Refused(Refusal { faults, cells: header.names.clone() }))?;
     }
+    warnings.into_iter().try_for_each(|warning| came(PartRead::Warning(warning)))?;
     let mut row = Row::default();
     let mut count = 0;
     while header.is_usable
@@ -175,7 +207,23 @@ pub(super) fn spool_parts(
     {
         count += 1;
         let read = match next {
-            Ok(()) => part_row(file, &header, &row, mode),
+            Ok(()) => {
+                if let Width::Trailing(blank) = header.width(&row) {
+                    let fault =
+                        Fault::of_row(&name, row.line, trailing("row", blank), REMOVE_COMMAS);
+                    came(PartRead::Warning(fault))?;
+                }
+                part_row(file, &header, &row, mode).and_then(|part| {
+                    let forbidden = match is_strict {
+                        true => strict::row(file, &header, &row, mode),
+                        false => Vec::new(),
+                    };
+                    match forbidden.is_empty() {
+                        true => Ok(part),
+                        false => Err(Refusal { faults: forbidden, cells: row.readable() }),
+                    }
+                })
+            }
             Err(broken) => {
                 let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
                 Err(Refusal { faults: vec![fault], cells: vec![broken.raw] })
@@ -185,10 +233,13 @@ pub(super) fn spool_parts(
             Ok(part) => {
                 let text = serde_json::to_string(&part).map_err(Problem::internal)?;
                 spool.put(file.name, part.cell(file, owner), &text)?;
-                came(Ok(&part))?;
+                came(PartRead::Row(&part))?;
             }
-            Err(refusal) => came(Err(refusal))?,
+            Err(refusal) => came(PartRead::Refused(refusal))?,
         }
+    }
+    if is_strict && count == 0 && header.is_usable {
+        came(PartRead::Warning(no_rows(file)))?;
     }
     Ok(count)
 }
@@ -201,7 +252,7 @@ fn part_row(
 ) -> Result<PartRow, Refusal> {
     let name = csv(file);
     let refused = |faults| Refusal { faults, cells: row.readable() };
-    if row.len() != header.names.len() {
+    if matches!(header.width(row), Width::Differs) {
         let (found, expected) = (row.len(), header.names.len());
         return Err(refused(vec![Fault::of_row(
             &name,

@@ -24,6 +24,10 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// How many faults there are.
     pub fault_count: u64,
+    /// The first warnings: what was read past or left out, up to `IMPORT_MAX_REPORTED_FAULTS`.
+    pub warnings: Vec<Fault>,
+    /// How many warnings there are.
+    pub warning_count: u64,
     /// Where the refused rows are, if there are any.
     pub rejects: Option<PathBuf>,
     /// Files that are there and were not read.
@@ -74,6 +78,8 @@ impl Report {
 /// Collects refusals: into the report, and into a CSV file where the import goes on without them.
 pub(super) struct Refusals {
     pub(super) report: Report,
+    /// Whether warnings are faults.
+    is_strict: bool,
     path: Option<PathBuf>,
     out: Option<csv::Writer<BufWriter<File>>>,
     pub(super) notes: Notes,
@@ -83,9 +89,10 @@ pub(super) struct Refusals {
 
 impl Refusals {
     /// Collects; writes the rows to `path` if there is one and anything is refused.
-    pub(super) fn new(path: Option<&Path>, notes: Notes) -> Self {
+    pub(super) fn new(path: Option<&Path>, notes: Notes, is_strict: bool) -> Self {
         Self {
             report: Report::default(),
+            is_strict,
             path: path.map(Path::to_owned),
             out: None,
             notes,
@@ -113,12 +120,26 @@ impl Refusals {
         row.write_record(&refusal.cells).map_err(Problem::internal)?;
         let row = row.into_inner().map_err(|e| Problem::internal(e.to_string()))?;
         let row = String::from_utf8_lossy(&row);
-        for fault in refusal.faults {
-            self.write(&fault, row.trim_end())?;
-            self.report.fault_count += 1;
-            if self.report.faults.len() < IMPORT_MAX_REPORTED_FAULTS {
-                self.report.faults.push(fault);
-            }
+        refusal.faults.into_iter().try_for_each(|fault| self.note(fault, row.trim_end()))
+    }
+
+    /// Notes what is read past or left out; the import goes on unless it is strict.
+    pub(super) fn warn(&mut self, fault: Fault) -> Result<()> {
+        if self.is_strict {
+            return self.note(fault, "");
+        }
+        self.report.warning_count += 1;
+        if self.report.warnings.len() < IMPORT_MAX_REPORTED_FAULTS {
+            self.report.warnings.push(fault);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, fault: Fault, row: &str) -> Result<()> {
+        self.write(&fault, row)?;
+        self.report.fault_count += 1;
+        if self.report.faults.len() < IMPORT_MAX_REPORTED_FAULTS {
+            self.report.faults.push(fault);
         }
         Ok(())
     }

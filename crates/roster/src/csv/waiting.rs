@@ -36,6 +36,8 @@ pub(super) struct Settled {
     kind: &'static Kind,
     spool: Option<Spool>,
     accepted: Vec<bool>,
+    /// Whether the row refers to a record that is not there and does not come, either.
+    dangles: Vec<bool>,
     all: HashSet<u64>,
 }
 
@@ -78,19 +80,23 @@ impl Waiting {
     }
 
     /// Finds out which rows can be written: all that they need is there by now, or waits too and
-    /// can be written. In a tree, moreover, what stands above a row leads to a record that is there.
+    /// can be written, or is in no row at all: such a reference is left out. In a tree, moreover, what stands
+    /// above a row leads to a record that is there.
     pub(super) fn settle(mut self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<Settled> {
         let mut settled = Settled {
             kind: self.kind,
             spool: self.spool,
             accepted: Vec::new(),
-            all: HashSet::new(),
+            dangles: vec![false; self.rows.len()],
+            all: self.rows.iter().map(|node| node.own).collect(),
         };
         settled.accepted = vec![true; self.rows.len()];
         let absent = settled.absent(tx, hash)?;
-        for node in &mut self.rows {
+        for (node, dangles) in self.rows.iter_mut().zip(&mut settled.dangles) {
             node.needs.retain(|need| absent.contains(need));
-            node.parent = node.parent.filter(|parent| absent.contains(parent));
+            *dangles = node.needs.iter().any(|need| !settled.all.contains(need));
+            node.needs.retain(|need| settled.all.contains(need));
+            node.parent = node.parent.filter(|parent| node.needs.contains(parent));
         }
         loop {
             drop_needy(&self.rows, &mut settled.accepted);
@@ -98,7 +104,6 @@ impl Waiting {
                 break;
             }
         }
-        settled.all = self.rows.iter().map(|node| node.own).collect();
         Ok(settled)
     }
 }
@@ -154,23 +159,30 @@ impl Settled {
         self.all.contains(&hash)
     }
 
-    /// Hands over the rows that can be written, in batches, in the order of the file.
+    /// Hands over the rows that can be written, in batches, in the order of the file; and the places in the
+    /// batch of those with references that dangle.
     pub(super) fn each_accepted(
         &self,
-        each: &mut dyn FnMut(Vec<Ready>) -> Result<()>,
+        each: &mut dyn FnMut(Vec<Ready>, &[usize]) -> Result<()>,
     ) -> Result<()> {
-        let mut batch = Vec::new();
-        self.each(true, &mut |ready| {
+        let (mut batch, mut dangling) = (Vec::new(), Vec::new());
+        self.each(true, &mut |ready, dangles| {
+            if dangles {
+                dangling.push(batch.len());
+            }
             batch.push(ready);
-            if batch.len() == BATCH_RECORDS { each(std::mem::take(&mut batch)) } else { Ok(()) }
+            if batch.len() < BATCH_RECORDS {
+                return Ok(());
+            }
+            each(std::mem::take(&mut batch), &std::mem::take(&mut dangling))
         })?;
-        if batch.is_empty() { Ok(()) } else { each(batch) }
+        if batch.is_empty() { Ok(()) } else { each(batch, &dangling) }
     }
 
     /// The records of the kind that waiting rows refer to and that are not there.
     fn absent(&self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<HashSet<u64>> {
         let mut absent = HashSet::new();
-        self.each_accepted(&mut |batch| {
+        self.each_accepted(&mut |batch, _| {
             let own = batch.iter().flat_map(|one| &one.record.references);
             let own = own.filter(|one| one.kind.one == self.kind.one);
             let missing = repository::missing(tx, own)?;
@@ -182,10 +194,10 @@ impl Settled {
 
     /// Hands over the rows that wait for what never came.
     pub(super) fn each_refused(&self, each: &mut dyn FnMut(Ready) -> Result<()>) -> Result<()> {
-        self.each(false, each)
+        self.each(false, &mut |ready, _| each(ready))
     }
 
-    fn each(&self, accepted: bool, each: &mut dyn FnMut(Ready) -> Result<()>) -> Result<()> {
+    fn each(&self, accepted: bool, each: &mut dyn FnMut(Ready, bool) -> Result<()>) -> Result<()> {
         let Some(spool) = &self.spool else { return Ok(()) };
         let mut at = 0;
         spool.each(SPACE, |_, text| {
@@ -196,7 +208,7 @@ impl Settled {
             let on_disk: OnDisk = serde_json::from_str(text).map_err(Problem::internal)?;
             let record = Record::stored(self.kind, &on_disk.body, on_disk.extra.as_deref())?;
             let candidate = Candidate::again(record.sourced_id.clone(), on_disk.row);
-            each(Ready { candidate, record })
+            each(Ready { candidate, record }, self.dangles[at - 1])
         })
     }
 }

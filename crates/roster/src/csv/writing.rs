@@ -2,20 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Dialect, Problem, Result};
 use lyceum_store::Tx;
+use serde_json::Value;
 
 use super::candidate::{Candidate, Layout, Refusal, csv};
 use super::fault::Fault;
 use super::files;
+use super::header::HeaderFaults;
 use super::known::Known;
 use super::manifest::Mode;
 use super::noted::Came;
 use super::report::Refusals;
 use super::said::Said;
 use super::waiting::Waiting;
-use crate::kind::{Kind, Type};
-use crate::record::{Pointer, Record, Status, members};
+use crate::kind::{Kind, Presence, Type};
+use crate::kinds::{self, DEMOGRAPHICS, USER};
+use crate::record::{Object, Pointer, Record, Stamp, Status, members};
 use crate::repository::{self, Outcome, Stored};
 use crate::rules;
 
@@ -64,9 +67,10 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     pub(super) fn begin(
         &mut self,
         layout: Layout,
-        faults: Vec<Fault>,
+        HeaderFaults { faults, warnings }: HeaderFaults,
         is_new: bool,
     ) -> Result<Progressing> {
+        warnings.into_iter().try_for_each(|warning| self.refusals.warn(warning))?;
         if !faults.is_empty() {
             let cells = layout.header.names.clone();
             self.refusals.add(Refusal { faults, cells })?;
@@ -86,6 +90,11 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         };
         let mut ready = Vec::with_capacity(rows.len());
         for mut candidate in rows {
+            candidate.warnings.drain(..).try_for_each(|warning| self.refusals.warn(warning))?;
+            if candidate.id.is_empty() && candidate.refusals.is_empty() && candidate.row.is_empty()
+            {
+                continue;
+            }
             let before = stored.get(&candidate.id);
             let is_first = at.seen.add(at.seen.hash(kind.one, &candidate.id));
             // Where nothing was stored before, what is stored comes from this file.
@@ -118,7 +127,14 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let kind = at.layout.file.kind;
         let known = &self.known;
         let settled = waiting.settle(self.tx, |id| known.hash(kind.one, id))?;
-        settled.each_accepted(&mut |batch: Vec<Ready>| {
+        let at_layout = at.layout.clone();
+        settled.each_accepted(&mut |mut batch: Vec<Ready>, dangling: &[usize]| {
+            for at in dangling {
+                let missing = self.missing_own(&batch[*at].record)?;
+                let waits = |it: &Pointer| settled.waits(self.known.hash(kind.one, &it.sourced_id));
+                let missing: Vec<_> = missing.into_iter().filter(|it| !waits(it)).collect();
+                self.leave_out(&at_layout, &mut batch[*at], &missing)?;
+            }
             let ids: Vec<&str> = batch.iter().map(|one| one.record.sourced_id.as_str()).collect();
             let stored = repository::present(self.tx, kind, &ids)?;
             self.put(&at.layout, batch, &stored)
@@ -169,14 +185,22 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     /// Those of the records whose references to other kinds exist; the others are refused. Parts
     /// that refer to nothing are left out and reported.
     fn with_references(&mut self, layout: &Layout, mut rows: Vec<Ready>) -> Result<Vec<Ready>> {
-        self.learn(rows.iter().flat_map(|one| &one.record.references))?;
+        let named: Vec<Vec<Named>> =
+            rows.iter().map(|one| named_and_not_kept(layout, &one.candidate)).collect();
+        let owners = rows.iter().filter_map(|one| owner(&one.record)).collect::<Vec<_>>();
+        let named_pointers = named.iter().flatten().map(|(pointer, _)| pointer);
+        let kept = rows.iter().flat_map(|one| &one.record.references);
+        self.learn(kept.chain(&owners).chain(named_pointers))?;
         let mut good = Vec::with_capacity(rows.len());
-        for mut one in rows.drain(..) {
+        for (mut one, named) in rows.drain(..).zip(named) {
+            self.warn_of_named(&named)?;
+            one.candidate.unknown_profiles.drain(..).try_for_each(|it| self.refusals.warn(it))?;
             loop {
                 let mut missing = self.missing_others(&one.record);
                 if !missing.is_empty() {
                     // What was found may be forgotten by now.
-                    self.learn(one.record.references.iter())?;
+                    let owner = owner(&one.record);
+                    self.learn(one.record.references.iter().chain(&owner))?;
                     missing = self.missing_others(&one.record);
                 }
                 if missing.is_empty() {
@@ -184,8 +208,12 @@ impl<'w, 'tx> Writer<'w, 'tx> {
                     good.push(one);
                     break;
                 }
-                if !self.drop_parts(layout, &mut one, &missing)? {
-                    let faults = missing
+                let is_part = |it: &Pointer| one.candidate.part_at(layout, &it.path).is_some();
+                let (parts, own): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_part);
+                let kind = layout.file.kind;
+                let required: Vec<_> = own.iter().filter(|it| !may_be_left_out(kind, it)).collect();
+                if !required.is_empty() {
+                    let faults = required
                         .iter()
                         .map(|pointer| self.missing_fault(layout, &one.candidate, pointer, false))
                         .collect();
@@ -193,6 +221,11 @@ impl<'w, 'tx> Writer<'w, 'tx> {
                     self.refuse(layout.file.kind, one.candidate)?;
                     break;
                 }
+                if parts.is_empty() {
+                    self.leave_out(layout, &mut one, &own)?;
+                    continue;
+                }
+                self.drop_parts(layout, &mut one, &parts)?;
                 let Some(record) = one.candidate.record.take() else {
                     self.refuse(layout.file.kind, one.candidate)?;
                     break;
@@ -203,18 +236,37 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(good)
     }
 
-    /// Leaves out the parts that refer to nothing and puts the record together again; false where
-    /// the record itself refers to nothing.
-    fn drop_parts(
-        &mut self,
-        layout: &Layout,
-        one: &mut Ready,
-        missing: &[Pointer],
-    ) -> Result<bool> {
+    /// Warns of cells that no field keeps and that name nothing.
+    fn warn_of_named(&mut self, named: &[Named]) -> Result<()> {
+        for (pointer, place) in
+            named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
+        {
+            let (problem, mend) = self.nothing_at(&pointer);
+            self.refusals.warn(Fault { problem, mend, ..place })?;
+        }
+        Ok(())
+    }
+
+    /// Leaves optional references that lead nowhere out of a record, each with a warning.
+    fn leave_out(&mut self, layout: &Layout, one: &mut Ready, missing: &[Pointer]) -> Result<()> {
+        let mut object = members(&one.record.body, one.record.extra.as_deref())?;
+        for pointer in missing {
+            let mut fault = self.missing_fault(layout, &one.candidate, pointer, false);
+            fault.problem.push_str("; the reference is left out");
+            self.refusals.warn(fault)?;
+            drop_reference(&mut object, field_of(pointer), &pointer.sourced_id);
+        }
+        let stamp = Stamp::Keep(layout.now);
+        one.record = Record::parse(layout.file.kind, &object, Dialect::Platform, stamp)?;
+        Ok(())
+    }
+
+    /// Leaves out the parts that refer to nothing and puts the record together again.
+    fn drop_parts(&mut self, layout: &Layout, one: &mut Ready, missing: &[Pointer]) -> Result<()> {
         let mut faults: Vec<(usize, Fault)> = Vec::new();
         for pointer in missing {
             let Some((part, header)) = one.candidate.part_at(layout, &pointer.path) else {
-                return Ok(false);
+                continue;
             };
             let (file, row) = one.candidate.part(layout, part);
             let (problem, mend) = self.nothing_at(pointer);
@@ -231,7 +283,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let mut said = Said::of(layout);
         one.candidate.say(layout, &mut said);
         one.candidate.finish(layout, &mut said, stored.as_ref());
-        Ok(true)
+        Ok(())
     }
 
     /// Remembers which of the references exist.
@@ -262,8 +314,9 @@ impl<'w, 'tx> Writer<'w, 'tx> {
 
     /// The references to other kinds that lead nowhere.
     fn missing_others(&self, record: &Record) -> Vec<Pointer> {
+        let owner = owner(record);
         let others = record.references.iter().filter(|one| one.kind.one != record.kind.one);
-        others.filter(|one| !self.exists(one)).cloned().collect()
+        others.chain(&owner).filter(|one| !self.exists(one)).cloned().collect()
     }
 
     /// The references to its own kind that lead nowhere yet.
@@ -397,6 +450,74 @@ impl<'w, 'tx> Writer<'w, 'tx> {
 
     fn refuse_rows_of(&mut self, candidate: &mut Candidate) -> Result<()> {
         candidate.refusals.drain(..).try_for_each(|refusal| self.refusals.add(refusal))
+    }
+}
+
+/// A record that a cell names, though no field keeps it, and the cell.
+type Named = (Pointer, Fault);
+
+fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<Named> {
+    let mut named = Vec::new();
+    for (name, header, kind) in files::NAMED_AND_NOT_KEPT {
+        let mut add = |line: u64, cell: &str| {
+            if !cell.is_empty()
+                && let Some(kind) = kinds::named(kind)
+            {
+                let (path, sourced_id) = (String::new(), cell.to_owned());
+                let place = Fault::of_row(&format!("{name}.csv"), line, "", "").at(header, cell);
+                named.push((Pointer { path, kind, sourced_id }, place));
+            }
+        };
+        let place = layout.header.names.iter().position(|it| it.trim() == *header);
+        if let (true, Some(at)) = (layout.file.name == *name, place) {
+            add(candidate.row.line, candidate.row.text(at).unwrap_or_default());
+        }
+        for row in &candidate.parts {
+            let file = layout.parts[row.of].0;
+            if file.name == *name {
+                add(row.line, row.cell(file, header));
+            }
+        }
+    }
+    named
+}
+
+/// The record that this one is about by its own id: demographics have that of the user.
+fn owner(record: &Record) -> Option<Pointer> {
+    let is_about = record.kind == &DEMOGRAPHICS && record.status == Status::Active;
+    is_about.then(|| Pointer {
+        path: format!("{}.sourcedId", record.kind.one),
+        kind: &USER,
+        sourced_id: record.sourced_id.clone(),
+    })
+}
+
+/// The field of a record in which a reference stands.
+fn field_of(pointer: &Pointer) -> &str {
+    let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
+    inner.split(['.', '[']).next().unwrap_or_default()
+}
+
+/// Whether a record is one without the reference, too.
+fn may_be_left_out(kind: &Kind, pointer: &Pointer) -> bool {
+    kind.field(field_of(pointer)).is_some_and(|field| {
+        matches!(field.ty, Type::Reference(_) | Type::References(_))
+            && matches!(field.presence, Presence::Optional | Presence::Nullable)
+    })
+}
+
+fn drop_reference(object: &mut Object, field: &str, id: &str) {
+    let is_it = |value: &Value| value["sourcedId"] == id;
+    let is_empty = match object.get_mut(field) {
+        Some(Value::Array(members)) => {
+            members.retain(|member| !is_it(member));
+            members.is_empty()
+        }
+        Some(value) => is_it(value),
+        None => false,
+    };
+    if is_empty {
+        object.remove(field);
     }
 }
 

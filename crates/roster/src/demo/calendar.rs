@@ -17,8 +17,6 @@ pub(super) const FIRST_DAY: &str = "2026-08-24";
 pub(super) const LAST_DAY: &str = "2027-06-11";
 /// Its terms, as classes list them.
 pub(super) const TERMS: &str = "term-2027-1,term-2027-2,term-2027-3,term-2027-4";
-/// When the records of the roster changed last.
-pub(super) const ROSTERED: &str = "2026-08-17T14:30:00.000Z";
 
 const fn session(
     id: &'static str,

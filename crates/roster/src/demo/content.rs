@@ -2,7 +2,7 @@
 
 use lyceum_core::Result;
 
-use super::calendar::{ROSTERED, YEAR};
+use super::calendar::YEAR;
 use super::catalogue::{
     LESSONS, Subject, UNITS, course_key, course_title, courses, grade_code, lesson_title,
     unit_title,
@@ -36,8 +36,6 @@ pub(super) static FILES: &[FileOf] = &[
     file("componentResources", &[], component_resources),
 ];
 
-const ACTIVE: &str = "active";
-
 fn with_content() -> impl Iterator<Item = (u64, &'static Subject, String)> {
     courses()
         .filter(|(_, subject)| subject.content)
@@ -51,8 +49,8 @@ fn all_courses(_: Network, out: Out<'_>) -> Result<()> {
         let metrics = format!("json:{{\"totalXp\":{},\"totalLessons\":{lessons}}}", lessons * 12);
         out(&[
             &format!("course-{key}"),
-            ACTIVE,
-            ROSTERED,
+            "",
+            "",
             YEAR,
             &course_title(grade, subject),
             &key.to_ascii_uppercase(),
@@ -71,7 +69,7 @@ fn all_courses(_: Network, out: Out<'_>) -> Result<()> {
 fn course_resources(_: Network, out: Out<'_>) -> Result<()> {
     for (_, _, key) in with_content() {
         let (id, course) = (format!("course-{key}-text"), format!("course-{key}"));
-        out(&[&id, ACTIVE, ROSTERED, "Textbook", &course, &format!("res-{key}-text")])?;
+        out(&[&id, "", "", "Textbook", &course, &format!("res-{key}-text")])?;
     }
     Ok(())
 }
@@ -82,7 +80,7 @@ fn components(_: Network, out: Out<'_>) -> Result<()> {
         let mut component = |id: &str, title: &str, parent: &str, order: usize, before: &str| {
             let all = if before.is_empty() { "" } else { "ALL" };
             let (id, order) = (format!("{course}-{id}"), order.to_string());
-            out(&[&id, ACTIVE, ROSTERED, title, &course, parent, &order, before, all, ""])
+            out(&[&id, "", "", title, &course, parent, &order, before, all, ""])
         };
         for unit in 0..UNITS {
             let title = unit_title(grade, subject, unit);
@@ -193,8 +191,8 @@ fn resources(network: Network, out: Out<'_>) -> Result<()> {
             let xp = format!("json:{}", m.xp);
             out(&[
                 &id,
-                ACTIVE,
-                ROSTERED,
+                "",
+                "",
                 &vendor_id,
                 &m.title,
                 roles,
@@ -232,7 +230,7 @@ fn component_resources(_: Network, out: Out<'_>) -> Result<()> {
         each_material((grade, subject, &key), |m| {
             let (id, resource) = (format!("cr-{}", m.key), format!("res-{}", m.key));
             let order = m.order.to_string();
-            out(&[&id, ACTIVE, ROSTERED, &m.title, &m.component, &resource, &order, m.lesson_type])
+            out(&[&id, "", "", &m.title, &m.component, &resource, &order, m.lesson_type])
         })?;
     }
     Ok(())

@@ -2,7 +2,6 @@
 
 use lyceum_core::Result;
 
-use super::calendar::ROSTERED;
 use super::catalogue::{Subject, course_key, courses, unit_title};
 use super::network::{Network, Purpose, scramble};
 use super::people::{Student, bell};
@@ -34,8 +33,6 @@ pub(super) static FILES: &[FileOf] = &[
     ),
 ];
 
-const ACTIVE: &str = "active";
-
 fn categories(_: Network, out: Out<'_>) -> Result<()> {
     for (id, title, weight) in [
         ("category-homework", "Homework", "20"),
@@ -43,7 +40,7 @@ fn categories(_: Network, out: Out<'_>) -> Result<()> {
         ("category-test", "Tests", "40"),
         ("category-project", "Projects", "15"),
     ] {
-        out(&[id, ACTIVE, ROSTERED, title, weight])?;
+        out(&[id, "", "", title, weight])?;
     }
     Ok(())
 }
@@ -74,8 +71,8 @@ fn scales(network: Network, out: Out<'_>) -> Result<()> {
         let course = format!("course-{}", course_key(class.grade, class.subject));
         out(&[
             &format!("scale-{class_id}"),
-            ACTIVE,
-            ROSTERED,
+            "",
+            "",
             "Letter grades",
             "letter",
             school,
@@ -104,8 +101,8 @@ const ITEMS: &[Item] = &[
         title: "Quiz",
         category: "category-quiz",
         term: "period-2027-1",
-        assigned: "2026-09-14T13:00:00.000Z",
-        due: "2026-09-18T20:00:00.000Z",
+        assigned: "2026-09-14",
+        due: "2026-09-18",
         scored: "2026-09-21",
     },
     Item {
@@ -113,8 +110,8 @@ const ITEMS: &[Item] = &[
         title: "Unit test",
         category: "category-test",
         term: "period-2027-2",
-        assigned: "2026-10-12T13:00:00.000Z",
-        due: "2026-10-16T20:00:00.000Z",
+        assigned: "2026-10-12",
+        due: "2026-10-16",
         scored: "2026-10-20",
     },
     Item {
@@ -122,8 +119,8 @@ const ITEMS: &[Item] = &[
         title: "Project",
         category: "category-project",
         term: "period-2027-4",
-        assigned: "2026-11-16T13:00:00.000Z",
-        due: "2027-01-08T20:00:00.000Z",
+        assigned: "2026-11-16",
+        due: "2027-01-08",
         scored: "",
     },
 ];
@@ -134,8 +131,8 @@ fn line_items(network: Network, out: Out<'_>) -> Result<()> {
         for item in ITEMS {
             out(&[
                 &format!("item-{class_id}-{}", item.key),
-                ACTIVE,
-                ROSTERED,
+                "",
+                "",
                 &format!("{}: {unit}", item.title),
                 "",
                 item.assigned,
@@ -170,7 +167,7 @@ fn line_item_objectives(network: Network, out: Out<'_>) -> Result<()> {
     each_graded(network, |_, class_id, class| {
         let item = format!("item-{class_id}-test");
         let id = format!("{item}-standard");
-        out(&[&id, ACTIVE, ROSTERED, &item, "case", &standard(class.grade, class.subject)])
+        out(&[&id, "", "", &item, "case", &standard(class.grade, class.subject)])
     })
 }
 
@@ -180,7 +177,7 @@ fn line_item_scales(network: Network, out: Out<'_>) -> Result<()> {
             return Ok(());
         }
         let (item, scale) = (format!("item-{class_id}-test"), format!("scale-{class_id}"));
-        out(&[&format!("{item}-scale"), ACTIVE, ROSTERED, "", &item, &scale])
+        out(&[&format!("{item}-scale"), "", "", "", &item, &scale])
     })
 }
 
@@ -271,8 +268,8 @@ fn results(network: Network, out: Out<'_>) -> Result<()> {
         let lettered = in_letters(class) && item.key == "test";
         out(&[
             id,
-            ACTIVE,
-            &format!("{}T18:00:00.000Z", item.scored),
+            "",
+            "",
             &format!("item-{class_id}-{}", item.key),
             &student.id(),
             score.status,
@@ -296,8 +293,8 @@ fn result_objectives(network: Network, out: Out<'_>) -> Result<()> {
         let share = format!("{}.{}", points / 100, format_args!("{:02}", points % 100));
         out(&[
             &format!("{id}-standard"),
-            ACTIVE,
-            ROSTERED,
+            "",
+            "",
             id,
             "case",
             &standard(class.grade, class.subject),
@@ -313,7 +310,7 @@ fn result_scales(network: Network, out: Out<'_>) -> Result<()> {
             return Ok(());
         }
         let scale = format!("scale-{class_id}");
-        out(&[&format!("{id}-scale"), ACTIVE, ROSTERED, "", id, &scale])
+        out(&[&format!("{id}-scale"), "", "", "", id, &scale])
     })
 }
 
@@ -323,8 +320,8 @@ fn assessments(_: Network, out: Out<'_>) -> Result<()> {
         let (course, unit) = (format!("course-{key}"), format!("course-{key}-u1"));
         out(&[
             &format!("assessment-{key}-u1"),
-            ACTIVE,
-            ROSTERED,
+            "",
+            "",
             &format!("Unit test: {}", unit_title(grade, subject, 0)),
             "",
             "",
@@ -351,8 +348,8 @@ fn assessment_results(network: Network, out: Out<'_>) -> Result<()> {
         let json = |number: u64| format!("json:{number}");
         out(&[
             &format!("assessed-{:07}-math-u1", student.number),
-            ACTIVE,
-            "2026-10-20T18:00:00.000Z",
+            "",
+            "",
             &format!("assessment-{}-u1", course_key(class.grade, class.subject)),
             &student.id(),
             "fully graded",

@@ -22,7 +22,9 @@ use std::io::{Seek, Write};
 
 use lyceum_core::{Problem, ProblemKind, Result};
 
+use crate::csv::files::BEYOND_THE_STANDARD;
 use crate::csv::package::Package;
+use crate::csv::{Content, Mode};
 use network::Network;
 
 /// What was generated: the files with their numbers of rows.
@@ -35,13 +37,15 @@ pub struct Summary {
 /// Students that one network has at most: their ids have seven digits.
 pub const MAX_STUDENTS: u64 = 9_999_999;
 
-/// Generates a network with that many students and writes it to `out` as a zip.
+/// Generates a network with that many students and writes it to `out` as a zip; a complete one has the files
+/// that OneRoster does not have, too.
 ///
 /// `progress` is told the name of each file when it begins.
 /// Errors: `Invalid` where `students` is none or above [`MAX_STUDENTS`]; what `out` says.
 pub fn generate<W: Write + Seek>(
     students: u64,
     seed: u64,
+    content: Content,
     out: W,
     mut progress: impl FnMut(&'static str),
 ) -> Result<Summary> {
@@ -52,8 +56,10 @@ pub fn generate<W: Write + Seek>(
         ));
     }
     let network = Network { students, seed };
-    let mut package = Package::new(out);
-    for write in roster::FILES.iter().chain(content::FILES).chain(gradebook::FILES) {
+    let mut package = Package::new(out, Mode::Bulk);
+    let all = roster::FILES.iter().chain(content::FILES).chain(gradebook::FILES);
+    let is_in = |name| content == Content::Complete || !BEYOND_THE_STANDARD.contains(name);
+    for write in all.filter(|write| is_in(&write.file)) {
         let file = crate::csv::files::named(write.file).expect("the demo writes known files");
         progress(file.name);
         let more: Vec<String> = write.more.iter().map(ToString::to_string).collect();

@@ -2,7 +2,7 @@
 
 use lyceum_core::Result;
 
-use super::calendar::{FIRST_DAY, LAST_DAY, ROSTERED, SESSIONS, TERMS};
+use super::calendar::{FIRST_DAY, LAST_DAY, SESSIONS, TERMS};
 use super::catalogue::{course_key, course_title, grade_code};
 use super::names::Race;
 use super::network::{Level, Network, Purpose, School};
@@ -26,24 +26,23 @@ pub(super) static FILES: &[FileOf] = &[
     file("enrollments", &[], enrollments),
 ];
 
-const ACTIVE: &str = "active";
-
 fn orgs(network: Network, out: Out<'_>) -> Result<()> {
-    out(&[STATE, ACTIVE, ROSTERED, "Northmark Department of Learning", "state", "NM", ""])?;
+    out(&[STATE, "", "", "Northmark Department of Learning", "state", "NM", ""])?;
     for district in network.districts() {
         let id = district.id();
         let number = format!("{:07}", district.number * 10_000);
-        out(&[&id, ACTIVE, ROSTERED, &district.name(), "district", &number, STATE])?;
+        out(&[&id, "", "", &district.name(), "district", &number, STATE])?;
     }
     for school in network.schools() {
         let (id, district) = (school.id(), format!("org-d{:03}", school.district));
         let number = format!("{:07}", school.serial() + 100_000);
-        out(&[&id, ACTIVE, ROSTERED, &school.name(), "school", &number, &district])?;
+        out(&[&id, "", "", &school.name(), "school", &number, &district])?;
         if matches!(school.level, Level::Middle | Level::High) {
             for (key, name) in [("math", "Mathematics"), ("ela", "English"), ("sci", "Science")] {
                 let department = format!("{id}-{key}");
                 let name = format!("{name} Department");
-                out(&[&department, ACTIVE, ROSTERED, &name, "department", "", &id])?;
+                let number = format!("{number}-{}", key.to_ascii_uppercase());
+                out(&[&department, "", "", &name, "department", &number, &id])?;
             }
         }
     }
@@ -52,7 +51,7 @@ fn orgs(network: Network, out: Out<'_>) -> Result<()> {
 
 fn sessions(_: Network, out: Out<'_>) -> Result<()> {
     for s in SESSIONS {
-        out(&[s.id, ACTIVE, ROSTERED, s.title, s.sort, s.start, s.end, s.parent, s.school_year])?;
+        out(&[s.id, "", "", s.title, s.sort, s.start, s.end, s.parent, s.school_year])?;
     }
     Ok(())
 }
@@ -92,8 +91,8 @@ fn classes(network: Network, out: Out<'_>) -> Result<()> {
         let homeroom = class.subject.key == "home";
         out(&[
             id,
-            ACTIVE,
-            ROSTERED,
+            "",
+            "",
             &title,
             &grade_code(class.grade),
             &format!("course-{course}"),
@@ -115,7 +114,7 @@ fn class_resources(network: Network, out: Out<'_>) -> Result<()> {
             return Ok(());
         }
         let resource = format!("res-{}-text", course_key(class.grade, class.subject));
-        out(&[&format!("{id}-text"), ACTIVE, ROSTERED, "Textbook", id, &resource])
+        out(&[&format!("{id}-text"), "", "", "Textbook", id, &resource])
     })
 }
 
@@ -199,8 +198,8 @@ fn user(
     let pronouns = if grade.is_empty() { "" } else { pronouns };
     out(&[
         id,
-        ACTIVE,
-        ROSTERED,
+        "",
+        "",
         "true",
         handle,
         &user_ids,
@@ -286,7 +285,7 @@ fn each_family(
 fn roles(network: Network, out: Out<'_>) -> Result<()> {
     let mut role = |user: &str, role: &str, org: &str| {
         let (id, begin) = (format!("role-{user}"), if role == "student" { FIRST_DAY } else { "" });
-        out(&[&id, ACTIVE, ROSTERED, user, "primary", role, begin, "", org, ""])
+        out(&[&id, "", "", user, "primary", role, begin, "", org, ""])
     };
     each_employee(network, |one| role(&one.id, one.role, &one.org))?;
     each_family(network, |school, number, people| {
@@ -304,12 +303,12 @@ fn profiles(network: Network, out: Out<'_>) -> Result<()> {
             return Ok(());
         }
         let id = student.id();
-        let profile = format!("urn:example:reader:{}", student.number);
+        let profile = format!("profile-{:07}", student.number);
         let name = student.person.handle(&student.number.to_string());
         out(&[
             &profile,
-            ACTIVE,
-            ROSTERED,
+            "",
+            "",
             &id,
             "learner",
             "reader.example.org",
@@ -331,7 +330,7 @@ fn user_resources(network: Network, out: Out<'_>) -> Result<()> {
         let id = student.id();
         let math = if student.grade <= 5 { "read" } else { "ela" };
         let resource = format!("res-{math}-{:02}-text", student.grade);
-        out(&[&format!("{id}-text"), ACTIVE, ROSTERED, &id, &school.id(), "", &resource])
+        out(&[&format!("{id}-text"), "", "", &id, &school.id(), "", &resource])
     })
 }
 
@@ -350,8 +349,8 @@ fn demographics(network: Network, out: Out<'_>) -> Result<()> {
             if abroad { *stream.pick(&["MX", "IN", "VN", "CN", "NG", "UA", "GT"]) } else { "US" };
         out(&[
             &student.id(),
-            ACTIVE,
-            ROSTERED,
+            "",
+            "",
             &student.birth.to_string(),
             if student.person.female { "female" } else { "male" },
             is(Race::Native),
@@ -373,7 +372,7 @@ fn enrollments(network: Network, out: Out<'_>) -> Result<()> {
     for school in network.schools() {
         let (plan, org) = (Plan::of(school), school.id());
         let mut enroll = |id: &str, class: &str, user: &str, role: &str, primary: &str| {
-            out(&[id, ACTIVE, ROSTERED, class, &org, user, role, primary, FIRST_DAY, LAST_DAY])
+            out(&[id, "", "", class, &org, user, role, primary, FIRST_DAY, LAST_DAY])
         };
         for class in &plan.classes {
             let key = plan.key(class);

@@ -14,11 +14,6 @@ type Case =
 const CASES: &[Case] = &[
     ("orgs", "x,,,,school,,", (4, "name", "", "required", "fill the cell")),
     ("orgs", "x,,,X,castle,,", (4, "type", "castle", "one of", "department, district")),
-    (
-        "orgs",
-        "x,,,X,school,,nowhere",
-        (4, "parentSourcedId", "nowhere", "no org 'nowhere'", "orgs.csv"),
-    ),
     ("orgs", "x,,,X,school,,x", (4, "parentSourcedId", "x", "above itself", "write the sourcedId")),
     ("orgs", "x,gone,,X,school,,", (4, "status", "gone", "active", "active or tobedeleted")),
     (
@@ -51,11 +46,6 @@ const CASES: &[Case] = &[
     ("courses", "x,,,,,X,05,d1,,", (3, "title", "", "required", "fill")),
     (
         "courses",
-        "x,,,y2,X,X,05,d1,,",
-        (3, "schoolYearSourcedId", "y2", "no academicSession 'y2'", "academicSessions.csv"),
-    ),
-    (
-        "courses",
         "x,,,,X,X,\"05,\"\"06\",d1,,",
         (3, "grades", "05,\"06", "never closed", "close the quote"),
     ),
@@ -79,11 +69,6 @@ const CASES: &[Case] = &[
         "courseComponents",
         "x,,,X,c1,,1.5,,,",
         (4, "sortOrder", "1.5", "whole number", "whole number"),
-    ),
-    (
-        "courseComponents",
-        "x,,,X,c1,u9,1,,,",
-        (4, "parentSourcedId", "u9", "no courseComponent", "courseComponents.csv"),
     ),
     (
         "courseComponents",
@@ -175,7 +160,7 @@ const CASES: &[Case] = &[
     (
         "lineItems",
         "x,,,X,,soon,2026-09-08,k5,q1,t1,,,s1",
-        (4, "assignDate", "soon", "instant", "2026-01-15T08:00:00Z"),
+        (4, "assignDate", "soon", "instant", "write the date as 2026-01-15"),
     ),
     (
         "lineItems",
@@ -225,17 +210,6 @@ const CASES: &[Case] = &[
     ),
     ("assessmentLineItems", "x,,,,,k5,,,,,,,", (4, "title", "", "required", "fill")),
     (
-        "assessmentLineItems",
-        "x,,,X,,,al9,,,,,,",
-        (
-            4,
-            "parentAssessmentLineItemSourcedId",
-            "al9",
-            "no assessmentLineItem",
-            "assessmentLineItems.csv",
-        ),
-    ),
-    (
         "assessmentResults",
         "x,,,al1,p1,fully graded,9,soon,,,,,,,,",
         (3, "scoreDate", "soon", "date", "2026-01-15"),
@@ -277,8 +251,12 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (Report, Vec<Vec<Stri
     let path = package.write(folder.path());
     let rejects = folder.path().join("package-rejected.csv");
     let notes = folder.path().join("notes.csv");
-    let options =
-        Options { rejects: Some(rejects.clone()), notes: Some(notes.clone()), check: false };
+    let options = Options {
+        rejects: Some(rejects.clone()),
+        notes: Some(notes.clone()),
+        check: false,
+        strict: false,
+    };
     let report = import(db, &path, &options, now(), &mut |_| {}).unwrap();
     assert_eq!(report.rejects.is_some(), rejects.exists());
     are_noted(&report, &std::fs::read(notes).unwrap());
@@ -399,10 +377,8 @@ fn headers_and_manifests_are_checked() {
         fault_of(&package)
     };
     let fault = with("orgs", "sourcedId,name,typ\nx,X,school\n");
-    assert_eq!((fault.line, fault.column.as_str()), (1, "typ"));
-    assert!(fault.mend.contains("write 'type'"), "{fault:?}");
-    let fault = with("orgs", "sourcedId,name,type,colour\nx,X,school,red\n");
-    assert!(fault.mend.contains("metadata.colour"), "{fault:?}");
+    assert_eq!((fault.line, fault.column.as_str()), (1, "type"));
+    assert_eq!(fault.mend, "rename the column 'typ' to 'type'");
     let fault = with("orgs", "sourcedId,name,type,name\nx,X,school,Y\n");
     assert!(fault.problem.contains("twice"), "{fault:?}");
     let fault = with("orgs", "sourcedId,name\nx,X\n");

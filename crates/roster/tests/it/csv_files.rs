@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use lyceum_core::time::Timestamp;
-use lyceum_roster::csv::{Options, Report, export, files, import};
+use lyceum_roster::csv::{Content, Options, Report, export, files, import};
 use lyceum_roster::record::{Object, members};
 use lyceum_roster::{kinds, repository};
 use lyceum_store::Db;
@@ -47,7 +47,7 @@ impl Package {
         path
     }
 
-    fn zip(&self) -> Vec<u8> {
+    pub(crate) fn zip(&self) -> Vec<u8> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (file, text) in &self.0 {
             let options = zip::write::SimpleFileOptions::default();
@@ -99,7 +99,7 @@ pub(crate) fn assert_same(is: &[(&'static str, Object)], was: &[(&'static str, O
 }
 
 pub(crate) fn exported(db: &Db) -> Vec<u8> {
-    let (_, out) = export(db, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+    let (_, out) = export(db, Content::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
     out.into_inner()
 }
 

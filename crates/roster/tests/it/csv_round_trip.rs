@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Mutex;
 
-use lyceum_roster::csv::{Mode, Options, files};
+use lyceum_roster::csv::{Content, Mode, Options, files};
 use lyceum_roster::demo::generate;
 use lyceum_roster::record::members;
 use lyceum_roster::{kinds, repository};
@@ -82,7 +82,7 @@ fn the_same_import_again_changes_nothing() {
 #[test]
 fn export_import_export_gives_the_same_bytes() {
     let mut out = Cursor::new(Vec::new());
-    generate(100, 5, &mut out, |_| {}).unwrap();
+    generate(100, 5, Content::Complete, &mut out, |_| {}).unwrap();
     let network = out.into_inner();
     let exports = Mutex::new(Vec::new());
     both(|db| {

@@ -10,12 +10,14 @@
     reason = "a test stops where it fails, and reads best with values"
 )]
 
+mod binding;
 mod bulk;
 mod cartridges;
 mod courses;
 mod csv_faults;
 mod csv_files;
 mod csv_round_trip;
+mod csv_strict;
 mod csv_zips;
 mod demo;
 mod filters;

@@ -127,7 +127,12 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     });
     let report = import.report.clone().unwrap_or_default();
     let faults = report["fault_count"].as_u64().unwrap_or_default();
-    let told: Vec<Row> = report["faults"].as_array().into_iter().flatten().map(fault).collect();
+    let warnings = report["warning_count"].as_u64().unwrap_or_default();
+    let told =
+        [("faults", "fault"), ("warnings", "warning")].into_iter().flat_map(|(many, one)| {
+            report[many].as_array().into_iter().flatten().map(move |it| fault(one, it))
+        });
+    let told: Vec<Row> = told.collect();
     let ignored = report["ignored"].as_array().into_iter().flatten();
     let ignored: Vec<&str> = ignored.filter_map(Value::as_str).collect();
     let view = ImportPage {
@@ -149,6 +154,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         files: files(&report).map(|of| file(of, &import)).collect(),
         ignored: ignored.join(", "),
         faults,
+        warnings,
         has_rejects: import.rejects.is_some(),
         list: List::new("Faults", FAULTS, query(&context), told),
     };
@@ -248,10 +254,11 @@ fn line(number: u64) -> Cell {
     if number == 0 { Cell::none() } else { Cell::of(number, number.to_string()) }
 }
 
-fn fault(of: &Value) -> Row {
+fn fault(sort: &str, of: &Value) -> Row {
     let text = |name: &str| Cell::text(of[name].as_str().unwrap_or_default());
     let line = line(of["line"].as_u64().unwrap_or_default());
-    vec![text("file"), line, text("column"), text("value"), text("problem"), text("mend")]
+    let sort = Cell::text(sort);
+    vec![sort, text("file"), line, text("column"), text("value"), text("problem"), text("mend")]
 }
 
 async fn refused(context: Context, _: Visitor) -> Result<Answer> {

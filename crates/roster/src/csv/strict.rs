@@ -1,0 +1,64 @@
+//! An import with `--strict`: what the binding forbids in headers and rows. What it forbids in manifests stands
+//! beside them.
+
+use super::binding;
+use super::candidate::csv;
+use super::fault::Fault;
+use super::files::{COMMON, File, METADATA};
+use super::header::Header;
+use super::manifest::Mode;
+use super::rows::Row;
+
+/// What the binding forbids in the header of a file: it has all columns in their order, and none behind
+/// them but `metadata.…`.
+pub(super) fn header(file: &'static File, names: &[String], line: u64) -> Vec<Fault> {
+    let fault = |column: &str, problem: String, mend: String| {
+        Fault::of_row(&csv(file), line, problem, mend).at(column, column)
+    };
+    if !binding::has(file) {
+        let problem = "OneRoster 1.2 has no such file".to_owned();
+        return vec![fault("", problem, "leave the file out".to_owned())];
+    }
+    let mut faults = Vec::new();
+    let mut given = names.iter().map(String::as_str);
+    for wanted in file.headers() {
+        let found = given.next().unwrap_or_default();
+        if found != wanted {
+            let problem = format!("OneRoster 1.2 has the column '{wanted}' here");
+            let mend = "write all columns of the file in the standard's order".to_owned();
+            faults.push(fault(found, problem, mend));
+            return faults;
+        }
+    }
+    for name in given.filter(|name| name.strip_prefix(METADATA).is_none_or(str::is_empty)) {
+        let problem = "OneRoster 1.2 has no such column".to_owned();
+        faults.push(fault(name, problem, format!("name it '{METADATA}{name}', or remove it")));
+    }
+    faults
+}
+
+/// What the binding forbids in a row.
+pub(super) fn row(file: &'static File, header: &Header, row: &Row, mode: Mode) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (at, name) in header.names.iter().enumerate() {
+        let Ok(text) = row.text(at) else { continue };
+        let mut fault = |problem: String, mend: String| {
+            faults.push(Fault::of_row(&csv(file), row.line, problem, mend).at(name, text));
+        };
+        match (COMMON[1..].contains(&name.as_str()), mode, text.is_empty()) {
+            (true, Mode::Bulk, false) => {
+                fault("must be blank in a bulk file".to_owned(), "empty the cell".to_owned());
+            }
+            (true, Mode::Delta, true) => {
+                fault("is required in a delta".to_owned(), "fill the cell".to_owned());
+            }
+            (true, ..) => {}
+            (false, ..) => {
+                if let Some(unfit) = binding::unfit(file, name, text) {
+                    fault(unfit.problem, unfit.mend);
+                }
+            }
+        }
+    }
+    faults
+}

@@ -1,0 +1,321 @@
+//! The standard's strictness: what is exported, the demo, and imports with `--strict`.
+
+use std::io::Cursor;
+
+use lyceum_roster::csv::{Content, Options, Report, export};
+use lyceum_roster::demo::generate;
+use lyceum_roster::{kinds, repository};
+use lyceum_store::Db;
+use serde_json::json;
+
+use crate::binding::breaches;
+use crate::csv_files::{Package, dump, import_all, import_at, import_zip, now};
+use crate::kit::{both, create};
+
+fn demo(content: Content) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    generate(160, 5, content, &mut out, |_| {}).unwrap();
+    out.into_inner()
+}
+
+fn import_strictly(db: &Db, zip: &[u8]) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("package.zip");
+    std::fs::write(&path, zip).unwrap();
+    let options = Options { strict: true, ..Options::default() };
+    lyceum_roster::csv::import(db, &path, &options, now(), &mut |_| {}).unwrap()
+}
+
+/// What a strict reader says, without the files of the platform.
+fn without_ours(zip: &[u8]) -> Vec<String> {
+    let mut breaches = breaches(zip);
+    let ours =
+        ["courseComponents", "componentResources", "assessmentLineItems", "assessmentResults"];
+    breaches.retain(|breach| {
+        let is_file = ours.iter().any(|name| breach.starts_with(&format!("{name}.csv: no file")));
+        let is_line =
+            ours.iter().any(|name| breach.ends_with(&format!("no property ext.file.{name}")));
+        !is_file && !is_line
+    });
+    breaches
+}
+
+#[test]
+fn a_strict_reader_takes_the_demo() {
+    assert_eq!(breaches(&demo(Content::Standard)), Vec::<String>::new());
+    assert_eq!(without_ours(&demo(Content::Complete)), Vec::<String>::new());
+    assert_eq!(breaches(&demo(Content::Complete)).len(), 8, "four files and their four lines");
+}
+
+#[test]
+fn a_strict_reader_takes_our_export() {
+    both(|db| {
+        import_zip(db, &demo(Content::Complete));
+        add_records_of_the_platform(db);
+        let out = Cursor::new(Vec::new());
+        let (exported, out) = export(db, Content::Standard, out, &mut |_, _| {}).unwrap();
+        let zip = out.into_inner();
+        assert_eq!(breaches(&zip), Vec::<String>::new());
+        let left_out: Vec<String> = exported.left_out.iter().map(ToString::to_string).collect();
+        assert_eq!(exported.left_out_count, 1, "{left_out:#?}");
+        assert!(left_out[0].contains("'odd id'"), "{left_out:#?}");
+        let report = import_strictly(db, &zip);
+        assert!(report.committed, "{:#?}", report.faults);
+        let (_, out) =
+            export(db, Content::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+        // Ids stay as they are in a complete export.
+        let told = without_ours(&out.into_inner()).join("; ");
+        assert_eq!(told.matches("odd id").count(), 1, "{told}");
+        assert_eq!(told.matches("https://reader.example.org/u").count(), 2, "{told}");
+        assert_eq!(told.split("; ").count(), 3, "{told}");
+    });
+}
+
+/// What clients of the platform store and the binding does not have: fields left out, line breaks, times of
+/// day, deleted records that others refer to.
+fn add_records_of_the_platform(db: &Db) {
+    for (path, value) in [
+        ("orgs", json!({"sourcedId": "odd id", "name": "Odd", "type": "school"})),
+        ("orgs", json!({"sourcedId": "gone", "name": "Gone", "type": "school"})),
+        ("courses", json!({"sourcedId": "plain", "title": "Two\r\nlines"})),
+        (
+            "users",
+            json!({
+                "sourcedId": "u", "enabledUser": true, "givenName": "U", "familyName": "V",
+                "email": "u@example.org", "primaryOrg": {"sourcedId": "gone"},
+                "roles": [
+                    {"roleType": "primary", "role": "student", "org": {"sourcedId": "org-d001"},
+                     "userProfile": "https://reader.example.org/u"},
+                    {"roleType": "secondary", "role": "aide", "org": {"sourcedId": "gone"}},
+                ],
+                "userProfiles": [{
+                    "profileId": "https://reader.example.org/u", "profileType": "t", "vendorId": "v",
+                    "credentials": [{"type": "password", "username": "u"}],
+                }],
+            }),
+        ),
+    ] {
+        create(db, path, value);
+    }
+    db.write_blocking(|tx| {
+        repository::delete(tx, kinds::named("org").unwrap(), "gone", now(), true)
+    })
+    .unwrap();
+}
+
+#[test]
+fn the_export_into_its_own_store_keeps_times_of_day() {
+    both(|db| {
+        import_all(db, &Package::whole());
+        let (_, out) =
+            export(db, Content::Standard, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+        import_zip(db, &out.into_inner());
+        let item = dump(db).into_iter().find(|(_, record)| record["sourcedId"] == "li1").unwrap();
+        assert_eq!(item.1["assignDate"], "2026-09-01T08:00:00.000Z");
+    });
+}
+
+/// A package that holds to the binding.
+fn strict_package() -> Package {
+    let mut package = Package::default();
+    package.set("orgs", &["s1,,,School,school,S-1,"]);
+    package.set("users", &["p1,,,true,ana,,Ana,N,,,,,,,05,,,,,,s1,"]);
+    package.set("roles", &["r1,,,p1,primary,student,,,s1,"]);
+    package.set("demographics", &["p1,,,2015-05-05,female,,,,,,,,,,,"]);
+    let standard = lyceum_roster::csv::files::ALL
+        .iter()
+        .filter(|file| !lyceum_roster::csv::files::BEYOND_THE_STANDARD.contains(&file.name));
+    let lines: String = standard
+        .map(|file| {
+            let mode = if package.0.contains_key(file.name) { "bulk" } else { "absent" };
+            format!("file.{},{mode}\n", file.name)
+        })
+        .collect();
+    let head = "propertyName,value\nmanifest.version,1.0\noneroster.version,1.2\n";
+    package.0.insert("manifest".into(), format!("{head}{lines}"));
+    package
+}
+
+/// What `--strict` refuses and an import takes: file, what stands in it instead, column of the fault.
+const FORBIDDEN: &[(&str, &str, &str)] = &[
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\ns1,active,,School,school,S-1,\n",
+        "status",
+    ),
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\ns1,,2026-08-01T00:00:00.000Z,School,school,S-1,\n",
+        "dateLastModified",
+    ),
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,type,name,identifier,parentSourcedId\ns1,,,school,School,S-1,\n",
+        "type",
+    ),
+    ("orgs", "sourcedId,name,type\ns1,School,school\n", "name"),
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId,colour\ns1,,,School,school,S-1,,red\n",
+        "colour",
+    ),
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\ns1,,,School,school,S-1,,,\n",
+        "",
+    ),
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\ns1,,,School,school,S-1,\na:b,,,Two,school,,\n",
+        "sourcedId",
+    ),
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\ns1,,,School,school,S-1,nowhere\n",
+        "parentSourcedId",
+    ),
+    (
+        "orgs",
+        "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\ns1,,,\"A\nB\",school,S-1,\n",
+        "name",
+    ),
+    (
+        "users",
+        "sourcedId,status,dateLastModified,enabledUser,username,userIds,givenName,familyName,middleName,identifier,email,sms,phone,agentSourcedIds,grades,password,userMasterIdentifier,preferredGivenName,preferredMiddleName,preferredFamilyName,primaryOrgSourcedId,pronouns\np1,,,true,,,Ana,N,,,,,,,05,,,,,,s1,\n",
+        "username",
+    ),
+    (
+        "roles",
+        "sourcedId,status,dateLastModified,userSourcedId,roleType,role,beginDate,endDate,orgSourcedId,userProfileSourcedId\nr1,,,p1,primary,student,,,s1,none\n",
+        "userProfileSourcedId",
+    ),
+    (
+        "manifest",
+        "propertyName,value\nmanifest.version,1.0\noneroster.version,1.2\nfile.orgs,bulk\nfile.users,bulk\nfile.roles,bulk\nfile.demographics,bulk\n",
+        "file.academicSessions",
+    ),
+    ("extra", "a\nb\n", ""),
+];
+
+#[test]
+fn strict_refuses_what_the_binding_forbids_and_an_import_takes_it() {
+    both(|db| {
+        let strict = Options { strict: true, ..Options::default() };
+        let report = import_at(db, &strict_package(), &strict, now());
+        assert!(report.committed, "{:#?}", report.faults);
+        for (file, text, column) in FORBIDDEN {
+            let mut package = strict_package();
+            package.0.insert((*file).to_owned(), (*text).to_owned());
+            let report = import_at(db, &package, &Options::default(), now());
+            assert!(report.committed, "{file}: {:#?}", report.faults);
+            let report = import_at(db, &package, &strict, now());
+            assert!(!report.committed, "{file} {text}");
+            let fault = &report.faults[0];
+            assert_eq!((&fault.file, &*fault.column), (&format!("{file}.csv"), *column), "{fault}");
+            assert!(!fault.problem.is_empty() && !fault.mend.is_empty(), "{fault}");
+        }
+    });
+}
+
+#[test]
+fn a_package_that_strict_takes_is_one_that_the_strict_reader_takes() {
+    let zip = strict_package().zip();
+    assert_eq!(breaches(&zip), Vec::<String>::new());
+    for (file, text, _) in FORBIDDEN {
+        let mut package = strict_package();
+        package.0.insert((*file).to_owned(), (*text).to_owned());
+        assert!(!breaches(&package.zip()).is_empty(), "{file} {text}");
+    }
+}
+
+/// What is read past or left out: file, row, column and value of the warning.
+const WARNINGS: &[(&str, &str, (u64, &str, &str))] = &[
+    ("orgs", "x,,,X,school,,nowhere", (4, "parentSourcedId", "nowhere")),
+    ("courses", "x,,,y2,X,X,05,d1,,", (3, "schoolYearSourcedId", "y2")),
+    ("courseComponents", "x,,,X,c1,u9,1,,,", (4, "parentSourcedId", "u9")),
+    ("assessmentLineItems", "x,,,X,,,al9,,,,,,", (4, "parentAssessmentLineItemSourcedId", "al9")),
+    ("userResources", "x,,,p1,s9,,r1", (3, "orgSourcedId", "s9")),
+    ("userResources", "x,,,p1,,k9,r1", (3, "classSourcedId", "k9")),
+    ("scoreScales", "x,,,X,letter,s9,c1,k5,{A:90-100}", (3, "orgSourcedId", "s9")),
+    ("roles", "x,,,p1,secondary,student,,,d1,nobody", (6, "userProfileSourcedId", "nobody")),
+    ("results", "x,,,li1,p1,fully graded,9,2026-09-09,,,k9,,,,", (3, "classSourcedId", "k9")),
+    ("orgs", "x,,,X,school,,d1,,,", (4, "", "")),
+];
+
+#[test]
+fn a_dangling_optional_reference_is_left_out_with_a_warning() {
+    both(|db| {
+        for (file, row, (line, column, value)) in WARNINGS {
+            let mut package = Package::whole();
+            package.0.get_mut(*file).unwrap().push_str(&format!("{row}\n"));
+            let report = import_at(db, &package, &Options::default(), now());
+            assert!(report.committed, "{row}: {:#?}", report.faults);
+            assert_eq!(report.warning_count, 1, "{row}: {:#?}", report.warnings);
+            let warning = &report.warnings[0];
+            assert_eq!(warning.file, format!("{file}.csv"));
+            let place = (warning.line, &*warning.column, &*warning.value);
+            assert_eq!(place, (*line, *column, *value), "{row}: {warning}");
+        }
+        crate::csv_files::check(db);
+    });
+}
+
+#[test]
+fn a_user_with_an_unknown_agent_keeps_all_else() {
+    both(|db| {
+        let mut package = Package::whole();
+        let users = package.0.get_mut("users").unwrap();
+        *users = users.replace(",g1,05,", ",\"g1,nobody\",05,");
+        let report = import_all(db, &package);
+        assert_eq!(report.warning_count, 1, "{:#?}", report.warnings);
+        assert!(report.warnings[0].problem.contains("left out"), "{}", report.warnings[0]);
+        let all = dump(db);
+        let ana = all.iter().find(|(_, record)| record["sourcedId"] == "p1").unwrap();
+        assert_eq!(ana.1["agents"], json!([{"sourcedId": "g1", "type": "user"}]));
+        assert!(
+            all.iter().any(|(_, record)| record["sourcedId"] == "e1"),
+            "the enrollment is there"
+        );
+    });
+}
+
+#[test]
+fn unknown_columns_and_commas_at_the_end_are_warnings() {
+    both(|db| {
+        let mut package = Package::default();
+        let text = "sourcedId,name,type,colour,,\ns1,School,school,red,,\ns2,Two,school,blue\n";
+        package.0.insert("orgs".into(), text.into());
+        let report = import_at(db, &package, &Options::default(), now());
+        assert!(report.committed, "{:#?}", report.faults);
+        let columns: Vec<&str> = report.warnings.iter().map(|it| it.column.as_str()).collect();
+        assert_eq!(columns, ["", "colour"], "{:#?}", report.warnings);
+        assert_eq!(dump(db).len(), 2);
+    });
+}
+
+#[test]
+fn demographics_of_an_unknown_user_are_refused() {
+    both(|db| {
+        let mut package = Package::whole();
+        package.0.get_mut("demographics").unwrap().push_str("nobody,,,2015-05-05,,,,,,,,,,,,\n");
+        let report = import_at(db, &package, &Options::default(), now());
+        assert!(!report.committed);
+        let fault = &report.faults[0];
+        assert_eq!((fault.line, &*fault.column, &*fault.value), (3, "sourcedId", "nobody"));
+        assert!(fault.problem.contains("no user 'nobody'"), "{fault}");
+    });
+}
+
+#[test]
+fn a_role_of_1_1_is_told_its_words() {
+    both(|db| {
+        let mut package = Package::default();
+        package.set("orgs", &["s1,,,School,school,S-1,"]);
+        let text = "sourcedId,enabledUser,orgSourcedIds,role,givenName,familyName\np1,true,s1,pupil,Ana,N\n";
+        package.0.insert("users".into(), text.into());
+        let report = import_at(db, &package, &Options::default(), now());
+        let fault = &report.faults[0];
+        assert_eq!((&*fault.column, &*fault.value), ("role", "pupil"));
+        assert!(fault.mend.starts_with("write one of: aide, counselor"), "{fault}");
+    });
+}
