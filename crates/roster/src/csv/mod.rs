@@ -3,6 +3,7 @@
 mod binding;
 mod candidate;
 mod cell;
+mod dangling;
 mod export;
 mod fault;
 pub mod files;

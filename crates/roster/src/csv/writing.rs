@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Dialect, Problem, Result};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
-use serde_json::Value;
 
 use super::candidate::{Candidate, Layout, Refusal, csv};
+use super::dangling::{Named, may_be_left_out, named_and_not_kept};
 use super::fault::Fault;
 use super::files;
 use super::header::HeaderFaults;
@@ -16,9 +16,8 @@ use super::noted::Came;
 use super::report::Refusals;
 use super::said::Said;
 use super::waiting::Waiting;
-use crate::kind::{Kind, Presence, Type};
-use crate::kinds::{self, DEMOGRAPHICS, USER};
-use crate::record::{Object, Pointer, Record, Stamp, Status, members};
+use crate::kind::{Kind, Type};
+use crate::record::{Pointer, Record, Status, members};
 use crate::repository::{self, Outcome, Stored};
 use crate::rules;
 
@@ -187,10 +186,9 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     fn with_references(&mut self, layout: &Layout, mut rows: Vec<Ready>) -> Result<Vec<Ready>> {
         let named: Vec<Vec<Named>> =
             rows.iter().map(|one| named_and_not_kept(layout, &one.candidate)).collect();
-        let owners = rows.iter().filter_map(|one| owner(&one.record)).collect::<Vec<_>>();
         let named_pointers = named.iter().flatten().map(|(pointer, _)| pointer);
         let kept = rows.iter().flat_map(|one| &one.record.references);
-        self.learn(kept.chain(&owners).chain(named_pointers))?;
+        self.learn(kept.chain(named_pointers))?;
         let mut good = Vec::with_capacity(rows.len());
         for (mut one, named) in rows.drain(..).zip(named) {
             self.warn_of_named(&named)?;
@@ -199,8 +197,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
                 let mut missing = self.missing_others(&one.record);
                 if !missing.is_empty() {
                     // What was found may be forgotten by now.
-                    let owner = owner(&one.record);
-                    self.learn(one.record.references.iter().chain(&owner))?;
+                    self.learn(one.record.references.iter())?;
                     missing = self.missing_others(&one.record);
                 }
                 if missing.is_empty() {
@@ -234,31 +231,6 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             }
         }
         Ok(good)
-    }
-
-    /// Warns of cells that no field keeps and that name nothing.
-    fn warn_of_named(&mut self, named: &[Named]) -> Result<()> {
-        for (pointer, place) in
-            named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
-        {
-            let (problem, mend) = self.nothing_at(&pointer);
-            self.refusals.warn(Fault { problem, mend, ..place })?;
-        }
-        Ok(())
-    }
-
-    /// Leaves optional references that lead nowhere out of a record, each with a warning.
-    fn leave_out(&mut self, layout: &Layout, one: &mut Ready, missing: &[Pointer]) -> Result<()> {
-        let mut object = members(&one.record.body, one.record.extra.as_deref())?;
-        for pointer in missing {
-            let mut fault = self.missing_fault(layout, &one.candidate, pointer, false);
-            fault.problem.push_str("; the reference is left out");
-            self.refusals.warn(fault)?;
-            drop_reference(&mut object, field_of(pointer), &pointer.sourced_id);
-        }
-        let stamp = Stamp::Keep(layout.now);
-        one.record = Record::parse(layout.file.kind, &object, Dialect::Platform, stamp)?;
-        Ok(())
     }
 
     /// Leaves out the parts that refer to nothing and puts the record together again.
@@ -314,9 +286,8 @@ impl<'w, 'tx> Writer<'w, 'tx> {
 
     /// The references to other kinds that lead nowhere.
     fn missing_others(&self, record: &Record) -> Vec<Pointer> {
-        let owner = owner(record);
         let others = record.references.iter().filter(|one| one.kind.one != record.kind.one);
-        others.chain(&owner).filter(|one| !self.exists(one)).cloned().collect()
+        others.filter(|one| !self.exists(one)).cloned().collect()
     }
 
     /// The references to its own kind that lead nowhere yet.
@@ -333,11 +304,11 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(repository::missing(self.tx, own.iter())?.into_iter().cloned().collect())
     }
 
-    fn exists(&self, pointer: &Pointer) -> bool {
+    pub(super) fn exists(&self, pointer: &Pointer) -> bool {
         self.known.has(self.known.hash(pointer.kind.one, &pointer.sourced_id))
     }
 
-    fn missing_fault(
+    pub(super) fn missing_fault(
         &self,
         layout: &Layout,
         candidate: &Candidate,
@@ -360,7 +331,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         layout.fault(candidate.row.line, problem, mend).at(&header, &pointer.sourced_id)
     }
 
-    fn nothing_at(&self, pointer: &Pointer) -> (String, String) {
+    pub(super) fn nothing_at(&self, pointer: &Pointer) -> (String, String) {
         let hash = self.known.hash(pointer.kind.one, &pointer.sourced_id);
         nothing_there(pointer.kind, &pointer.sourced_id, self.refused.contains(&hash))
     }
@@ -450,74 +421,6 @@ impl<'w, 'tx> Writer<'w, 'tx> {
 
     fn refuse_rows_of(&mut self, candidate: &mut Candidate) -> Result<()> {
         candidate.refusals.drain(..).try_for_each(|refusal| self.refusals.add(refusal))
-    }
-}
-
-/// A record that a cell names, though no field keeps it, and the cell.
-type Named = (Pointer, Fault);
-
-fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<Named> {
-    let mut named = Vec::new();
-    for (name, header, kind) in files::NAMED_AND_NOT_KEPT {
-        let mut add = |line: u64, cell: &str| {
-            if !cell.is_empty()
-                && let Some(kind) = kinds::named(kind)
-            {
-                let (path, sourced_id) = (String::new(), cell.to_owned());
-                let place = Fault::of_row(&format!("{name}.csv"), line, "", "").at(header, cell);
-                named.push((Pointer { path, kind, sourced_id }, place));
-            }
-        };
-        let place = layout.header.names.iter().position(|it| it.trim() == *header);
-        if let (true, Some(at)) = (layout.file.name == *name, place) {
-            add(candidate.row.line, candidate.row.text(at).unwrap_or_default());
-        }
-        for row in &candidate.parts {
-            let file = layout.parts[row.of].0;
-            if file.name == *name {
-                add(row.line, row.cell(file, header));
-            }
-        }
-    }
-    named
-}
-
-/// The record that this one is about by its own id: demographics have that of the user.
-fn owner(record: &Record) -> Option<Pointer> {
-    let is_about = record.kind == &DEMOGRAPHICS && record.status == Status::Active;
-    is_about.then(|| Pointer {
-        path: format!("{}.sourcedId", record.kind.one),
-        kind: &USER,
-        sourced_id: record.sourced_id.clone(),
-    })
-}
-
-/// The field of a record in which a reference stands.
-fn field_of(pointer: &Pointer) -> &str {
-    let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
-    inner.split(['.', '[']).next().unwrap_or_default()
-}
-
-/// Whether a record is one without the reference, too.
-fn may_be_left_out(kind: &Kind, pointer: &Pointer) -> bool {
-    kind.field(field_of(pointer)).is_some_and(|field| {
-        matches!(field.ty, Type::Reference(_) | Type::References(_))
-            && matches!(field.presence, Presence::Optional | Presence::Nullable)
-    })
-}
-
-fn drop_reference(object: &mut Object, field: &str, id: &str) {
-    let is_it = |value: &Value| value["sourcedId"] == id;
-    let is_empty = match object.get_mut(field) {
-        Some(Value::Array(members)) => {
-            members.retain(|member| !is_it(member));
-            members.is_empty()
-        }
-        Some(value) => is_it(value),
-        None => false,
-    };
-    if is_empty {
-        object.remove(field);
     }
 }
 

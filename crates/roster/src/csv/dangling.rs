@@ -1,0 +1,102 @@
+//! References that lead nowhere and are left out with a warning.
+
+use lyceum_core::{Dialect, Result};
+use serde_json::Value;
+
+use super::candidate::{Candidate, Layout};
+use super::fault::Fault;
+use super::files;
+use super::writing::{Ready, Writer};
+use crate::kind::{Kind, Presence, Type};
+use crate::kinds;
+use crate::record::{Object, Pointer, Record, Stamp, members};
+
+impl Writer<'_, '_> {
+    /// Warns of cells that no field keeps and that name nothing.
+    pub(super) fn warn_of_named(&mut self, named: &[Named]) -> Result<()> {
+        for (pointer, place) in
+            named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
+        {
+            let (problem, mend) = self.nothing_at(&pointer);
+            self.refusals.warn(Fault { problem, mend, ..place })?;
+        }
+        Ok(())
+    }
+
+    /// Leaves optional references that lead nowhere out of a record, each with a warning.
+    pub(super) fn leave_out(
+        &mut self,
+        layout: &Layout,
+        one: &mut Ready,
+        missing: &[Pointer],
+    ) -> Result<()> {
+        let mut object = members(&one.record.body, one.record.extra.as_deref())?;
+        for pointer in missing {
+            let mut fault = self.missing_fault(layout, &one.candidate, pointer, false);
+            fault.problem.push_str("; the reference is left out");
+            self.refusals.warn(fault)?;
+            drop_reference(&mut object, field_of(pointer), &pointer.sourced_id);
+        }
+        let stamp = Stamp::Keep(layout.now);
+        one.record = Record::parse(layout.file.kind, &object, Dialect::Platform, stamp)?;
+        Ok(())
+    }
+}
+
+/// A record that a cell names, though no field keeps it, and the cell.
+pub(super) type Named = (Pointer, Fault);
+
+pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<Named> {
+    let mut named = Vec::new();
+    for (name, header, kind) in files::NAMED_AND_NOT_KEPT {
+        let mut add = |line: u64, cell: &str| {
+            if !cell.is_empty()
+                && let Some(kind) = kinds::named(kind)
+            {
+                let (path, sourced_id) = (String::new(), cell.to_owned());
+                let place = Fault::of_row(&format!("{name}.csv"), line, "", "").at(header, cell);
+                named.push((Pointer { path, kind, sourced_id }, place));
+            }
+        };
+        let place = layout.header.names.iter().position(|it| it.trim() == *header);
+        if let (true, Some(at)) = (layout.file.name == *name, place) {
+            add(candidate.row.line, candidate.row.text(at).unwrap_or_default());
+        }
+        for row in &candidate.parts {
+            let file = layout.parts[row.of].0;
+            if file.name == *name {
+                add(row.line, row.cell(file, header));
+            }
+        }
+    }
+    named
+}
+
+/// The field of a record in which a reference stands.
+pub(super) fn field_of(pointer: &Pointer) -> &str {
+    let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
+    inner.split(['.', '[']).next().unwrap_or_default()
+}
+
+/// Whether a record is one without the reference, too.
+pub(super) fn may_be_left_out(kind: &Kind, pointer: &Pointer) -> bool {
+    kind.field(field_of(pointer)).is_some_and(|field| {
+        matches!(field.ty, Type::Reference(_) | Type::References(_))
+            && matches!(field.presence, Presence::Optional | Presence::Nullable)
+    })
+}
+
+fn drop_reference(object: &mut Object, field: &str, id: &str) {
+    let is_it = |value: &Value| value["sourcedId"] == id;
+    let is_empty = match object.get_mut(field) {
+        Some(Value::Array(members)) => {
+            members.retain(|member| !is_it(member));
+            members.is_empty()
+        }
+        Some(value) => is_it(value),
+        None => false,
+    };
+    if is_empty {
+        object.remove(field);
+    }
+}
