@@ -24,13 +24,15 @@ try {
   copyFileSync(program, join(staged, "bin/lyceum"));
   strip(join(staged, "bin/lyceum"));
   chmodSync(join(staged, "bin/lyceum"), 0o755);
-  copyFileSync(web("cli/README.md"), join(staged, "README.md"));
+  for (const name of ["README.md", "index.js", "index.d.ts"]) copyFileSync(web(`cli/${name}`), join(staged, name));
   const manifest = {
     name: "@lyceum/cli",
     version,
     description: "The program lyceum: an education platform in one binary, with a sandbox for app developers",
     license: "MIT OR Apache-2.0",
     bin: { lyceum: "bin/lyceum" },
+    type: "module",
+    exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
     // What runs and bundles backends, and what their routes are made of. The packages of this platform
     // alone need no install script.
     dependencies: {

@@ -16,6 +16,14 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     })
 }
 
+/// The known name that a misspelled one is most like; none where no name is near.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let lower = name.to_lowercase();
+    let distance = |known: &str| strsim::damerau_levenshtein(&lower, &known.to_lowercase());
+    let best = known.into_iter().map(|known| (distance(known), known)).min()?;
+    (best.0 <= 1 + name.len() / 4).then_some(best.1)
+}
+
 /// A text as a segment of a path or a value of a query: percent-encoded.
 pub fn segment(text: &str) -> impl Display {
     utf8_percent_encode(text, UNRESERVED)

@@ -37,13 +37,30 @@ const FLAGS: [&str; 11] = [
 ///
 /// Errors: `Unavailable` without esbuild; `Invalid` with what it told.
 pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
+    bundle_with(root, entry, &[]).map_err(|problem| match problem.kind {
+        ProblemKind::Invalid => {
+            let text = &problem.message;
+            let hint = match text.contains("\"hono\"") {
+                true => "\nthe backend's routes are Hono's: `npm install hono`",
+                false => "",
+            };
+            let message = format!("the backend cannot be bundled:\n{text}{hint}");
+            Problem::new(ProblemKind::Invalid, message)
+        }
+        _ => problem,
+    })
+}
+
+/// As [`bundle`], with further flags for esbuild; `Invalid` is what esbuild told and nothing else.
+pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<Output> {
     let program = find(root)?;
     let failed = |error: std::io::Error| Problem::internal(format!("esbuild: {error}"));
     let folder = tempfile::tempdir().map_err(failed)?;
     let (out, meta) = (folder.path().join("worker.js"), folder.path().join("meta.json"));
     let flag = |name: &str, path: &Path| format!("--{name}={}", path.display());
     let mut command = Command::new(&program);
-    command.args(FLAGS).arg(flag("outfile", &out)).arg(flag("metafile", &meta));
+    command.args(FLAGS).args(flags);
+    command.arg(flag("outfile", &out)).arg(flag("metafile", &meta));
     command.args(["--sourcefile=lyceum-entry.js", "--loader=js"]).current_dir(root);
     // A project that has no Hono of its own gets the one that came with this program.
     command.env("NODE_PATH", std::env::join_paths(beside_this_program()).unwrap_or_default());
@@ -57,12 +74,7 @@ pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
     let told = process.wait_with_output().map_err(failed)?;
     if !told.status.success() {
         let text = String::from_utf8_lossy(&told.stderr).trim().to_owned();
-        let hint = match text.contains("\"hono\"") {
-            true => "\nthe backend's routes are Hono's: `npm install hono`",
-            false => "",
-        };
-        let message = format!("the backend cannot be bundled:\n{text}{hint}");
-        return Err(Problem::new(ProblemKind::Invalid, message));
+        return Err(Problem::new(ProblemKind::Invalid, text));
     }
     let meta: Value =
         serde_json::from_slice(&fs::read(&meta).map_err(failed)?).map_err(Problem::internal)?;
@@ -106,7 +118,7 @@ fn find(root: &Path) -> Result<PathBuf> {
     let path = config::variable("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(OsStr::new(&path)).map(|folder| folder.join("esbuild"));
     on_path.into_iter().find(|program| program.is_file()).ok_or_else(|| {
-        let message = "esbuild is missing, which bundles the backend; `npm install --save-dev \
+        let message = "esbuild is missing, which bundles backends and configs; `npm install --save-dev \
                        esbuild` in the project, or name the program in LYCEUM_ESBUILD";
         Problem::new(ProblemKind::Unavailable, message)
     })

@@ -20,6 +20,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::Request;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
+use lyceum_deploy::Evaluator;
 use lyceum_hosting::engine::{Engine, EngineSettings, LogLine};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -79,6 +80,7 @@ pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
 /// What the parts share.
 struct Dev {
     settings: Settings,
+    evaluator: Evaluator,
     engine: Engine,
     /// The name that the engine knows the backend by, whatever the config's becomes.
     slug: String,
@@ -113,9 +115,12 @@ pub async fn run(
     let engine = Engine::new(source::data(&settings.path)?.join("backend"), engine, clock)?;
     let address = listener.local_addr().map_err(Problem::internal)?;
     let platform = settings.platform.as_deref().map(Platform::at);
-    let slug = slug_at(&settings.path)?;
+    let evaluator = Evaluator { workerd: settings.workerd.clone() };
+    let (path, of_path) = (settings.path.clone(), evaluator.clone());
+    let slug = tokio::task::spawn_blocking(move || slug_at(&path, &of_path)).await;
+    let slug = slug.map_err(Problem::internal)??;
     let (fault, tried) = (Mutex::default(), watch::Sender::new(false));
-    let dev = Arc::new(Dev { settings, engine, slug, platform, fault, tried, tell });
+    let dev = Arc::new(Dev { settings, evaluator, engine, slug, platform, fault, tried, tell });
     let hear = async {
         while let Some(line) = lines.recv().await {
             (dev.tell)(Told::Line(line));
@@ -166,11 +171,11 @@ impl Dev {
         watched: &mut Watched,
     ) -> Result<(Vec<(String, Vec<String>)>, Duration)> {
         let begun = Instant::now();
-        let path = self.settings.path.clone();
-        let read = tokio::task::spawn_blocking(move || source::read(&path)).await;
+        let (path, evaluator) = (self.settings.path.clone(), self.evaluator.clone());
+        let read = tokio::task::spawn_blocking(move || source::read(&path, &evaluator)).await;
         let source = read.map_err(Problem::internal)??;
         let bundled = begun.elapsed();
-        watched.also(source.inputs);
+        watched.also(source.inputs, source.folder);
         let mut worker = source.worker;
         let base = match &self.platform {
             Some(platform) => platform.base().to_owned(),

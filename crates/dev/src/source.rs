@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, Result};
-use lyceum_deploy::{Bundle, COMPATIBILITY_DATE, routes_in, secrets_in};
+use lyceum_deploy::{Bundle, COMPATIBILITY_DATE, Evaluator, routes_in, secrets_in};
 use lyceum_hosting::engine::Worker;
-use lyceum_project::{Uses, slug_of};
+use lyceum_project::{Config, Uses, slug_of};
 
 use crate::types;
 
@@ -21,6 +21,17 @@ pub(crate) struct Source {
     pub(crate) worker: Worker,
     /// Every file that went into it.
     pub(crate) inputs: Vec<PathBuf>,
+    /// The folder around the routes, where helpers stand.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// The first folder of a path.
+pub(crate) fn first_part(path: &str) -> PathBuf {
+    Path::new(path)
+        .components()
+        .next()
+        .map(|part| PathBuf::from(part.as_os_str()))
+        .unwrap_or_default()
 }
 
 /// The folder of the project whose config file or folder this is.
@@ -44,22 +55,26 @@ pub(crate) fn data(path: &Path) -> Result<PathBuf> {
 
 /// The project's name in addresses: its config's, else its folder's.
 ///
-/// Errors: those of the config.
-pub fn slug_at(path: &Path) -> Result<String> {
-    let config = lyceum_project::find(path)?;
+/// Errors: those of [`Evaluator::config`].
+pub fn slug_at(path: &Path, evaluator: &Evaluator) -> Result<String> {
+    Ok(slug_of_config(path, evaluator.config(path)?.as_ref()))
+}
+
+fn slug_of_config(path: &Path, config: Option<&Config>) -> String {
     let folder = root(path).file_name().map(|name| slug_of(&name.to_string_lossy()));
-    let slug = config.and_then(|config| config.slug()).or(folder);
-    Ok(slug.filter(|slug| !slug.is_empty()).unwrap_or_else(|| "my-game".to_owned()))
+    let slug = config.and_then(Config::slug).or(folder);
+    slug.filter(|slug| !slug.is_empty()).unwrap_or_else(|| "my-game".to_owned())
 }
 
 /// Reads and bundles.
 ///
 /// Errors: faults of config, routes, `.env` files and code, each with its place.
-pub(crate) fn read(path: &Path) -> Result<Source> {
-    let slug = slug_at(path)?;
+pub(crate) fn read(path: &Path, evaluator: &Evaluator) -> Result<Source> {
+    let config = evaluator.config(path)?;
+    let slug = slug_of_config(path, config.as_ref());
     let (root, data) = (root(path), data(path)?);
-    let integrations = lyceum_project::find(path)?.map(|config| config.integrations);
-    let integrations = integrations.unwrap_or_default();
+    let (integrations, of_config) =
+        config.map(|config| (config.integrations, config.inputs)).unwrap_or_default();
     let uses = Uses::from(&integrations);
     let routes = match &integrations.routes {
         Some(folder) => routes_in(&root.join(folder))?,
@@ -85,5 +100,8 @@ pub(crate) fn read(path: &Path) -> Result<Source> {
         slug,
         ..Worker::default()
     };
-    Ok(Source { worker, inputs: bundle.inputs.iter().map(|input| root.join(input)).collect() })
+    let mut inputs: Vec<_> = bundle.inputs.iter().map(|input| root.join(input)).collect();
+    inputs.extend(of_config);
+    let folder = integrations.routes.as_deref().map(|routes| root.join(first_part(routes)));
+    Ok(Source { worker, inputs, folder })
 }

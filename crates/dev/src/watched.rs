@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use lyceum_project::ROUTES;
 use tokio::time::sleep;
 
-use crate::source::{ENVS, root};
+use crate::source::{ENVS, first_part, root};
 
 /// How often files are looked at: a few dozen, which takes some microseconds each.
 const LOOK: Duration = Duration::from_millis(25);
@@ -21,6 +21,8 @@ type Stamp = (SystemTime, u64);
 /// The files of a backend as they were when it was last made.
 pub(crate) struct Watched {
     root: PathBuf,
+    /// The folder around the routes.
+    folder: PathBuf,
     /// What went into the bundle.
     inputs: BTreeSet<PathBuf>,
     seen: BTreeMap<PathBuf, Stamp>,
@@ -28,13 +30,24 @@ pub(crate) struct Watched {
 
 impl Watched {
     pub(crate) fn of(path: &Path) -> Self {
-        let mut watched = Self { root: root(path), inputs: BTreeSet::new(), seen: BTreeMap::new() };
-        watched.seen = watched.look(&watched.folder());
+        let (root, inputs, seen) = (root(path), BTreeSet::new(), BTreeMap::new());
+        let folder = root.join(first_part(ROUTES));
+        let mut watched = Self { root, folder, inputs, seen };
+        watched.seen = watched.look();
         watched
     }
 
-    /// Looks at these, too. Installed packages change when they are installed, and are many.
-    pub(crate) fn also(&mut self, inputs: Vec<PathBuf>) {
+    /// Looks at these, too, and at the folder in place of the former one. Installed packages change when
+    /// they are installed, and are many.
+    pub(crate) fn also(&mut self, inputs: Vec<PathBuf>, folder: Option<PathBuf>) {
+        if let Some(folder) = folder.filter(|folder| *folder != self.folder) {
+            self.folder = folder;
+            let now = self.look();
+            self.seen.retain(|file, _| now.contains_key(file));
+            for (file, stamp) in now {
+                self.seen.entry(file).or_insert(stamp);
+            }
+        }
         let own = |path: &PathBuf| path.components().all(|part| part.as_os_str() != "node_modules");
         for input in inputs.into_iter().filter(own) {
             if let Some(stamp) = stamp(&input)
@@ -48,16 +61,15 @@ impl Watched {
 
     /// Waits until something is not as it was, and for the moment that it takes to be written.
     pub(crate) async fn changed(&mut self) {
-        let folder = self.folder();
         loop {
             sleep(LOOK).await;
-            let mut now = self.look(&folder);
+            let mut now = self.look();
             if now == self.seen {
                 continue;
             }
             loop {
                 sleep(SETTLED).await;
-                let after = self.look(&folder);
+                let after = self.look();
                 if after == now {
                     self.seen = now;
                     return;
@@ -67,19 +79,11 @@ impl Watched {
         }
     }
 
-    /// The folder around the routes, where helpers stand.
-    fn folder(&self) -> PathBuf {
-        let config = lyceum_project::find(&self.root).ok().flatten();
-        let routes = config.and_then(|config| config.integrations.routes);
-        let routes = PathBuf::from(routes.as_deref().unwrap_or(ROUTES));
-        routes.components().next().map_or_else(|| self.root.clone(), |part| self.root.join(part))
-    }
-
-    fn look(&self, folder: &Path) -> BTreeMap<PathBuf, Stamp> {
+    fn look(&self) -> BTreeMap<PathBuf, Stamp> {
         let mut files: BTreeSet<PathBuf> = self.inputs.clone();
         let named = lyceum_project::FILES.iter().chain(&ENVS);
         files.extend(named.map(|name| self.root.join(name)));
-        collect(folder, &mut files);
+        collect(&self.folder, &mut files);
         files.into_iter().filter_map(|path| Some((path.clone(), stamp(&path)?))).collect()
     }
 }

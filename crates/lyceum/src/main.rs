@@ -11,6 +11,7 @@ mod interrupt;
 mod logs;
 mod printer;
 mod profile;
+mod project;
 mod reference;
 mod remote;
 mod settings;

@@ -1,19 +1,26 @@
-//! The config file of a project: `lyceum.config.json` or `lyceum.config.js`.
+//! The config file of a project: `lyceum.config.json`, or a module.
+
+mod module;
+mod read;
 
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::literal::{self, Literal, Value, place};
-use crate::secrets;
+use crate::literal;
 
-/// The names of the file, the one that is looked for first first.
-pub const FILES: [&str; 2] = ["lyceum.config.json", "lyceum.config.js"];
+pub use module::ConfigModule;
+
+/// The names that the file may have.
+pub const FILES: [&str; 4] =
+    ["lyceum.config.json", "lyceum.config.js", "lyceum.config.mjs", "lyceum.config.ts"];
+/// The package that modules import `defineConfig` from.
+pub const HELPER: &str = "@lyceum/cli";
 
 /// What the file says. Members that it does not have are none.
 #[derive(Clone, Debug)]
@@ -39,8 +46,19 @@ pub struct Config {
     /// Where `name`, `description`, `emoji` and `platform` stand as literals: bytes of the text,
     /// quotes included.
     pub scalars: Vec<(&'static str, Range<usize>)>,
-    /// Members whose values only running the file would tell, with line and column: not read.
+    /// Members whose values are built by expressions, with line and column: no tool rewrites them.
     pub expressions: Vec<(String, (usize, usize))>,
+    /// The files that the values come from, beside the file itself.
+    pub inputs: Vec<PathBuf>,
+}
+
+/// A config file, as far as it is known without running it.
+#[derive(Debug)]
+pub enum Reading {
+    /// All of it: JSON, or a module that holds literals alone.
+    Whole(Config),
+    /// A module that has to be evaluated.
+    Module(ConfigModule),
 }
 
 /// The folder of a backend's routes, where the config names no other.
@@ -127,10 +145,10 @@ pub struct Course {
 /// The config file at a path: the file itself, or one of [`FILES`] in that folder. None: there is
 /// none in the folder.
 ///
-/// Errors: `NotFound` for a path where nothing is; those of [`Config::read`].
-pub fn find(path: &Path) -> Result<Option<Config>> {
+/// Errors: `NotFound` for a path where nothing is; `Conflict` for two config files.
+pub fn file_at(path: &Path) -> Result<Option<PathBuf>> {
     if path.is_file() {
-        return Config::read(path).map(Some);
+        return Ok(Some(path.to_owned()));
     }
     if !path.is_dir() {
         let message = format!("there is neither a file nor a folder '{}'", path.display());
@@ -146,7 +164,7 @@ pub fn find(path: &Path) -> Result<Option<Config>> {
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    Config::read(&file).map(Some)
+    Ok(Some(file))
 }
 
 /// The project's folder, never empty: the one that the config file at the path is in, or the path itself.
@@ -172,261 +190,49 @@ pub fn slug_of(name: &str) -> String {
 }
 
 impl Config {
-    /// Reads a file. Errors: `Invalid` with every fault and its place; `Malformed` where it is
-    /// neither JSON nor a module; what reading a file meets.
-    pub fn read(file: &Path) -> Result<Self> {
+    /// Reads a file without running it. Errors: `Invalid` with every fault and its place; `Malformed`
+    /// where JSON is wrong; `NotFound` where the file cannot be read.
+    pub fn read(file: &Path) -> Result<Reading> {
         let shown = file.display();
         let text = fs::read_to_string(file).map_err(|error| {
             Problem::new(ProblemKind::NotFound, format!("'{shown}' cannot be read: {error}"))
         })?;
         let is_json = file.extension().is_some_and(|extension| extension == "json");
-        let root = if is_json { literal::json(&text) } else { literal::module(&text) };
-        let root = root.map_err(|problem| {
-            let message = format!("'{shown}', {}", problem.message);
-            Problem { message, ..problem }
-        })?;
-        let mut reader = Reader { text: &text, faults: Vec::new(), expressions: Vec::new() };
-        let config = reader.config(&root);
-        let Reader { faults, expressions, .. } = reader;
-        if !faults.is_empty() {
-            return Err(Problem::invalid_all(faults));
+        let root = match is_json {
+            true => Some(literal::json(&text).map_err(|problem| {
+                let message = format!("'{shown}', {}", problem.message);
+                Problem { message, ..problem }
+            })?),
+            false => literal::literal_module(&text, HELPER),
+        };
+        match root {
+            Some(root) => read::read(&root, &text)
+                .map(|config| Reading::Whole(Self { file: file.to_owned(), text, ..config })),
+            None => Ok(Reading::Module(ConfigModule::new(file.to_owned(), text))),
         }
-        Ok(Self { file: file.to_owned(), text, expressions, ..config })
+    }
+
+    /// One of the fields that people see, by its name.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        match name {
+            "name" => self.name.as_deref(),
+            "description" => self.description.as_deref(),
+            "emoji" => self.emoji.as_deref(),
+            "platform" => self.platform.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The line and column of the expression that builds a member; none where it is a literal, or missing.
+    pub fn expression(&self, member: &str) -> Option<(usize, usize)> {
+        let around = |path: &str| {
+            path.is_empty() || path == member || member.starts_with(&format!("{path}."))
+        };
+        self.expressions.iter().find(|(path, _)| around(path)).map(|(_, place)| *place)
     }
 
     /// The project's slug, where it has a name.
     pub fn slug(&self) -> Option<String> {
         self.name.as_deref().map(slug_of).filter(|slug| !slug.is_empty())
-    }
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    faults: Vec<Detail>,
-    expressions: Vec<(String, (usize, usize))>,
-}
-
-impl Reader<'_> {
-    fn config(&mut self, root: &Literal) -> Config {
-        if !matches!(root.value, Value::Object(_)) {
-            self.fault("", root, "must be an object");
-        }
-        let mut scalars = Vec::new();
-        let mut scalar = |reader: &mut Self, name: &'static str| {
-            let text = reader.text(root, "", name);
-            if let Some(member) = root.member(name).filter(|_| text.is_some()) {
-                scalars.push((name, member.span.clone()));
-            }
-            text
-        };
-        let name = scalar(self, "name");
-        let description = scalar(self, "description");
-        let emoji = scalar(self, "emoji");
-        let platform = scalar(self, "platform");
-        let build_path = self.text(root, "", "buildPath");
-        let integrations = match self.object(root, "", "integrations") {
-            Some(integrations) => self.integrations(integrations),
-            None => Integrations::default(),
-        };
-        Config {
-            file: PathBuf::new(),
-            text: String::new(),
-            name,
-            description,
-            emoji,
-            platform,
-            build_path,
-            integrations,
-            required_secrets: self.required_secrets(root),
-            scalars,
-            expressions: Vec::new(),
-        }
-    }
-
-    fn integrations(&mut self, at: &Literal) -> Integrations {
-        let path = "integrations.";
-        let routes = self.routes(at, path);
-        let database = self.switched(at, path, "database").map(|database| {
-            let inside = "integrations.database.";
-            let strategy = self.strategy(database, inside);
-            Database { directory: self.text(database, inside, "directory"), strategy }
-        });
-        let kv = self.switched(at, path, "kv").is_some();
-        let bucket = self.switched(at, path, "bucket").is_some();
-        let name = if at.member("lms").is_some() { "lms" } else { "timeback" };
-        let lms = self.switched(at, path, name);
-        let lms = lms.map(|lms| self.lms(lms, &format!("integrations.{name}.")));
-        Integrations { routes, database, kv, bucket, lms }
-    }
-
-    /// Routes are looked for also where the config says nothing of them.
-    fn routes(&mut self, at: &Literal, path: &str) -> Option<String> {
-        if at
-            .member("customRoutes")
-            .is_some_and(|routes| matches!(routes.value, Value::Bool(false)))
-        {
-            return None;
-        }
-        let routes = self.switched(at, path, "customRoutes");
-        let directory =
-            routes.and_then(|routes| self.text(routes, "integrations.customRoutes.", "directory"));
-        Some(directory.unwrap_or_else(|| ROUTES.to_owned()))
-    }
-
-    /// The names below `secrets` of every integration that is on.
-    fn required_secrets(&mut self, root: &Literal) -> Vec<String> {
-        let Some(Literal { value: Value::Object(integrations), .. }) = root.member("integrations")
-        else {
-            return Vec::new();
-        };
-        let mut required = Vec::new();
-        for (name, integration) in integrations {
-            let path = format!("integrations.{name}.secrets");
-            let Some(secrets) = integration.member("secrets") else { continue };
-            let Value::List(names) = &secrets.value else {
-                self.wrong(&path, secrets, "must be a list of names");
-                continue;
-            };
-            for at in names {
-                match &at.value {
-                    Value::Text(name) if secrets::is_name(name) => required.push(name.clone()),
-                    _ => self.wrong(&path, at, "must be the name of a secret, such as 'API_KEY'"),
-                }
-            }
-        }
-        required
-    }
-
-    fn strategy(&mut self, database: &Literal, path: &str) -> Option<Strategy> {
-        match self.text(database, path, "strategy")?.as_str() {
-            "push" => Some(Strategy::Push),
-            "migrate" => Some(Strategy::Migrate),
-            _ => {
-                let at = database.member("strategy")?;
-                self.fault(&format!("{path}strategy"), at, "must be 'push' or 'migrate'");
-                None
-            }
-        }
-    }
-
-    fn lms(&mut self, at: &Literal, path: &str) -> Lms {
-        let base_path = format!("{path}base.");
-        let base = self.object(at, path, "base");
-        let course_path = format!("{base_path}course.");
-        let usual = base.and_then(|base| self.object(base, &base_path, "course"));
-        let organization = base.and_then(|base| self.object(base, &base_path, "organization"));
-        let organization = organization.map(|organization| {
-            let path = format!("{base_path}organization.");
-            Organization {
-                name: self.text(organization, &path, "name"),
-                kind: self.text(organization, &path, "type"),
-                id: self.text(organization, &path, "id"),
-            }
-        });
-        let mut courses = Vec::new();
-        let list = at.member("courses");
-        if let Some(Literal { value: Value::List(items), .. }) = list {
-            for (number, item) in items.iter().enumerate() {
-                let path = format!("{path}courses[{number}].");
-                if let Some(mut course) = self.course(item, &path) {
-                    if let Some(usual) = usual {
-                        course.title =
-                            course.title.or_else(|| self.text(usual, &course_path, "title"));
-                        course.course_code = course
-                            .course_code
-                            .or_else(|| self.text(usual, &course_path, "courseCode"));
-                    }
-                    courses.push(course);
-                }
-            }
-        } else if let Some(other) = list {
-            self.wrong(&format!("{path}courses"), other, "must be a list of courses");
-        }
-        Lms { organization, courses }
-    }
-
-    fn course(&mut self, at: &Literal, path: &str) -> Option<Course> {
-        if !matches!(at.value, Value::Object(_)) {
-            self.wrong(path.trim_end_matches('.'), at, "must be an object with subject and grade");
-            return None;
-        }
-        let subject = self.text(at, path, "subject");
-        let grade = match at.member("grade").map(|grade| &grade.value) {
-            Some(Value::Number(number)) => Some(number.to_string()),
-            _ => self.text(at, path, "grade"),
-        };
-        for (name, value) in [("subject", &subject), ("grade", &grade)] {
-            if value.is_none() && at.member(name).is_none() {
-                self.fault(&format!("{path}{name}"), at, "is required");
-            }
-        }
-        let course = Course {
-            subject: subject.unwrap_or_default(),
-            grade: grade.unwrap_or_default(),
-            total_xp: self.number(at, path, "totalXp"),
-            masterable_units: self.number(at, path, "masterableUnits"),
-            title: self.text(at, path, "title"),
-            course_code: self.text(at, path, "courseCode"),
-        };
-        (!course.subject.is_empty() && !course.grade.is_empty()).then_some(course)
-    }
-
-    fn text(&mut self, at: &Literal, path: &str, name: &str) -> Option<String> {
-        let member = at.member(name)?;
-        match &member.value {
-            Value::Text(text) => return Some(text.clone()),
-            Value::Null => {}
-            _ => self.wrong(&format!("{path}{name}"), member, "must be a text"),
-        }
-        None
-    }
-
-    /// A number from 0 up.
-    fn number(&mut self, at: &Literal, path: &str, name: &str) -> Option<f64> {
-        let member = at.member(name)?;
-        match member.value {
-            Value::Number(number) if number >= 0.0 => return Some(number),
-            Value::Null => {}
-            _ => self.wrong(&format!("{path}{name}"), member, "must be a number from 0 up"),
-        }
-        None
-    }
-
-    fn object<'l>(&mut self, at: &'l Literal, path: &str, name: &str) -> Option<&'l Literal> {
-        let member = at.member(name)?;
-        match member.value {
-            Value::Object(_) => return Some(member),
-            Value::Null => {}
-            _ => self.wrong(&format!("{path}{name}"), member, "must be an object"),
-        }
-        None
-    }
-
-    /// The member, where it is `true` or an object: the part is used.
-    fn switched<'l>(&mut self, at: &'l Literal, path: &str, name: &str) -> Option<&'l Literal> {
-        let member = at.member(name)?;
-        match member.value {
-            Value::Object(_) | Value::Bool(true) => return Some(member),
-            Value::Bool(false) | Value::Null => {}
-            _ => self.wrong(&format!("{path}{name}"), member, "must be true, false or an object"),
-        }
-        None
-    }
-
-    /// An expression is noted, anything else is a fault.
-    fn wrong(&mut self, path: &str, at: &Literal, message: &str) {
-        match at.value {
-            Value::Expression => {
-                self.expressions.push((path.to_owned(), place(self.text, at.span.start)));
-            }
-            _ => self.fault(path, at, message),
-        }
-    }
-
-    fn fault(&mut self, path: &str, at: &Literal, message: &str) {
-        let (line, column) = place(self.text, at.span.start);
-        let path = if path.is_empty() { "the config".to_owned() } else { path.to_owned() };
-        let path = format!("line {line}, column {column}, {path}");
-        self.faults.push(Detail { path, message: message.to_owned() });
     }
 }

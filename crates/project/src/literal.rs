@@ -1,6 +1,6 @@
 //! Values written out in a file: JSON, or the default export of an ES module, with places.
 //!
-//! A module is not run. What is no literal (a call, a name, a template with `${…}`) is an
+//! A module is not run here. What is no literal (a call, a name, a template with `${…}`) is an
 //! [`Value::Expression`]: its end is found by brackets, and it has a place like any other value.
 
 mod scan;
@@ -40,6 +40,28 @@ pub enum Value {
 }
 
 impl Literal {
+    /// Whether it holds no expression. A member `__proto__` is none either: it is not a member.
+    fn is_literal(&self) -> bool {
+        match &self.value {
+            Value::Expression => false,
+            Value::List(items) => items.iter().all(Self::is_literal),
+            Value::Object(members) => {
+                members.iter().all(|(name, value)| name != "__proto__" && value.is_literal())
+            }
+            _ => true,
+        }
+    }
+
+    /// The member of an object, where nothing that is written behind it can put another value there.
+    pub fn lasting_member(&self, name: &str) -> Option<&Self> {
+        let Value::Object(members) = &self.value else { return None };
+        let at = members.iter().rposition(|(known, _)| known == name)?;
+        let may_hide = |(name, value): &(String, Self)| {
+            value.value == Value::Expression && name.starts_with(['.', '['])
+        };
+        (!members[at + 1..].iter().any(may_hide)).then(|| &members[at].1)
+    }
+
     /// The member of an object; of two with one name the last counts.
     pub fn member(&self, name: &str) -> Option<&Self> {
         let Value::Object(members) = &self.value else { return None };
@@ -67,28 +89,68 @@ pub fn json(text: &str) -> Result<Literal> {
     Ok(value)
 }
 
-/// Reads the default export of an ES module: an object, or a call with one, as of `defineConfig`.
-///
-/// Errors: `Malformed` with line and column.
-pub fn module(text: &str) -> Result<Literal> {
+/// The object that the default export of an ES module is made of: written there, in a call such as
+/// `defineConfig({…})`, or as the value of a name that is exported. None where there is no such object.
+pub fn module(text: &str) -> Option<Literal> {
     let mut reader = Reader { scanner: Scanner::new(text), depth: 0 };
     if !reader.scanner.find_default_export() {
-        return Err(reader.fault(0, "there is no 'export default {…}'"));
+        return None;
     }
-    reader.scanner.space();
-    let start = reader.scanner.at;
-    if let Some(name) = reader.scanner.word() {
+    // `defineConfig(helper(config))` has two calls and a name.
+    for _ in 0..NAMES {
+        reader.scanner.space();
+        let Some(name) = reader.scanner.word() else { break };
         reader.scanner.space();
         if !reader.scanner.take('(') {
-            let message = format!("the default export is '{name}'; write the object there itself");
-            return Err(reader.fault(start, &message));
+            let name = name.to_owned();
+            reader.scanner = Scanner::new(text);
+            if !reader.scanner.find_declaration(&name) {
+                return None;
+            }
         }
     }
-    let value = reader.value()?;
-    match value.value {
-        Value::Object(_) => Ok(value),
-        _ => Err(reader.fault(value.span.start, "the default export is no object")),
+    reader.value().ok().filter(|value| matches!(value.value, Value::Object(_)))
+}
+
+/// Names and calls that are followed from a default export to its object.
+const NAMES: usize = 4;
+
+/// The object of a module that holds nothing else: comments, perhaps `defineConfig` from `helper`, and
+/// literals. What running such a module would answer is written there. None for every other module.
+pub fn literal_module(text: &str, helper: &str) -> Option<Literal> {
+    // Signs that end a line for the language and not for this reader.
+    let has_odd_lines = text.replace("\r\n", "\n").contains(['\r', '\u{2028}', '\u{2029}']);
+    if has_odd_lines {
+        return None;
     }
+    let mut reader = Reader { scanner: Scanner::new(text), depth: 0 };
+    let has_helper = reader.takes(&["import", "{", "defineConfig", "}", "from"])
+        && reader.scanner.peek().is_some_and(|quote| matches!(quote, '"' | '\''))
+        && reader.scanner.text().is_some_and(|from| from == helper);
+    if has_helper {
+        reader.scanner.space();
+        reader.scanner.take(';');
+    } else {
+        reader.scanner = Scanner::new(text);
+    }
+    if !reader.takes(&["export", "default"]) {
+        return None;
+    }
+    reader.scanner.space();
+    let is_called = has_helper && reader.takes(&["defineConfig", "("]);
+    let value = reader.value().ok()?;
+    if is_called {
+        reader.scanner.space();
+        reader.scanner.take(',');
+        reader.scanner.space();
+        if !reader.scanner.take(')') {
+            return None;
+        }
+    }
+    reader.scanner.space();
+    reader.scanner.take(';');
+    reader.scanner.space();
+    (reader.scanner.peek().is_none() && value.is_literal()).then_some(value)
 }
 
 struct Reader<'t> {
@@ -97,6 +159,21 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
+    /// Takes these words and signs in their order, with space between.
+    fn takes(&mut self, words: &[&str]) -> bool {
+        words.iter().all(|word| {
+            self.scanner.space();
+            let sign = word.chars().next().filter(|sign| !sign.is_alphabetic());
+            match sign {
+                Some(sign) => self.scanner.take(sign),
+                None => self.scanner.word() == Some(word),
+            }
+        }) && {
+            self.scanner.space();
+            true
+        }
+    }
+
     fn value(&mut self) -> Result<Literal> {
         self.scanner.space();
         let start = self.scanner.at;

@@ -47,8 +47,8 @@ impl Config {
                 (Some((_, span)), None) => {
                     by_hand(Some(place(&self.text, span.start)), "the server has none; remove it");
                 }
-                (None, _) => match self.expressions.iter().find(|(name, _)| name == field) {
-                    Some((_, at)) => by_hand(Some(*at), "it is built from an expression"),
+                (None, _) => match self.expression(field).filter(|_| self.field(field).is_some()) {
+                    Some(at) => by_hand(Some(at), "it is built from an expression"),
                     None => by_hand(None, "the config does not have it"),
                 },
             }

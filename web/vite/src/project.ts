@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { basename, dirname, join } from "node:path";
+import { loadConfigFromFile } from "vite";
 
 /** The project that Vite serves. */
 export interface Project {
@@ -17,7 +17,12 @@ export interface Project {
 const SLUG_MAX_CHARACTERS = 50;
 
 /** The names of a project's config file. */
-export const CONFIG_FILES = ["lyceum.config.js", "lyceum.config.json"];
+export const CONFIG_FILES = [
+  "lyceum.config.js",
+  "lyceum.config.mjs",
+  "lyceum.config.ts",
+  "lyceum.config.json",
+];
 
 /** Name and slug of a project: those of its config file, else of `package.json`, else of the folder. */
 export async function readProject(root: string): Promise<Project> {
@@ -52,11 +57,10 @@ interface Said {
 
 async function read(file: string): Promise<Said> {
   if (file.endsWith(".json")) return JSON.parse(readFileSync(file, "utf8")) as Said;
-  // A query makes Node read a changed file again.
-  const module = (await import(`${pathToFileURL(file).href}?at=${statSync(file).mtimeMs}`)) as {
-    default?: Said;
-  };
-  return module.default ?? {};
+  // As Vite reads its own config: TypeScript too, and again after a change.
+  const env = { command: "serve", mode: "development" } as const;
+  const loaded = await loadConfigFromFile(env, file, dirname(file), "silent");
+  return (loaded?.config ?? {}) as Said;
 }
 
 /**

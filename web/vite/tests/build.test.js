@@ -86,3 +86,12 @@ test("slugs are labels of a host's name", () => {
   for (const [name, slug] of Object.entries(shared)) assert.equal(slugOf(name), slug);
   assert.throws(() => slugOf("数学"), /use letters or digits/);
 });
+
+test("a config in TypeScript that computes names the project, again after a change", async () => {
+  const config = (word) =>
+    `const words: string[] = ["Word", "${word}"];\nexport default { name: words.join(" ") } satisfies object;`;
+  const { root, put } = project({ "lyceum.config.ts": config("Rivers") });
+  assert.equal((await readProject(root)).slug, "word-rivers");
+  put("lyceum.config.ts", config("Brooks"));
+  assert.equal((await readProject(root)).slug, "word-brooks");
+});

@@ -29,7 +29,7 @@ pub(crate) struct Project {
     served: Option<JoinHandle<()>>,
 }
 
-fn tests(name: &str) -> PathBuf {
+pub(crate) fn tests(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name).canonicalize().unwrap()
 }
 
@@ -140,7 +140,7 @@ impl Drop for Project {
     }
 }
 
-fn write(folder: &Path, name: &str, text: &str) {
+pub(crate) fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use lyceum_core::Problem;
-use lyceum_core::config::variable;
 use lyceum_core::time::SystemClock;
 use lyceum_dev::{Settings, Tell, Told};
-use lyceum_hosting::engine::{Stream, find_workerd};
+use lyceum_hosting::engine::Stream;
 use lyceum_sandbox::{ports, registry};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -19,6 +18,7 @@ use crate::commands::sandbox::{bind, stdin_ends};
 use crate::commands::serve::runtime;
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
+use crate::project::evaluator;
 
 /// The ports of sandboxes begin above this one.
 const BELOW_SANDBOXES: u16 = 4320;
@@ -51,7 +51,8 @@ pub(crate) struct Dev {
 
 impl Dev {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let slug = lyceum_dev::slug_at(&self.config_path)?;
+        let evaluator = evaluator(&self.config_path);
+        let slug = lyceum_dev::slug_at(&self.config_path, &evaluator)?;
         let bound = bind(self.port)?;
         let port = bound.local_addr().map_err(Problem::internal)?.port();
         let own = match (&self.sandbox, self.no_sandbox) {
@@ -65,7 +66,7 @@ impl Dev {
         let settings = Settings {
             path: self.config_path,
             platform: platform.clone(),
-            workerd: workerd(),
+            workerd: evaluator.workerd,
             reloads: !self.no_reload,
         };
         let url = format!("http://localhost:{port}");
@@ -91,14 +92,6 @@ impl Dev {
             Ok(())
         })
     }
-}
-
-/// The program that runs backends, as a server that is started here finds it.
-pub(super) fn workerd() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok();
-    let folders: Vec<_> = here.into_iter().chain(std::env::current_exe().ok()).collect();
-    let (named, search) = (variable("LYCEUM_WORKERD"), variable("PATH"));
-    find_workerd(named.as_deref(), &folders, search.as_deref())
 }
 
 /// The address of the project's sandbox, where one runs.
@@ -129,8 +122,8 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
         }
         Told::Answered { .. } => {}
         Told::Line(line) => match line.stream {
-            Stream::Out => printer.note(&format!("│ {}", line.text)),
-            Stream::Error => printer.note(&format!("┃ {}", line.text)),
+            Stream::Out => printer.note(&format!("│ {}", line.text.replace('\n', "\n│ "))),
+            Stream::Error => printer.note(&format!("┃ {}", line.text.replace('\n', "\n┃ "))),
             Stream::Engine => printer.step(&line.text),
             // Told as it was answered.
             Stream::Request => {}

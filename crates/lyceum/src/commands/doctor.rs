@@ -14,9 +14,9 @@ use lyceum_store::{Inspection, Target, inspect};
 use rustix::fs::{Access, StatVfs};
 use serde_json::{Value, json};
 
-use crate::commands::dev::workerd;
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
+use crate::project::workerd;
 use crate::settings::{self, DataArgs, flag};
 
 #[derive(Args)]
@@ -253,7 +253,7 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
 /// What runs the backends of projects; a server without any needs none.
 fn runtime() -> Finding {
     let mend = "`npm install --save-dev workerd`, or name the program in LYCEUM_WORKERD";
-    let Some(program) = workerd() else {
+    let Some(program) = workerd(Path::new(".")) else {
         let found = "there is no workerd, which runs backends of projects";
         return Finding::ill("runtime", State::Warning, found, mend);
     };

@@ -245,7 +245,7 @@ fn the_config_says_what_is_taught() {
     place.write(
         "lyceum.config.js",
         r#"export default {
-  name: "Word Rivers", emoji: "🌊", version: process.env.VERSION,
+  name: "Word Rivers", emoji: "🌊",
   integrations: { lms: {
     base: { organization: { name: "River School", type: "school" }, course: { title: "{appName} {grade}" } },
     courses: [{ subject: "Reading", grade: 4, totalXp: 500, masterableUnits: 10 }, { subject: "Math", grade: "K" }],

@@ -79,14 +79,22 @@ impl<'t> Scanner<'t> {
             }
             end += c.len_utf8();
         }
+        let written = rest[..end].trim_start_matches(['-', '+']);
+        // The language refuses these; running the file says so.
+        let is_odd = written.contains("__")
+            || written.ends_with('_')
+            || written.starts_with("0_")
+            || (written.starts_with('0') && written[1..].starts_with(|c: char| c.is_ascii_digit()));
         let digits = rest[..end].replace('_', "");
-        let number = match digits.strip_prefix("0x") {
+        self.at += end;
+        if is_odd {
+            return None;
+        }
+        match digits.strip_prefix("0x") {
             #[expect(clippy::cast_precision_loss, reason = "as the language does it")]
             Some(hex) => i64::from_str_radix(hex, 16).ok().map(|number| number as f64),
             None => digits.parse().ok().filter(|number: &f64| number.is_finite()),
-        };
-        self.at += end;
-        number
+        }
     }
 
     /// A text in quotes; none for a template with something to fill in, and for one without an end.
@@ -100,7 +108,12 @@ impl<'t> Scanner<'t> {
             match c {
                 c if c == quote => return Some(text),
                 '\\' => self.escape(&mut text)?,
-                '\n' if quote != '`' => return None,
+                '\n' | '\r' if quote != '`' => return None,
+                // A template reads every end of a line as one sign.
+                '\r' => {
+                    self.take('\n');
+                    text.push('\n');
+                }
                 '$' if quote == '`' && self.peek() == Some('{') => return None,
                 c => text.push(c),
             }
@@ -117,8 +130,11 @@ impl<'t> Scanner<'t> {
             'b' => text.push('\u{8}'),
             'f' => text.push('\u{c}'),
             'v' => text.push('\u{b}'),
-            '0' => text.push('\0'),
+            '0' if !self.peek().is_some_and(|next| next.is_ascii_digit()) => text.push('\0'),
+            // The language refuses octal escapes.
+            '0'..='9' => return None,
             '\n' => {}
+            '\r' => drop(self.take('\n')),
             'x' => text.push(char::from_u32(self.hex(2)?)?),
             'u' => {
                 let unit = self.code_unit()?;
@@ -165,6 +181,37 @@ impl<'t> Scanner<'t> {
                 }
             } else if !self.skip_token() {
                 return false;
+            }
+        }
+    }
+
+    /// Goes behind `const NAME =` outside of all brackets, over the type that may stand between. Answers
+    /// whether it is there.
+    pub(super) fn find_declaration(&mut self, name: &str) -> bool {
+        loop {
+            self.space();
+            if self.peek().is_none() {
+                return false;
+            }
+            let is_declared = self.word_is("const") || self.word_is("let") || self.word_is("var");
+            if !is_declared {
+                if !self.skip_token() {
+                    return false;
+                }
+                continue;
+            }
+            self.space();
+            if !self.word_is(name) {
+                continue;
+            }
+            loop {
+                self.space();
+                match self.peek() {
+                    Some('=') => return self.take('='),
+                    None | Some(';' | ',') => return false,
+                    Some(_) if !self.skip_token() => return false,
+                    Some(_) => {}
+                }
             }
         }
     }

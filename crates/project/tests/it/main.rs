@@ -1,6 +1,7 @@
 //! The config file: what is read, what is told, and where.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
+mod courses;
 mod databases;
 mod plans;
 mod schema;
@@ -10,21 +11,39 @@ use std::collections::BTreeMap;
 
 use lyceum_core::ProblemKind;
 use lyceum_project::literal::{self, Value};
-use lyceum_project::{Config, Strategy, find, slug_of};
+use lyceum_project::{Config, HELPER, Reading, Strategy, file_at, slug_of};
+use serde_json::{Value as Json, json};
 
-fn config(name: &str, text: &str) -> lyceum_core::Result<Config> {
+fn reading(name: &str, text: &str) -> lyceum_core::Result<Reading> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), text).unwrap();
-    find(folder.path()).map(Option::unwrap)
+    let file = file_at(folder.path())?.unwrap();
+    Config::read(&file)
+}
+
+/// A config of literals alone.
+fn config(name: &str, text: &str) -> lyceum_core::Result<Config> {
+    match reading(name, text)? {
+        Reading::Whole(config) => Ok(config),
+        Reading::Module(_) => panic!("it has to be evaluated: {text}"),
+    }
+}
+
+/// A module, with what evaluating it answered.
+fn evaluated(text: &str, value: &Json) -> lyceum_core::Result<Config> {
+    match reading("lyceum.config.js", text)? {
+        Reading::Whole(_) => panic!("it needs no evaluation: {text}"),
+        Reading::Module(module) => module.evaluated(value, Vec::new()),
+    }
 }
 
 const MODULE: &str = r#"// A comment with { and "quotes
-import { defineConfig } from "lyceum";
+import { defineConfig } from "@lyceum/cli";
 import pkg from './package.json' with { type: 'json' };
 const pattern = /[{"]\//;
 const half = (1 + 2) / 2;
 
-/** @type {import('lyceum').Config} */
+/** @type {import('@lyceum/cli').Config} */
 export default defineConfig({
   name: 'Größe & "Maße"', // the name
   "description": `Two
@@ -36,7 +55,6 @@ lines`,
     ...shared,
     customRoutes: true,
     database: { directory: "db", strategy: "migrate", },
-    kv: true,
     bucket: false,
     timeback: {
       base: { organization: { name: "River School", type: 'school' }, course: { title: "{subject} {grade}" } },
@@ -46,19 +64,40 @@ lines`,
       ],
     },
   },
-  helper() { return { a: [1, 2] }; },
 });
 "#;
 
+fn module_value() -> Json {
+    json!({
+        "name": "Größe & \"Maße\"", "description": "Two\nlines", "emoji": "🌊😀", "platform": "web",
+        "buildPath": "dist.zip",
+        "integrations": {
+            "kv": true, "customRoutes": true, "bucket": false,
+            "database": { "directory": "db", "strategy": "migrate" },
+            "timeback": {
+                "base": {
+                    "organization": { "name": "River School", "type": "school" },
+                    "course": { "title": "{subject} {grade}" },
+                },
+                "courses": [
+                    { "subject": "Math", "grade": 3, "totalXp": 1000, "masterableUnits": 12.5 },
+                    { "subject": "Reading", "grade": "K", "totalXp": null, "title": "Letters" },
+                ],
+            },
+        },
+    })
+}
+
 #[test]
-fn a_module_is_read_and_not_run() {
-    let config = config("lyceum.config.js", MODULE).unwrap();
+fn an_evaluated_module_says_its_values_and_where_expressions_build_them() {
+    let config = evaluated(MODULE, &module_value()).unwrap();
     assert_eq!(config.name.as_deref(), Some("Größe & \"Maße\""));
     assert_eq!(config.description.as_deref(), Some("Two\nlines"));
     assert_eq!(config.emoji.as_deref(), Some("🌊😀"));
     assert_eq!(config.build_path.as_deref(), Some("dist.zip"));
-    assert_eq!(config.platform, None);
-    assert_eq!(config.expressions, [("platform".to_owned(), (13, 13))]);
+    assert_eq!(config.platform.as_deref(), Some("web"));
+    let built: Vec<_> = config.expressions.iter().map(|(path, at)| (path.as_str(), *at)).collect();
+    assert_eq!(built, [("platform", (13, 13)), ("integrations.kv", (15, 17))]);
     let integrations = &config.integrations;
     assert_eq!(integrations.routes.as_deref(), Some("server/api"));
     let database = integrations.database.as_ref().unwrap();
@@ -89,17 +128,129 @@ fn a_module_is_read_and_not_run() {
 }
 
 #[test]
-fn scalars_know_their_bytes() {
-    let config = config("lyceum.config.js", MODULE).unwrap();
-    let texts: Vec<_> =
-        config.scalars.iter().map(|(name, span)| (*name, &config.text[span.clone()])).collect();
+fn scalars_know_their_bytes_where_literals_stand() {
+    let written = |config: &Config| -> Vec<(&'static str, String)> {
+        let spans = config.scalars.iter();
+        spans.map(|(name, span)| (*name, config.text[span.clone()].to_owned())).collect()
+    };
+    let owned = |pairs: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
+        pairs.iter().map(|(name, text)| (*name, (*text).to_owned())).collect()
+    };
+    let config = evaluated(MODULE, &module_value()).unwrap();
+    let all = [
+        ("name", r#"'Größe & "Maße"'"#),
+        ("description", "`Two\nlines`"),
+        ("emoji", r"'\u{1F30A}\ud83d\ude00'"),
+    ];
+    assert_eq!(written(&config), owned(&all));
+    // By a name, through helpers, and where something behind or around a literal counts in its place.
+    let value = json!({ "name": "Rivers", "emoji": "x" });
+    for (text, wanted) in [
+        ("const config: Config = { name: 'Rivers', emoji };\nexport default config;", "'Rivers'"),
+        ("let it = wrap({ name: \"Rivers\", emoji })\nexport default helper(it)", "\"Rivers\""),
+        ("export default { name: 'Rivers', ...rest };", ""),
+        ("export default { name: 'rivers', emoji };", ""),
+        ("export default loud({ ...rest });", ""),
+        ("export default await load();", ""),
+    ] {
+        let config = evaluated(text, &value).unwrap();
+        let found: Vec<_> = written(&config).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(found.join(" "), wanted, "{text}");
+        assert_eq!(config.name.as_deref(), Some("Rivers"));
+        let rewritten = config.with(&[("name", Some("Brooks"))]);
+        assert_eq!(rewritten.by_hand.len(), usize::from(wanted.is_empty()), "{text}");
+        if let Some(by_hand) = rewritten.by_hand.first() {
+            assert_eq!(
+                (by_hand.why, by_hand.place.is_some()),
+                ("it is built from an expression", true)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_module_of_literals_needs_no_evaluation_and_any_other_does() {
+    let is_whole = |text: &str| matches!(reading("lyceum.config.ts", text), Ok(Reading::Whole(_)));
+    let helper = format!("import {{ defineConfig }} from '{HELPER}';\n");
+    for text in [
+        "export default { name: 'Rivers', integrations: { kv: true } };",
+        "// why\nexport default ({ name: 'Rivers' })".replace(['(', ')'], "").as_str(),
+        &format!("{helper}export default defineConfig({{ name: 'Rivers' }});\n// end"),
+    ] {
+        assert!(is_whole(text), "{text}");
+    }
+    for text in [
+        "export default { name };",
+        "export default { name: 'Rivers', ...more };",
+        "export default { name: ['Word', 'Rivers'].join(' ') };",
+        "export default { name: 'Rivers' } satisfies Config;",
+        "const kv = true; export default { integrations: { kv } };",
+        "import './more.js'; export default { name: 'Rivers' };",
+        "import { defineConfig } from 'other'; export default defineConfig({ name: 'Rivers' });",
+        "export default defineConfig({ name: 'Rivers' });",
+        &format!("{helper}export default other({{ name: 'Rivers' }});"),
+        // What the language reads otherwise, or refuses.
+        "export default { name: '\\07' };",
+        "export default { integrations: { lms: { courses: [{ subject: 'M', grade: 010 }] } } };",
+        "export default { __proto__: { name: 'x' } };",
+        "export default { name: 'Rivers' } // \u{2028} ; throw 1",
+        "module.exports = { name: 'Rivers' };",
+    ] {
+        assert!(!is_whole(text), "{text}");
+    }
+}
+
+#[test]
+fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
+    for (text, wanted) in [
+        (r#"{"nmae": "x"}"#, "line 1, column 10, nmae: is unknown; did you mean 'name'?"),
+        (r#"{"zzz": 1}"#, "zzz: is unknown; known here: name, description, emoji"),
+        (
+            r#"{"integrations": {"databse": true}}"#,
+            "integrations.databse: is unknown; did you mean 'database'?",
+        ),
+        (
+            r#"{"integrations": {"stripe": true}}"#,
+            "integrations.stripe: is unknown; known here: customRoutes",
+        ),
+        (
+            r#"{"integrations": {"database": {"dir": "db"}}}"#,
+            "integrations.database.dir: is unknown; known here: directory, strategy, secrets",
+        ),
+        (
+            r#"{"integrations": {"lms": {"courses": [{"subject": "M", "grade": 1, "totalXP": 5}]}}}"#,
+            "integrations.lms.courses[0].totalXP: is unknown; did you mean 'totalXp'?",
+        ),
+        (
+            r#"{"integrations": {"lms": {"base": {"org": {}}}}}"#,
+            "integrations.lms.base.org: is unknown",
+        ),
+        (
+            r#"{"integrations": {"customRoutes": {"folder": "x"}}}"#,
+            "customRoutes.folder: is unknown",
+        ),
+    ] {
+        let problem = config("lyceum.config.json", text).unwrap_err();
+        let told: Vec<_> =
+            problem.details.iter().map(|at| format!("{}: {}", at.path, at.message)).collect();
+        assert!(told.iter().any(|told| told.contains(wanted)), "{text}: {told:?}");
+    }
+    // Evaluated, at the place of what is written nearest to it.
+    let value = json!({ "name": "x", "integrations": { "bukket": true } });
+    let text = "export default {\n  name,\n  integrations: { ...more },\n};";
+    let problem = evaluated(text, &value).unwrap_err();
+    assert!(
+        problem
+            .message
+            .contains("line 3, column 17, integrations.bukket: is unknown; did you mean 'bucket'?"),
+        "{}",
+        problem.message
+    );
+    // Another service names its secrets and nothing else.
+    let text = r#"{"integrations": {"stripe": {"secrets": ["STRIPE_KEY"]}, "kv": {"secrets": ["KV_KEY"]}}}"#;
     assert_eq!(
-        texts,
-        [
-            ("name", r#"'Größe & "Maße"'"#),
-            ("description", "`Two\nlines`"),
-            ("emoji", r"'\u{1F30A}\ud83d\ude00'"),
-        ]
+        config("lyceum.config.json", text).unwrap().required_secrets,
+        ["STRIPE_KEY", "KV_KEY"]
     );
 }
 
@@ -109,7 +260,7 @@ fn json_is_read_alike() {
     let config = config("lyceum.config.json", text).unwrap();
     assert_eq!(config.slug().as_deref(), Some("rivers"));
     assert_eq!(config.integrations.lms.unwrap().courses.len(), 1);
-    assert!(find(tempfile::tempdir().unwrap().path()).unwrap().is_none());
+    assert!(file_at(tempfile::tempdir().unwrap().path()).unwrap().is_none());
 }
 
 #[test]
@@ -117,11 +268,6 @@ fn faults_name_their_places() {
     let told = |name: &str, text: &str| config(name, text).unwrap_err().message;
     for (text, wanted) in [
         ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a text"),
-        ("export default {name: 'x' 'y'}", ""),
-        ("export default {name: 'x", "line 1, column 23: what begins here has no end"),
-        ("export default config;", "line 1, column 16: the default export is 'config'"),
-        ("export const config = {};", "there is no 'export default {…}'"),
-        ("export default [1];", "line 1, column 16: the default export is no object"),
         (
             "export default {integrations: {lms: {courses: [{grade: 1}]}}}",
             "line 1, column 48, integrations.lms.courses[0].subject: is required",
@@ -131,21 +277,20 @@ fn faults_name_their_places() {
             "integrations.database.strategy: must be 'push' or 'migrate'",
         ),
     ] {
-        match config("lyceum.config.js", text) {
-            Err(problem) => assert!(problem.message.contains(wanted), "{}", problem.message),
-            Ok(read) => assert!(wanted.is_empty() && read.name.is_none(), "{text}"),
-        }
+        assert!(told("lyceum.config.js", text).contains(wanted), "{text}");
     }
+    let list = evaluated("export default [];", &json!([])).unwrap_err();
+    assert!(list.message.contains("the config: must be an object"), "{}", list.message);
     assert!(told("lyceum.config.json", "{\"name\": \"x\"} more").contains("line 1, column 15"));
     assert!(told("lyceum.config.json", "").contains("a value is missing"));
     assert!(told("lyceum.config.json", &"[".repeat(100_000)).contains("nested too deep"));
     let folder = tempfile::tempdir().unwrap();
-    let missing = find(&folder.path().join("none")).unwrap_err();
+    let missing = file_at(&folder.path().join("none")).unwrap_err();
     assert_eq!(missing.kind, ProblemKind::NotFound);
     for name in ["lyceum.config.js", "lyceum.config.json"] {
         std::fs::write(folder.path().join(name), "{}").unwrap();
     }
-    assert_eq!(find(folder.path()).unwrap_err().kind, ProblemKind::Conflict);
+    assert_eq!(file_at(folder.path()).unwrap_err().kind, ProblemKind::Conflict);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lyceum_project::{
-    Action, Artifact, Backend, DatabaseState, Desired, Metadata, Module, Plan, Secrets, State,
-    Step, Uses, find, secrets,
+    Action, Artifact, Backend, Config, DatabaseState, Desired, Metadata, Module, Plan, Reading,
+    Secrets, State, Step, Uses, secrets,
 };
 
 /// The plan, where there is one.
@@ -24,6 +24,7 @@ fn nothing_there() -> State {
         uses: Uses::default(),
         secrets: Secrets { key: String::new(), digests: BTreeMap::new() },
         database: DatabaseState::default(),
+        lms: None,
         frontend_url: String::new(),
         backend_url: String::new(),
     }
@@ -53,6 +54,7 @@ fn wanted() -> Desired {
         uses: Uses { bucket: true, ..Uses::default() },
         secrets: Some([("A".into(), "1".into()), ("B".into(), "2".into())].into()),
         database: None,
+        lms: None,
     }
 }
 
@@ -186,9 +188,18 @@ fn stored_values_are_written_where_the_literals_stand() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lyceum.config.js");
     let text = "export default {\n  name: 'It',   // it\n  \"description\": `old`,\n  \
-                emoji: sign(),\n  version: 3,\n};\n";
+                emoji: sign(),\n  buildPath: \"dist\",\n};\n";
+    let of = |name: &str, description: &str| {
+        let value = serde_json::json!({
+            "name": name, "description": description, "emoji": "x", "buildPath": "dist",
+        });
+        match Config::read(&file).unwrap() {
+            Reading::Module(module) => module.evaluated(&value, Vec::new()).unwrap(),
+            Reading::Whole(_) => panic!("it has an expression"),
+        }
+    };
     std::fs::write(&file, text).unwrap();
-    let config = find(folder.path()).unwrap().unwrap();
+    let config = of("It", "old");
     let rewritten = config.with(&[
         ("name", Some("It's \"new\"")),
         ("description", Some("a `b` ${c}")),
@@ -196,13 +207,13 @@ fn stored_values_are_written_where_the_literals_stand() {
         ("platform", Some("web")),
     ]);
     let expected = "export default {\n  name: 'It\\'s \"new\"',   // it\n  \"description\": \
-                    `a \\`b\\` \\${c}`,\n  emoji: sign(),\n  version: 3,\n};\n";
+                    `a \\`b\\` \\${c}`,\n  emoji: sign(),\n  buildPath: \"dist\",\n};\n";
     assert_eq!(rewritten.text, expected);
     assert_eq!(rewritten.fields, ["name", "description"]);
     let by_hand: Vec<_> = rewritten.by_hand.iter().map(|at| (at.field, at.place)).collect();
     assert_eq!(by_hand, [("emoji", Some((4, 10))), ("platform", None)]);
     config.replace(&rewritten.text).unwrap();
-    let again = find(folder.path()).unwrap().unwrap();
+    let again = of("It's \"new\"", "a `b` ${c}");
     assert_eq!(again.name.as_deref(), Some("It's \"new\""));
     assert_eq!(again.description.as_deref(), Some("a `b` ${c}"));
     let removed = again.with(&[("description", None)]);
@@ -214,9 +225,9 @@ fn integrations_say_which_secrets_they_need() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lyceum.config.json");
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["AUTH_SECRET"]}}}"#).unwrap();
-    let config = find(folder.path()).unwrap().unwrap();
+    let Reading::Whole(config) = Config::read(&file).unwrap() else { panic!("it is JSON") };
     assert_eq!(config.required_secrets, ["AUTH_SECRET"]);
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["no name"]}}}"#).unwrap();
-    let told = find(folder.path()).unwrap_err().message;
+    let told = Config::read(&file).unwrap_err().message;
     assert!(told.contains("integrations.auth.secrets"), "{told}");
 }

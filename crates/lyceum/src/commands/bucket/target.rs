@@ -27,7 +27,7 @@ pub(super) enum Target {
 
 impl Target {
     pub(super) fn open(place: &Place, printer: &Printer) -> Result<Self> {
-        let config = lyceum_project::find(&place.config)?;
+        let config = crate::project::config(&place.config)?;
         if place.remote {
             let slug = Local::slug_of(config.as_ref(), &Options::default())?;
             let (server, _) = place.env.open(&slug, false, printer)?;

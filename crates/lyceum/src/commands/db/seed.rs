@@ -1,15 +1,13 @@
 //! `lyceum db seed`
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use lyceum_core::config::variable;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_deploy::{COMPATIBILITY_DATE, ENV, Seed, secrets_in};
-use lyceum_hosting::engine::{EngineSettings, Stream, Worker, find_workerd, run_once};
+use lyceum_hosting::engine::{EngineSettings, Stream, Worker, run_once};
 use lyceum_project::schema;
 use serde_json::json;
 
@@ -17,6 +15,7 @@ use super::Place;
 use crate::commands::deploy::prompt;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
+use crate::project::workerd;
 
 #[derive(Args)]
 pub(crate) struct SeedDb {
@@ -80,10 +79,7 @@ impl SeedDb {
 fn run(root: &Path, bytes: Vec<u8>, database: &Path, printer: &Printer) -> Result {
     let folder = tempfile::tempdir()
         .map_err(|error| Failure::failed(format!("no temporary folder: {error}")))?;
-    let own = std::env::current_exe().ok();
-    let folders: Vec<PathBuf> = fs::canonicalize(root).into_iter().chain(own).collect();
-    let workerd =
-        find_workerd(variable("LYCEUM_WORKERD").as_deref(), &folders, variable("PATH").as_deref());
+    let workerd = workerd(root);
     let secrets: BTreeMap<_, _> = secrets_in(&root.join(ENV))?.unwrap_or_default();
     let worker = Worker {
         slug: "seed".to_owned(),

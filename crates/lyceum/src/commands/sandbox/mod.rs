@@ -159,7 +159,7 @@ impl TrackingArgs {
 
 impl Run {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let project = lyceum_project::find(&self.config_path)?;
+        let project = crate::project::config(&self.config_path)?;
         let tracking = self.tracking.tracking();
         let mode = Mode::of(&tracking, project.as_ref()).map_err(|problem| {
             let failure = Failure { code: Code::Usage, ..Failure::from(problem) };

@@ -1,0 +1,238 @@
+//! Modules of a project that say what it is, evaluated on the machine of whoever develops it.
+//!
+//! A config may import and compute. It runs in workerd, the runtime of backends, in a process of its own:
+//! without network, without the machine's files and with an empty environment, for a few seconds. No
+//! server does this: what a server is told are values.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use lyceum_core::limits::{CONFIG_ANSWER_MAX_BYTES, CONFIG_EVALUATION_MAX_MS, CONFIG_HEAP_MAX_BYTES};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::{Config, HELPER, Reading, file_at, folder_of};
+use serde_json::Value;
+
+use crate::backend::COMPATIBILITY_DATE;
+use crate::bundle::bundle_with;
+
+/// Evaluates modules. Literals alone need none of this.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluator {
+    /// The runtime; none: modules that compute cannot be read.
+    pub workerd: Option<PathBuf>,
+}
+
+/// What a module exports by default, as JSON.
+pub(crate) struct Evaluated {
+    pub(crate) value: Value,
+    /// The files that it was made of.
+    pub(crate) inputs: Vec<PathBuf>,
+}
+
+impl Evaluator {
+    /// The project's config: the file at a path, or the one in that folder. None: there is none there.
+    ///
+    /// Errors: those of [`file_at`] and [`Config::read`]; `Invalid` for a module that cannot be bundled,
+    /// throws, or does not end; `Unavailable` where esbuild or workerd is missing for a module that
+    /// computes.
+    pub fn config(&self, path: &Path) -> Result<Option<Config>> {
+        let Some(file) = file_at(path)? else { return Ok(None) };
+        match Config::read(&file)? {
+            Reading::Whole(config) => Ok(Some(config)),
+            Reading::Module(module) => {
+                let Evaluated { value, inputs } = self.evaluate(module.file(), HELPER)?;
+                module.evaluated(&value, inputs).map(Some)
+            }
+        }
+    }
+
+    /// The default export of a module. A function is called without arguments. `helper` is the package
+    /// whose `defineConfig` answers what it is given, whether it is installed or not.
+    pub(crate) fn evaluate(&self, file: &Path, helper: &str) -> Result<Evaluated> {
+        let shown = file.display();
+        let workerd = self.workerd.as_ref().ok_or_else(|| {
+            let message = format!(
+                "'{shown}' computes its values, and workerd is missing, which evaluates it; `npm install \
+                 --save-dev workerd` in the project, name the program in LYCEUM_WORKERD, or write the \
+                 values themselves"
+            );
+            Problem::new(ProblemKind::Unavailable, message)
+        })?;
+        let failed =
+            |error: std::io::Error| Problem::internal(format!("a temporary file: {error}"));
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let mark = folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let stubs = write_stubs(folder.path()).map_err(failed)?;
+        let root = folder_of(file).canonicalize().map_err(failed)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let entry = ENTRY
+            .replace("__MARK__", &Value::from(mark.as_str()).to_string())
+            .replace("__FILE__", &Value::from(format!("./{name}")).to_string());
+        let bundled = bundle_with(&root, &entry, &aliases(helper, &stubs)).map_err(|problem| {
+            let message = format!("'{shown}' cannot be bundled:\n{}", problem.message);
+            if problem.kind == ProblemKind::Invalid {
+                Problem { message, ..problem }
+            } else {
+                problem
+            }
+        })?;
+        fs::write(folder.path().join(MAIN), &bundled.bytes).map_err(failed)?;
+        fs::write(folder.path().join(RUNTIME), runtime()).map_err(failed)?;
+        let value = run(workerd, folder.path(), &mark).map_err(|why| {
+            Problem::new(ProblemKind::Invalid, format!("'{shown}' cannot be evaluated: {why}"))
+        })?;
+        let inputs = bundled.inputs.iter().map(|input| root.join(input));
+        let inputs = inputs.filter_map(|input| input.canonicalize().ok());
+        let stubs = stubs.canonicalize().map_err(failed)?;
+        Ok(Evaluated { value, inputs: inputs.filter(|input| !input.starts_with(&stubs)).collect() })
+    }
+}
+
+const MAIN: &str = "main.js";
+const RUNTIME: &str = "runtime.capnp";
+/// The runtime counts whole mebibytes.
+const HEAP_MIB: u64 = CONFIG_HEAP_MAX_BYTES / (1024 * 1024);
+
+/// Runs the module and tells, behind the mark, what it exports. It is imported within a request, for the
+/// runtime forbids more while it starts.
+const ENTRY: &str = r#"const plain = (value, path) => {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (value instanceof Date) return value.toJSON();
+  if (Array.isArray(value)) return value.map((item, index) => plain(item, `${path}[${index}]`));
+  if (typeof value === "object") {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return Object.fromEntries(members.map(([name, member]) => [name, plain(member, path ? `${path}.${name}` : name)]));
+  }
+  const what = typeof value === "number" ? String(value) : `a ${typeof value}`;
+  throw new TypeError(`${path || "the default export"} must be a text, a number, true, false, null, a list or an object: it is ${what}`);
+};
+const answer = async () => {
+  try {
+    const module = await import(__FILE__);
+    if (module.default === undefined) return { error: "it has no default export; write `export default { … }`" };
+    const value = await (typeof module.default === "function" ? module.default() : module.default);
+    return { value: plain(value, "") };
+  } catch (error) {
+    return { error: String(error) };
+  }
+};
+export default { async test() { console.log(__MARK__ + JSON.stringify(await answer())); } };
+"#;
+
+/// Modules of Node that the runtime has, by the names that old code gives them.
+const BUILT_IN: [&str; 6] = ["fs", "os", "path", "process", "url", "util"];
+
+/// Packages that configs import for their helpers, and what stands in their places: what the real ones
+/// answer here, where there is no environment and no file to read it from.
+fn write_stubs(folder: &Path) -> std::io::Result<PathBuf> {
+    let stubs = folder.join("stubs");
+    fs::create_dir_all(stubs.join("dotenv"))?;
+    fs::write(stubs.join("helper.js"), "export const defineConfig = (config) => config;\n")?;
+    let dotenv = "export const config = () => ({ parsed: {} });\nexport default { config };\n";
+    fs::write(stubs.join("dotenv/index.js"), dotenv)?;
+    fs::write(stubs.join("dotenv/config.js"), "")?;
+    Ok(stubs)
+}
+
+fn aliases(helper: &str, stubs: &Path) -> Vec<String> {
+    let stub = |name: &str, file: &str| format!("--alias:{name}={}", stubs.join(file).display());
+    let built_in = BUILT_IN.iter().map(|name| format!("--alias:{name}=node:{name}"));
+    built_in.chain([stub(helper, "helper.js"), stub("dotenv", "dotenv")]).collect()
+}
+
+/// The configuration of workerd. Requests of the module go to a worker that refuses them, so that not even a
+/// name is looked up.
+fn runtime() -> String {
+    format!(
+        r#"using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "{MAIN}", esModule = embed "{MAIN}")],
+      compatibilityDate = "{COMPATIBILITY_DATE}",
+      compatibilityFlags = ["nodejs_compat"],
+      globalOutbound = "nowhere",
+    )),
+    (name = "nowhere", worker = (
+      modules = [(name = "nowhere.js", esModule = "export default {{ fetch() {{ throw new Error('a config has no network') }} }}")],
+      compatibilityDate = "{COMPATIBILITY_DATE}",
+    )),
+  ],
+  v8Flags = ["--max-old-space-size={HEAP_MIB}", "--single-threaded-gc"],
+);
+"#
+    )
+}
+
+/// The process, ended whatever happens.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the module answers; an error is the reason, in words.
+fn run(workerd: &Path, folder: &Path, mark: &str) -> Result<Value, String> {
+    let mut command = Command::new(workerd);
+    command.env_clear().current_dir(folder).args(["test", RUNTIME]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let process = command.spawn().map_err(|fault| format!("{}: {fault}", workerd.display()))?;
+    let mut process = Ended(process);
+    let output = process.0.stdout.take().expect("it is piped");
+    let errors = process.0.stderr.take().expect("it is piped");
+    let (tell, told) = mpsc::channel();
+    let sought = mark.to_owned();
+    thread::spawn(move || {
+        let most = CONFIG_ANSWER_MAX_BYTES as u64;
+        let lines = BufReader::new(output.take(most)).lines().map_while(Result::ok);
+        let found = lines.filter_map(|line| line.strip_prefix(&sought).map(str::to_owned)).next();
+        drop(tell.send(found));
+    });
+    let heard = thread::spawn(move || {
+        let mut text = String::new();
+        let _ = errors.take(CONFIG_ANSWER_MAX_BYTES as u64).read_to_string(&mut text);
+        text
+    });
+    let patience = Duration::from_millis(CONFIG_EVALUATION_MAX_MS);
+    let found = told.recv_timeout(patience);
+    drop(process);
+    match found {
+        Ok(Some(text)) => {
+            let mut answer: Value = serde_json::from_str(&text).map_err(|_| too_long())?;
+            match answer["error"].as_str() {
+                Some(why) => Err(why.to_owned()),
+                None => Ok(answer["value"].take()),
+            }
+        }
+        Ok(None) => Err(last_words(&heard.join().unwrap_or_default())),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(format!(
+            "it did not end within {} s; nothing in it may wait, and there is no network",
+            patience.as_secs()
+        )),
+    }
+}
+
+fn too_long() -> String {
+    format!("it exports more than {CONFIG_ANSWER_MAX_BYTES} bytes")
+}
+
+/// Why the runtime ended without an answer.
+fn last_words(errors: &str) -> String {
+    let is_news =
+        |line: &&str| !line.contains(": debug: ") && !line.trim_start().starts_with("stack:");
+    let lines: Vec<&str> = errors.lines().filter(is_news).take(8).collect();
+    match (errors.contains("heap out of memory"), lines.is_empty()) {
+        (true, _) => format!("it took more than {HEAP_MIB} MiB of memory"),
+        (false, true) => "the runtime ended without an answer".to_owned(),
+        (false, false) => lines.join("\n"),
+    }
+}

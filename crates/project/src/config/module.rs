@@ -1,0 +1,128 @@
+//! A config file that is a module: what is written there beside what evaluating it answered.
+
+use std::path::{Path, PathBuf};
+
+use lyceum_core::Result;
+use serde_json::Value as Json;
+
+use super::{Config, read};
+use crate::literal::{self, Literal, Value, place};
+use crate::state::SCALARS;
+
+/// A module that has to be evaluated to know what it says.
+#[derive(Debug)]
+pub struct ConfigModule {
+    file: PathBuf,
+    text: String,
+    /// The object that is written there, where there is one.
+    written: Option<Literal>,
+}
+
+impl ConfigModule {
+    pub(super) fn new(file: PathBuf, text: String) -> Self {
+        let written = literal::module(&text);
+        Self { file, text, written }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The config that the module is, by its evaluated default export. Values that are written there as
+    /// literals are told from those that expressions build. `inputs` are all files that it was made of.
+    ///
+    /// Errors: `Invalid` with every fault and the place of what is written nearest to it.
+    pub fn evaluated(self, value: &Json, inputs: Vec<PathBuf>) -> Result<Config> {
+        let whole = Literal { value: Value::Expression, span: 0..0 };
+        let written = self.written.as_ref().unwrap_or(&whole);
+        let mut merge = Merge { text: &self.text, expressions: Vec::new() };
+        let root = merge.value(value, written, "");
+        let expressions = merge.expressions;
+        let mut config = read::read(&root, &self.text)?;
+        let is_built =
+            |field: &str| expressions.iter().any(|(path, _)| path.is_empty() || path == field);
+        config.scalars.retain(|(field, _)| SCALARS.contains(field) && !is_built(field));
+        Ok(Config { file: self.file, text: self.text, expressions, inputs, ..config })
+    }
+}
+
+/// Evaluated values at the places of those that are written.
+struct Merge<'t> {
+    text: &'t str,
+    expressions: Vec<(String, (usize, usize))>,
+}
+
+impl Merge<'_> {
+    fn value(&mut self, value: &Json, written: &Literal, path: &str) -> Literal {
+        let (merged, is_written) = match (value, &written.value) {
+            (Json::Object(members), Value::Object(_)) => {
+                (self.members(members, written, path), true)
+            }
+            (Json::Array(items), Value::List(literals)) if items.len() == literals.len() => {
+                let pairs = items.iter().zip(literals).enumerate();
+                let one = |(number, (item, literal))| {
+                    self.value(item, literal, &format!("{path}[{number}]"))
+                };
+                (Value::List(pairs.map(one).collect()), true)
+            }
+            (Json::Null, written) => (Value::Null, *written == Value::Null),
+            (Json::Bool(found), written) => (Value::Bool(*found), *written == Value::Bool(*found)),
+            (Json::Number(found), written) => {
+                let number = Value::Number(found.as_f64().unwrap_or_default());
+                let is_written = *written == number;
+                (number, is_written)
+            }
+            (Json::String(found), written) => {
+                let text = Value::Text(found.clone());
+                let is_written = *written == text;
+                (text, is_written)
+            }
+            (other, _) => (unplaced(other, written), false),
+        };
+        if !is_written {
+            self.expressions.push((path.to_owned(), place(self.text, written.span.start)));
+        }
+        Literal { value: merged, span: written.span.clone() }
+    }
+
+    fn members(
+        &mut self,
+        members: &serde_json::Map<String, Json>,
+        written: &Literal,
+        path: &str,
+    ) -> Value {
+        let built = Literal { value: Value::Expression, span: written.span.clone() };
+        let merged = members.iter().map(|(name, value)| {
+            let inside = match path {
+                "" => name.clone(),
+                path => format!("{path}.{name}"),
+            };
+            let literal = match (written.lasting_member(name), written.member(name)) {
+                (Some(literal), _) => literal,
+                // Something behind it may have put its value in the place.
+                (None, Some(hidden)) => {
+                    &Literal { value: Value::Expression, span: hidden.span.clone() }
+                }
+                (None, None) => &built,
+            };
+            (name.clone(), self.value(value, literal, &inside))
+        });
+        Value::Object(merged.collect())
+    }
+}
+
+/// A value that is not written anywhere, at the place of the expression that builds it.
+fn unplaced(value: &Json, at: &Literal) -> Value {
+    let inside = |value: &Json| Literal { value: unplaced(value, at), span: at.span.clone() };
+    match value {
+        Json::Null => Value::Null,
+        Json::Bool(found) => Value::Bool(*found),
+        Json::Number(found) => Value::Number(found.as_f64().unwrap_or_default()),
+        Json::String(found) => Value::Text(found.clone()),
+        Json::Array(items) => Value::List(items.iter().map(inside).collect()),
+        Json::Object(members) => Value::Object(
+            members.iter().map(|(name, value)| (name.clone(), inside(value))).collect(),
+        ),
+    }
+}
