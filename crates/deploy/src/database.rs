@@ -3,20 +3,27 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use lyceum_core::text::hex;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::schema::{self, Consent, Schema, migrations_in};
-use lyceum_project::{Config, SchemaWish, Strategy, literal};
+use lyceum_project::{Config, SchemaWish, Strategy};
 use sha2::{Digest, Sha256};
 
-use crate::bundle::bundle;
+use crate::bundle::{bundle, input};
+use crate::drizzle::{self, Drizzle};
+use crate::evaluate::Evaluator;
 use crate::unreadable;
 
-const TYPED_SCHEMAS: [&str; 2] = ["schema.ts", "schema.js"];
-const DRIZZLE_CONFIGS: [&str; 4] =
-    ["drizzle.config.ts", "drizzle.config.js", "drizzle.config.mjs", "drizzle.config.json"];
+/// Where a schema is looked for, unless the config names a folder.
+const DIRECTORIES: [&str; 4] = ["db", "server/db", "src/db", "src/server/db"];
+/// The languages that drizzle-kit reads.
+const TYPED: [&str; 4] = ["ts", "mts", "js", "mjs"];
+/// All of a folder's modules that are no tests and no declarations, as drizzle-kit's patterns write it.
+const ALL_MODULES: &str = "**/!(*.test|*.spec|*.d).{ts,mts,js,mjs}";
+const JOURNAL: &str = "meta/_journal.json";
 /// Where exports of drizzle-kit are remembered, by what they were made of.
 const EXPORTS: &str = ".lyceum/schema";
 
@@ -25,45 +32,81 @@ const EXPORTS: &str = ".lyceum/schema";
 pub struct Sources {
     /// The project's folder.
     pub root: PathBuf,
-    directory: PathBuf,
+    /// The folders that are looked at, the first one first.
+    directories: Vec<PathBuf>,
     strategy: Option<Strategy>,
+    evaluator: Evaluator,
+    /// Read once.
+    drizzle: OnceLock<Option<Drizzle>>,
+}
+
+/// What a schema is written in.
+enum Written {
+    /// For drizzle-kit, as its config says.
+    Configured(Drizzle),
+    /// For drizzle-kit, in one module that may import others.
+    Module(PathBuf),
+    /// For drizzle-kit, in all modules of a folder.
+    Folder(PathBuf),
+    /// In SQL.
+    Sql(Vec<PathBuf>),
 }
 
 impl Sources {
-    /// Where the config says that they are, else in the folder `db`.
-    pub fn of(root: &Path, config: Option<&Config>) -> Self {
+    /// Where the config says that they are, else in one of the usual folders.
+    pub fn of(root: &Path, config: Option<&Config>, evaluator: &Evaluator) -> Self {
         let database = config.and_then(|config| config.integrations.database.clone());
         let (directory, strategy) = match database {
             Some(database) => (database.directory, database.strategy),
             None => (None, None),
         };
-        let directory = root.join(directory.as_deref().unwrap_or("db"));
-        Self { root: root.to_owned(), directory, strategy }
+        let directories = match directory {
+            Some(directory) => vec![root.join(directory)],
+            None => DIRECTORIES.iter().map(|directory| root.join(directory)).collect(),
+        };
+        let (root, evaluator) = (root.to_owned(), evaluator.clone());
+        Self { root, directories, strategy, evaluator, drizzle: OnceLock::new() }
+    }
+
+    fn drizzle(&self) -> Result<Option<&Drizzle>> {
+        if self.drizzle.get().is_none() {
+            let _ = self.drizzle.set(Drizzle::read(&self.root, &self.evaluator)?);
+        }
+        Ok(self.drizzle.get().and_then(Option::as_ref))
     }
 
     /// As the config says, else by whether there is a journal of migrations.
-    pub fn strategy(&self) -> Strategy {
-        let has_journal = self.migrations().join("meta/_journal.json").is_file();
-        let found = if has_journal { Strategy::Migrate } else { Strategy::Push };
-        self.strategy.unwrap_or(found)
+    ///
+    /// Errors: those of [`Sources::migrations`].
+    pub fn strategy(&self) -> Result<Strategy> {
+        if let Some(strategy) = self.strategy {
+            return Ok(strategy);
+        }
+        let has_journal = self.migrations()?.join(JOURNAL).is_file();
+        Ok(if has_journal { Strategy::Migrate } else { Strategy::Push })
     }
 
-    /// The folder of the migration files.
-    pub fn migrations(&self) -> PathBuf {
-        self.directory.join("migrations")
+    /// The folder of the migration files: `migrations` beside the schema, or what drizzle-kit's config names.
+    ///
+    /// Errors: drizzle-kit's config is of another dialect.
+    pub fn migrations(&self) -> Result<PathBuf> {
+        let usual = self.directories.iter().map(|directory| directory.join("migrations"));
+        let mut usual: Vec<PathBuf> = usual.collect();
+        if let Some(found) = usual.iter().find(|folder| folder.join(JOURNAL).is_file()) {
+            return Ok(found.clone());
+        }
+        let named = self.drizzle()?.and_then(|config| config.out.as_ref());
+        Ok(named.map_or_else(|| usual.swap_remove(0), |named| self.root.join(named)))
     }
 
-    /// What a deploy wishes; none where the project says nothing of its schema.
+    /// What a deploy wishes.
     ///
     /// Errors: those of [`Sources::ddl`] and [`migrations_in`].
-    pub fn wish(&self, renames: Vec<String>) -> Result<Option<SchemaWish>> {
-        if self.strategy() == Strategy::Migrate {
-            return Ok(Some(SchemaWish::Migrate { files: migrations_in(&self.migrations())? }));
+    pub fn wish(&self, renames: Vec<String>) -> Result<SchemaWish> {
+        if self.strategy()? == Strategy::Migrate {
+            return Ok(SchemaWish::Migrate { files: migrations_in(&self.migrations()?)? });
         }
-        if !self.is_typed() && self.sql_files().is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(SchemaWish::Push { ddl: Schema::of(&self.ddl()?)?.ddl(), renames }))
+        Ok(SchemaWish::Push { ddl: Schema::of(&self.ddl()?)?.ddl(), renames })
     }
 
     /// Makes a database file with the project's schema and no rows.
@@ -71,13 +114,13 @@ impl Sources {
     /// Errors: those of [`Sources::ddl`] and of what the migrations do.
     pub fn make(&self, file: &Path, now: Timestamp) -> Result<()> {
         let unused = file.with_extension("point");
-        match self.strategy() {
+        match self.strategy()? {
             Strategy::Push => {
                 let desired = Schema::of(&self.ddl()?)?;
                 schema::push(file, &desired, &[], Consent::MayLose, &unused)?;
             }
             Strategy::Migrate => {
-                let files = migrations_in(&self.migrations())?;
+                let files = migrations_in(&self.migrations()?)?;
                 schema::migrate(file, &files, now, Consent::MayLose, &unused)?;
             }
         }
@@ -86,20 +129,13 @@ impl Sources {
 
     /// The DDL of the whole schema: of drizzle-kit where it is used, else of the SQL files.
     ///
-    /// Errors: `NotFound` where there is none; what drizzle-kit tells.
+    /// Errors: `NotFound` where there is none, with the places that were looked at; `Invalid` with what
+    /// drizzle-kit tells, and where it exports no table.
     pub fn ddl(&self) -> Result<String> {
-        if self.is_typed() {
-            return self.exported();
-        }
-        let files = self.sql_files();
-        if files.is_empty() {
-            let message = format!(
-                "there is no schema in '{}'; write it as schema.sql there, or as schema.ts for \
-                 drizzle-kit",
-                self.directory.display()
-            );
-            return Err(Problem::new(ProblemKind::NotFound, message));
-        }
+        let files = match self.written()? {
+            Written::Sql(files) => files,
+            typed => return self.exported(&typed),
+        };
         let mut ddl = String::new();
         for file in &files {
             ddl += &fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
@@ -108,41 +144,39 @@ impl Sources {
         Ok(ddl)
     }
 
-    /// `schema.sql`, else every SQL file of the folder by name; not those that fill it.
-    fn sql_files(&self) -> Vec<PathBuf> {
-        let one = self.directory.join("schema.sql");
-        if one.is_file() {
-            return vec![one];
+    fn written(&self) -> Result<Written> {
+        if let Some(config) = self.drizzle()? {
+            return Ok(Written::Configured(config.clone()));
         }
-        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
-        let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
-        files.retain(|file| file.extension().is_some_and(|extension| extension == "sql"));
-        files.retain(|file| file.file_stem().is_none_or(|stem| stem != "seed"));
-        files.sort();
-        files
+        let found = self.directories.iter().find_map(|directory| written_in(directory));
+        found.ok_or_else(|| self.nowhere())
     }
 
-    fn typed(&self) -> Option<PathBuf> {
-        TYPED_SCHEMAS.iter().map(|name| self.directory.join(name)).find(|file| file.is_file())
-    }
-
-    fn drizzle_config(&self) -> Option<PathBuf> {
-        DRIZZLE_CONFIGS.iter().map(|name| self.root.join(name)).find(|file| file.is_file())
-    }
-
-    fn is_typed(&self) -> bool {
-        self.typed().is_some() || self.drizzle_config().is_some()
+    fn nowhere(&self) -> Problem {
+        let shown = |directory: &PathBuf| {
+            let shown = directory.strip_prefix(&self.root).unwrap_or(directory).display();
+            format!("{shown}/schema.ts, {shown}/schema/, {shown}/*.sql")
+        };
+        let mut places: Vec<String> = self.directories.iter().map(shown).collect();
+        places.push(format!("{}, {}, …", drizzle::FILES[0], drizzle::FILES[1]));
+        let message = format!(
+            "the project has a database and no schema; looked for {} in '{}'; write one, or name its folder \
+             in integrations.database.directory",
+            places.join("; "),
+            self.root.display()
+        );
+        Problem::new(ProblemKind::NotFound, message)
     }
 
     /// The DDL that the project's own drizzle-kit makes of its schema, from memory where nothing that
     /// it is made of changed: drizzle-kit takes a second to start.
-    fn exported(&self) -> Result<String> {
+    fn exported(&self, typed: &Written) -> Result<String> {
         let known =
-            self.fingerprint().map(|hash| self.root.join(EXPORTS).join(format!("{hash}.sql")));
+            self.fingerprint(typed).map(|hash| self.root.join(EXPORTS).join(format!("{hash}.sql")));
         if let Some(text) = known.as_ref().and_then(|file| fs::read_to_string(file).ok()) {
             return Ok(text);
         }
-        let text = self.export()?;
+        let text = self.export(typed)?;
         if let Some(file) = known {
             let folder = self.root.join(EXPORTS);
             let _ = fs::remove_dir_all(&folder);
@@ -152,7 +186,7 @@ impl Sources {
         Ok(text)
     }
 
-    fn export(&self) -> Result<String> {
+    fn export(&self, typed: &Written) -> Result<String> {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let program = drizzle_kit(&root).ok_or_else(|| {
             let message = "the schema is written for drizzle-kit, which is not installed; run \
@@ -161,52 +195,146 @@ impl Sources {
         })?;
         let mut command = Command::new(&program);
         command.arg("export").current_dir(&root);
-        if let (Some(typed), None) = (self.typed(), self.drizzle_config()) {
-            let typed = typed.canonicalize().unwrap_or(typed);
-            command.args(["--dialect", "sqlite", "--schema"]).arg(typed);
+        match typed {
+            Written::Configured(config) => {
+                command.arg(format!("--config={}", config.name()));
+            }
+            Written::Module(file) => {
+                let file = file.canonicalize().unwrap_or_else(|_| file.clone());
+                command.args(["--dialect", "sqlite", "--schema"]).arg(file);
+            }
+            Written::Folder(folder) => {
+                let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                command.args(["--dialect", "sqlite", "--schema"]).arg(folder.join(ALL_MODULES));
+            }
+            Written::Sql(_) => unreachable!("SQL is read, not exported"),
         }
         let output = command.output().map_err(|error| {
             let message = format!("'{}' does not run: {error}", program.display());
             Problem::new(ProblemKind::Unavailable, message)
         })?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if !output.status.success() {
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            let told: Vec<_> = told.lines().take(20).collect();
-            let message = format!("drizzle-kit cannot export the schema:\n{}", told.join("\n"));
+            // It says some reasons on the standard output.
+            let said = text(&output.stderr) + &text(&output.stdout);
+            let said: Vec<_> =
+                said.lines().filter(|line| !line.trim().is_empty()).take(20).collect();
+            let message = format!("drizzle-kit cannot export the schema:\n{}", said.join("\n"));
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let ddl = text(&output.stdout);
+        // A schema of another dialect, or files without tables, are exported as nothing at all. Taken for a
+        // schema, that would drop every table.
+        if !ddl.to_ascii_uppercase().contains("CREATE TABLE") {
+            let message = format!(
+                "drizzle-kit exports no table from {}; write tables with `sqliteTable` of \
+                 drizzle-orm/sqlite-core and export them",
+                typed.name()
+            );
+            return Err(Problem::new(ProblemKind::Invalid, message));
+        }
+        Ok(ddl)
     }
 
     /// A hash over all that an export is made of: the schema with every file that it imports from
     /// anywhere, the config, drizzle-kit itself. None where not all of that is known.
-    fn fingerprint(&self) -> Option<String> {
-        let typed = self.typed()?;
+    fn fingerprint(&self, typed: &Written) -> Option<String> {
         let mut hash = Sha256::new();
-        if let Some(config) = self.drizzle_config() {
-            let text = fs::read_to_string(&config).ok()?;
-            let told = match config.extension()?.to_str()? {
-                "json" => literal::json(&text),
-                _ => literal::module(&text),
-            };
-            let told = told.ok()?;
-            let named = match &told.member("schema")?.value {
-                literal::Value::Text(named) => self.root.join(named),
-                _ => return None,
-            };
-            if named.canonicalize().ok()? != typed.canonicalize().ok()? {
-                return None;
+        let modules = match typed {
+            Written::Sql(_) => return None,
+            Written::Module(file) => vec![file.clone()],
+            Written::Folder(folder) => modules_in(folder),
+            Written::Configured(config) => {
+                hash.update(&config.text);
+                let named = config.schema.as_ref()?;
+                named.iter().map(|name| self.root.join(name)).collect()
             }
-            hash.update(&text);
+        };
+        // Folders and patterns are drizzle-kit's to understand.
+        if modules.is_empty() || !modules.iter().all(|module| module.is_file()) {
+            return None;
         }
         let root = self.root.canonicalize().ok()?;
         let package = drizzle_kit(&root)?.parent()?.parent()?.join("drizzle-kit/package.json");
         hash.update(fs::read(package).ok()?);
-        let typed = typed.canonicalize().ok()?;
-        let entry = format!("export * from {};", serde_json::Value::from(typed.to_str()?));
-        hash.update(bundle(&root, &entry).ok()?.bytes);
+        let mut entry = String::new();
+        for module in &modules {
+            let module = module.canonicalize().ok()?;
+            entry += &format!("import {};\n", serde_json::Value::from(module.to_str()?));
+        }
+        for path in bundle(&root, &entry).ok()?.inputs {
+            hash.update(&path);
+            hash.update(input(&root, &path).ok()?);
+        }
         Some(hex(hash.finalize()))
     }
+}
+
+impl Written {
+    fn name(&self) -> String {
+        match self {
+            Self::Configured(config) => {
+                let named = config.schema.as_ref().map(|schema| schema.join(", "));
+                let named = named.map(|named| format!(" ({named})")).unwrap_or_default();
+                format!("what {} names{named}", config.name())
+            }
+            Self::Module(file) => format!("'{}'", file.display()),
+            Self::Folder(folder) => format!("the folder '{}'", folder.display()),
+            Self::Sql(_) => "SQL".to_owned(),
+        }
+    }
+}
+
+/// The schema in a folder: `schema.ts`, `schema/index.ts`, all modules of `schema`, SQL files. None: there is
+/// none.
+fn written_in(directory: &Path) -> Option<Written> {
+    let module = |stem: &str| {
+        let names = TYPED.iter().map(|extension| directory.join(format!("{stem}.{extension}")));
+        names.into_iter().find(|file| file.is_file())
+    };
+    if let Some(file) = module("schema").or_else(|| module("schema/index")) {
+        return Some(Written::Module(file));
+    }
+    let folder = directory.join("schema");
+    if !modules_in(&folder).is_empty() {
+        return Some(Written::Folder(folder));
+    }
+    let files = sql_files(directory);
+    (!files.is_empty()).then_some(Written::Sql(files))
+}
+
+/// The modules that [`ALL_MODULES`] means, in a folder and those below it, sorted.
+fn modules_in(folder: &Path) -> Vec<PathBuf> {
+    let mut modules = Vec::new();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if path.is_dir() {
+            modules.extend(modules_in(&path));
+            continue;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some((stem, extension)) = name.rsplit_once('.') else { continue };
+        let is_other = [".d", ".test", ".spec"].iter().any(|suffix| stem.ends_with(suffix));
+        if TYPED.contains(&extension) && !is_other {
+            modules.push(path.clone());
+        }
+    }
+    modules.sort();
+    modules
+}
+
+/// `schema.sql`, else every SQL file of the folder by name; not those that fill it.
+fn sql_files(directory: &Path) -> Vec<PathBuf> {
+    let one = directory.join("schema.sql");
+    if one.is_file() {
+        return vec![one];
+    }
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "sql"));
+    files.retain(|file| file.file_stem().is_none_or(|stem| stem != "seed"));
+    files.sort();
+    files
 }
 
 /// The project's own drizzle-kit, in its folder or one above.

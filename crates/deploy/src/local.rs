@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::courses::{App, LmsWish};
 use lyceum_project::{
-    Config, DatabaseWish, Desired, Metadata, SchemaWish, State, Uses, secrets, slug_of,
+    Config, DatabaseWish, Desired, Lms, Metadata, SchemaWish, State, Uses, secrets, slug_of,
 };
 
 use crate::backend::{Bundle, COMPATIBILITY_DATE};
 use crate::database::Sources;
+use crate::evaluate::Evaluator;
 use crate::frontend::Zip;
 use crate::routes::{Route, routes_in};
 use crate::unreadable;
@@ -71,10 +73,11 @@ pub struct Local {
     pub secrets: Option<BTreeMap<String, String>>,
     /// Secrets that its integrations cannot do without.
     pub required: Vec<String>,
-    /// The schema of its database; none where it says nothing of that.
+    /// The schema of its database; none where it has no database.
     pub schema: Option<SchemaWish>,
     /// Whether the plan may lose what it names.
     pub accept_data_loss: bool,
+    lms: Option<Lms>,
     backend: Choice,
     compatibility_date: Option<String>,
 }
@@ -89,15 +92,9 @@ impl Local {
         if !slug.is_empty() {
             return Ok(slug);
         }
-        let expression =
-            config.and_then(|config| config.expressions.iter().find(|(field, _)| field == "name"));
-        let message = match (named, expression) {
-            (Some(name), _) => format!("no address can be made of the name '{name}'"),
-            (None, Some((_, (line, column)))) => format!(
-                "the name is built from an expression at line {line}, column {column} of the \
-                 config, which is read and not run; name the project with --name"
-            ),
-            (None, None) => {
+        let message = match named {
+            Some(name) => format!("no address can be made of the name '{name}'"),
+            None => {
                 "the project has no name; write `name` in lyceum.config.json, or --name".to_owned()
             }
         };
@@ -106,12 +103,13 @@ impl Local {
 
     /// Reads a folder; `build` is the zip or folder of the build.
     ///
-    /// Errors: a missing build; faults of routes and of `.env`; no name.
+    /// Errors: a missing build; faults of routes and of `.env`; no name; a database without a schema.
     pub fn read(
         root: &Path,
         config: Option<&Config>,
         options: &Options,
         build: &Path,
+        evaluator: &Evaluator,
     ) -> Result<Self> {
         let slug = Self::slug_of(config, options)?;
         let of_config =
@@ -129,7 +127,7 @@ impl Local {
             None => Vec::new(),
         };
         let schema = match uses.database {
-            true => Sources::of(root, config).wish(options.renames.clone())?,
+            true => Some(Sources::of(root, config, evaluator).wish(options.renames.clone())?),
             false => None,
         };
         Ok(Self {
@@ -143,6 +141,7 @@ impl Local {
             required: config.map(|c| c.required_secrets.clone()).unwrap_or_default(),
             schema,
             accept_data_loss: options.accept_data_loss,
+            lms: integrations.lms.clone(),
             backend: options.backend,
             compatibility_date: options.compatibility_date.clone(),
         })
@@ -153,8 +152,12 @@ impl Local {
     ///
     /// Errors: those of [`Bundle::of`]; `Invalid` for a date that is none.
     pub fn bundle(&self, state: &State) -> Result<Option<Bundle>> {
+        self.bundle_as(self.backend, state)
+    }
+
+    fn bundle_as(&self, choice: Choice, state: &State) -> Result<Option<Bundle>> {
         let has_any = !self.routes.is_empty() || self.uses != Uses::default();
-        if self.backend == Choice::Skip || (self.backend == Choice::Detect && !has_any) {
+        if choice == Choice::Skip || (choice == Choice::Detect && !has_any) {
             return Ok(None);
         }
         let stored = state.backend.as_ref().map(|backend| backend.compatibility_date.as_str());
@@ -167,9 +170,28 @@ impl Local {
         Bundle::of(&self.root, &self.routes, self.uses, date).map(Some)
     }
 
+    /// Whether a backend that is left out is another one than the server has. None: it is not left out.
+    pub fn skipped(&self, state: &State) -> Option<bool> {
+        if self.backend != Choice::Skip {
+            return None;
+        }
+        let detecting = Choice::Detect;
+        let Ok(bundle) = self.bundle_as(detecting, state) else {
+            // What cannot even be bundled is not what is deployed.
+            return Some(true);
+        };
+        let stored = state.backend.as_ref();
+        Some(bundle.is_some_and(|bundle| {
+            stored.is_none_or(|stored| {
+                stored.source_hash != bundle.backend.source_hash
+                    || stored.compatibility_date != bundle.backend.compatibility_date
+            })
+        }))
+    }
+
     /// What the server shall have, compared under the key of its state.
     ///
-    /// Errors: the server's key is none.
+    /// Errors: the server's key is none; `Invalid` for courses whose XP are not known.
     pub fn desired(&self, state: &State, bundle: Option<&Bundle>) -> Result<Desired> {
         let key = BASE64_STANDARD.decode(&state.secrets.key).map_err(Problem::internal)?;
         let digest =
@@ -186,6 +208,10 @@ impl Local {
                 .schema
                 .clone()
                 .map(|schema| DatabaseWish { schema, accept_data_loss: self.accept_data_loss }),
+            lms: match &self.lms {
+                Some(lms) => LmsWish::of(lms, App { slug: &self.slug, name: &self.metadata.name })?,
+                None => None,
+            },
         })
     }
 

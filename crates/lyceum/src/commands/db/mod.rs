@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_project::schema::{self, Consent, Outcome, Rename};
+use lyceum_project::schema::{self, Consent, MigrationFile, Outcome, Rename};
 use lyceum_project::{SchemaWish, Strategy};
 use serde_json::json;
 
@@ -170,11 +170,11 @@ impl Diff {
             return remote.diff(&self.renames.texts, printer);
         }
         let project = self.place.project()?;
-        if project.sources.strategy() == Strategy::Migrate {
-            let files = schema::migrations_in(&project.sources.migrations())?;
+        if project.sources.strategy()? == Strategy::Migrate {
+            let files = schema::migrations_in(&project.sources.migrations()?)?;
             let pending = schema::pending(&project.file, &files)?;
             printer.answer(
-                || pending.iter().map(|one| format!("-- {}\n{}\n", one.tag, one.sql.trim())).collect::<Vec<_>>().concat(),
+                || pending.iter().map(commented).collect::<Vec<_>>().concat(),
                 || json!({ "strategy": "migrate", "pending": pending.iter().map(|one| &one.tag).collect::<Vec<_>>() }),
             );
             printer.done(&match pending.len() {
@@ -222,6 +222,11 @@ impl Diff {
     }
 }
 
+/// A migration file under its name.
+fn commented(file: &MigrationFile) -> String {
+    format!("-- {}\n{}\n", file.tag, file.sql.trim())
+}
+
 fn consent(given: bool) -> Consent {
     if given { Consent::MayLose } else { Consent::KeepEverything }
 }
@@ -261,7 +266,7 @@ impl Migrate {
 }
 
 fn migrate(project: &Project, consent: Consent, printer: &Printer) -> Result {
-    let files = schema::migrations_in(&project.sources.migrations())?;
+    let files = schema::migrations_in(&project.sources.migrations()?)?;
     project.make_folder()?;
     let (now, restore_point) = (SystemClock.now(), project.restore_point());
     let outcome = schema::migrate(&project.file, &files, now, consent, &restore_point)?;
@@ -302,7 +307,7 @@ impl Reset {
                 }
             }
         }
-        if project.sources.strategy() == Strategy::Migrate {
+        if project.sources.strategy()? == Strategy::Migrate {
             return migrate(&project, Consent::MayLose, printer);
         }
         let desired = project.schema(printer)?;

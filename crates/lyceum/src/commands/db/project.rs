@@ -9,6 +9,7 @@ use lyceum_project::schema::{self, Schema};
 
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
+use crate::project::evaluator;
 
 /// The database of a project on this machine.
 const FILE: &str = ".lyceum/app.db";
@@ -22,10 +23,11 @@ pub(super) struct Project {
 
 impl Project {
     pub(super) fn at(path: &Path, file: Option<&Path>) -> Result<Self> {
-        let config = lyceum_project::find(path)?;
+        let evaluator = evaluator(path);
+        let config = evaluator.config(path)?;
         let root = lyceum_project::folder_of(path);
         let file = file.map_or_else(|| root.join(FILE), Path::to_owned);
-        Ok(Self { sources: Sources::of(root, config.as_ref()), file })
+        Ok(Self { sources: Sources::of(root, config.as_ref(), &evaluator), file })
     }
 
     /// A name for a copy that nothing has yet.

@@ -14,6 +14,23 @@ use crate::commands::deploy::{consent, problems, prompt, refuse, send, show, tol
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
 use crate::profile::Env;
+use crate::project::evaluator;
+
+/// What a plan runs on the database, in order: the statements of a push, or whole migration files.
+fn sql(plan: &Plan) -> Vec<String> {
+    let (Some(change), Some(wish)) = (&plan.database, &plan.desired.database) else {
+        return Vec::new();
+    };
+    match &wish.schema {
+        SchemaWish::Push { .. } => {
+            change.statements.iter().map(|one| format!("{one};\n")).collect()
+        }
+        SchemaWish::Migrate { files } => {
+            let files = files.iter().filter(|file| change.migrations.contains(&file.tag));
+            files.map(super::commented).collect()
+        }
+    }
+}
 
 /// A deployed project.
 pub(super) struct Remote {
@@ -24,7 +41,8 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn open(path: &Path, env: Env, printer: &Printer) -> Result<Self> {
-        let config = lyceum_project::find(path)?;
+        let evaluator = evaluator(path);
+        let config = evaluator.config(path)?;
         let slug = Local::slug_of(config.as_ref(), &Options::default())?;
         let (server, state) = env.open(&slug, false, printer)?;
         if state.revision == 0 || !state.uses.database {
@@ -34,7 +52,7 @@ impl Remote {
             };
             return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
         }
-        let sources = Sources::of(lyceum_project::folder_of(path), config.as_ref());
+        let sources = Sources::of(lyceum_project::folder_of(path), config.as_ref(), &evaluator);
         Ok(Self { server, state, sources })
     }
 
@@ -44,7 +62,7 @@ impl Remote {
                 SchemaWish::Push { ddl: self.sources.ddl()?, renames: renames.to_vec() }
             }
             Strategy::Migrate => {
-                SchemaWish::Migrate { files: schema::migrations_in(&self.sources.migrations())? }
+                SchemaWish::Migrate { files: schema::migrations_in(&self.sources.migrations()?)? }
             }
         })
     }
@@ -61,17 +79,30 @@ impl Remote {
             uses: self.state.uses,
             secrets: None,
             database: Some(DatabaseWish { schema, accept_data_loss: accept }),
+            lms: None,
         };
         Ok(plan(&self.state, &desired)?)
     }
 
     pub(super) fn diff(&self, renames: &[String], printer: &Printer) -> Result {
-        let plan = self.plan(self.sources.strategy(), renames, false)?;
+        let plan = self.plan(self.sources.strategy()?, renames, false)?;
         let problems = problems(&self.server, &plan)?;
+        let sql = sql(&plan);
         printer.answer(
-            || plan.database.as_ref().map(show::database).unwrap_or_default(),
-            || json!({ "database": plan.database, "problems": problems }),
+            || sql.concat(),
+            || json!({ "database": plan.database, "problems": problems, "sql": sql }),
         );
+        if let Some(change) = &plan.database {
+            if change.adopts {
+                printer
+                    .note("the files describe what is there: they are noted as applied, not run");
+            }
+            change.losses.iter().for_each(|loss| printer.warn(loss));
+            change.hints.iter().for_each(|hint| printer.note(hint));
+            for statement in &change.drift {
+                printer.note(&format!("changed since the last deploy: {statement}"));
+            }
+        }
         for problem in &problems {
             printer.warn(problem);
         }

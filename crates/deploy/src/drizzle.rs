@@ -1,0 +1,102 @@
+//! What a project's `drizzle.config.*` says: where the schema is, where migrations go, of which dialect.
+
+use std::path::{Path, PathBuf};
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::literal::{self, Literal, Value};
+use serde_json::Value as Json;
+
+use crate::evaluate::Evaluator;
+use crate::unreadable;
+
+/// The names of the file.
+pub(crate) const FILES: [&str; 6] = [
+    "drizzle.config.ts",
+    "drizzle.config.js",
+    "drizzle.config.mjs",
+    "drizzle.config.mts",
+    "drizzle.config.cjs",
+    "drizzle.config.json",
+];
+const HELPER: &str = "drizzle-kit";
+/// What drizzle-kit calls databases that speak SQLite's SQL.
+const DIALECTS: [&str; 2] = ["sqlite", "turso"];
+
+/// A config of drizzle-kit.
+#[derive(Clone, Debug)]
+pub(crate) struct Drizzle {
+    pub(crate) file: PathBuf,
+    /// Its text.
+    pub(crate) text: String,
+    /// Files, folders and patterns of the schema. None: only drizzle-kit itself can tell.
+    pub(crate) schema: Option<Vec<String>>,
+    /// The folder of migrations, where it names one.
+    pub(crate) out: Option<String>,
+}
+
+impl Drizzle {
+    /// The config in a folder; none: there is no such file.
+    ///
+    /// Errors: `Invalid` for a dialect that projects do not have; the file cannot be read.
+    pub(crate) fn read(root: &Path, evaluator: &Evaluator) -> Result<Option<Self>> {
+        let found = FILES.iter().map(|name| root.join(name)).find(|file| file.is_file());
+        let Some(file) = found else { return Ok(None) };
+        let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+        let is_json = file.extension().is_some_and(|extension| extension == "json");
+        let written = match is_json {
+            true => literal::json(&text).ok(),
+            false => literal::literal_module(&text, HELPER),
+        };
+        let said = match written {
+            Some(written) => Some(json(&written)),
+            // What cannot be evaluated here may still be understood by drizzle-kit.
+            None => evaluator.evaluate(&file, HELPER).ok().map(|evaluated| evaluated.value),
+        };
+        let Some(said) = said else {
+            return Ok(Some(Self { file, text, schema: None, out: None }));
+        };
+        check_dialect(&file, &said["dialect"])?;
+        let texts = |value: &Json| match value {
+            Json::String(one) => Some(vec![one.clone()]),
+            Json::Array(all) => all.iter().map(|one| one.as_str().map(str::to_owned)).collect(),
+            _ => None,
+        };
+        let out = said["out"].as_str().map(str::to_owned);
+        Ok(Some(Self { schema: texts(&said["schema"]), out, file, text }))
+    }
+
+    /// The file as people call it.
+    pub(crate) fn name(&self) -> String {
+        self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+fn check_dialect(file: &Path, dialect: &Json) -> Result<()> {
+    match dialect.as_str() {
+        Some(known) if DIALECTS.contains(&known) => Ok(()),
+        // drizzle-kit says itself that one is needed.
+        None => Ok(()),
+        Some(other) => {
+            let message = format!(
+                "'{}' names the dialect '{other}', and the database of a project is SQLite; write \
+                 dialect: \"sqlite\", and the tables with drizzle-orm/sqlite-core",
+                file.display()
+            );
+            Err(Problem::new(ProblemKind::Invalid, message))
+        }
+    }
+}
+
+/// A literal without its place.
+fn json(literal: &Literal) -> Json {
+    match &literal.value {
+        Value::Null | Value::Expression => Json::Null,
+        Value::Bool(found) => (*found).into(),
+        Value::Number(found) => (*found).into(),
+        Value::Text(found) => found.as_str().into(),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.clone(), json(value))).collect()
+        }
+    }
+}
