@@ -1,6 +1,7 @@
 //! A version that one server serves, on its way to another.
 
 use lyceum_core::{Problem, Result};
+use lyceum_project::courses::LmsWish;
 use lyceum_project::{Artifact, Backend, DatabaseWish, Desired, SchemaWish, State, Uses};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,16 +16,24 @@ pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
         }
         None => None,
     };
+    let uses = part::<Uses>(&version["uses"])?;
     Ok(Desired {
         slug: from.slug.clone(),
         metadata: from.metadata.clone().unwrap_or_default(),
         frontend: part::<Option<Artifact>>(&version["frontend"])?,
         backend: part::<Option<Backend>>(&version["backend"])?,
         force_backend: false,
-        uses: part::<Uses>(&version["uses"])?,
+        uses,
         secrets: None,
         database,
+        lms: from.lms.as_ref().filter(|_| uses.lms).and_then(LmsWish::of_state),
     })
+}
+
+/// The secrets of a project that one server has and another one lacks, by name.
+pub fn lacking(from: &State, to: &State) -> Vec<String> {
+    let known = &to.secrets.digests;
+    from.secrets.digests.keys().filter(|name| !known.contains_key(*name)).cloned().collect()
 }
 
 fn part<T: DeserializeOwned>(told: &Value) -> Result<T> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use lyceum_project::courses::RecordAction;
 use lyceum_project::{Change, DatabaseChange, FieldChange, Plan, Strategy};
 
 /// Bytes as people read them.
@@ -57,6 +58,20 @@ pub fn changes(plan: &Plan) -> String {
     if let Some(change) = &plan.database {
         text += &database(change);
     }
+    if let Some(change) = &plan.lms {
+        let _ = writeln!(text, "Courses");
+        for record in &change.records {
+            let action = match record.action {
+                RecordAction::Create => "Create",
+                RecordAction::Restore => "Restore",
+                RecordAction::Change => "Change",
+            };
+            let _ = writeln!(text, "  {action}: {} {}", record.kind, record.id);
+        }
+        for course in &change.ended {
+            let _ = writeln!(text, "  Ends: course {course}; its records stay");
+        }
+    }
     if plan.secrets.count() > 0 {
         let _ = writeln!(text, "Secrets");
         let groups = [
@@ -72,7 +87,7 @@ pub fn changes(plan: &Plan) -> String {
 }
 
 /// How the database changes: each statement, what is lost, what somebody else did.
-pub fn database(change: &DatabaseChange) -> String {
+fn database(change: &DatabaseChange) -> String {
     let mut text = String::new();
     let strategy = match change.strategy {
         Strategy::Push => "push",

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::databases::{self, Declared};
 use crate::projects::{self, Place};
-use crate::{audit, repository, secrets};
+use crate::{audit, courses, repository, secrets};
 
 /// A version of a project.
 #[derive(Clone, Debug, Serialize)]
@@ -169,6 +169,9 @@ pub fn apply(
     if !plan.metadata.is_empty() {
         write_metadata(tx, now, slug, &plan.desired.metadata)?;
     }
+    if let Some(change) = &plan.lms {
+        courses::set_up(tx, now, slug, change)?;
+    }
     let known = repository::projects::find(tx, slug)?;
     let sealed = secrets::after(tx, master, plan, state.version, values)?;
     let latest = known.as_ref().map_or(0, |project| project.latest);
@@ -203,7 +206,7 @@ pub fn apply(
     let details = json!({
         "version": version, "metadata": plan.metadata, "frontend": plan.frontend,
         "backend": plan.backend.as_ref().map(|change| &change.new.source_hash),
-        "uses": plan.uses, "secrets": plan.secrets,
+        "uses": plan.uses, "secrets": plan.secrets, "courses": plan.lms.as_ref().map(|change| &change.records),
         "database": plan.database.as_ref().map(|change| json!({
             "strategy": change.strategy, "statements": change.statements,
             "migrations": change.migrations, "losses": change.losses,

@@ -7,6 +7,7 @@ pub mod archive;
 pub mod audit;
 mod bindings;
 pub mod buckets;
+mod courses;
 pub mod databases;
 pub mod deployments;
 pub mod engine;

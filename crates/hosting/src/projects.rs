@@ -13,7 +13,7 @@ use lyceum_project::{Metadata, Secrets, State, Uses};
 use lyceum_store::Tx;
 use serde::Serialize;
 
-use crate::{databases, repository};
+use crate::{courses, databases, repository};
 
 /// A project that is served.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +48,8 @@ pub struct Place {
     pub backend_url: String,
     /// The folder of the project's database, keys and bucket.
     pub folder: PathBuf,
+    /// Whether the roster of courses is this server's.
+    pub teaches: bool,
 }
 
 /// The projects by slug.
@@ -115,6 +117,7 @@ pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Res
         uses,
         secrets: Secrets { key: BASE64_STANDARD.encode(digest_key(master, slug)), digests },
         database,
+        lms: if place.teaches { Some(courses::state(tx, slug)?) } else { None },
         frontend_url: place.frontend_url.clone(),
         backend_url: place.backend_url.clone(),
     })

@@ -156,6 +156,11 @@ pub(crate) fn url_in_place() -> Option<String> {
     set("LYCEUM_URL").map(|url| url.trim_end_matches('/').to_owned())
 }
 
+/// The key that the variable `LYCEUM_API_KEY` gives.
+pub(crate) fn api_key() -> Option<String> {
+    set("LYCEUM_API_KEY")
+}
+
 fn set(name: &str) -> Option<String> {
     config::variable(name).filter(|value| !value.is_empty())
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::courses::{self, LmsChange};
 use crate::database::{self, DatabaseChange};
 use crate::state::{Artifact, Backend, Desired, SCALARS, State, Uses};
 
 /// All that a deploy changes. A server applies a plan only while [`plan`] of its state and of
 /// `desired` still answers this very plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// The project.
@@ -31,6 +32,9 @@ pub struct Plan {
     pub secrets: SecretChanges,
     /// The database's schema.
     pub database: Option<DatabaseChange>,
+    /// The courses, with their records in the roster.
+    #[serde(default)]
+    pub lms: Option<LmsChange>,
     /// What is done, in this order.
     pub steps: Vec<Step>,
     /// What it leads to.
@@ -100,6 +104,8 @@ pub enum Step {
     CreateProject,
     /// What people see is written.
     WriteMetadata,
+    /// Courses, components and resources are written into the roster.
+    SetUpCourses,
     /// The zip is sent and unpacked.
     UploadFrontend,
     /// The modules are sent.
@@ -167,6 +173,10 @@ pub fn plan(state: &State, desired: &Desired) -> Result<Plan> {
         Some(wish) => database::change(&state.database, wish)?,
         None => None,
     };
+    let lms = match (&state.lms, &desired.lms) {
+        (Some(taught), Some(wish)) => courses::change(taught, wish, &state.slug),
+        _ => None,
+    };
     let mut plan = Plan {
         slug: state.slug.clone(),
         base: state.revision,
@@ -177,12 +187,15 @@ pub fn plan(state: &State, desired: &Desired) -> Result<Plan> {
         uses,
         secrets,
         database,
+        lms,
         steps: Vec::new(),
         desired: desired.clone(),
     };
     plan.action = match state.revision {
         0 => Action::Create,
-        _ if plan.makes_version() || !plan.metadata.is_empty() => Action::Update,
+        _ if plan.makes_version() || !plan.metadata.is_empty() || plan.lms.is_some() => {
+            Action::Update
+        }
         _ => Action::Nothing,
     };
     plan.steps = steps(state, &plan);
@@ -226,6 +239,7 @@ fn steps(state: &State, plan: &Plan) -> Vec<Step> {
     let all = [
         (Step::CreateProject, plan.action == Action::Create),
         (Step::WriteMetadata, !plan.metadata.is_empty()),
+        (Step::SetUpCourses, plan.lms.is_some()),
         (Step::UploadFrontend, plan.frontend.is_some()),
         (Step::UploadBackend, plan.backend.is_some()),
         (Step::ProvisionDatabase, uses.database && !state.uses.database),

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Integrations;
+use crate::courses::{LmsState, LmsWish};
 use crate::database::{DatabaseState, DatabaseWish};
 
 /// What a server has of a project: what a [`crate::Plan`] starts from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
     /// Its name in addresses.
@@ -31,6 +32,9 @@ pub struct State {
     pub secrets: Secrets,
     /// Its database.
     pub database: DatabaseState,
+    /// What it teaches; none: deploys set up no courses there.
+    #[serde(default)]
+    pub lms: Option<LmsState>,
     /// Where the frontend is, or will be.
     pub frontend_url: String,
     /// Where the backend is, or will be.
@@ -172,7 +176,7 @@ pub struct Secrets {
 }
 
 /// What a server shall have of a project. What is none stays as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Desired {
     /// Its name in addresses.
@@ -191,4 +195,7 @@ pub struct Desired {
     pub secrets: Option<BTreeMap<String, String>>,
     /// The database's schema.
     pub database: Option<DatabaseWish>,
+    /// What it teaches.
+    #[serde(default)]
+    pub lms: Option<LmsWish>,
 }

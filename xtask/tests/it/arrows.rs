@@ -36,7 +36,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-console", &["lyceum-core"]),
     (
         "lyceum-games",
-        &["lyceum-roster", "lyceum-bridge", "lyceum-events", "lyceum-store", "lyceum-core"],
+        &[
+            "lyceum-roster",
+            "lyceum-bridge",
+            "lyceum-events",
+            "lyceum-project",
+            "lyceum-store",
+            "lyceum-core",
+        ],
     ),
     (
         "lyceum-hosting",

@@ -13,6 +13,7 @@ use lyceum_bridge::enroll::{self, Wish};
 use lyceum_bridge::enrollments::{self, Course};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_project::courses::{App, CODE, TITLE};
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
@@ -230,17 +231,22 @@ pub fn needed(game: &Game, integration: &Integration) -> Vec<Vec<Needed>> {
     integration.courses.iter().map(of).collect()
 }
 
+/// What a game teaches; none: nothing.
+pub fn lookup(tx: &mut Tx<'_>, game: &Game) -> Result<Option<Integration>> {
+    let Some((org, courses)) = repository::courses(tx, &game.id)? else { return Ok(None) };
+    let organization = resources::stored_organization(tx, &org)?;
+    Ok(Some(Integration { game_id: game.id.clone(), organization, courses }))
+}
+
 /// What a game teaches. Errors: `NotFound` where that is nothing.
 pub fn find(tx: &mut Tx<'_>, game: &Game) -> Result<Integration> {
-    let Some((org, courses)) = repository::courses(tx, &game.id)? else {
+    lookup(tx, game)?.ok_or_else(|| {
         let message = format!(
             "the game '{}' teaches nothing yet; POST /api/lms/setup says what it teaches",
             game.slug
         );
-        return Err(Problem::new(ProblemKind::NotFound, message));
-    };
-    let organization = resources::stored_organization(tx, &org)?;
-    Ok(Integration { game_id: game.id.clone(), organization, courses })
+        Problem::new(ProblemKind::NotFound, message)
+    })
 }
 
 /// Ends what a game teaches: its courses with their components and resources are marked
@@ -370,12 +376,12 @@ fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
                 && comparable(&other.grade) == comparable(&grade)
         });
         faults.unless(is_new, &at("subject"), "is named twice with this grade");
-        let filled = |template: &str| filled(template, game, &new.subject, &grade);
-        let words = [&game.slug, &new.subject, &grade].map(|word| word.to_lowercase());
+        let app = App { slug: &game.slug, name: &game.display_name };
+        let filled = |template: &str| app.filled(template, &new.subject, &grade);
         courses.push(Taught {
-            course_id: new.course_id.clone().unwrap_or_else(|| words.join("-").replace(' ', "-")),
-            title: filled(new.title.as_deref().unwrap_or("{appName}: {subject} {grade}")),
-            course_code: filled(new.course_code.as_deref().unwrap_or("{subject}-{grade}")),
+            course_id: new.course_id.clone().unwrap_or_else(|| app.course_id(&new.subject, &grade)),
+            title: filled(new.title.as_deref().unwrap_or(TITLE)),
+            course_code: filled(new.course_code.as_deref().unwrap_or(CODE)),
             subject: new.subject.clone(),
             grade,
             total_xp: total_xp.unwrap_or_default(),
@@ -384,15 +390,6 @@ fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
     }
     faults.none()?;
     Ok(courses)
-}
-
-/// A template of a project's config with its words filled in.
-fn filled(template: &str, game: &Game, subject: &str, grade: &str) -> String {
-    template
-        .replace("{grade}", grade)
-        .replace("{subject}", subject)
-        .replace("{appSlug}", &game.slug)
-        .replace("{appName}", &game.display_name)
 }
 
 /// A grade as text; none where it is no grade.

@@ -2,6 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result};
+use lyceum_project::courses::{PLATFORM, records};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
@@ -15,9 +16,6 @@ use serde_json::{Value, json};
 
 use super::{Integration, NewOrganization, Organization, Taught};
 use crate::games::Game;
-
-/// The platform's own organization.
-const ORGANIZATION_ID: &str = "lyceum-platform";
 
 /// What was found of the records of a course.
 #[derive(Clone, Debug, Serialize)]
@@ -69,7 +67,7 @@ pub struct Needed {
 pub fn named(new: &NewOrganization) -> Organization {
     let or = |text: &Option<String>, usual: &str| text.as_deref().unwrap_or(usual).to_owned();
     Organization {
-        id: or(&new.id, ORGANIZATION_ID),
+        id: or(&new.id, PLATFORM),
         name: or(&new.name, "Lyceum"),
         kind: or(&new.kind, "department"),
     }
@@ -114,12 +112,12 @@ pub fn shown(id: &str, org: &Object) -> Organization {
 
 /// The sourcedIds of the records of a course, each of which refers to those before it.
 fn ids(course: &Taught) -> [(&'static Kind, String); 4] {
-    let id = &course.course_id;
+    let [course, component, resource, link] = records(&course.course_id).map(|(_, id)| id);
     [
-        (&COURSE, id.clone()),
-        (&COURSE_COMPONENT, format!("{id}-component")),
-        (&RESOURCE, format!("{id}-resource")),
-        (&COMPONENT_RESOURCE, format!("{id}-component-resource")),
+        (&COURSE, course),
+        (&COURSE_COMPONENT, component),
+        (&RESOURCE, resource),
+        (&COMPONENT_RESOURCE, link),
     ]
 }
 
@@ -140,7 +138,7 @@ pub(super) fn put(
 pub(super) fn needed(game: &Game, organization: &Organization, course: &Taught) -> Vec<Needed> {
     let reference = |id: &str| json!({ "sourcedId": id });
     let [(_, course_id), (_, component), (_, resource), _] = ids(course);
-    let records = [
+    let bodies = [
         json!({
             "title": course.title,
             "courseCode": course.course_code,
@@ -167,7 +165,7 @@ pub(super) fn needed(game: &Game, organization: &Organization, course: &Taught) 
         }),
     ];
     let of_org = self::organization(organization);
-    let own = ids(course).into_iter().zip(records);
+    let own = ids(course).into_iter().zip(bodies);
     let own = own.map(|((kind, id), record)| needed_one(kind, &id, record));
     [of_org].into_iter().chain(own).collect()
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
-use crate::profile;
+use crate::profile::{self, Env, LOCAL_TOKEN, usual_profile};
 use crate::remote::{Answer, Remote, SignIn};
 
 #[derive(Subcommand)]
@@ -46,7 +46,10 @@ pub(crate) enum Lms {
 /// Which game, on which server.
 #[derive(Args)]
 pub(crate) struct Target {
-    /// Address of a server [default: the project's running sandbox]
+    /// The server that was signed in to for this environment [default: the project's running sandbox]
+    #[arg(long, value_enum, value_name = "ENV", conflicts_with = "url", help_heading = "Server")]
+    env: Option<Env>,
+    /// Address of a server, in place of an environment
     #[arg(long, value_name = "URL", help_heading = "Server")]
     url: Option<String>,
     /// Id or slug of the game [default: the project's]
@@ -79,17 +82,10 @@ impl Lms {
 
 impl Target {
     fn open(&self) -> Result<Place> {
-        let config = lyceum_project::find(&self.config_path)?;
+        let config = crate::project::config(&self.config_path)?;
         let slug = config.as_ref().and_then(|it| it.name.as_deref()).map(slug_of);
         let named = self.game.clone().or(slug);
-        let (url, listed) = match &self.url {
-            Some(url) => (url.clone(), None),
-            None => {
-                let (url, entry) = profile::sandbox(named.as_deref())
-                    .map_err(|failure| failure.hint("name one with --url"))?;
-                (url, entry.map(|entry| entry.game_id))
-            }
-        };
+        let (remote, listed) = self.remote(named.as_deref())?;
         let Some(game) = named.or(listed) else {
             return Err(Failure::new(
                 Code::Usage,
@@ -97,7 +93,21 @@ impl Target {
             )
             .hint("name one with --game, or the config with --config-path"));
         };
-        Ok(Place { remote: self.who.to(&url, Some(profile::LOCAL_TOKEN))?, game, config })
+        Ok(Place { remote, game, config })
+    }
+
+    /// The server, signed in to, and the id of the game where a sandbox lists it.
+    fn remote(&self, named: Option<&str>) -> Result<(Remote, Option<String>)> {
+        if let Some(env) = self.env {
+            return Ok((Remote::of(&env.connection(&usual_profile(), named)?)?, None));
+        }
+        if let Some(url) = &self.url {
+            let key = profile::api_key();
+            return Ok((self.who.to(url, Some(key.as_deref().unwrap_or(LOCAL_TOKEN)))?, None));
+        }
+        let (url, entry) = profile::sandbox(named)
+            .map_err(|failure| failure.hint("name a server with --env or --url"))?;
+        Ok((self.who.to(&url, Some(LOCAL_TOKEN))?, entry.map(|entry| entry.game_id)))
     }
 }
 

@@ -90,6 +90,7 @@ impl Push {
             uses: state.uses,
             secrets: Some(known.iter().map(digest).collect()),
             database: None,
+            lms: None,
         };
         let plan = lyceum_project::plan(&state, &desired)?;
         if self.dry_run || plan.action == Action::Nothing {

@@ -83,6 +83,7 @@ fn deploy(
         uses: Uses { database: true, kv: true, bucket: true, lms: false },
         secrets: Some(digests.collect()),
         database: None,
+        lms: None,
     };
     let plan = plan(&state, &desired).unwrap();
     let pushed: Vec<String> = plan.secrets.pushed().cloned().collect();

@@ -82,6 +82,7 @@ pub(crate) fn wanted(state: &State, zip: &[u8], values: &[(&str, &str)]) -> Desi
         uses: Uses::default(),
         secrets: Some(digests.collect()),
         database: None,
+        lms: None,
     }
 }
 

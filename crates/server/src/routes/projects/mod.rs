@@ -10,14 +10,15 @@ mod uploads;
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
+use lyceum_access::Scope::{GamesWrite, ProjectsRead, ProjectsWrite};
 use lyceum_access::{self as access, Holder};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_games::{games, lms};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Place, Project};
 use lyceum_hosting::{archive, audit};
-use lyceum_project::{Artifact, Plan};
+use lyceum_project::{Artifact, Plan, State};
 use lyceum_store::Tx;
 use serde::Deserialize;
 use serde_json::json;
@@ -27,6 +28,7 @@ use crate::apart::apart;
 use crate::auth::Grant;
 use crate::context::Context;
 use crate::hosted;
+use crate::learning::Learning;
 use crate::render::Rendering;
 use crate::route::Place::Query;
 use crate::route::{Area, Pending, get, post};
@@ -58,6 +60,12 @@ pub(super) fn areas() -> [Area; 2] {
             .reads_up_to(limits::PLAN_MAX_BYTES)
             .answers(200, "The state that it led to.", schema::state())
             .answers(201, "As 200, of a new project.", schema::state()),
+        post("/{slug}/rehearsal", ProjectsWrite, members(rehearsed))
+            .named("rehearseDeployment")
+            .says("Tries a plan: all that applying it does, but serving it. The frontend is unpacked, the schema is changed on a copy, the backend is started and asked; nothing of it stays. What it names was uploaded before.")
+            .reads(object(&["plan"], json!({ "plan": schema::plan(), "secrets": schema::texts() })))
+            .reads_up_to(limits::PLAN_MAX_BYTES)
+            .answers_empty(204, "Applying it would succeed now."),
         get("/{slug}/deployments/{version}", ProjectsRead, members(version))
             .named("getDeployment")
             .says("A version.")
@@ -180,40 +188,83 @@ async fn changes(context: Context) -> Result<Answer> {
     Ok(Answer::of(&context.app.db.read(read).await?))
 }
 
-async fn deployed(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct Asked {
-        plan: Plan,
-        #[serde(default)]
-        secrets: BTreeMap<String, String>,
-    }
+/// A plan that is sent, and the values of its secrets.
+#[derive(Deserialize)]
+struct Asked {
+    plan: Plan,
+    #[serde(default)]
+    secrets: BTreeMap<String, String>,
+}
+
+/// What applies a plan, in a transaction: it is told the database file that takes the place of the one before.
+type Apply = Box<dyn FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send>;
+
+/// The plan that a request sends, checked against what is there and its files taken in, with what applies it.
+async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
     let Asked { plan, secrets }: Asked = lyceum_games::read(&context.body)?;
     let app = &context.app;
     if plan.slug != context.param("slug") {
         return Err(Problem::invalid("plan.slug", "must be the slug of the path"));
     }
     let (place, now) = (place(app, &plan.slug), app.clock.now());
-    let (master, who) = (app.gate.keyring().master().clone(), client(&context).to_owned());
+    let (master, who) = (app.gate.keyring().master().clone(), client(context).to_owned());
     let check = {
         let (master, place, plan) = (master.clone(), place.clone(), plan.clone());
         move |tx: &mut Tx<'_>| deployments::check(tx, &master, &place, &plan)
     };
     let before = app.db.read(check).await?;
+    may_teach(context, &plan)?;
     take_in(app, &plan).await?;
-    let is_new = plan.base == 0;
-    let maker = holder(&context).filter(|_| is_new);
+    let learner = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user()).map(str::to_owned);
+    let maker = holder(context).filter(|_| plan.base == 0);
     let apply = {
         let (plan, place, secrets) = (plan.clone(), place.clone(), secrets.clone());
         move |tx: &mut Tx<'_>, database: Option<&str>| {
             if let Some(Holder::Person(maker)) = &maker {
                 access::join(tx, &plan.slug, &maker.id)?;
             }
-            deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets, database)
+            let applied =
+                deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets, database)?;
+            if plan.lms.is_some()
+                && let Some(learner) = &learner
+            {
+                // In a sandbox whoever sets up is who learns.
+                let game = games::find(tx, &plan.slug)?;
+                let integration = lms::find(tx, &game)?;
+                lms::enrol(tx, now, learner, &integration)?;
+            }
+            Ok(applied)
         }
     };
     let change = hosted::Change { plan, state: before, place, pushed: secrets };
-    let state = hosted::deploy(app, change, apply).await?;
+    Ok((change, Box::new(apply)))
+}
+
+/// Courses are set up by whoever may do so without a deploy. Errors: `Forbidden`.
+fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
+    let grant = context.grant.as_ref().expect("no route here is public");
+    let scopes = [GamesWrite].into_iter().collect();
+    if plan.lms.is_none() || grant.rights().allow_any(scopes) {
+        return Ok(());
+    }
+    let message = format!(
+        "You don't have access to the courses of '{}': it needs the scope {scopes}",
+        plan.slug
+    );
+    Err(Problem::new(ProblemKind::Forbidden, message))
+}
+
+async fn deployed(context: Context) -> Result<Answer> {
+    let (change, apply) = asked(&context).await?;
+    let is_new = change.plan.base == 0;
+    let state = hosted::deploy(&context.app, change, apply).await?;
     Ok(Answer::of(&state).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
+}
+
+async fn rehearsed(context: Context) -> Result<Answer> {
+    let (change, apply) = asked(&context).await?;
+    hosted::rehearse(&context.app, &change, apply).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 /// Makes sure that all that a plan names is here, its frontend unpacked. What was done of this stays,
@@ -262,7 +313,9 @@ pub(crate) fn place(app: &App, slug: &str) -> Place {
     let port = port.map(|port| format!(":{port}")).unwrap_or_default();
     let frontend_url = format!("{scheme}://{label}.{}{port}", app.config.hosting.domain);
     let (folder, backend_url) = (hosted::folder(app, slug), format!("{frontend_url}/api"));
-    Place { environment, backend_url, frontend_url, folder }
+    let sandbox = app.sandbox.as_ref();
+    let teaches = sandbox.is_none_or(|sandbox| matches!(sandbox.learning, Learning::Here));
+    Place { environment, backend_url, frontend_url, folder, teaches }
 }
 
 /// Who asks.

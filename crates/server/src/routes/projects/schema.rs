@@ -74,7 +74,7 @@ pub(super) fn state() -> Value {
         "metadata": or_null(metadata()), "version": or_null(whole()),
         "frontend": or_null(artifact()), "backend": or_null(backend()), "uses": uses(),
         "secrets": whole_object(json!({ "key": text(), "digests": texts() })),
-        "database": database_state(),
+        "database": database_state(), "lms": or_null(taught()),
         "frontendUrl": some_text(), "backendUrl": some_text(),
     }))
 }
@@ -98,6 +98,7 @@ pub(super) fn plan() -> Value {
         "slug": some_text(), "metadata": metadata(), "frontend": or_null(artifact()),
         "backend": or_null(backend()), "forceBackend": flag(), "uses": uses(),
         "secrets": or_null(texts()), "database": or_null(database_wish()),
+        "lms": or_null(whole_object(json!({ "organization": owner(), "courses": list(course()) }))),
     });
     let names = || list(text());
     let secrets = json!({ "added": names(), "updated": names(), "removed": names() });
@@ -108,7 +109,7 @@ pub(super) fn plan() -> Value {
             "metadata": list(object(&["field", "new"], field)),
             "frontend": or_null(changed(artifact())), "backend": or_null(changed(backend())),
             "uses": or_null(changed(uses())), "secrets": whole_object(secrets),
-            "database": or_null(database_change()), "steps": list(some_text()),
+            "database": or_null(database_change()), "lms": or_null(lms_change()), "steps": list(some_text()),
             "desired": object(&["slug", "metadata", "forceBackend", "uses"], desired),
         }),
     )
@@ -148,6 +149,40 @@ fn database_change() -> Value {
     whole_object(json!({
         "strategy": strategy(), "statements": texts(), "migrations": texts(), "adopts": flag(),
         "losses": texts(), "hints": texts(), "drift": texts(), "ddl": text(),
+    }))
+}
+
+fn owner() -> Value {
+    object(&[], json!({ "id": or_null(text()), "name": or_null(text()), "type": or_null(text()) }))
+}
+
+fn course() -> Value {
+    let number = json!({ "type": "number", "minimum": 0 });
+    object(
+        &["subject", "grade", "title", "courseCode", "totalXp", "masterableUnits"],
+        json!({
+            "courseId": or_null(text()), "subject": some_text(), "grade": some_text(), "title": text(),
+            "courseCode": text(), "totalXp": number, "masterableUnits": number,
+        }),
+    )
+}
+
+fn taught() -> Value {
+    let record = json!({
+        "type": some_text(), "id": some_text(), "state": words(&["ok", "deleted", "missing"]),
+    });
+    whole_object(json!({
+        "organization": or_null(owner()), "courses": list(course()), "records": list(whole_object(record)),
+    }))
+}
+
+fn lms_change() -> Value {
+    let record = json!({
+        "action": words(&["create", "restore", "change"]), "type": some_text(), "id": some_text(),
+    });
+    whole_object(json!({
+        "organization": owner(), "courses": list(course()), "records": list(whole_object(record)),
+        "ended": list(text()),
     }))
 }
 

@@ -1,0 +1,283 @@
+//! What a project teaches: courses of its config, and the records of a server's roster that they need.
+
+use serde::{Deserialize, Serialize};
+
+use lyceum_core::{Detail, Problem, Result};
+
+use crate::config::Lms;
+
+/// The organization whose courses they are, where the config names none.
+pub const PLATFORM: &str = "lyceum-platform";
+/// The title of a course, where the config says none.
+pub const TITLE: &str = "{appName}: {subject} {grade}";
+/// The code of a course, where the config says none.
+pub const CODE: &str = "{subject}-{grade}";
+
+/// The project whose courses they are.
+#[derive(Clone, Copy, Debug)]
+pub struct App<'a> {
+    /// Its name in addresses.
+    pub slug: &'a str,
+    /// What people call it.
+    pub name: &'a str,
+}
+
+impl App<'_> {
+    /// A template of a config with its words filled in.
+    pub fn filled(self, template: &str, subject: &str, grade: &str) -> String {
+        template
+            .replace("{grade}", grade)
+            .replace("{subject}", subject)
+            .replace("{appSlug}", self.slug)
+            .replace("{appName}", self.name)
+    }
+
+    /// The sourcedId of a course that has none yet.
+    pub fn course_id(self, subject: &str, grade: &str) -> String {
+        let words = [self.slug, subject, grade].map(str::to_lowercase);
+        words.join("-").replace(' ', "-")
+    }
+}
+
+/// The records that a course needs beside its organization: kind and sourcedId, each behind those that it
+/// refers to.
+pub fn records(course_id: &str) -> [(&'static str, String); 4] {
+    [
+        ("course", course_id.to_owned()),
+        ("courseComponent", format!("{course_id}-component")),
+        ("resource", format!("{course_id}-resource")),
+        ("componentResource", format!("{course_id}-component-resource")),
+    ]
+}
+
+/// An organization as a config names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Its sourcedId.
+    pub id: Option<String>,
+    /// What people call it.
+    pub name: Option<String>,
+    /// `department`, `school`, …
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+}
+
+/// A course, with all that a config leaves out filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Taught {
+    /// Its sourcedId; none: one is made of slug, subject and grade.
+    #[serde(default)]
+    pub course_id: Option<String>,
+    /// Such as `Math`.
+    pub subject: String,
+    /// As OneRoster writes it.
+    pub grade: String,
+    /// What people call it.
+    pub title: String,
+    /// Its code.
+    pub course_code: String,
+    /// XP in all.
+    pub total_xp: f64,
+    /// Units to master; 0 where none are counted.
+    pub masterable_units: f64,
+}
+
+/// Whether a record is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    /// It is, and in use.
+    Ok,
+    /// It is marked `tobedeleted`.
+    Deleted,
+    /// It is not.
+    Missing,
+}
+
+/// A record of a roster, and whether it is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// `org`, `course`, `courseComponent`, `resource`, `componentResource`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its sourcedId.
+    pub id: String,
+    /// Whether it is there.
+    pub state: Presence,
+}
+
+/// What a project teaches on a server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LmsState {
+    /// The organization; none: nothing is taught yet.
+    pub organization: Option<Owner>,
+    /// The courses.
+    pub courses: Vec<Taught>,
+    /// Every record that they need, as the roster has it.
+    pub records: Vec<Record>,
+}
+
+/// What a project shall teach.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LmsWish {
+    /// The organization.
+    pub organization: Owner,
+    /// The courses.
+    pub courses: Vec<Taught>,
+}
+
+/// What happens to a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RecordAction {
+    /// It is made.
+    Create,
+    /// It is in use again.
+    Restore,
+    /// It says something else from then on.
+    Change,
+}
+
+/// A record that a deploy writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordChange {
+    /// What happens.
+    pub action: RecordAction,
+    /// `org`, `course`, `courseComponent`, `resource`, `componentResource`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its sourcedId.
+    pub id: String,
+}
+
+/// How what a project teaches changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LmsChange {
+    /// The organization.
+    pub organization: Owner,
+    /// The courses that are taught from then on, each with its sourcedId.
+    pub courses: Vec<Taught>,
+    /// The records that are written.
+    pub records: Vec<RecordChange>,
+    /// The courses that are the project's no longer; their records stay.
+    pub ended: Vec<String>,
+}
+
+impl LmsWish {
+    /// What a config teaches; none: it names no course.
+    ///
+    /// Errors: `Invalid` where the XP of a course are not known yet.
+    pub fn of(lms: &Lms, app: App<'_>) -> Result<Option<Self>> {
+        let mut faults = Vec::new();
+        let mut courses = Vec::new();
+        for (number, course) in lms.courses.iter().enumerate() {
+            let total_xp = course.total_xp.filter(|xp| *xp > 0.0);
+            if total_xp.is_none() {
+                let path = format!("integrations.lms.courses[{number}].totalXp");
+                let message = "must be known before the course is set up: a number above 0";
+                faults.push(Detail { path, message: message.to_owned() });
+            }
+            let filled = |template: &Option<String>, usual: &str| {
+                let template = template.as_deref().unwrap_or(usual);
+                app.filled(template, &course.subject, &course.grade)
+            };
+            courses.push(Taught {
+                course_id: None,
+                title: filled(&course.title, TITLE),
+                course_code: filled(&course.course_code, CODE),
+                subject: course.subject.clone(),
+                grade: course.grade.clone(),
+                total_xp: total_xp.unwrap_or_default(),
+                masterable_units: course.masterable_units.unwrap_or_default(),
+            });
+        }
+        if !faults.is_empty() {
+            return Err(Problem::invalid_all(faults));
+        }
+        let organization = lms.organization.clone().unwrap_or_default();
+        let organization =
+            Owner { id: organization.id, name: organization.name, kind: organization.kind };
+        Ok((!courses.is_empty()).then_some(Self { organization, courses }))
+    }
+
+    /// What a server teaches, wished for another one; none: it teaches nothing.
+    pub fn of_state(state: &LmsState) -> Option<Self> {
+        let organization = state.organization.clone()?;
+        let courses =
+            state.courses.iter().map(|course| Taught { course_id: None, ..course.clone() });
+        Some(Self { organization, courses: courses.collect() })
+    }
+}
+
+impl Taught {
+    /// Whether it is the course of the other's subject and grade.
+    fn is_of(&self, other: &Self) -> bool {
+        let grade = |text: &str| {
+            let short = text.trim_start_matches('0').to_lowercase();
+            if short.is_empty() { text.to_owned() } else { short }
+        };
+        self.subject.eq_ignore_ascii_case(&other.subject)
+            && grade(&self.grade) == grade(&other.grade)
+    }
+
+    /// Whether both say the same; numbers are told in thousandths.
+    fn says(&self, other: &Self) -> bool {
+        let same = |a: f64, b: f64| (a * 1000.0).round() == (b * 1000.0).round();
+        (&self.subject, &self.title, &self.course_code)
+            == (&other.subject, &other.title, &other.course_code)
+            && same(self.total_xp, other.total_xp)
+            && same(self.masterable_units, other.masterable_units)
+    }
+}
+
+/// What must change so that a project teaches what is wished; none: nothing. Organizations that are in the
+/// roster stay as they are.
+pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange> {
+    let app = App { slug, name: "" };
+    // A config that names no organization leaves the courses where they are.
+    let organization = match (&state.organization, &wish.organization.id) {
+        (Some(stored), None) => stored.clone(),
+        _ => wish.organization.clone(),
+    };
+    let is_moved = state.organization.as_ref().is_some_and(|stored| stored.id != organization.id);
+    let mut change = LmsChange {
+        organization,
+        courses: Vec::new(),
+        records: state.records.iter().filter(|it| it.kind == "org").filter_map(mended).collect(),
+        ended: Vec::new(),
+    };
+    change.records.dedup();
+    for wanted in &wish.courses {
+        let stored = state.courses.iter().find(|stored| stored.is_of(wanted));
+        let known = stored.and_then(|stored| stored.course_id.clone());
+        let course_id = known.unwrap_or_else(|| app.course_id(&wanted.subject, &wanted.grade));
+        let is_same = stored.is_some_and(|stored| stored.says(wanted)) && !is_moved;
+        for (kind, id) in records(&course_id) {
+            let found = state.records.iter().find(|record| record.kind == kind && record.id == id);
+            let action = match found.map(|record| record.state) {
+                None | Some(Presence::Missing) => RecordAction::Create,
+                Some(Presence::Deleted) => RecordAction::Restore,
+                Some(Presence::Ok) if !is_same => RecordAction::Change,
+                Some(Presence::Ok) => continue,
+            };
+            change.records.push(RecordChange { action, kind: kind.to_owned(), id });
+        }
+        change.courses.push(Taught { course_id: Some(course_id), ..wanted.clone() });
+    }
+    let ended =
+        state.courses.iter().filter(|it| !wish.courses.iter().any(|wanted| wanted.is_of(it)));
+    change.ended = ended.filter_map(|course| course.course_id.clone()).collect();
+    (!change.records.is_empty() || !change.ended.is_empty()).then_some(change)
+}
+
+/// What is done for a record that should be there.
+fn mended(record: &Record) -> Option<RecordChange> {
+    let action = match record.state {
+        Presence::Ok => return None,
+        Presence::Missing => RecordAction::Create,
+        Presence::Deleted => RecordAction::Restore,
+    };
+    Some(RecordChange { action, kind: record.kind.clone(), id: record.id.clone() })
+}

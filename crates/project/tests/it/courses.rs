@@ -1,0 +1,87 @@
+//! What a project teaches: compared with what a server has, record by record.
+
+use lyceum_project::courses::{
+    App, LmsState, LmsWish, Owner, Presence, Record, RecordAction, Taught, change, records,
+};
+use lyceum_project::{Course, Lms};
+
+const APP: App<'_> = App { slug: "word-rivers", name: "Word Rivers" };
+
+fn course(grade: &str, total_xp: Option<f64>) -> Course {
+    Course {
+        subject: "Math".into(),
+        grade: grade.into(),
+        total_xp,
+        masterable_units: None,
+        title: None,
+        course_code: None,
+    }
+}
+
+fn wish(courses: Vec<Course>) -> LmsWish {
+    LmsWish::of(&Lms { organization: None, courses }, APP).unwrap().unwrap()
+}
+
+/// What a server has after it was set up so.
+fn set_up(wish: &LmsWish) -> LmsState {
+    let change = change(&LmsState::default(), wish, APP.slug).unwrap();
+    let of =
+        |kind: &str, id: &str| Record { kind: kind.into(), id: id.into(), state: Presence::Ok };
+    let mut all = vec![of("org", "lyceum-platform")];
+    for course in &change.courses {
+        let id = course.course_id.as_deref().unwrap();
+        all.extend(records(id).iter().map(|(kind, id)| of(kind, id)));
+    }
+    let organization = Owner { id: Some("lyceum-platform".into()), ..Owner::default() };
+    LmsState { organization: Some(organization), courses: change.courses, records: all }
+}
+
+#[test]
+fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
+    let wanted = wish(vec![course("3", Some(500.5)), course("K", Some(1.0))]);
+    let first = change(&LmsState::default(), &wanted, APP.slug).unwrap();
+    let ids: Vec<_> = first.records.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids[..2], ["word-rivers-math-3", "word-rivers-math-3-component"]);
+    assert_eq!((ids.len(), ids[7]), (8, "word-rivers-math-k-component-resource"));
+    assert!(first.records.iter().all(|it| it.action == RecordAction::Create));
+    assert_eq!(first.courses[0].title, "Word Rivers: Math 3");
+    assert_eq!(first.courses[0].course_code, "Math-3");
+
+    let there = set_up(&wanted);
+    assert_eq!(change(&there, &wanted, APP.slug), None);
+    // A server tells thousandths, and grades in other spellings are the same grade.
+    let again = wish(vec![course("03", Some(500.500_000_000_1)), course("k", Some(1.0))]);
+    assert_eq!(change(&there, &again, APP.slug), None);
+
+    let more =
+        change(&there, &wish(vec![course("3", Some(501.0)), course("K", Some(1.0))]), APP.slug);
+    let actions: Vec<_> = more.unwrap().records.iter().map(|it| it.action).collect();
+    assert_eq!(actions, [RecordAction::Change; 4]);
+    let mut torn = there.clone();
+    torn.records[0].state = Presence::Missing;
+    torn.records[2].state = Presence::Deleted;
+    let mended = change(&torn, &wanted, APP.slug).unwrap().records;
+    let told: Vec<_> = mended.iter().map(|it| (it.action, it.kind.as_str())).collect();
+    assert_eq!(told, [(RecordAction::Create, "org"), (RecordAction::Restore, "courseComponent")]);
+    let fewer = change(&there, &wish(vec![course("3", Some(500.5))]), APP.slug).unwrap();
+    assert_eq!((fewer.records.len(), fewer.ended), (0, vec!["word-rivers-math-k".to_owned()]));
+    // A course that was set up under another id keeps it.
+    let own = Taught { course_id: Some("own-id".into()), ..there.courses[0].clone() };
+    let named = LmsState { courses: vec![own], records: Vec::new(), ..there };
+    let kept = change(&named, &wish(vec![course("3", Some(500.5))]), APP.slug).unwrap();
+    assert_eq!(kept.records[0].id, "own-id");
+}
+
+#[test]
+fn what_is_taught_needs_its_xp_and_travels_to_another_server_as_it_is() {
+    let lms = Lms { organization: None, courses: vec![course("3", None), course("4", Some(0.0))] };
+    let told = LmsWish::of(&lms, APP).unwrap_err();
+    assert_eq!(told.details.len(), 2, "{told:?}");
+    assert!(told.message.contains("integrations.lms.courses[0].totalXp"), "{}", told.message);
+    assert_eq!(LmsWish::of(&Lms::default(), APP).unwrap(), None);
+    let there = set_up(&wish(vec![course("3", Some(500.5))]));
+    let promoted = LmsWish::of_state(&there).unwrap();
+    assert_eq!(change(&there, &promoted, APP.slug), None);
+    assert_eq!(change(&LmsState::default(), &promoted, APP.slug).unwrap().records.len(), 4);
+    assert_eq!(LmsWish::of_state(&LmsState::default()), None);
+}
