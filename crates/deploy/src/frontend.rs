@@ -25,7 +25,8 @@ pub struct Zip {
 impl Zip {
     /// The zip at a path, or one made of the folder there: the same files make the same zip.
     ///
-    /// Errors: `NotFound`; `Invalid` for a folder that is empty or has symbolic links.
+    /// Errors: `NotFound`; `Invalid` for a folder that is empty or has symbolic links, and for a file that is
+    /// no zip. What else a zip must be, the server says.
     pub fn of(path: &Path) -> Result<Self> {
         let found = fs::metadata(path).map_err(|error| {
             let problem = unreadable(path, &error);
@@ -36,6 +37,9 @@ impl Zip {
             }
         })?;
         let made = if found.is_dir() { Some(pack(path)?) } else { None };
+        if made.is_none() {
+            check(path)?;
+        }
         let path = made.as_ref().map_or(path, |made| made.path()).to_owned();
         let (sha256, size) = digest_of(&path)?;
         Ok(Self { artifact: Artifact { sha256, size }, path, _made: made })
@@ -45,6 +49,20 @@ impl Zip {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Looks whether a file is a zip, by the list of files at its end.
+fn check(path: &Path) -> Result<()> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let refused = |error: zip::result::ZipError| {
+        let message = format!(
+            "'{}' is not a zip ({error}); name the zip of the build's output, or its folder, with --build \
+             or buildPath",
+            path.display()
+        );
+        Problem::new(ProblemKind::Invalid, message)
+    };
+    zip::ZipArchive::new(io::BufReader::new(file)).map(drop).map_err(refused)
 }
 
 fn pack(folder: &Path) -> Result<NamedTempFile> {

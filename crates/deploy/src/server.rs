@@ -99,6 +99,15 @@ impl Server {
         self.send(self.request("POST", path, body.to_string().into_bytes())?)
     }
 
+    /// Has the server do all that applying a plan needs, but serving it: files are unpacked, the schema is
+    /// changed on a copy, the backend is started and asked. Nothing of it stays.
+    ///
+    /// Errors: those of [`Server::apply`].
+    pub fn rehearse(&self, plan: &Plan, secrets: &BTreeMap<String, String>) -> Result<()> {
+        let path = format!("/api/projects/{}/rehearsal", segment(&plan.slug));
+        self.post(&path, &json!({ "plan": plan, "secrets": secrets })).map(drop)
+    }
+
     /// Applies a plan. Where the answer got lost, the server is asked what came of it.
     ///
     /// Errors: `Conflict` where the project was changed since the plan was made.

@@ -428,11 +428,12 @@ fn each_question_is_answered_by_keyboard() {
     assert_eq!((code, stored_name(&served)), (0, json!("Word Rivers")), "{screen}");
 
     // What is built from an expression is told, and left as it is.
-    let built = before.replace("\"🌊\"", "sign()");
+    let built =
+        before.replace("\"🌊\"", "sign()").replace("export", "const sign = () => 'x';\nexport");
     place.write("lyceum.config.js", &built);
     let (code, screen) = deploy("--emoji x").answer("Choose 1", "2").end();
     assert!(code == 0 && screen.contains("change 'emoji' to '🌊' by hand"), "{screen}");
-    assert!(screen.contains("line 3, column 10"), "{screen}");
+    assert!(screen.contains("line 4, column 10"), "{screen}");
     assert_eq!(config_of(&place), built);
 
     // Where the build is.
@@ -462,7 +463,9 @@ fn what_staging_serves_is_promoted_without_building() {
     let deployed = place.json("deploy --yes --json");
     remove(place.path(), "dist");
     let plan = place.json("deployments promote --dry-run --json");
-    assert_eq!(plan["action"], "create");
+    assert_eq!((&plan["action"], &plan["missingSecrets"]), (&json!("create"), &json!(["API_KEY"])));
+    let told = place.run("deployments promote --dry-run").2;
+    assert!(told.contains("production lacks secrets that staging has: API_KEY"), "{told}");
     let promoted = place.json("deployments promote --yes --json");
     assert_eq!((&promoted["environment"], &promoted["version"]), (&json!("production"), &json!(1)));
     let url = promoted["frontendUrl"].as_str().unwrap();

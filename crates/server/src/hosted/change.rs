@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::databases;
 use lyceum_hosting::projects::{self, Place};
-use lyceum_project::{Plan, State, schema};
+use lyceum_project::{DatabaseWish, Plan, State, schema};
 use lyceum_store::Tx;
 
-use super::backend::{engine, rehearse, reinstall};
+use super::backend::{self, engine, reinstall};
 use crate::apart::apart;
 use crate::state::App;
 
@@ -69,7 +71,7 @@ async fn deploy_code(
     Change { plan, pushed, .. }: &Change,
     mut apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
 ) -> Result<State> {
-    let rehearsed = rehearse(app, plan, pushed, None).await?;
+    let rehearsed = backend::rehearse(app, plan, pushed, None).await?;
     let applied = app.db.write(move |tx| apply(tx, None)).await?;
     if let (Some(rehearsed), Some(version)) = (rehearsed, applied.version) {
         rehearsed.serve(&plan.slug, version);
@@ -87,16 +89,9 @@ async fn deploy_schema(
     let slug = plan.slug.as_str();
     let mut draft = Draft::in_folder(&place.folder);
     let live = live(app, slug, place).await?;
-    let make = {
-        let (live, copy) = (live.clone(), draft.file.clone());
-        let (before, now) = (state.database.clone(), app.clock.now());
-        move || {
-            schema::make(&live, &copy, (&before, &wish), now)?;
-            settle(&copy)
-        }
-    };
+    let make = making(app, &live, &draft, (state, &wish));
     apart(make.clone()).await?;
-    let rehearsed = rehearse(app, plan, pushed, Some(&draft.file)).await?;
+    let rehearsed = backend::rehearse(app, plan, pushed, Some(&draft.file)).await?;
     let engine = engine(app)?;
     let held = engine.hold(slug, &live).await?;
     apart(make).await?;
@@ -110,6 +105,56 @@ async fn deploy_schema(
     sweep(app, slug, place).await;
     drop(held);
     Ok(applied)
+}
+
+/// What makes the draft of a schema's change, from what is in the live file when it runs.
+fn making(
+    app: &App,
+    live: &Path,
+    draft: &Draft,
+    (state, wish): (&State, &DatabaseWish),
+) -> impl FnOnce() -> Result<()> + Clone + Send + 'static {
+    let (live, copy, wish) = (live.to_owned(), draft.file.clone(), wish.clone());
+    let (before, now) = (state.database.clone(), app.clock.now());
+    move || {
+        schema::make(&live, &copy, (&before, &wish), now)?;
+        settle(&copy)
+    }
+}
+
+/// Does all that applying a plan needs but serving it, and leaves nothing of it: the schema is changed on a
+/// copy, the new version is started and asked, the transaction is taken back.
+///
+/// Errors: those of [`deploy`].
+pub(crate) async fn rehearse(
+    app: &App,
+    Change { plan, state, place, pushed }: &Change,
+    mut apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
+) -> Result<()> {
+    let draft = Draft::in_folder(&place.folder);
+    let database = match (&plan.database, &plan.desired.database) {
+        (Some(_), Some(wish)) => {
+            let live = live(app, &plan.slug, place).await?;
+            apart(making(app, &live, &draft, (state, wish))).await?;
+            Some(draft.file.as_path())
+        }
+        _ => None,
+    };
+    drop(backend::rehearse(app, plan, pushed, database).await?);
+    let name = database.map(|_| draft.name.clone());
+    let kept = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&kept);
+    let tried = app.db.write(move |tx| -> Result<()> {
+        seen.store(false, Relaxed);
+        apply(tx, name.as_deref())?;
+        seen.store(true, Relaxed);
+        // What fails is taken back.
+        Err(Problem::internal("a rehearsal keeps nothing"))
+    });
+    match tried.await {
+        Err(_) if kept.load(Relaxed) => Ok(()),
+        tried => tried,
+    }
 }
 
 /// Puts another database in the place of the one that is served, while calls wait, whether its caller

@@ -38,7 +38,7 @@ use crate::table::Place;
 
 pub(crate) use address::Address;
 pub(crate) use backend::{engine, folder};
-pub(crate) use change::{Change, deploy, replace_database};
+pub(crate) use change::{Change, deploy, rehearse, replace_database};
 use frontend::is_navigation;
 use preview::Asked;
 

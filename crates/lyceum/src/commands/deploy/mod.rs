@@ -5,18 +5,21 @@ pub(crate) mod prompt;
 pub(crate) mod show;
 mod target;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_deploy::{Bundle, Choice, Local, Options, Server};
+use lyceum_project::courses;
 use lyceum_project::{Action, Config, Plan, State};
 use serde_json::json;
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 use crate::profile::Env;
+use crate::project::evaluator;
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
@@ -57,7 +60,7 @@ pub(crate) struct Deploy {
     /// Change the schema although that loses what the plan names
     #[arg(long)]
     accept_data_loss: bool,
-    /// Show the plan and change nothing
+    /// Show the plan, have the server try all of it, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Ask nothing: deploy what is here
@@ -73,13 +76,14 @@ pub(crate) struct Deploy {
 
 impl Deploy {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let config = lyceum_project::find(&self.config)?;
+        let evaluator = evaluator(&self.config);
+        let config = evaluator.config(&self.config)?;
         let options = self.options();
         let slug = Local::slug_of(config.as_ref(), &options)?;
         let (server, state) = self.env.open(&slug, self.debug, printer)?;
         let root = lyceum_project::folder_of(&self.config);
         let build = self.build_path(root, config.as_ref(), &slug)?;
-        let mut local = Local::read(root, config.as_ref(), &options, &build)?;
+        let mut local = Local::read(root, config.as_ref(), &options, &build, &evaluator)?;
         refuse_missing(&local, &state)?;
         self.settle(&mut local, config.as_ref(), &state, printer)?;
         let bundle = local.bundle(&state)?;
@@ -91,24 +95,35 @@ impl Deploy {
         }
         let mut plan = lyceum_project::plan(&state, &local.desired(&state, bundle.as_ref())?)?;
         let problems = problems(&server, &plan)?;
+        let shown = show::Shown { plan: &plan, state: &state, skipped: local.skipped(&state) };
+        let sources = Sources { local: &local, bundle: bundle.as_ref() };
         if self.dry_run {
             let build = local.frontend.artifact.size;
-            for problem in &problems {
-                printer.warn(problem);
+            let rehearsed =
+                refuse(problems).and_then(|()| sources.rehearse(&server, &plan, printer));
+            if rehearsed.is_err() {
+                printer.note(shown.plan(build).trim_end());
             }
-            printer.answer(|| show::plan(&plan, &state, build), || json!(plan));
+            rehearsed?;
+            printer.answer(|| shown.plan(build), || shown.json(json!(plan)));
             return Ok(());
         }
         if plan.action == Action::Nothing {
-            for part in [&name_of(config.as_ref()), "frontend zip", "API routes"] {
+            for part in [&name_of(config.as_ref()), "frontend zip"] {
                 printer.done(&format!("✔ No changes detected in {part}"));
             }
-            printer.answer(|| "✦ Nothing to do\n".into(), || show::outcome(&plan, &state, 0));
+            match shown.skipped() {
+                Some(skipped) => printer.done(&format!("– API routes: {skipped}")),
+                None => printer.done("✔ No changes detected in API routes"),
+            }
+            let outcome = || shown.json(show::outcome(&plan, &state, 0));
+            printer.answer(|| "✦ Nothing to do\n".into(), outcome);
             return Ok(());
         }
         printer.note("Changes detected:");
-        printer.note(show::changes(&plan).trim_end());
+        printer.note(shown.changes().trim_end());
         refuse(problems)?;
+        let skipped = shown.skipped;
         consent(&mut plan, self.yes)?;
         let name = &local.metadata.name;
         let question = match plan.action {
@@ -118,10 +133,11 @@ impl Deploy {
         if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
             return Err(prompt::cancelled());
         }
-        let sources = Sources { local: &local, bundle: bundle.as_ref() };
         let uploaded = sources.upload(&server, &plan, printer)?;
-        let applied = apply(&server, &plan, &local, printer)?;
-        told(&applied, printer, || show::outcome(&plan, &applied, uploaded));
+        let applied = sources.apply(&server, &plan, printer)?;
+        verify(&plan, &applied, printer)?;
+        let shown = show::Shown { plan: &plan, state: &applied, skipped };
+        told(&applied, printer, || shown.json(show::outcome(&plan, &applied, uploaded)));
         Ok(())
     }
 
@@ -263,6 +279,37 @@ struct Sources<'a> {
 }
 
 impl Sources<'_> {
+    /// The values of the secrets that a plan pushes.
+    fn pushed(&self, plan: &Plan) -> BTreeMap<String, String> {
+        let known = self.local.secrets.clone().unwrap_or_default();
+        let pushed = plan.secrets.pushed().filter_map(|name| known.get_key_value(name));
+        pushed.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Has the server try all of a plan. What it would lose is shown, and lost by nobody here.
+    fn rehearse(&self, server: &Server, plan: &Plan, printer: &Printer) -> Result {
+        if plan.action == Action::Nothing {
+            return Ok(());
+        }
+        self.upload(server, plan, printer)?;
+        let mut tried = plan.clone();
+        if let Some(wish) = &mut tried.desired.database {
+            wish.accept_data_loss = true;
+        }
+        server.rehearse(&tried, &self.pushed(plan))?;
+        printer.done("✔ The server would take all of it");
+        Ok(())
+    }
+
+    /// Applies a plan with the values of the secrets that it pushes.
+    fn apply(&self, server: &Server, plan: &Plan, printer: &Printer) -> Result<State> {
+        let applied = server.apply(plan, &self.pushed(plan))?;
+        if plan.secrets.count() > 0 {
+            printer.done(&format!("✔ Pushing {}", counted(plan.secrets.count(), "secret")));
+        }
+        Ok(applied)
+    }
+
     /// Sends what the plan names and the server does not have; answers the bytes that were sent.
     fn upload(&self, server: &Server, plan: &Plan, printer: &Printer) -> Result<u64> {
         let mut sent = 0;
@@ -304,16 +351,22 @@ pub(crate) fn send(
     Ok(sent)
 }
 
-/// Applies a plan with the values of the secrets that it pushes.
-fn apply(server: &Server, plan: &Plan, local: &Local, printer: &Printer) -> Result<State> {
-    let known = local.secrets.clone().unwrap_or_default();
-    let pushed = plan.secrets.pushed().filter_map(|name| known.get_key_value(name));
-    let pushed = pushed.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let applied = server.apply(plan, &pushed)?;
-    if plan.secrets.count() > 0 {
-        printer.done(&format!("✔ Pushing {}", counted(plan.secrets.count(), "secret")));
-    }
-    Ok(applied)
+/// Looks whether the server has every record of what the plan set up.
+///
+/// Errors: some are not there.
+pub(crate) fn verify(plan: &Plan, applied: &State, printer: &Printer) -> Result {
+    let (Some(taught), Some(wish)) = (&applied.lms, &plan.desired.lms) else { return Ok(()) };
+    let Some(missing) = courses::change(taught, wish, &applied.slug) else {
+        printer.done(&format!(
+            "✔ Verified {} of {}",
+            counted(taught.records.len(), "record"),
+            counted(taught.courses.len(), "course")
+        ));
+        return Ok(());
+    };
+    let mut failure = Failure::failed("the courses are not as the config says they are");
+    failure.details = missing.records.iter().map(|it| format!("{} {}", it.kind, it.id)).collect();
+    Err(failure.hint("`lyceum lms verify` names what is missing, `lyceum lms setup` makes it"))
 }
 
 /// Tells where it is served.

@@ -2,9 +2,54 @@
 
 use std::fmt::Write;
 
-pub(crate) use lyceum_deploy::told::{bytes, changes, database, fields};
+pub(crate) use lyceum_deploy::told::{bytes, changes, fields};
 use lyceum_project::{Action, Plan, State};
 use serde_json::{Value, json};
+
+/// A plan, with what is left out of it.
+pub(crate) struct Shown<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) state: &'a State,
+    /// The backend is left out, although it changed or not.
+    pub(crate) skipped: Option<bool>,
+}
+
+impl Shown<'_> {
+    /// Why the backend is left out, where it is.
+    pub(crate) fn skipped(&self) -> Option<&'static str> {
+        self.skipped.map(|is_changed| match is_changed {
+            true => "changed, skipped (--no-backend)",
+            false => "skipped (--no-backend)",
+        })
+    }
+
+    /// The plan of a dry run.
+    pub(crate) fn plan(&self, build: u64) -> String {
+        let text = plan(self.plan, self.state, build);
+        match self.skipped {
+            Some(_) => {
+                let row = |word: &str| format!("  {:17}{word}\n", "Deploy Backend:");
+                text.replace(&row("No"), &row(self.skipped().unwrap_or_default()))
+            }
+            None => text,
+        }
+    }
+
+    /// Everything that changes, and what is left out.
+    pub(crate) fn changes(&self) -> String {
+        let left_out =
+            self.skipped().map(|skipped| format!("Backend\n  Custom Routes: {skipped}\n"));
+        changes(self.plan) + &left_out.unwrap_or_default()
+    }
+
+    /// The value for programs, with what is left out.
+    pub(crate) fn json(&self, mut value: Value) -> Value {
+        if let Some(is_changed) = self.skipped {
+            value["backendSkipped"] = json!({ "changed": is_changed });
+        }
+        value
+    }
+}
 
 /// The plan of a dry run.
 pub(crate) fn plan(plan: &Plan, state: &State, build: u64) -> String {
@@ -24,6 +69,7 @@ pub(crate) fn plan(plan: &Plan, state: &State, build: u64) -> String {
         ("Deploy Frontend", yes(plan.frontend.is_some()).to_owned()),
         ("Deploy Backend", yes(plan.backend.is_some()).to_owned()),
         ("Change Database", yes(plan.database.is_some()).to_owned()),
+        ("Set Up Courses", yes(plan.lms.is_some()).to_owned()),
         ("Build Size", bytes(build)),
         ("Frontend URL", state.frontend_url.clone()),
         ("Backend URL", state.backend_url.clone()),
@@ -57,6 +103,6 @@ pub(crate) fn outcome(plan: &Plan, state: &State, uploaded: u64) -> Value {
         "version": state.version, "revision": state.revision,
         "frontendUrl": state.frontend_url, "backendUrl": state.backend_url,
         "steps": plan.steps, "secrets": plan.secrets, "uploadedBytes": uploaded,
-        "database": plan.database,
+        "database": plan.database, "lms": plan.lms,
     })
 }

@@ -11,7 +11,7 @@ use lyceum_project::schema::Schema;
 use lyceum_project::{Action, Artifact, State};
 use serde_json::{Value, json};
 
-use super::deploy::{consent, prompt, send, show, told};
+use super::deploy::{consent, prompt, send, show, told, verify};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::profile::Env;
@@ -108,7 +108,7 @@ pub(crate) fn slug_of(slug: Option<&String>, config: &std::path::Path) -> Result
     if let Some(slug) = slug {
         return Ok(slug.clone());
     }
-    let config = lyceum_project::find(config)?;
+    let config = crate::project::config(config)?;
     Ok(Local::slug_of(config.as_ref(), &Options::default())?)
 }
 
@@ -245,13 +245,26 @@ impl Promote {
             wish.accept_data_loss = self.accept_data_loss;
         }
         let mut plan = lyceum_project::plan(&state, &desired)?;
+        let lacking = lyceum_deploy::lacking(&from, &state);
+        if !lacking.is_empty() {
+            printer.warn(&format!(
+                "production lacks secrets that staging has: {}; `lyceum secrets push --env production` \
+                 sends those of .env",
+                lacking.join(", ")
+            ));
+        }
+        let with_lacking = |mut value: Value| {
+            value["missingSecrets"] = json!(lacking);
+            value
+        };
         if self.dry_run {
             let build = desired.frontend.as_ref().map_or(0, |zip| zip.size);
-            printer.answer(|| show::plan(&plan, &state, build), || json!(plan));
+            printer.answer(|| show::plan(&plan, &state, build), || with_lacking(json!(plan)));
             return Ok(());
         }
         if plan.action == Action::Nothing {
-            printer.answer(|| "✦ Nothing to do\n".into(), || show::outcome(&plan, &state, 0));
+            let outcome = || with_lacking(show::outcome(&plan, &state, 0));
+            printer.answer(|| "✦ Nothing to do\n".into(), outcome);
             return Ok(());
         }
         printer.note("Changes detected:");
@@ -266,7 +279,8 @@ impl Promote {
             uploaded += copy(&staging, &production, &slug, &artifact, printer)?;
         }
         let applied = production.apply(&plan, &std::collections::BTreeMap::new())?;
-        told(&applied, printer, || show::outcome(&plan, &applied, uploaded));
+        verify(&plan, &applied, printer)?;
+        told(&applied, printer, || with_lacking(show::outcome(&plan, &applied, uploaded)));
         Ok(())
     }
 }

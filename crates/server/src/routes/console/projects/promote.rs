@@ -8,7 +8,7 @@ use lyceum_blob::Blobs;
 use lyceum_console::projects as view;
 use lyceum_core::config::Environment;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_deploy::{Credentials, Server, promoted, told};
+use lyceum_deploy::{Credentials, Server, lacking, promoted, told};
 use lyceum_hosting::projects::Project;
 use lyceum_hosting::{audit, deployments, projects};
 use lyceum_project::{Action, Plan, State};
@@ -36,6 +36,8 @@ struct Planned {
     state: State,
     plan: Plan,
     version: i64,
+    /// Secrets that production does not have.
+    lacking: Vec<String>,
 }
 
 /// Plans serving the version that is served here.
@@ -66,7 +68,8 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)>
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
         let plan = lyceum_project::plan(&state, &promoted(&told, &from, &state)?)?;
-        Ok(Planned { production, state, plan, version })
+        let lacking = lacking(&from, &state);
+        Ok(Planned { production, state, plan, version, lacking })
     });
     Ok((slug, planned.await?))
 }
@@ -76,11 +79,18 @@ fn losses(plan: &Plan) -> &[String] {
 }
 
 pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (slug, Planned { production, state, plan, version }) = plan(&context, &visitor).await?;
+    let (slug, Planned { production, state, plan, version, lacking }) =
+        plan(&context, &visitor).await?;
     let changes = match plan.action {
         Action::Nothing => String::new(),
         Action::Create => format!("New project\n{}", told::changes(&plan)),
         Action::Update => told::changes(&plan),
+    };
+    let changes = match changes.is_empty() || lacking.is_empty() {
+        true => changes,
+        false => {
+            format!("{changes}Secrets that production lacks\n  {}\n", lacking.join(", "))
+        }
     };
     let is_done = query(&context).own("done") == "yes" && changes.is_empty();
     shown(&view::Promote {
