@@ -15,6 +15,7 @@ mod logs;
 mod once;
 mod process;
 mod progress;
+mod record;
 mod settings;
 mod slices;
 mod start;

@@ -87,6 +87,7 @@ const config :Workerd.Config = (
     (name = "pulse", address = {pulse}, http = (), service = "pulse"),
   ],
   extensions = [(modules = [(name = "lyceum:self", esModule = {self_module}, internal = true)])],
+  logging = (structuredLogging = true),
   v8Flags = ["--max-old-space-size={heap_mib}", "--single-threaded-gc"],
 );
 "#

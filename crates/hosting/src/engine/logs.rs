@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::record;
 use lyceum_core::limits::{BACKEND_LOG_LINE_MAX_BYTES, BACKEND_LOG_MAX_ENTRIES};
 use lyceum_core::time::{Clock, Timestamp};
 use tokio::net::unix::pipe;
@@ -23,7 +24,7 @@ pub enum Stream {
     Request,
 }
 
-/// One line.
+/// One record: what a call of the console printed, in all its lines, or what is told of the process.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct LogLine {
     /// Later lines have greater ones, also of later versions and after a restart of the server.
@@ -32,7 +33,7 @@ pub struct LogLine {
     pub at: Timestamp,
     /// Where it came from.
     pub stream: Stream,
-    /// The line without its end; a long one is cut.
+    /// Its text, lines of a stack trace in their order; a long one is cut.
     pub text: String,
 }
 
@@ -106,7 +107,7 @@ impl Logs {
         errors.into_iter().any(|line| line.text.contains("heap out of memory"))
     }
 
-    /// Reads lines until the writing end is closed.
+    /// Reads records until the writing end is closed.
     pub(super) async fn follow(self: Arc<Self>, stream: Stream, pipe: pipe::Receiver) {
         let mut line = Vec::new();
         let mut bytes = [0; 8192];
@@ -120,7 +121,7 @@ impl Logs {
             for &byte in &bytes[..count] {
                 if byte == b'\n' {
                     self.keep(stream, &mut line);
-                } else if line.len() < BACKEND_LOG_LINE_MAX_BYTES {
+                } else if line.len() < record::LINE_MAX_BYTES {
                     line.push(byte);
                 }
             }
@@ -129,9 +130,11 @@ impl Logs {
     }
 
     fn keep(&self, stream: Stream, line: &mut Vec<u8>) {
-        if !line.is_empty() {
-            self.say(stream, String::from_utf8_lossy(line));
-            line.clear();
+        let (stream, mut text) = record::read(&String::from_utf8_lossy(line), stream);
+        text.truncate(text.floor_char_boundary(BACKEND_LOG_LINE_MAX_BYTES));
+        if !text.trim().is_empty() {
+            self.say(stream, text);
         }
+        line.clear();
     }
 }

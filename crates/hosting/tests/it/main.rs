@@ -12,6 +12,7 @@ mod isolation;
 mod leftovers;
 mod oracle;
 mod quotas;
+mod records;
 mod shares;
 mod uploads;
 mod watchdog;

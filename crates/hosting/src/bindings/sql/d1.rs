@@ -10,6 +10,7 @@ use lyceum_core::limits::{
     D1_COLUMNS_MAX_COUNT, D1_PARAMETERS_MAX_COUNT, D1_RUN_MAX_MS, D1_SQL_MAX_BYTES,
     D1_VALUE_MAX_BYTES,
 };
+use rusqlite::config::DbConfig;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::Authorization;
 use rusqlite::limits::Limit;
@@ -114,7 +115,14 @@ fn limit(connection: &mut Connection, guard: &Arc<Guard>, max_bytes: u64) -> rus
     ] {
         connection.set_limit(limit, i32::try_from(value).unwrap_or(i32::MAX))?;
     }
-    connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    for (option, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        // A column that does not exist is an error, and not the text of its name.
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+    ] {
+        connection.set_db_config(option, value)?;
+    }
     let watch = Arc::clone(guard);
     connection.progress_handler(STEPS, Some(move || watch.is_late()))?;
     let gate = Arc::clone(guard);
