@@ -32,6 +32,7 @@ pub use holder::Holder;
 pub use keyring::{Keyring, Realm};
 pub use master::Master;
 pub use person::{NewPerson, Person, Role};
+pub use repository::address::{note_server_address, server_address};
 pub use repository::members::{join, leave};
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
 pub use token::{Grant, Issued, Player, TokenFault};
@@ -51,5 +52,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 39,
         name: "guesses_by_time",
         sql: include_str!("../migrations/V39__guesses_by_time.sql"),
+    },
+    Migration {
+        version: 71,
+        name: "server_address",
+        sql: include_str!("../migrations/V71__server_address.sql"),
     },
 ];

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lyceum_access::audit::{COMMAND_LINE, Change};
 use lyceum_access::{Keyring, Master, Realm};
-use lyceum_core::config::{self, Config, Flag, Loaded};
+use lyceum_core::config::{self, Config, Flag, Loaded, Origin};
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, Options, Target, Tx};
 
@@ -49,9 +49,15 @@ impl DataArgs {
 
     /// The settings in force and the database that they name.
     pub(crate) fn open(&self, missing: Missing) -> Result<(Config, Db)> {
-        let config = self.load(&[])?.config;
-        let db = open(&config, missing)?;
-        Ok((config, db))
+        let (loaded, db) = self.open_loaded(missing)?;
+        Ok((loaded.config, db))
+    }
+
+    /// As [`Self::open`], with where each setting came from.
+    pub(crate) fn open_loaded(&self, missing: Missing) -> Result<(Loaded, Db)> {
+        let loaded = self.load(&[])?;
+        let db = open(&loaded.config, missing)?;
+        Ok((loaded, db))
     }
 }
 
@@ -97,6 +103,16 @@ pub(crate) fn make_folder(config: &Config) -> Result {
         let message = format!("the folder '{}' cannot be made: {error}", folder.display());
         Failure::failed(message).hint("name another with --data")
     })
+}
+
+/// The address of the server of this data: what a setting of this command says, else what the server said when
+/// it was last started on it, else what the usual settings make.
+pub(crate) fn reached_at(loaded: &Loaded, db: &Db) -> Result<String> {
+    let is_said = ["server.public_url", "server.listen"]
+        .iter()
+        .any(|key| !matches!(loaded.origin(key), Origin::Default));
+    let known = if is_said { None } else { db.read_blocking(lyceum_access::server_address)? };
+    Ok(known.unwrap_or_else(|| loaded.config.public_url()))
 }
 
 /// A write that is run again where another process changes the same rows.

@@ -172,7 +172,12 @@ fn run(
     let check = import.state == State::Checking;
     let rejects = (check || import.keep_going).then_some(refused);
     let options = Options { rejects, check, notes: Some(notes.clone()), strict: false };
-    let mut report = csv::import(db, &path, &options, now, &mut told)?;
+    // Its owner knows the file by the name that it had, and not where it was put here.
+    let by_name = |problem: Problem| {
+        let message = problem.message.replace(&path.display().to_string(), &import.name);
+        Problem { message, ..problem }
+    };
+    let mut report = csv::import(db, &path, &options, now, &mut told).map_err(by_name)?;
     let kept = |path| keep(blobs, &std::fs::read(path).map_err(Problem::internal)?);
     let rejects = report.rejects.take().map(kept).transpose()?;
     Ok(Read { report, rejects, noted: kept(notes)? })

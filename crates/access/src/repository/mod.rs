@@ -1,5 +1,6 @@
 //! The only SQL of this crate.
 
+pub(crate) mod address;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
 pub(crate) mod clients;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{self, DataArgs, Missing, flag, write};
+use crate::settings::{self, DataArgs, Missing, flag, reached_at, write};
 
 /// The keys that sign credentials. Those that sign tokens: `lyceum admin rotate-keys`.
 #[derive(Subcommand)]
@@ -80,7 +80,7 @@ impl Rotate {
         let loaded = self.data.load(&[])?;
         let db = settings::open(&loaded.config, Missing::Refuse)?;
         let master = settings::master(&loaded)?;
-        let (base_url, now) = (loaded.config.public_url(), SystemClock.now());
+        let (base_url, now) = (reached_at(&loaded, &db)?, SystemClock.now());
         let made = write(&db, move |tx| {
             Issuer::find(tx, &base_url, &self.issuer)?;
             keys::rotate(tx, now, &master, &self.issuer)
@@ -94,9 +94,9 @@ impl Rotate {
 impl ExportPublic {
     fn run(self, printer: &Printer) -> Result {
         let flags = flag("--public-url", "server.public_url", self.public_url);
-        let config = self.data.load(flags.as_slice())?.config;
-        let db = settings::open(&config, Missing::Refuse)?;
-        let base_url = config.public_url();
+        let loaded = self.data.load(flags.as_slice())?;
+        let db = settings::open(&loaded.config, Missing::Refuse)?;
+        let base_url = reached_at(&loaded, &db)?;
         let document =
             db.read_blocking(|tx| Issuer::find(tx, &base_url, &self.issuer)?.document(tx))?;
         printer.text(&format!("{document:#}\n"));

@@ -51,6 +51,8 @@ impl Serve {
         // The database is opened outside of the runtime: PostgreSQL's client has one of its own.
         let db = settings::open(&loaded.config, Missing::Make)?;
         let keyring = settings::keyring(&db, &loaded, clock.now())?;
+        let reached_at = loaded.config.public_url();
+        settings::write(&db, move |tx| lyceum_access::note_server_address(tx, &reached_at))?;
         let first = first_administrator(&db, &loaded, &keyring, clock.now())?;
         let shown = loaded.effective().into_iter();
         let shown = shown.map(|(name, value, origin)| (name, value, origin.to_string())).collect();

@@ -118,7 +118,7 @@ impl School {
         let command = ["admin", "user", "create", "ada@example.org", "--name", "Ada"];
         let link = served.run(&[&command[..], &["--role", "developer"]].concat());
         let browser = TestClient::new(&served.base);
-        let path = link.trim().strip_prefix("http://127.0.0.1:4321").unwrap();
+        let path = link.trim().strip_prefix(&served.base).unwrap();
         let page = browser.get(path).expect(200);
         let (_, link) = path.split_once('=').unwrap();
         let fields = [("token", &*token(&page)), ("link", link), ("password", PASSWORD)];
@@ -167,7 +167,23 @@ fn end_login(mut login: Child) -> (i32, String) {
     (output.status.code().unwrap_or(-1), String::from_utf8(output.stderr).unwrap())
 }
 
-on_both_stores!(somebody_signs_in_by_a_browser_and_out);
+on_both_stores!(
+    somebody_signs_in_by_a_browser_and_out,
+    links_lead_to_the_server_that_runs_on_the_data
+);
+
+fn links_lead_to_the_server_that_runs_on_the_data(store: Store) {
+    let served = Served::start(store);
+    let made = ["admin", "user", "create", "ada@example.org", "--role", "guide"];
+    let address = format!("{}/welcome?link=", served.base);
+    let link = served.run(&made);
+    assert!(link.starts_with(&address), "{link} is not of {}", served.base);
+    assert!(served.run(&["admin", "user", "link", "ada@example.org"]).starts_with(&address));
+    // After a restart elsewhere, and where the command's own settings name an address.
+    let served = served.restart();
+    let address = format!("{}/welcome?link=", served.base);
+    assert!(served.run(&["admin", "user", "link", "ada@example.org"]).starts_with(&address));
+}
 
 fn somebody_signs_in_by_a_browser_and_out(store: Store) {
     let school = School::start(store);

@@ -115,6 +115,32 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
 }
 
 #[test]
+fn an_upload_that_is_no_zip_is_refused_by_its_own_name() {
+    both(|server| {
+        let administrator = visitor(server, Role::Administrator);
+        let now = server.setup().clock.now();
+        let bytes = b"not a zip at all";
+        let file = lyceum_blob::Digest::of(bytes);
+        let data = server.setup().config.store.data.join("hosting");
+        lyceum_blob::Blobs::on_disk(data).unwrap().put(&file, &bytes[..]).unwrap();
+        let file = file.to_string();
+        let id = server.db().write_blocking(|tx| {
+            let new = New { name: "rosters.zip", bytes: 16, file: &file, who: "robin@example.org" };
+            imports::add(tx, now, &new)
+        });
+        let path = format!("/console/imports/{}", id.unwrap());
+        let shown = (0..1000)
+            .map(|_| {
+                thread::sleep(Duration::from_millis(10));
+                page(server, &administrator, &path).text()
+            })
+            .find(|shown| shown.contains("neither a folder nor a zip"));
+        let shown = shown.expect("the import is refused");
+        assert!(shown.contains("rosters.zip") && !shown.contains("import.zip"), "{shown}");
+    });
+}
+
+#[test]
 fn logs_are_files_with_their_length_and_few_events_are_sorted_by_every_column() {
     both(|server| {
         let administrator = visitor(server, Role::Administrator);

@@ -4,14 +4,13 @@ use std::io::{self, Read};
 
 use clap::{Args, Subcommand};
 use lyceum_access::{NewPerson, Person, Role, password, person};
-use lyceum_core::config::Config;
 use lyceum_core::limits;
 use lyceum_core::time::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, noted, write};
+use crate::settings::{DataArgs, Missing, noted, reached_at, write};
 
 #[derive(Subcommand)]
 pub(crate) enum User {
@@ -76,7 +75,7 @@ impl Create {
             role: self.role,
             password: typed.as_deref().map(password::hash),
         };
-        let (config, db) = self.data.open(Missing::Make)?;
+        let (loaded, db) = self.data.open_loaded(Missing::Make)?;
         let now = SystemClock.now();
         let (person, link) = write(&db, move |tx| {
             let person = person::create(tx, now, &new)?;
@@ -87,7 +86,7 @@ impl Create {
             };
             Ok((person, link))
         })?;
-        tell(printer, &config, &person, link.as_deref());
+        tell(printer, &reached_at(&loaded, &db)?, &person, link.as_deref());
         Ok(())
     }
 }
@@ -100,8 +99,8 @@ fn read_password() -> Result<String> {
     Ok(typed)
 }
 
-fn tell(printer: &Printer, config: &Config, person: &Person, link: Option<&str>) {
-    let link = link.map(|link| format!("{}/welcome?link={link}", config.public_url()));
+fn tell(printer: &Printer, address: &str, person: &Person, link: Option<&str>) {
+    let link = link.map(|link| format!("{address}/welcome?link={link}"));
     printer.answer(
         || link.clone().map_or_else(String::new, |link| link + "\n"),
         || {
@@ -149,7 +148,7 @@ impl List {
 
 impl One {
     fn link(self, printer: &Printer) -> Result {
-        let (config, db) = self.data.open(Missing::Refuse)?;
+        let (loaded, db) = self.data.open_loaded(Missing::Refuse)?;
         let now = SystemClock.now();
         let (person, link) = write(&db, move |tx| {
             let person = person::require(tx, &self.email)?;
@@ -157,7 +156,7 @@ impl One {
             noted(tx, now, "user.link", &person.email)?;
             Ok((person, link))
         })?;
-        tell(printer, &config, &person, Some(&link));
+        tell(printer, &reached_at(&loaded, &db)?, &person, Some(&link));
         Ok(())
     }
 
