@@ -49,9 +49,13 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
 
     let there = set_up(&wanted);
     assert_eq!(change(&there, &wanted, APP.slug), None);
-    // A server tells thousandths, and grades in other spellings are the same grade.
-    let again = wish(vec![course("03", Some(500.500_000_000_1)), course("k", Some(1.0))]);
+    // A server tells thousandths. A grade in another spelling is the same course under another title.
+    let again = wish(vec![course("3", Some(500.500_000_000_1)), course("K", Some(1.0))]);
     assert_eq!(change(&there, &again, APP.slug), None);
+    let respelled = wish(vec![course("03", Some(500.5)), course("K", Some(1.0))]);
+    let respelled = change(&there, &respelled, APP.slug).unwrap();
+    assert_eq!(respelled.records[0].id, "word-rivers-math-3");
+    assert_eq!((respelled.records.len(), respelled.ended.len()), (4, 0));
 
     let more =
         change(&there, &wish(vec![course("3", Some(501.0)), course("K", Some(1.0))]), APP.slug);
