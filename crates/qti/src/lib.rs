@@ -9,7 +9,9 @@ mod candidate;
 pub mod edit;
 mod fault;
 pub mod features;
+mod html;
 pub mod json;
+mod markup;
 pub mod model;
 mod pattern;
 mod printed;
@@ -32,7 +34,7 @@ pub use response::{ResponseFault, Responses, check};
 pub use score::{
     Attempt, Outcomes, Step, Trace, Variant, explain, needs_manual_scoring, score, variant,
 };
-pub use summary::{Kind, Link, Summary, is_document, summary};
+pub use summary::{Kind, Link, Summary, is_document, relinked, summary};
 
 use model::{Item, Section, Stimulus, Test, Version};
 use read::Reader;
@@ -82,7 +84,7 @@ fn parsed(xml: &str) -> Result<(Document<'_>, Version), Fault> {
 
 fn read_document(document: &Document<'_>, version: Version) -> Result<Reading, Fault> {
     let root = document.root();
-    let mut found = Found::default();
+    let mut found = Found(document.losses().to_vec());
     validate::validate(root, &mut found);
     let mut reader = Reader { found: &mut found, version };
     let name = Some(root.name()).filter(|_| root.space() == Space::Qti3);
@@ -117,16 +119,33 @@ pub fn upgraded(xml: &str) -> Result<String, Fault> {
 pub fn retitled(xml: &str, title: &str) -> Result<String, Fault> {
     let document = Document::parse(xml)?;
     let named = document.root().attributes().iter().find(|attribute| attribute.name == "title");
-    let Some(attribute) = named else { return Ok(xml.to_owned()) };
-    let (before, rest) = xml.split_at(attribute.start as usize);
-    let open = rest.find(['"', '\'']).expect("values of attributes stand in quotes");
-    let behind = &rest[open + 1..];
-    let close = behind.find(&rest[open..=open]).expect("values of attributes stand in quotes");
-    let mut written = [before, "title=\""].concat();
-    xml::escape(title, true, &mut written);
-    written.push('"');
-    written.push_str(&behind[close + 1..]);
-    Ok(written)
+    let new = named.map(|attribute| (attribute, title.to_owned()));
+    Ok(with_values(xml, document.source(), new))
+}
+
+/// A text with other values of attributes, which come in the order of the text. `source` is the text
+/// that their places count in, without a byte order mark.
+fn with_values<'d>(
+    xml: &str,
+    source: &str,
+    new: impl IntoIterator<Item = (&'d xml::Attribute<'d>, String)>,
+) -> String {
+    let mut written = String::with_capacity(xml.len());
+    written.push_str(&xml[..xml.len() - source.len()]);
+    let mut from = 0;
+    for (attribute, value) in new {
+        let start = attribute.start as usize;
+        let rest = &source[start..];
+        let open = rest.find(['"', '\'']).expect("values of attributes stand in quotes");
+        let behind = &rest[open + 1..];
+        let close = behind.find(&rest[open..=open]).expect("values of attributes stand in quotes");
+        written.push_str(&source[from..start]);
+        written.push_str(&[&attribute.name, "=\""].concat());
+        xml::escape(&value, true, &mut written);
+        written.push('"');
+        from = start + open + close + 2;
+    }
+    written + &source[from..]
 }
 
 /// An item as XML of QTI 3.0 for its candidate: without correct responses, mappings, processing,

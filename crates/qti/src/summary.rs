@@ -94,6 +94,25 @@ pub fn summary(xml: &str) -> Result<Summary, Fault> {
     }
 }
 
+/// The document with another address for each reference that `address` names one for, and everything
+/// else as it was written. Errors: as [`crate::read`].
+pub fn relinked(xml: &str, address: impl Fn(&Link) -> Option<String>) -> Result<String, Fault> {
+    let (document, _) = crate::parsed(xml)?;
+    let new = document.root().descendants().filter_map(|element| {
+        let (kind, ..) = ROOTS.iter().find(|(.., link)| element.is(link))?;
+        let text = |name| element.attribute(name).unwrap_or_default().trim().into();
+        let link = Link {
+            kind: *kind,
+            identifier: text("identifier"),
+            href: text("href"),
+            place: Place { line: document.line(element.start()), column: 1 },
+        };
+        let attribute = element.attributes().iter().find(|attribute| attribute.name == "href")?;
+        Some((attribute, address(&link)?))
+    });
+    Ok(crate::with_values(xml, document.source(), new))
+}
+
 /// Whether a text is meant as a document of QTI 3.0, 2.2 or 2.1, well-formed or not: false for XML
 /// whose root is called otherwise, the manifest of a package for one.
 pub fn is_document(xml: &str) -> bool {

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use crate::model::Template;
 use crate::schema;
-use crate::xml::{Attribute, Document, Element, Minor, Space};
+use crate::validate::Found;
+use crate::xml::{Attribute, Document, Element, Minor, QTI2_HTML, Space};
 
 /// Names of elements that do not follow the rule: camel case, less `qti-`.
 const ELEMENTS: [(&str, &str); 3] = [
@@ -51,18 +52,41 @@ fn camel(name: &str) -> String {
     })
 }
 
-/// Turns every element of QTI 2 into one of QTI 3, in place; places stay those of the source. What
-/// has no successor keeps its name, so that validation tells it.
+/// Attributes that some elements of QTI 2 have and none of QTI 3 needs to show and score the same.
+const DISPENSABLE: [&str; 3] = ["fixed", "style", "title"];
+
+/// Turns every element of QTI 2 into one of QTI 3, in place; places stay those of the source. What an
+/// item can do without is left out and noted among the losses. What else has no successor keeps its
+/// name, so that validation tells it.
 pub(crate) fn upgrade(document: &mut Document<'_>, minor: Minor) {
     let mut bodies = Vec::new();
+    let mut losses = Found::default();
+    let mut removed = Vec::new();
+    let mut has_html = false;
     for index in 0..document.len() {
         let Some(element) = document.element(index) else { continue };
+        if element.name() == "apipAccessibility" && element.parent().is_some() {
+            losses.warning(
+                element,
+                "QTI 3 has no apipAccessibility; it is left out",
+                "write a qti-catalog-info, or leave it out",
+            );
+            removed.push(index);
+        }
         if !matches!(element.space(), Space::Qti2(_)) {
             continue;
         }
+        if !has_html && element.attributes().iter().any(|attribute| attribute.value == QTI2_HTML) {
+            has_html = true;
+            losses.warning(
+                element,
+                "the namespace of HTML in QTI 2.2 becomes that of QTI 3",
+                "write the elements of HTML without a prefix",
+            );
+        }
         let old = element.name();
         let name = NAMES.get(old).copied();
-        let attributes = attributes(element, name.unwrap_or_default(), minor);
+        let attributes = attributes(element, name.unwrap_or_default(), minor, &mut losses);
         let name = name.map_or_else(|| Cow::Owned(old.to_owned()), Cow::Borrowed);
         if BODIES.contains(&&*name) {
             bodies.push(index);
@@ -73,9 +97,24 @@ pub(crate) fn upgrade(document: &mut Document<'_>, minor: Minor) {
     for index in bodies {
         document.wrap(index, "qti-content-body", &["qti-stylesheet"]);
     }
+    for index in removed {
+        document.remove(index);
+    }
+    document.lose(losses.0);
 }
 
-fn attributes<'x>(element: Element<'_>, name: &str, minor: Minor) -> Vec<Attribute<'x>> {
+/// Whether an element of QTI 3 has an attribute.
+fn has(name: &str, attribute: &str) -> bool {
+    let rule = schema::id(name).map(|id| schema::rule(id, None));
+    rule.is_none_or(|rule| rule.attributes.iter().any(|own| own.name == attribute))
+}
+
+fn attributes<'x>(
+    element: Element<'_>,
+    name: &str,
+    minor: Minor,
+    losses: &mut Found,
+) -> Vec<Attribute<'x>> {
     let mut attributes: Vec<Attribute<'x>> = Vec::with_capacity(element.attributes().len() + 1);
     for old in element.attributes() {
         let mut new = ATTRIBUTES
@@ -83,6 +122,15 @@ fn attributes<'x>(element: Element<'_>, name: &str, minor: Minor) -> Vec<Attribu
             .map_or_else(|| Cow::Owned(old.name.clone().into_owned()), |name| Cow::Borrowed(*name));
         let value = match &*old.name {
             "xsi:schemaLocation" => continue,
+            dispensable if DISPENSABLE.contains(&dispensable) && !has(name, dispensable) => {
+                losses.warned(
+                    element,
+                    old,
+                    format!("QTI 3 has no '{dispensable}' for '{name}'; it is left out"),
+                    "leave it out, or put what it says into a stylesheet",
+                );
+                continue;
+            }
             // Elements lose their prefix.
             declared if declared.starts_with("xmlns") && is_old(&old.value) => {
                 new = Cow::Borrowed("xmlns");

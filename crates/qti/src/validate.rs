@@ -32,6 +32,21 @@ impl Found {
         self.at(element, Severity::Warning, message, mend);
     }
 
+    /// A warning at an attribute.
+    pub(crate) fn warned(
+        &mut self,
+        element: Element<'_>,
+        attribute: &Attribute<'_>,
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) {
+        if !self.is_full() {
+            let place = element.document().place(attribute.start);
+            let path = format!("{}/@{}", element.path(), attribute.name);
+            self.push(place, path, Severity::Warning, message, mend);
+        }
+    }
+
     /// Whether no further fault is taken, so that looking for one is no use.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= QTI_MAX_FAULTS
@@ -101,6 +116,14 @@ pub(crate) fn validate(root: Element<'_>, found: &mut Found) {
     }
 }
 
+/// Checks what stands inside an element, not its attributes. `parent` is what it stands in itself.
+pub(crate) fn inside(root: Element<'_>, parent: Option<ElementId>, found: &mut Found) {
+    let Some(id) = root.id() else { return };
+    // References to ids may lead out of the markup; the whole document is checked for them.
+    let mut checker = Checker { found, ids: HashSet::new(), id_refs: Vec::new() };
+    checker.content(root, id, schema::rule(id, parent));
+}
+
 struct Checker<'d, 'f> {
     found: &'f mut Found,
     ids: HashSet<&'d str>,
@@ -109,8 +132,11 @@ struct Checker<'d, 'f> {
 
 impl<'d> Checker<'d, '_> {
     fn element(&mut self, element: Element<'d>, id: ElementId, parent: Option<ElementId>) {
-        if schema::is_foreign(id) || self.found.is_full() {
+        if self.found.is_full() {
             return;
+        }
+        if schema::is_foreign(id) {
+            return self.foreign(element);
         }
         let rule = schema::rule(id, parent);
         self.attributes(element, rule);
@@ -118,6 +144,26 @@ impl<'d> Checker<'d, '_> {
             self.text(element, rule, text);
         } else {
             self.content(element, id, rule);
+        }
+    }
+
+    /// Looks at the inside of another vocabulary only for what would run: a browser that shows it runs
+    /// scripts, handlers of events and addresses that are scripts.
+    fn foreign(&mut self, root: Element<'d>) {
+        for element in root.descendants() {
+            if element.name().eq_ignore_ascii_case("script") {
+                self.found.error(element, "a script", "remove it");
+            }
+            for attribute in element.attributes() {
+                let name = attribute.name.to_ascii_lowercase();
+                let is_address = name == "src" || name == "href" || name.ends_with(":href");
+                if name.starts_with("on") {
+                    let what = format!("'{name}' would run a script");
+                    self.found.attribute(element, attribute, what, "remove it");
+                } else if is_address {
+                    self.value(element, attribute, Type::Uri);
+                }
+            }
         }
     }
 
@@ -254,7 +300,9 @@ impl<'d> Checker<'d, '_> {
 
     fn value(&mut self, element: Element<'d>, attribute: &'d Attribute<'d>, wanted: Type) {
         let value = &*attribute.value;
-        if !wanted.allows(value) {
+        let is_on = matches!(wanted, Type::Flag)
+            && (value.trim().is_empty() || value.trim().eq_ignore_ascii_case(&attribute.name));
+        if !is_on && !wanted.allows(value) {
             let what = format!("'{value}' is no value of '{}'", attribute.name);
             self.found.attribute(element, attribute, what, format!("write {}", wanted.wanted()));
         } else if matches!(wanted, Type::Id) && !self.ids.insert(value.trim()) {

@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 use crate::json::member::{item_ref_into, part_into, section_into, unknown};
 use crate::json::write::{Given, Writer};
 use crate::model::Test;
-use crate::xml::{Document, Element, Space};
+use crate::xml::{Document, Element, Space, Written, write};
 use crate::{Faults, read_test, upgraded};
 use splice::{Splices, fitting};
 
@@ -112,8 +112,9 @@ fn identifier(element: Element<'_>) -> &str {
 }
 
 /// Adds what the JSON says to what stands at the path: a part to a test, a section to a part, a
-/// reference to a section. It becomes the one of its `sequence`, from 1, else the last. Errors:
-/// nothing at the path, a taken identifier, what the test would not be valid with.
+/// reference to a section. It becomes the one of its `sequence`, from 1, else the last. What stands
+/// there already, exactly as it is sent, is left as it is. Errors: nothing at the path, a taken
+/// identifier, what the test would not be valid with.
 pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
     let source = current(xml)?;
     let document = Document::parse(&source).map_err(Faults::from)?;
@@ -123,6 +124,11 @@ pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited>
     let piece = level.piece(parent, &given, None, &mut faults);
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
+    }
+    if stands(&level.members(parent), &piece)? {
+        // The same request came before.
+        drop(document);
+        return finish(source.into_owned());
     }
     free(document.root(), &piece)?;
 
@@ -215,6 +221,15 @@ fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
         })?;
     }
     Ok(here)
+}
+
+/// Whether one of the members is the new element.
+fn stands(members: &[Element<'_>], new: &str) -> Result<bool> {
+    let new = Document::parse(new).map_err(Faults::from)?;
+    let text = |element| write(element, &mut |_| Written::Whole);
+    let name = identifier(new.root());
+    let same = members.iter().find(|member| identifier(**member) == name);
+    Ok(same.is_some_and(|member| text(*member) == text(new.root())))
 }
 
 /// Whether no identifier of a new element is taken in a test.

@@ -16,7 +16,10 @@ pub(super) fn interaction_xml(
 ) {
     let name = format!("qti-{}-interaction", kind.name());
     let structure = given.object("questionStructure");
-    let prompt = structure.as_ref().and_then(|s| s.text("prompt")).filter(|p| !p.is_empty());
+    let prompt = structure
+        .as_ref()
+        .and_then(|structure| structure.markup("prompt", faults))
+        .filter(|prompt| !prompt.text.is_empty());
     let inline = matches!(kind, Kind::TextEntry | Kind::InlineChoice | Kind::EndAttempt);
     if inline {
         if let Some(prompt) = &prompt {
@@ -170,8 +173,9 @@ fn offer(writer: &mut Writer, faults: &mut Vec<Detail>, choice: &Given<'_>, name
         ],
     );
     if !name.contains("hotspot") && name != "qti-gap" {
-        writer.markup(&choice.text("content").unwrap_or_default());
-        if let Some(feedback) = choice.text("feedbackInline").filter(|text| !text.is_empty()) {
+        writer.markup(&choice.markup("content", faults).unwrap_or_default());
+        let feedback = choice.markup("feedbackInline", faults);
+        if let Some(feedback) = feedback.filter(|markup| !markup.text.is_empty()) {
             writer.around(
                 "qti-feedback-inline",
                 &[

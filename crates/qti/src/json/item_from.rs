@@ -9,17 +9,16 @@ use crate::model::InteractionKind as Kind;
 
 /// An item as XML from the form that clients send: `{identifier, title, interaction?,
 /// preInteraction?, postInteraction?, responseDeclarations?, outcomeDeclarations?,
-/// responseProcessing?, modalFeedback?, feedbackInline?, feedbackBlock?, rubrics?, stimulus?, …}`.
+/// responseProcessing?, modalFeedback?, feedbackInline?, feedbackBlock?, rubrics?, stimulus?, …}`. Texts
+/// that are shown are HTML.
 /// Declarations and processing that are missing follow from the rest. Whether the XML is a valid item
-/// is for the caller to check. Errors: members that are missing, each by its path.
+/// is for the caller to check. Errors: members that are missing, each by its path; HTML that QTI does not
+/// allow, with line and column.
 pub fn item_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     let given = Given::new(json);
     let mut item = Item { writer: Writer::default(), faults: Vec::new() };
     item.item(&given);
-    match item.faults.is_empty() {
-        true => Ok(item.writer.xml),
-        false => Err(Problem::invalid_all(item.faults)),
-    }
+    item.writer.done(item.faults)
 }
 
 struct Item {
@@ -82,13 +81,16 @@ impl Item {
             self.writer.open(
                 "qti-response-declaration",
                 &[
-                    ("identifier", Some(identifier)),
+                    ("identifier", Some(identifier.clone())),
                     ("cardinality", Some(cardinality)),
                     ("base-type", declaration.text("baseType")),
                 ],
             );
             let correct = declaration.object("correctResponse").map(|c| c.texts("value"));
             let correct = correct.unwrap_or_default();
+            if interaction.is_some() && identifier == response {
+                self.key(given, declaration, &correct);
+            }
             if !correct.is_empty() {
                 self.writer.open("qti-correct-response", &[]);
                 for value in &correct {
@@ -111,6 +113,25 @@ impl Item {
                     ("base-type", some(base_type)),
                 ],
             );
+        }
+    }
+
+    /// Whether the correct values name choices that are offered.
+    fn key(&mut self, given: &Given<'_>, declaration: &Given<'_>, correct: &[String]) {
+        let structure = given.object("interaction").and_then(|i| i.object("questionStructure"));
+        let offered: Vec<String> = ["choices", "sourceChoices", "targetChoices"]
+            .iter()
+            .flat_map(|list| structure.as_ref().map(|s| s.list(list)).unwrap_or_default())
+            .filter_map(|choice| choice.text("identifier"))
+            .collect();
+        let is_unknown = |word: &&str| !offered.iter().any(|name| name == *word);
+        let mut words = correct.iter().flat_map(|value| value.split_whitespace());
+        if let Some(word) = words.find(is_unknown).filter(|_| !offered.is_empty()) {
+            let known = offered.join(", ");
+            self.faults.push(Detail {
+                path: format!("{}.value", declaration.path("correctResponse")),
+                message: format!("must be one of {known} (got {word})"),
+            });
         }
     }
 
@@ -191,12 +212,13 @@ impl Item {
         let begin = self.writer.xml.len();
         for rubric in given.list("rubrics") {
             let (usage, view) = (rubric.text("use"), rubric.text("view"));
-            let body = rubric.text("body").unwrap_or_default();
+            let body = rubric.markup("body", &mut self.faults).unwrap_or_default();
             self.writer.open("qti-rubric-block", &[("use", usage), ("view", view)]);
             self.writer.around("qti-content-body", &[], &body);
             self.writer.close("qti-rubric-block");
         }
-        if let Some(before) = given.text("preInteraction").filter(|text| !text.is_empty()) {
+        let before = given.markup("preInteraction", &mut self.faults);
+        if let Some(before) = before.filter(|markup| !markup.text.is_empty()) {
             self.writer.around("div", &[], &before);
         }
         if let Some(interaction) = interaction {
@@ -217,7 +239,8 @@ impl Item {
                 }),
             }
         }
-        if let Some(after) = given.text("postInteraction").filter(|text| !text.is_empty()) {
+        let after = given.markup("postInteraction", &mut self.faults);
+        if let Some(after) = after.filter(|markup| !markup.text.is_empty()) {
             self.writer.around("div", &[], &after);
         }
         for feedback in given.list("feedbackInline") {
@@ -252,7 +275,7 @@ impl Item {
                 ("class", Some(classes).filter(|classes| !classes.is_empty())),
             ],
         );
-        let content = feedback.text("content").unwrap_or_default();
+        let content = feedback.markup("content", &mut self.faults).unwrap_or_default();
         match name {
             "qti-feedback-inline" => self.writer.markup(&content),
             _ => self.writer.around("qti-content-body", &[], &content),

@@ -87,10 +87,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         part_into(&mut writer, &mut faults, &part, given.text("maxAttempts"));
     }
     writer.close("qti-assessment-test");
-    match faults.is_empty() {
-        true => Ok(writer.xml),
-        false => Err(Problem::invalid_all(faults)),
-    }
+    writer.done(faults)
 }
 
 /// A stimulus as clients read it: `{identifier, title, label?, language?, stylesheet?, catalogInfo,
@@ -133,7 +130,8 @@ pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
 }
 
 /// A stimulus as XML from `{identifier, title, content, label?, language?, stylesheet?,
-/// catalogInfo?}`. Errors: members that are missing, each by its path.
+/// catalogInfo?}`. `content` is HTML, which may be empty. Errors: members that are missing, each by
+/// its path; HTML that QTI does not allow, with line and column.
 pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     let given = Given::new(json);
     let (mut writer, mut faults) = (Writer::default(), Vec::new());
@@ -153,7 +151,11 @@ pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         let attributes = [("href", sheet.text("href")), ("type", sheet.text("type"))];
         writer.empty("qti-stylesheet", &attributes);
     }
-    let content = given.text("content").unwrap_or_default();
+    if given.object.get("content").is_none_or(Json::is_null) {
+        let message = "content is required; send the HTML that the stimulus shows".to_owned();
+        faults.push(Detail { path: given.path("content"), message });
+    }
+    let content = given.markup("content", &mut faults).unwrap_or_default();
     writer.open("qti-stimulus-body", &[]);
     writer.around("div", &[], &content);
     writer.close("qti-stimulus-body");
@@ -163,7 +165,7 @@ pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         for catalog in catalogs {
             writer.open("qti-catalog", &[("id", Some(catalog.required("id", &mut faults)))]);
             writer.open("qti-card", &[("support", catalog.text("support"))]);
-            let html = catalog.text("content").unwrap_or_default();
+            let html = catalog.markup("content", &mut faults).unwrap_or_default();
             writer.around("qti-html-content", &[], &html);
             writer.close("qti-card");
             writer.close("qti-catalog");
@@ -171,8 +173,5 @@ pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         writer.close("qti-catalog-info");
     }
     writer.close("qti-assessment-stimulus");
-    match faults.is_empty() {
-        true => Ok(writer.xml),
-        false => Err(Problem::invalid_all(faults)),
-    }
+    writer.done(faults)
 }

@@ -1,9 +1,12 @@
 //! XML written piece by piece, and values taken out of JSON.
 
+use lyceum_core::Problem;
 use lyceum_core::problem::Detail;
 use serde_json::{Map, Value as Json};
 
-use crate::xml::{Document, escape};
+use crate::fault::{Fault, Faults};
+use crate::markup::xhtml;
+use crate::xml::escape;
 
 pub(crate) const NAMESPACE: &str = "http://www.imsglobal.org/xsd/imsqtiasi_v3p0";
 
@@ -11,11 +14,37 @@ pub(crate) const NAMESPACE: &str = "http://www.imsglobal.org/xsd/imsqtiasi_v3p0"
 #[derive(Default)]
 pub(crate) struct Writer {
     pub(crate) xml: String,
+    /// The names of the open elements.
+    open: Vec<String>,
+    /// What is wrong with markup, each with its path in the body.
+    faults: Vec<Fault>,
+}
+
+/// Markup that an author wrote, and where it stands in the body.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Markup {
+    pub(crate) text: String,
+    path: String,
 }
 
 impl Writer {
+    /// What was written. Errors: `Invalid` with `faults`, else what is wrong with markup, with line
+    /// and column.
+    pub(crate) fn done(self, faults: Vec<Detail>) -> Result<String, Problem> {
+        match (faults.is_empty(), self.faults.is_empty()) {
+            (false, _) => Err(Problem::invalid_all(faults)),
+            (true, false) => Err(Faults(self.faults).into()),
+            (true, true) => Ok(self.xml),
+        }
+    }
+
     /// A start tag; attributes without a value are left out.
     pub(crate) fn open(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
+        self.tag(name, attributes);
+        self.open.push(name.to_owned());
+    }
+
+    fn tag(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
         self.xml.push('<');
         self.xml.push_str(name);
         for (name, value) in attributes {
@@ -29,11 +58,12 @@ impl Writer {
     }
 
     pub(crate) fn close(&mut self, name: &str) {
+        self.open.pop();
         self.xml.push_str(&["</", name, ">"].concat());
     }
 
     pub(crate) fn empty(&mut self, name: &str, attributes: &[(&str, Option<String>)]) {
-        self.open(name, attributes);
+        self.tag(name, attributes);
         self.xml.pop();
         self.xml.push_str("/>");
     }
@@ -44,13 +74,21 @@ impl Writer {
         self.close(name);
     }
 
-    /// Markup that an author wrote: as it is where it is well-formed, else as text.
-    pub(crate) fn markup(&mut self, markup: &str) {
-        let named = markup.replace("&nbsp;", "&#160;").replace("<br>", "<br/>");
-        let wrapped = format!("<x xmlns=\"{NAMESPACE}\">{named}</x>");
-        match Document::parse(&wrapped).is_ok() {
-            true => self.xml.push_str(&named),
-            false => escape(markup, false, &mut self.xml),
+    /// Markup that an author wrote, as HTML or XML, inside the innermost open element. What cannot
+    /// stand there is a fault.
+    pub(crate) fn markup(&mut self, markup: &Markup) {
+        let mut around = self.open.iter().rev();
+        let container = around.next().map_or("div", String::as_str);
+        match xhtml(&markup.text, container, around.next().map(String::as_str)) {
+            Ok(xml) => self.xml.push_str(&xml),
+            Err(faults) => {
+                let path = &markup.path;
+                self.faults.extend(faults.into_iter().map(|fault| Fault {
+                    message: format!("{path}: {}", fault.message),
+                    path: path.clone(),
+                    ..fault
+                }));
+            }
         }
     }
 
@@ -59,7 +97,7 @@ impl Writer {
         &mut self,
         name: &str,
         attributes: &[(&str, Option<String>)],
-        markup: &str,
+        markup: &Markup,
     ) {
         self.open(name, attributes);
         self.markup(markup);
@@ -91,6 +129,20 @@ impl<'j> Given<'j> {
             Json::String(text) => Some(text.clone()),
             json @ (Json::Number(_) | Json::Bool(_)) => Some(json.to_string()),
             _ => None,
+        }
+    }
+
+    /// Markup; `None` where there is none. Anything but a text, a number or a boolean is a fault.
+    pub(crate) fn markup(&self, name: &str, faults: &mut Vec<Detail>) -> Option<Markup> {
+        let path = self.path(name);
+        match self.object.get(name) {
+            None | Some(Json::Null) => None,
+            Some(Json::Array(_) | Json::Object(_)) => {
+                let message = "must be a string: write HTML".to_owned();
+                faults.push(Detail { path, message });
+                None
+            }
+            Some(_) => self.text(name).map(|text| Markup { text, path }),
         }
     }
 

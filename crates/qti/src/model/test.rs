@@ -60,6 +60,32 @@ impl Test {
     }
 }
 
+impl Test {
+    /// For each of [`Self::item_refs`], whether an answer that breaks the rules of an interaction is
+    /// refused: what the reference says of it, else its sections from the innermost, else its part.
+    pub fn validates(&self) -> Vec<bool> {
+        fn said(control: Option<ItemSessionControl>, around: bool) -> bool {
+            control.and_then(|control| control.validate_responses).unwrap_or(around)
+        }
+        fn collect(members: &[Member], around: bool, all: &mut Vec<bool>) {
+            for member in members {
+                match member {
+                    Member::Item(item) => all.push(said(item.control, around)),
+                    Member::Section(inner) => {
+                        collect(&inner.members, said(inner.control, around), all);
+                    }
+                    Member::SectionRef(_) => {}
+                }
+            }
+        }
+        let mut all = Vec::new();
+        for part in &self.parts {
+            collect(&part.sections, said(part.control, false), &mut all);
+        }
+        all
+    }
+}
+
 /// How candidates move through a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Navigation {

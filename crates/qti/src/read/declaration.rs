@@ -83,6 +83,9 @@ impl Reader<'_> {
                 Cardinality::Record => own,
                 _ => base_type,
             };
+            if element.is("qti-correct-response") {
+                self.spaces(value, &value.text(), wanted);
+            }
             let scalar = wanted.and_then(|wanted| self.scalar(value, &value.text(), wanted));
             match value.attribute("field-identifier") {
                 Some(field) if cardinality == Cardinality::Record => {
@@ -126,10 +129,24 @@ impl Reader<'_> {
         scalar
     }
 
+    /// A learner's text is compared with every blank of the key, and hardly anybody types those around.
+    fn spaces(&mut self, element: Element<'_>, key: &str, base_type: Option<BaseType>) {
+        let trimmed = key.trim();
+        if base_type == Some(BaseType::String) && trimmed.len() != key.len() && !trimmed.is_empty()
+        {
+            self.found.warning(
+                element,
+                format!("white space around the text '{trimmed}', which an answer must repeat"),
+                "remove the white space",
+            );
+        }
+    }
+
     fn mapping(&mut self, element: Element<'_>, base_type: Option<BaseType>) -> Mapping {
         let mut entries = Vec::new();
         for entry in element.all("qti-map-entry") {
             let key = entry.attribute("map-key").unwrap_or_default();
+            self.spaces(entry, key, base_type);
             let key = match base_type {
                 Some(BaseType::String) | None => Some(Scalar::String(key.into())),
                 Some(base_type) => self.scalar(entry, key, base_type),

@@ -72,9 +72,11 @@ impl Reader<'_> {
             && Template::of(address).is_none()
             && rules.is_empty()
         {
-            self.found.warning(
+            self.wrong(
                 element,
-                format!("the template '{address}' is none of the standard's, so nothing is scored"),
+                format!(
+                    "the template '{address}' is none of the standard's, so nothing would be scored"
+                ),
                 "use match_correct, map_response or map_response_point, or write the rules",
             );
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Reader;
-use crate::model::{Declaration, Interaction, InteractionKind, Item, ResponseDeclaration};
+use crate::model::{Declaration, InteractionKind, Item, ResponseDeclaration};
 use crate::validate::near;
 use crate::value::{BaseType, Cardinality};
 use crate::xml::{Element, Space};
@@ -101,29 +101,36 @@ impl Reader<'_> {
                     "write cardinality=\"multiple\" or max-choices=\"1\"",
                 );
             }
-            self.correct(element, interaction, response);
         }
+        self.correct(root, item);
     }
 
-    /// Whether the correct response names choices that there are.
-    fn correct(
-        &mut self,
-        element: Element<'_>,
-        interaction: &Interaction,
-        response: &ResponseDeclaration,
-    ) {
-        if interaction.choices.is_empty() || self.found.is_full() {
-            return;
+    /// Whether the correct responses name choices that there are. No learner could give another one.
+    fn correct(&mut self, root: Element<'_>, item: &Item) {
+        let mut offers: HashMap<&str, Vec<&str>> = HashMap::new();
+        for interaction in item.interactions.iter().filter(|one| !one.choices.is_empty()) {
+            let all = interaction.choices.iter().chain(&interaction.targets);
+            let names = offers.entry(&interaction.response).or_default();
+            names.extend(all.map(|choice| &*choice.identifier));
         }
-        let offers = interaction.choices.iter().chain(&interaction.targets);
-        let known: HashSet<&str> = offers.map(|choice| &*choice.identifier).collect();
-        for scalar in response.correct.scalars() {
-            let text = scalar.to_string();
-            for name in text.split_whitespace().filter(|name| !known.contains(name)) {
-                self.found.warning(
+        let elements = root.all("qti-response-declaration");
+        for (response, element) in item.responses.iter().zip(elements) {
+            let name = &*declaration_of(response).identifier;
+            let Some(known) = offers.get(name) else { continue };
+            let of_name: HashSet<&str> = known.iter().copied().collect();
+            let texts: Vec<String> =
+                response.correct.scalars().iter().map(ToString::to_string).collect();
+            let words = texts.iter().flat_map(|text| text.split_whitespace());
+            for word in words.filter(|word| !of_name.contains(word)) {
+                if self.found.is_full() {
+                    return;
+                }
+                self.wrong(
                     element,
-                    format!("the correct response names '{name}', which is no choice here"),
-                    near(name, interaction.choices.iter().map(|c| &*c.identifier))
+                    format!(
+                        "the correct response of '{name}' names '{word}', which no choice is called"
+                    ),
+                    near(word, known.iter().copied())
                         .unwrap_or_else(|| "name the identifier of a choice".into()),
                 );
             }

@@ -100,7 +100,7 @@ pub(super) fn of_attributes(group: &str) -> &'static str {
         "material" => "mime-type!:mime label:text",
         "media" => {
             "$common src:uri crossorigin:anonymous|use-credentials preload:none|auto|metadata \
-             autoplay:boolean mediagroup:text loop:boolean muted:boolean controls:boolean"
+             autoplay:flag mediagroup:text loop:flag muted:flag controls:flag"
         }
         "cell" => {
             "$common headers:identifiers scope:col|colgroup|row|rowgroup abbr:text axis:text \

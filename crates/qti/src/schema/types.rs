@@ -11,6 +11,8 @@ pub(crate) enum Type {
     Identifier,
     Identifiers,
     Boolean,
+    /// An attribute of HTML that is on where it stands (`controls="controls"`); QTI writes `true`.
+    Flag,
     Integer,
     /// An integer from 0.
     Count,
@@ -45,6 +47,7 @@ impl Type {
             "identifier" => Self::Identifier,
             "identifiers" => Self::Identifiers,
             "boolean" => Self::Boolean,
+            "flag" => Self::Flag,
             "integer" => Self::Integer,
             "count" => Self::Count,
             "number" => Self::Number,
@@ -72,10 +75,11 @@ impl Type {
         let trimmed = value.trim();
         let one_of = |values: &str| values.split('|').any(|v| v == trimmed);
         match self {
-            Self::Text | Self::Uri => true,
+            Self::Text => true,
+            Self::Uri => !is_script(trimmed),
             Self::Id | Self::IdRef | Self::Identifier => is_name(trimmed),
             Self::Identifiers => trimmed.split_whitespace().all(is_name),
-            Self::Boolean => matches!(trimmed, "true" | "false" | "1" | "0"),
+            Self::Boolean | Self::Flag => matches!(trimmed, "true" | "false" | "1" | "0"),
             Self::Integer => is_integer(trimmed),
             Self::Count => is_integer(trimmed) && !trimmed.starts_with('-'),
             Self::Number => is_number(trimmed),
@@ -109,13 +113,13 @@ impl Type {
     pub(crate) fn wanted(self) -> String {
         match self {
             Self::Text => "a text".into(),
-            Self::Uri => "an address".into(),
+            Self::Uri => "an address that runs no script".into(),
             Self::Id | Self::Identifier => {
                 "an identifier: a letter or '_' first, then letters, digits, '.', '-', '_'".into()
             }
             Self::IdRef => "the id of another element".into(),
             Self::Identifiers => "identifiers with blanks between them".into(),
-            Self::Boolean => "true or false".into(),
+            Self::Boolean | Self::Flag => "true or false".into(),
             Self::Integer => "a whole number".into(),
             Self::Count => "a whole number from 0".into(),
             Self::Number => "a number".into(),
@@ -160,4 +164,16 @@ fn is_coordinates(text: &str) -> bool {
         Type::Length.allows(part) && part.trim() == part
     });
     all && (matches!(count, 3 | 4) || (count >= 6 && count % 2 == 0))
+}
+
+/// Whether a browser would run an address, or show it as a page of its own. Browsers skip white space
+/// and control characters in the name of a scheme.
+fn is_script(address: &str) -> bool {
+    let skipped = |c: &char| c.is_ascii_whitespace() || c.is_ascii_control();
+    let start: String =
+        address.chars().filter(|c| !skipped(c)).take(20).collect::<String>().to_ascii_lowercase();
+    let shown = ["data:image/", "data:audio/", "data:video/", "data:font/"];
+    start.starts_with("javascript:")
+        || start.starts_with("vbscript:")
+        || start.starts_with("data:") && !shown.iter().any(|prefix| start.starts_with(prefix))
 }

@@ -114,7 +114,7 @@ pub(super) fn reference(name: &str) -> Option<char> {
 }
 
 /// A name of XML, near enough: what begins with a letter and holds letters, digits and `.-_:`.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | ':'))
         && characters.all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '-' | '.' | '·'))

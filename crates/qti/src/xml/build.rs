@@ -30,6 +30,7 @@ pub(super) fn build(source: &str) -> Result<Document<'_>, Fault> {
             nodes: Vec::with_capacity(source.len() / 32 + 4),
             attributes: Vec::with_capacity(source.len() / 40 + 4),
             lines: source.match_indices('\n').map(|(at, _)| place_of(at + 1)).collect(),
+            losses: Vec::new(),
         },
         open: Vec::new(),
         last: NONE,
@@ -314,7 +315,7 @@ fn place_of(offset: usize) -> u32 {
 }
 
 /// XML 1.0, production 2, the other way round.
-fn illegal(character: char) -> bool {
+pub(crate) fn illegal(character: char) -> bool {
     matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 

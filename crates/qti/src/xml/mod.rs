@@ -3,16 +3,23 @@
 
 mod attributes;
 mod build;
+mod fragment;
 mod write;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub(crate) use write::{Written, escape, write};
+pub(crate) use attributes::is_name;
+pub(crate) use build::illegal as is_illegal;
+pub(crate) use fragment::Fragment;
+pub(crate) use write::{Written, escape, write, write_child};
 
 use crate::fault::{Fault, Place};
 use crate::schema::{self, ElementId};
+
+/// The namespace that QTI 2.2 gives the elements of HTML 5.
+pub(crate) const QTI2_HTML: &str = "http://www.imsglobal.org/xsd/imsqtiv2p2_html5_v1p0";
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -43,7 +50,7 @@ impl Space {
     pub(crate) fn of(uri: &str) -> Self {
         match uri {
             "http://www.imsglobal.org/xsd/imsqtiasi_v3p0" => Self::Qti3,
-            "http://www.imsglobal.org/xsd/imsqti_v2p2" => Self::Qti2(Minor::Two),
+            "http://www.imsglobal.org/xsd/imsqti_v2p2" | QTI2_HTML => Self::Qti2(Minor::Two),
             "http://www.imsglobal.org/xsd/imsqti_v2p1" => Self::Qti2(Minor::One),
             "http://www.w3.org/1998/Math/MathML" => Self::MathMl,
             "http://www.w3.org/2010/10/synthesis" | "http://www.w3.org/2001/10/synthesis" => {
@@ -62,6 +69,8 @@ pub(crate) struct Document<'x> {
     attributes: Vec<Attribute<'x>>,
     /// Where each line but the first begins.
     lines: Vec<u32>,
+    /// What an older document lost when it became one of QTI 3: warnings.
+    losses: Vec<Fault>,
 }
 
 struct Node<'x> {
@@ -114,6 +123,10 @@ impl<'x> Document<'x> {
     /// The text that places count in: as it was given, without a byte order mark.
     pub(crate) fn source(&self) -> &'x str {
         self.source
+    }
+
+    pub(crate) fn losses(&self) -> &[Fault] {
+        &self.losses
     }
 
     pub(crate) fn root(&self) -> Element<'_> {
@@ -313,6 +326,29 @@ impl<'x> Document<'x> {
 
     pub(crate) fn element(&self, index: u32) -> Option<Element<'_>> {
         (!self.nodes[index as usize].qname.is_empty()).then_some(Element { document: self, index })
+    }
+
+    /// Notes what the document loses.
+    pub(crate) fn lose(&mut self, losses: Vec<Fault>) {
+        self.losses = losses;
+    }
+
+    /// Takes an element out.
+    pub(crate) fn remove(&mut self, index: u32) {
+        let Node { parent, next, .. } = self.nodes[index as usize];
+        let Some(above) = self.nodes.get_mut(parent as usize) else { return };
+        if above.first == index {
+            above.first = next;
+            return;
+        }
+        let mut before = above.first;
+        while let Some(node) = self.nodes.get_mut(before as usize) {
+            if node.next == index {
+                node.next = next;
+                return;
+            }
+            before = node.next;
+        }
     }
 
     /// Gives an element another name in the vocabulary of QTI 3.

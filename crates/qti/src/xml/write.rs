@@ -20,11 +20,16 @@ pub(crate) fn write(
     choose: &mut dyn FnMut(Element<'_>) -> Written,
 ) -> String {
     let mut out = String::with_capacity(1024);
-    put(element, choose, &mut out);
+    write_child(element, choose, &mut out);
     out
 }
 
-fn put(element: Element<'_>, choose: &mut dyn FnMut(Element<'_>) -> Written, out: &mut String) {
+/// Appends an element, as [`write`] writes it.
+pub(crate) fn write_child(
+    element: Element<'_>,
+    choose: &mut dyn FnMut(Element<'_>) -> Written,
+    out: &mut String,
+) {
     let attributes = match choose(element) {
         Written::Nothing => return,
         Written::Instead(text) => return out.push_str(&text),
@@ -49,7 +54,7 @@ fn put(element: Element<'_>, choose: &mut dyn FnMut(Element<'_>) -> Written, out
     for child in element.children() {
         match child {
             Child::Text(text, _) => escape(text, false, out),
-            Child::Element(inner) => put(inner, choose, out),
+            Child::Element(inner) => write_child(inner, choose, out),
         }
     }
     if out.len() == before + 1 {

@@ -101,6 +101,50 @@ const OLD: &str = r#"<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_
 </assessmentItem>"#;
 
 #[test]
+fn what_an_older_item_can_do_without_is_left_out_and_told() {
+    let xml = "<assessmentItem xmlns='http://www.imsglobal.org/xsd/imsqti_v2p2' \
+         xmlns:h='http://www.imsglobal.org/xsd/imsqtiv2p2_html5_v1p0' \
+         xmlns:apip='http://www.imsglobal.org/xsd/apip/apipv1p0/imsapip_qtiv1p0' \
+         identifier='i' title='t' adaptive='false' timeDependent='false'>\
+         <responseDeclaration identifier='R' cardinality='multiple' baseType='directedPair'/>\
+         <itemBody>\n<h:article><p style='color:red' title='tip'>text</p></h:article>\
+         <gapMatchInteraction responseIdentifier='R' shuffle='true'>\
+         <gapText identifier='A' matchMax='1' fixed='true'>a</gapText>\
+         <blockquote><p><gap identifier='G' fixed='true'/></p></blockquote></gapMatchInteraction></itemBody>\
+         <apip:apipAccessibility><apip:companionMaterialsInfo/></apip:apipAccessibility>\
+         </assessmentItem>";
+    let reading = read(xml).unwrap();
+    assert!(!reading.faults.refuse(), "{}", reading.faults);
+    let told = reading.faults.to_string();
+    for word in ["'style'", "'title'", "'fixed'", "HTML in QTI 2.2", "apipAccessibility"] {
+        assert!(told.contains(word), "{word} in {told}");
+    }
+    assert!(reading.faults.0.iter().all(|fault| fault.severity == lyceum_qti::Severity::Warning));
+    let style = reading.faults.0.iter().find(|fault| fault.message.contains("'style'")).unwrap();
+    assert_eq!(style.place.line, 2, "{style}");
+    let three = upgraded(xml).unwrap();
+    for gone in ["apip:apip", "style=", "fixed=", "title='tip'", "<h:"] {
+        assert!(!three.contains(gone), "{gone} in {three}");
+    }
+    assert!(three.contains("<article>") && read(&three).unwrap().faults.0.is_empty(), "{three}");
+    // What a reader would miss is still refused.
+    let lost = xml.replace("style='color:red'", "onclick='x()'");
+    assert!(read(&lost).unwrap().faults.refuse());
+}
+
+#[test]
+fn references_are_given_other_addresses_and_nothing_else() {
+    let xml = "\u{feff}<?xml version='1.0'?><!-- x -->\n<qti-assessment-test \
+               xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='t' title='t'>\
+               <qti-assessment-item-ref identifier='a' href = \"items/i1/qti.xml\" />\
+               <qti-assessment-item-ref href='b.xml' identifier='b'/></qti-assessment-test>";
+    let told =
+        lyceum_qti::relinked(xml, |link| (&*link.identifier == "a").then(|| "i\"1".to_owned()));
+    let expected = xml.replace("href = \"items/i1/qti.xml\"", "href=\"i&quot;1\"");
+    assert_eq!(told.unwrap(), expected);
+}
+
+#[test]
 fn older_versions_become_three() {
     let item = read_item(OLD).unwrap();
     assert_eq!(item.version, Version::V2p1);

@@ -24,6 +24,99 @@ fn first(xml: &str) -> String {
 }
 
 #[test]
+fn attributes_of_html_that_are_on_may_repeat_their_name() {
+    for value in ["controls", "CONTROLS", "", "true", "0"] {
+        let xml = item_xml(&format!(
+            "<qti-item-body><p><video src='a.mp4'/></p><div><video src='a.mp4' controls='{value}' \
+             loop='loop' muted='muted' autoplay='autoplay'><track src='b.vtt' default='default'/></video>\
+             <details open='open'><summary>s</summary></details></div></qti-item-body>"
+        ))
+        .replace("<p><video src='a.mp4'/></p>", "");
+        read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
+    }
+    let told = first(&item_xml(
+        "<qti-item-body><div><video src='a.mp4' controls='muted'/></div></qti-item-body>",
+    ));
+    assert!(told.contains("'muted' is no value of 'controls'"), "{told}");
+}
+
+#[test]
+fn addresses_that_run_scripts_are_refused() {
+    for address in ["javascript:x()", " JavaScript:x()", "vbscript:x", "data:text/html,x"] {
+        let told = first(&item_xml(&format!(
+            "<qti-item-body><p><a href='{address}'>a</a></p></qti-item-body>"
+        )));
+        assert!(told.contains("is no value of 'href'"), "{address}: {told}");
+    }
+    for address in
+        ["https://a.example/", "a.html#b", "data:image/png;base64,AA", "mailto:a@b.example"]
+    {
+        let xml =
+            item_xml(&format!("<qti-item-body><p><a href='{address}'>a</a></p></qti-item-body>"));
+        read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
+    }
+}
+
+#[test]
+fn a_key_that_no_choice_is_called_is_refused() {
+    let with = |key: &str, interaction: &str| {
+        first(&item_xml(&format!(
+            "<qti-response-declaration identifier='R' cardinality='multiple' base-type='identifier'>\n\
+             <qti-correct-response><qti-value>{key}</qti-value></qti-correct-response>\
+             </qti-response-declaration><qti-item-body>{interaction}</qti-item-body>"
+        )))
+    };
+    let choice = |names: &[&str]| {
+        let all: String =
+            names.iter().map(|n| format!("<qti-simple-choice identifier='{n}'/>")).collect();
+        format!(
+            "<qti-choice-interaction response-identifier='R' max-choices='0'>{all}</qti-choice-interaction>"
+        )
+    };
+    let told = with("Choice", &choice(&["Choise", "other"]));
+    assert!(told.contains("the correct response of 'R' names 'Choice'"), "{told}");
+    assert!(told.contains("did you mean 'Choise'?"), "{told}");
+    assert_eq!(with("other", &choice(&["Choise", "other"])), "accepted");
+    // Two interactions may fill one response.
+    let two = choice(&["A"]) + &choice(&["B"]);
+    assert_eq!(with("B", &two), "accepted");
+    assert!(with("C", &two).contains("names 'C'"));
+}
+
+#[test]
+fn a_template_that_nobody_knows_is_refused() {
+    let with = |processing: &str| first(&item_xml(processing));
+    let told = with("<qti-response-processing template='https://a.example/match_corect'/>");
+    assert!(told.contains("'https://a.example/match_corect' is none of the standard's"), "{told}");
+    assert!(told.contains("match_correct"), "{told}");
+    assert_eq!(
+        with(
+            "<qti-response-processing template='https://a.example/own'><qti-exit-response/></qti-response-processing>"
+        ),
+        "accepted"
+    );
+}
+
+#[test]
+fn blanks_around_the_text_of_a_key_are_told() {
+    let warned = |base_type: &str, key: &str| {
+        let xml = item_xml(&format!(
+            "<qti-response-declaration identifier='R' cardinality='single' base-type='{base_type}'>\
+             <qti-correct-response><qti-value>{key}</qti-value></qti-correct-response>\
+             <qti-mapping><qti-map-entry map-key='{key}' mapped-value='1'/></qti-mapping>\
+             </qti-response-declaration>"
+        ));
+        let faults = read(&xml).unwrap().faults;
+        assert!(!faults.refuse(), "{faults}");
+        faults.0.iter().filter(|fault| fault.message.contains("white space around")).count()
+    };
+    assert_eq!(warned("string", " Paris"), 2);
+    assert_eq!(warned("string", "Paris"), 0);
+    assert_eq!(warned("string", "New York"), 0);
+    assert_eq!(warned("identifier", " A "), 0);
+}
+
+#[test]
 fn faults_tell_place_and_mend() {
     // The document, where, a part of the message, a part of the mend.
     let cases = [

@@ -2,8 +2,8 @@
 
 use lyceum_core::random::Stream;
 use lyceum_qti::{
-    Attempt, Content, Responses, View, candidate_view, check, explain, json, read, score, summary,
-    upgraded, variant,
+    Attempt, Content, Responses, View, arranged, candidate_view, check, explain, json,
+    needs_manual_scoring, read, relinked, score, summary, upgraded, variant,
 };
 
 use lyceum_qti::value::BaseType;
@@ -13,6 +13,8 @@ use crate::kit::{item, item_xml};
 use crate::short::expression;
 
 const OLD: &[u8] = br#"<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_v2p2" identifier="o" title="t"><responseDeclaration identifier="RESPONSE" cardinality="multiple" baseType="pair"><correctResponse><value>A B</value></correctResponse><mapping defaultValue="1"><mapEntry mapKey="A B" mappedValue="2"/></mapping></responseDeclaration><itemBody><associateInteraction responseIdentifier="RESPONSE" shuffle="true" maxAssociations="2"><prompt>x</prompt><simpleAssociableChoice identifier="A" matchMax="1">a</simpleAssociableChoice></associateInteraction></itemBody><responseProcessing template="http://x/match_correct"/></assessmentItem>"#;
+
+const TEST: &[u8] = br#"<qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="t" title="t"><qti-test-part identifier="p" navigation-mode="linear" submission-mode="individual"><qti-assessment-section identifier="s" title="s" visible="true"><qti-item-session-control validate-responses="true"/><qti-selection select="2" with-replacement="true"/><qti-ordering shuffle="true"/><qti-assessment-item-ref identifier="a" href="a/qti.xml" required="true"/><qti-assessment-section identifier="i" title="i" visible="false" keep-together="false"><qti-assessment-item-ref identifier="b" href="b" fixed="true"/></qti-assessment-section></qti-assessment-section></qti-test-part></qti-assessment-test>"#;
 
 #[test]
 fn random_documents_do_no_harm() {
@@ -46,13 +48,22 @@ fn random_documents_do_no_harm() {
          <qti-response-processing>{rules}</qti-response-processing>",
         expression("random-integer[max=9]"),
     ));
-    lyceum_testkit::fuzz::run("qti", &[new.as_bytes(), OLD], |bytes| {
+    lyceum_testkit::fuzz::run("qti", &[new.as_bytes(), OLD, TEST], |bytes| {
         let xml = String::from_utf8_lossy(bytes);
         let Ok(reading) = read(&xml) else { return };
         let again = upgraded(&xml).unwrap();
         assert_eq!(again, upgraded(&again).unwrap(), "{xml}");
         assert_eq!(summary(&xml).unwrap().kind, reading.content.kind());
         let _ = (json::test_json(&xml), json::stimulus_json(&xml));
+        let linked = relinked(&xml, |_| Some("<\"&'>".to_owned())).unwrap();
+        let links = summary(&linked).unwrap().links;
+        let addresses = links.iter().filter(|link| !link.href.is_empty());
+        assert!(addresses.clone().all(|link| &*link.href == "<\"&'>"), "{xml}");
+        if let Content::Test(test) = &reading.content {
+            let items = test.item_refs().len();
+            assert!(arranged(test, 3).iter().all(|place| *place < items));
+            assert_eq!(test.validates().len(), items);
+        }
         let Content::Item(item) = reading.content else { return };
         let mut random = Stream::seeded(1);
         let variant = variant(&item, &mut random);
@@ -64,6 +75,7 @@ fn random_documents_do_no_harm() {
         let (outcomes, trace) = explain(&item, &responses, attempt, &mut random);
         assert!(trace.to_string().len() < 1_000_000);
         check(&item, &responses);
+        needs_manual_scoring(&item, &responses);
         let view = View { outcomes: Some(&outcomes), variant: Some(&variant), seed: 7 };
         let shown = candidate_view(&xml, view).unwrap();
         assert!(!shown.contains("<qti-correct-response"), "{shown}");
@@ -162,6 +174,41 @@ fn random_json_forms_do_no_harm() {
     let corpus: Vec<&[u8]> = corpus.iter().map(String::as_bytes).collect();
     lyceum_testkit::fuzz::run("qti json", &corpus, |bytes| {
         let _ = serde_json::from_slice(bytes).map(|json| tried(&json));
+    });
+}
+
+#[test]
+fn random_html_does_no_harm() {
+    let corpus: [&[u8]; 5] = [
+        b"<p>one<p>two<br>&nbsp;<b><i>x</b>y</i><table><tr><td>1<td>2</table>",
+        b"<ul><li>a<li>b</ul><video src=a.mp4 controls><track src=b default></video>",
+        b"<math><mi>x</mi><annotation-xml encoding='text/html'><p>y</annotation-xml></math>",
+        b"<table><b><tr><td><a href='?a=1&b'>x</table><svg><desc><p>z</svg><!-- c --><![CDATA[d]]>",
+        b"<qti-gap identifier='g'/><template><p>t</template><select><option>o<script>s</script>",
+    ];
+    lyceum_testkit::fuzz::run("qti html", &corpus, |bytes| {
+        let html = String::from_utf8_lossy(bytes);
+        let form = value!({"identifier": "s", "title": "t", "content": html});
+        match json::stimulus_xml(form.as_object().unwrap()) {
+            // What is taken is well-formed and runs nothing.
+            Ok(xml) => {
+                let faults = match read(&xml) {
+                    Ok(reading) => reading.faults.0,
+                    Err(fault) => vec![fault],
+                };
+                // Ids are looked for in the whole document.
+                let faults: Vec<_> =
+                    faults.iter().filter(|f| !f.message.contains("with the id")).collect();
+                assert!(faults.is_empty(), "{html}\n{xml}\n{faults:?}");
+                assert!(!xml.contains("<script"), "{html}\n{xml}");
+            }
+            Err(problem) => {
+                let lines = html.matches('\n').count() as u64 + 1;
+                let places = problem.places.iter().map(|(line, _)| u64::from(*line));
+                assert!(places.clone().count() > 0, "{html}: {problem}");
+                assert!(places.clone().all(|line| line <= lines), "{html}: {problem}");
+            }
+        }
     });
 }
 

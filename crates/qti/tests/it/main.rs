@@ -21,6 +21,7 @@ mod expressions;
 mod faults;
 mod features;
 mod fuzz;
+mod html;
 mod json;
 mod kit;
 mod manual;

@@ -3,7 +3,7 @@
 use lyceum_core::random::Stream;
 use lyceum_qti::model::Item;
 use lyceum_qti::value::Value;
-use lyceum_qti::{Attempt, Responses, explain, read, score, variant};
+use lyceum_qti::{Attempt, Responses, explain, score, variant};
 use serde_json::{Value as Json, json};
 
 use crate::kit::{item, item_xml, scored};
@@ -138,14 +138,6 @@ fn templates_score_by_the_last_segment_of_their_address() {
     ));
     assert_eq!(scored(&point, &json!({"RESPONSE": "5 6"})).score(), Some(2.0));
     assert_eq!(scored(&point, &json!({"RESPONSE": "9 9"})).score(), Some(0.0));
-}
-
-#[test]
-fn a_template_of_nobody_is_a_warning_and_scores_nothing() {
-    let xml = item_xml("<qti-response-processing template=\"https://a.example/mine.xml\"/>");
-    let reading = read(&xml).unwrap();
-    assert!(!reading.faults.refuse());
-    assert!(reading.faults.0[0].message.contains("none of the standard's"));
 }
 
 #[test]

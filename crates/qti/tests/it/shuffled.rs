@@ -302,6 +302,25 @@ fn an_invisible_section_is_mixed_with_its_siblings_where_it_says_so() {
 }
 
 #[test]
+fn the_innermost_control_says_whether_answers_are_validated() {
+    let control =
+        |value: &str| format!("<qti-item-session-control validate-responses=\"{value}\"/>");
+    let item = |name: &str, inner: &str| {
+        format!(
+            "<qti-assessment-item-ref identifier=\"{name}\" href=\"{name}\">{inner}</qti-assessment-item-ref>"
+        )
+    };
+    let inner = control("false") + &item("C", "") + &item("D", &control("true"));
+    let strict = control("true")
+        + &item("A", "")
+        + &item("B", "<qti-item-session-control max-attempts=\"1\"/>")
+        + &section("i", "visible=\"true\"", &inner);
+    let sections = section("s", "visible=\"true\"", &strict)
+        + &section("t", "visible=\"true\"", &refs(&["E"]));
+    assert_eq!(test(&sections).validates(), [true, true, false, true, false]);
+}
+
+#[test]
 fn sections_that_multiply_are_bounded() {
     let many = "<qti-selection select=\"4000000000\" with-replacement=\"true\"/>";
     let sections = (0..6).fold(refs(&["A"]), |inner, depth| {

@@ -1,0 +1,67 @@
+//! Markup that stands in a member of JSON: well-formed XML, or HTML as browsers take it.
+
+use crate::fault::{Fault, Place, Severity};
+use crate::html;
+use crate::schema;
+use crate::validate::{Found, inside};
+use crate::xml::{Child, Document, Written, write_child};
+
+const OPEN: &str = "<x xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">";
+const CLOSE: &str = "</x>";
+
+/// Markup as XML that may stand inside the element `container`, itself inside `parent`. Well-formed
+/// XML that QTI allows stays as it is. Anything else is read as HTML and written as XML. Errors: what
+/// QTI does not allow there and what would be lost, with line and column in the markup.
+pub(crate) fn xhtml(
+    markup: &str,
+    container: &str,
+    parent: Option<&str>,
+) -> Result<String, Vec<Fault>> {
+    let wrapped = [OPEN, markup, CLOSE].concat();
+    // A tag that closes the wrapper would let markup break out of it.
+    let as_xml = Document::parse(&wrapped)
+        .ok()
+        .filter(|document| document.root().range().end == wrapped.len());
+    let faults_of_xml = match as_xml {
+        None => None,
+        Some(mut document) => {
+            document.rename(0, container.to_owned().into());
+            let faults: Vec<Fault> = faults(&document, parent).into_iter().map(unwrapped).collect();
+            if faults.is_empty() {
+                return Ok(markup.to_owned());
+            }
+            Some(faults)
+        }
+    };
+    let document = match html::parse(markup, container) {
+        Ok(document) => document,
+        Err(fault) => return Err(faults_of_xml.unwrap_or_else(|| vec![fault])),
+    };
+    let faults = faults(&document, parent);
+    if !faults.is_empty() {
+        return Err(faults_of_xml.unwrap_or(faults));
+    }
+    let mut xml = String::with_capacity(markup.len() + 64);
+    for child in document.root().children() {
+        match child {
+            Child::Text(text, _) => crate::xml::escape(text, false, &mut xml),
+            Child::Element(element) => write_child(element, &mut |_| Written::Whole, &mut xml),
+        }
+    }
+    Ok(xml)
+}
+
+/// What keeps the inside of a document's root from standing there.
+fn faults(document: &Document<'_>, parent: Option<&str>) -> Vec<Fault> {
+    let mut found = Found::default();
+    inside(document.root(), parent.and_then(schema::id), &mut found);
+    found.0.retain(|fault| fault.severity == Severity::Error);
+    found.0
+}
+
+/// A fault of the wrapped markup with its place in the markup itself.
+fn unwrapped(fault: Fault) -> Fault {
+    let Place { line, column } = fault.place;
+    let shift = if line == 1 { u32::try_from(OPEN.len()).unwrap_or_default() } else { 0 };
+    Fault { place: Place { line, column: column.saturating_sub(shift).max(1) }, ..fault }
+}
