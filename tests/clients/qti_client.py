@@ -97,7 +97,8 @@ async def items(check, qti):
         "responseDeclarations": [{"identifier": "RESPONSE", "cardinality": "single", "baseType": "string",
                                   "correctResponse": {"value": ["four"]}}]})
     check.equal("metadata alone make an item", (await client.get("entry")).type, entry.type)
-    await check.refuses("a taken identifier is refused", 409, client.create(body))
+    check.equal("the same may be sent again", await client.create(body), made)
+    await check.refuses("a taken identifier is refused", 409, client.create({**body, "title": "Another"}))
     bad = await check.refuses("bad XML is refused", 400, client.create_from_xml({"format": "xml", "xml": "<a>\n<b></a>"}))
     check.that("with its line", bad is not None and "line 2" in str(bad), str(bad))
     await check.raises("an unknown item is not found", NotFoundError, client.get("nobody"))

@@ -153,13 +153,21 @@ pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option
     Ok(references.iter().map(of).collect())
 }
 
-/// Stores a new bank. Errors: `Invalid` for tests that are not there, `Conflict` where the
-/// identifier is taken.
+/// Stores a new bank. One that is stored already, exactly as it is sent, is answered as it is. Errors:
+/// `Invalid` for tests that are not there, `Conflict` where another bank has the identifier.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Bank> {
     known(tx, &wish.tests)?;
-    if repository::get(tx, &wish.identifier)?.is_some() {
-        let message =
-            format!("there is an assessment bank '{}'; choose another identifier", wish.identifier);
+    if let Some(before) = repository::get(tx, &wish.identifier)? {
+        let same = (&before.title, &before.tests, &before.metadata)
+            == (&wish.title, &wish.tests, &wish.metadata);
+        if same {
+            return Ok(before);
+        }
+        let message = format!(
+            "There is another assessment bank with the identifier '{}'. Replace it with PUT, or choose \
+             another identifier.",
+            wish.identifier
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let bank = stored(wish, 1, now.to_string(), now);

@@ -41,6 +41,18 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
+/// The formats in which a document is sent. Errors: `Invalid` for any other.
+pub(crate) fn format(body: &Object) -> Result<()> {
+    match body.get("format") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::String(format)) if format == "xml" || format == "json" => Ok(()),
+        Some(other) => {
+            let message = format!("format must be one of xml, json (got {other})");
+            Err(Problem::invalid("format", message))
+        }
+    }
+}
+
 /// A text that must be there and not empty. Errors: `Invalid`, naming the member.
 pub fn text<'o>(object: &'o Object, name: &str) -> Result<&'o str> {
     match object.get(name) {

@@ -4,7 +4,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_qti::retitled;
 use serde_json::Value;
 
-use crate::body::Object;
+use crate::body::{Object, format};
 use crate::draft::{metadata, says_content};
 use crate::{Draft, Kind, Metadata, Stored};
 
@@ -31,6 +31,7 @@ impl Change {
     /// metadata alone leaves the question as it is. Errors: as [`Draft::read`]; `Invalid` where the
     /// body names another identifier than the address.
     pub fn read(kind: Kind, identifier: &str, mut body: Object) -> Result<Self> {
+        format(&body)?;
         let given = body.entry("identifier").or_insert_with(|| identifier.into());
         if given.is_null() {
             *given = identifier.into();

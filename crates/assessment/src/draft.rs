@@ -5,7 +5,7 @@ use lyceum_qti::json;
 use serde_json::Value;
 
 use crate::Kind;
-use crate::body::{Object, text};
+use crate::body::{Object, format, text};
 
 /// What a write does to the metadata of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,7 @@ impl Draft {
     /// Errors: `Malformed` with line and column for XML that is refused, `Invalid` for members that
     /// are missing.
     pub fn read(kind: Kind, body: &Object) -> Result<Self> {
+        format(body)?;
         let metadata = metadata(body)?;
         let draft = match xml(kind, body)? {
             Some(xml) => Self::of(kind, xml.to_owned(), &Object::new())?,

@@ -8,7 +8,7 @@ use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use crate::body::Object;
+use crate::body::{Object, format};
 use crate::draft::metadata;
 use crate::repository;
 use crate::{Change, Draft, Kind, Reference, Stored};
@@ -52,6 +52,9 @@ impl Edited {
 /// Changes a test that was read. Errors: nothing at the path, a taken identifier, something that is
 /// in use, what the test would not be valid with.
 pub fn edited(stored: &Stored, path: &[&str], edit: &Edit) -> Result<Edited> {
+    if let Edit::Replace(json) = edit {
+        format(json)?;
+    }
     let mut sent: Object = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
     let done = match edit {
         Edit::Add(json) => edit::add(&stored.xml, path, json)?,

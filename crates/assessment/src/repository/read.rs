@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::Result;
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Row, Tx};
 use serde::Serialize;
 
@@ -36,9 +36,29 @@ pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<Stor
     tx.query_one(&sql, &[kind.name().into(), identifier.into()], stored)
 }
 
-/// A document. Errors: `NotFound`.
+/// A document. Errors: `NotFound`, which tells a deleted one from one that never was.
 pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Stored> {
-    find(tx, kind, identifier)?.ok_or_else(|| kind.missing(identifier))
+    match find(tx, kind, identifier)? {
+        Some(stored) => Ok(stored),
+        None => Err(missing(tx, kind, identifier)?),
+    }
+}
+
+/// What is told where there is no document of that identifier.
+pub(crate) fn missing(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Problem> {
+    let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
+    let params = [kind.name().into(), identifier.into()];
+    let last = tx.query_one(sql, &params, |row| row.opt_int(0))?.flatten();
+    Ok(match last {
+        None => kind.missing(identifier),
+        Some(version) => Problem::new(
+            ProblemKind::NotFound,
+            format!(
+                "The {kind} '{identifier}' was deleted; its last version {version} is kept. Send it again \
+                 with POST to restore it."
+            ),
+        ),
+    })
 }
 
 /// Hands each of the documents that are there to `each`, in no particular order.
@@ -144,7 +164,7 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
         if let Entry::Vacant(missing) = texts.entry((name.clone(), *number)) {
             let stored = version(tx, Kind::Item, name, *number)?;
             let json: serde_json::Value =
-                serde_json::from_str(&stored.json).map_err(lyceum_core::Problem::internal)?;
+                serde_json::from_str(&stored.json).map_err(Problem::internal)?;
             let kind = json["type"].as_str().unwrap_or_default().to_owned();
             missing.insert(Text { kind, xml: stored.xml });
         }
@@ -189,7 +209,7 @@ pub(crate) fn parsed<T>(
     let params = [Kind::Item.name().into(), identifier.into()];
     let sql = "SELECT version FROM qti_document WHERE kind = $1 AND identifier = $2";
     let version = tx.query_one(sql, &params, |row| row.int(0))?;
-    let version = version.ok_or_else(|| Kind::Item.missing(identifier))?;
+    let Some(version) = version else { return Err(missing(tx, Kind::Item, identifier)?) };
     if let Some(known) = known(version) {
         return Ok(known);
     }
@@ -267,5 +287,5 @@ pub fn version(tx: &mut Tx<'_>, kind: Kind, identifier: &str, version: i64) -> R
         }
     }
     let message = format!("there is no version {version} of the {kind} '{identifier}'");
-    Err(lyceum_core::Problem::new(lyceum_core::ProblemKind::NotFound, message))
+    Err(Problem::new(ProblemKind::NotFound, message))
 }

@@ -4,12 +4,13 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
-use super::read::find;
+use super::read::{find, found};
 use super::references::{known, refer, referrers, resolved};
 use crate::{Change, Draft, Kind, Metadata, Stored};
 
-/// Stores a new document. Its versions go on from those that were deleted under its identifier.
-/// Errors: `Conflict` where the identifier is taken.
+/// Stores a new document. Its versions go on from those that were deleted under its identifier. One
+/// that is stored already, exactly as it is sent, is answered as it is, so that a request may be sent
+/// again. Errors: `Conflict` where another document has the identifier.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> {
     let (kind, identifier) = (draft.kind, draft.identifier.as_str());
     let targets = targets(tx, draft)?;
@@ -49,7 +50,13 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> 
             (&stored.xml).into(),
         ],
     )?;
-    let Some(seq) = seq else { return Err(taken(kind, identifier)) };
+    let Some(seq) = seq else {
+        let before = find(tx, kind, identifier)?.ok_or_else(|| kind.missing(identifier))?;
+        return match says_same(&before, &stored) {
+            true => Ok(before),
+            false => Err(taken(kind, identifier)),
+        };
+    };
     tx.tally(kind.collection(), seq, 1);
     refer(tx, kind.name(), identifier, &targets)?;
     Ok(stored)
@@ -76,8 +83,7 @@ pub fn replace(
         updated_at: now.to_string(),
         ..before.clone()
     };
-    let (new, old) = (&stored, &before);
-    if (&new.xml, &new.json, &new.metadata) == (&old.xml, &old.json, &old.metadata) {
+    if says_same(&before, &stored) {
         return Ok(before);
     }
     let targets = targets(tx, &draft)?;
@@ -104,28 +110,36 @@ pub fn replace(
     Ok(stored)
 }
 
-/// What a document refers to. The items of a test must be there: a learner would meet nothing in the
-/// place of one that is missing. Errors: `Invalid`, naming those that are not.
+/// Whether two versions hold the same.
+fn says_same(one: &Stored, other: &Stored) -> bool {
+    (&one.xml, &one.json, &one.metadata) == (&other.xml, &other.json, &other.metadata)
+}
+
+/// What a document refers to, all of which must be there: a learner would meet nothing in the place
+/// of an item or a stimulus that is missing. Errors: `Invalid`, naming those that are not.
 fn targets(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(Kind, String)>> {
     let targets = resolved(tx, &draft.references)?;
-    if draft.kind == Kind::Test {
-        let names: Vec<&str> = targets.iter().map(|(_, item)| item.as_str()).collect();
-        let there = known(tx, Kind::Item, &names)?;
-        let missing = draft.references.iter().zip(names).filter(|(_, item)| !there.contains(*item));
-        let faults: Vec<Detail> = missing
-            .map(|(reference, item)| Detail {
-                path: format!("qti-assessment-item-ref '{}'", reference.identifier),
-                message: format!(
-                    "there is no item '{item}' (href '{}'); create it first",
-                    reference.href
-                ),
-            })
-            .collect();
-        if !faults.is_empty() {
-            return Err(Problem::invalid_all(faults));
+    let mut faults = Vec::new();
+    for kind in Kind::ALL {
+        let of_kind = || draft.references.iter().zip(&targets).filter(|(_, (own, _))| *own == kind);
+        let names: Vec<&str> = of_kind().map(|(_, (_, name))| name.as_str()).collect();
+        if names.is_empty() {
+            continue;
         }
+        let there = known(tx, kind, &names)?;
+        let missing = of_kind().filter(|(_, (_, name))| !there.contains(name));
+        faults.extend(missing.map(|(reference, (_, name))| Detail {
+            path: format!("qti-assessment-{kind}-ref '{}'", reference.identifier),
+            message: format!(
+                "there is no {kind} '{name}' (href '{}'); create it first",
+                reference.href
+            ),
+        }));
     }
-    Ok(targets)
+    match faults.is_empty() {
+        true => Ok(targets),
+        false => Err(Problem::invalid_all(faults)),
+    }
 }
 
 /// Deletes a document; its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`
@@ -148,7 +162,7 @@ pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i6
 
 /// The document, in the version that the caller expects.
 fn expect(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<Stored> {
-    let stored = find(tx, kind, identifier)?.ok_or_else(|| kind.missing(identifier))?;
+    let stored = found(tx, kind, identifier)?;
     match expected.filter(|expected| *expected != stored.version) {
         None => Ok(stored),
         Some(expected) => Err(Problem::new(
@@ -184,7 +198,8 @@ fn taken(kind: Kind, identifier: &str) -> Problem {
     Problem::new(
         ProblemKind::Conflict,
         format!(
-            "there is a {kind} '{identifier}' already; PUT replaces it, or choose another identifier"
+            "There is another {kind} with the identifier '{identifier}'. Replace it with PUT, or choose \
+             another identifier."
         ),
     )
 }

@@ -1,8 +1,14 @@
 //! Stored documents, on both stores.
-#![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
+#![allow(
+    clippy::format_collect,
+    clippy::unwrap_used,
+    reason = "helpers of tests unwrap as tests do, and read best with values"
+)]
 
+use lyceum_assessment::banks::{self, Wish};
 use lyceum_assessment::{
-    Change, Draft, Kind, MIGRATIONS, Object, Parameters, Query, parse, repository,
+    Change, Draft, Kind, MIGRATIONS, Metadata, Object, Parameters, Query, parse, repository,
+    structure,
 };
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, limits};
@@ -81,6 +87,216 @@ fn a_title_is_changed_where_it_stands_and_nowhere_else() {
             .xml
             .replace("title = 'It&apos;s \"one\"'", "title=\"Two &lt;&amp;&gt; &quot;2&quot;\"");
         assert_eq!(changed.xml, wanted);
+    });
+}
+
+fn item(identifier: &str, stimulus: &str) -> Draft {
+    let xml = format!(
+        "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' \
+         identifier='{identifier}' title='t' time-dependent='false'>\
+         <qti-assessment-stimulus-ref identifier='story' href='stimuli/{stimulus}.xml'/>\
+         <qti-item-body><p>x</p></qti-item-body></qti-assessment-item>"
+    );
+    Draft::of(Kind::Item, xml, &Object::new()).unwrap()
+}
+
+#[test]
+fn an_item_whose_stimulus_is_missing_is_refused() {
+    both(|db| {
+        let create = |draft: &Draft| db.write_blocking(|tx| repository::create(tx, now(), draft));
+        let refused = create(&item("i", "s")).unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::Invalid);
+        assert_eq!(refused.details[0].path, "qti-assessment-stimulus-ref 'story'");
+        assert!(refused.details[0].message.contains("'s'"), "{refused}");
+        create(&draft("s", "text")).unwrap();
+        create(&item("i", "s")).unwrap();
+        let change = Change::Whole(Box::new(item("i", "other")));
+        let refused = db
+            .write_blocking(|tx| repository::replace(tx, now(), Kind::Item, "i", &change, None))
+            .unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::Invalid);
+    });
+}
+
+#[test]
+fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
+    both(|db| {
+        let create = |draft: &Draft| db.write_blocking(|tx| repository::create(tx, now(), draft));
+        let first = create(&draft("s", "text")).unwrap();
+        assert_eq!(create(&draft("s", "text")).unwrap(), first);
+        let refused = create(&draft("s", "other")).unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::Conflict);
+        assert!(refused.message.contains("Replace it with PUT"), "{refused}");
+        let described =
+            Draft { metadata: Metadata::Set("{\"a\":1}".to_owned()), ..draft("s", "text") };
+        assert_eq!(create(&described).unwrap_err().kind, ProblemKind::Conflict);
+        let versions = db.read_blocking(|tx| repository::versions(tx, &first_page("9"), "s"));
+        assert_eq!(versions.unwrap().total, 1);
+
+        // A deleted one says so, and can be made anew.
+        db.write_blocking(|tx| repository::delete(tx, Kind::Stimulus, "s", None)).unwrap();
+        for gone in [
+            db.read_blocking(|tx| repository::found(tx, Kind::Stimulus, "s")).map(drop),
+            db.write_blocking(|tx| repository::delete(tx, Kind::Stimulus, "s", None)),
+        ] {
+            let gone = gone.unwrap_err();
+            assert_eq!(gone.kind, ProblemKind::NotFound);
+            assert!(
+                gone.message.contains("was deleted") && gone.message.contains("POST"),
+                "{gone}"
+            );
+        }
+        let never = db.read_blocking(|tx| repository::found(tx, Kind::Stimulus, "n")).unwrap_err();
+        assert!(!never.message.contains("deleted"), "{never}");
+        assert_eq!(create(&draft("s", "other")).unwrap().version, 2);
+    });
+}
+
+#[test]
+fn a_bank_may_be_sent_again_and_another_is_a_conflict() {
+    let test = "<qti-assessment-test xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' \
+                identifier='t' title='t'><qti-test-part identifier='p' navigation-mode='linear' \
+                submission-mode='individual'><qti-assessment-section identifier='s' title='s' \
+                visible='true'/></qti-test-part></qti-assessment-test>";
+    both(|db| {
+        let test = Draft::of(Kind::Test, test.to_owned(), &Object::new()).unwrap();
+        db.write_blocking(|tx| repository::create(tx, now(), &test)).unwrap();
+        let create = |body: &[u8]| {
+            let wish = Wish::read(&parse(body).unwrap()).unwrap();
+            db.write_blocking(|tx| banks::create(tx, now(), &wish))
+        };
+        let body = br#"{"identifier": "b", "title": "B", "tests": ["t"]}"#;
+        let first = create(body).unwrap();
+        assert_eq!(create(body).unwrap(), first);
+        let other = create(br#"{"identifier": "b", "title": "Other", "tests": ["t"]}"#);
+        assert_eq!(other.unwrap_err().kind, ProblemKind::Conflict);
+        db.write_blocking(|tx| banks::delete(tx, "b")).unwrap();
+        create(br#"{"identifier": "b", "title": "Other", "tests": ["t"]}"#).unwrap();
+    });
+}
+
+#[test]
+fn a_format_that_nobody_reads_is_refused() {
+    for format in ["\"pdf\"", "\"XML\"", "5"] {
+        let body = format!(
+            "{{\"format\": {format}, \"identifier\": \"s\", \"title\": \"t\", \"content\": \"x\"}}"
+        );
+        let body = parse(body.as_bytes()).unwrap();
+        for refused in [
+            Draft::read(Kind::Stimulus, &body).map(drop),
+            Change::read(Kind::Stimulus, "s", body.clone()).map(drop),
+        ] {
+            let refused = refused.unwrap_err();
+            assert_eq!(refused.details[0].path, "format", "{refused}");
+            assert!(refused.details[0].message.contains("one of xml, json"), "{refused}");
+        }
+    }
+    let around = parse(br#"{"format": "pdf", "title": "t"}"#).unwrap();
+    Change::read(Kind::Item, "i", around).unwrap_err();
+    let json = br#"{"format": "json", "identifier": "s", "title": "t", "content": "x"}"#;
+    Draft::read(Kind::Stimulus, &parse(json).unwrap()).unwrap();
+}
+
+/// Scores an answer to an item with that response declaration, interaction and processing.
+fn scored(parts: &str, answer: &str) -> lyceum_core::Result<lyceum_assessment::Scored> {
+    let xml = format!(
+        "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='i' \
+         title='t' time-dependent='false'>{parts}</qti-assessment-item>"
+    );
+    let item = lyceum_qti::read_item(&xml).unwrap();
+    lyceum_assessment::respond(&item, &parse(answer.as_bytes()).unwrap())
+}
+
+const MAPPED: &str = "<qti-response-declaration identifier='R' cardinality='multiple' base-type='identifier'>\
+    <qti-correct-response><qti-value>A</qti-value><qti-value>B</qti-value></qti-correct-response>\
+    <qti-mapping><qti-map-entry map-key='A' mapped-value='1'/><qti-map-entry map-key='B' mapped-value='1'/></qti-mapping>\
+    </qti-response-declaration>\
+    <qti-outcome-declaration identifier='SCORE' cardinality='single' base-type='float'/>\
+    <qti-item-body><qti-choice-interaction response-identifier='R' min-choices='1' max-choices='2'>\
+    <qti-simple-choice identifier='A'/><qti-simple-choice identifier='B'/><qti-simple-choice identifier='C'/>\
+    </qti-choice-interaction></qti-item-body><qti-response-processing>\
+    <qti-set-outcome-value identifier='SCORE'><qti-map-response identifier='R'/></qti-set-outcome-value>\
+    </qti-response-processing>";
+
+#[test]
+fn an_answer_is_scored_by_share_and_marked_where_it_breaks_a_rule() {
+    for (answer, score, share, valid) in [
+        (r#"{"response": ["A", "B"]}"#, 2.0_f64, 1.0_f64, true),
+        (r#"{"response": ["A"]}"#, 1.0, 0.5, true),
+        (r#"{"response": ["A"], "identifier": "R"}"#, 1.0, 0.5, true),
+        (r#"{"response": ["A"], "identifier": "i"}"#, 1.0, 0.5, true),
+        (r#"{"response": null}"#, 0.0, 0.0, false),
+        // Whoever chooses everything would have it all.
+        (r#"{"response": ["A", "B", "C"]}"#, 2.0, 0.0, false),
+    ] {
+        let told = scored(MAPPED, answer).unwrap();
+        assert_eq!(
+            (told.score.to_bits(), told.max_score.to_bits()),
+            (score.to_bits(), 2_f64.to_bits())
+        );
+        assert_eq!(told.share().to_bits(), share.to_bits(), "{answer}");
+        assert_eq!((told.is_valid, told.faults.is_empty()), (valid, valid), "{answer}");
+        assert!(!told.needs_manual_scoring);
+    }
+    for answer in [r#"{"response": ["Z"]}"#, r#"{"response": ["A"], "identifier": "NOPE"}"#] {
+        assert_eq!(scored(MAPPED, answer).unwrap_err().kind, ProblemKind::Invalid, "{answer}");
+    }
+    let essay = "<qti-response-declaration identifier='R' cardinality='single' base-type='string'/>\
+        <qti-outcome-declaration identifier='SCORE' cardinality='single' base-type='float' normal-maximum='5'/>\
+        <qti-item-body><qti-extended-text-interaction response-identifier='R'/></qti-item-body>";
+    let told = scored(essay, r#"{"response": "An essay"}"#).unwrap();
+    assert!(told.needs_manual_scoring && told.max_score.to_bits() == 5_f64.to_bits());
+    assert!(!scored(essay, r#"{"response": null}"#).unwrap().needs_manual_scoring);
+}
+
+#[test]
+fn a_session_that_validates_refuses_what_breaks_a_rule() {
+    let xml = format!(
+        "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='i' \
+         title='t' time-dependent='false'>{MAPPED}</qti-assessment-item>"
+    );
+    let item = lyceum_qti::read_item(&xml).unwrap();
+    let answer = |text: &[u8]| lyceum_assessment::respond_validated(&item, &parse(text).unwrap());
+    answer(br#"{"response": ["A"]}"#).unwrap();
+    let refused = answer(br#"{"response": null}"#).unwrap_err();
+    assert_eq!((refused.kind, &*refused.details[0].path), (ProblemKind::Invalid, "response.R"));
+}
+
+#[test]
+fn the_items_of_a_test_follow_a_seed() {
+    let refs: String = (0..6)
+        .map(|n| format!("<qti-assessment-item-ref identifier='i-{n}' href='items/q-{n}.xml'/>"))
+        .collect();
+    let xml = format!(
+        "<qti-assessment-test xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='t' \
+         title='t'><qti-test-part identifier='p' navigation-mode='linear' submission-mode='individual'>\
+         <qti-assessment-section identifier='s' title='s' visible='true'><qti-selection select='3'/>\
+         <qti-ordering shuffle='true'/>{refs}</qti-assessment-section></qti-test-part></qti-assessment-test>"
+    );
+    both(|db| {
+        let test = Draft::of(Kind::Test, xml.clone(), &Object::new()).unwrap();
+        let orders = db
+            .write_blocking(|tx| {
+                for n in 0..6 {
+                    let item = item(&format!("q-{n}"), "s").xml;
+                    let item = item.replace(
+                        "<qti-assessment-stimulus-ref identifier='story' href='stimuli/s.xml'/>",
+                        "",
+                    );
+                    let item = Draft::of(Kind::Item, item, &Object::new())?;
+                    repository::create(tx, now(), &item)?;
+                }
+                repository::create(tx, now(), &test)?;
+                (0..20)
+                    .map(|seed| structure::arranged(tx, "t", seed))
+                    .collect::<lyceum_core::Result<Vec<_>>>()
+            })
+            .unwrap();
+        assert!(orders.iter().all(|order| order.len() == 3));
+        assert!(orders.iter().any(|order| *order != orders[0]));
+        let again = db.read_blocking(|tx| structure::arranged(tx, "t", 7)).unwrap();
+        assert_eq!(again, orders[7]);
+        db.read_blocking(|tx| structure::arranged(tx, "none", 7)).unwrap_err();
     });
 }
 

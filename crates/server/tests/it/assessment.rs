@@ -124,6 +124,65 @@ fn an_answer_that_does_not_fit_is_refused_by_its_variable() {
 }
 
 #[test]
+fn choices_are_shown_in_the_order_of_the_seed() {
+    both(|server| {
+        let client = server.client();
+        let names = ["one", "two", "three"];
+        let choices: String = names
+            .iter()
+            .map(|name| {
+                format!("<qti-simple-choice identifier=\"{name}\">{name}</qti-simple-choice>")
+            })
+            .collect();
+        let key: String =
+            names.iter().map(|name| format!("<qti-value>{name}</qti-value>")).collect();
+        let xml = format!(
+            "<qti-assessment-item xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" identifier=\"o-1\" \
+             title=\"t\" time-dependent=\"false\"><qti-response-declaration identifier=\"RESPONSE\" \
+             cardinality=\"ordered\" base-type=\"identifier\"><qti-correct-response>{key}</qti-correct-response>\
+             </qti-response-declaration><qti-item-body><qti-order-interaction response-identifier=\"RESPONSE\" \
+             shuffle=\"true\">{choices}</qti-order-interaction></qti-item-body></qti-assessment-item>"
+        );
+        client.post("/assessment-items").json(&json!({"xml": xml})).expect(201);
+        let shown = |seed: &str| -> Vec<String> {
+            let path = format!("/assessment-items/o-1/candidate{seed}");
+            let view: Value = client.get(&path).expect(200).json();
+            let view = view["rawXml"].as_str().unwrap().to_owned();
+            let rest = view.split("<qti-simple-choice identifier=\"").skip(1);
+            rest.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+        };
+        let orders: Vec<_> = (0..12).map(|seed| shown(&format!("?seed={seed}"))).collect();
+        assert!(orders.iter().all(|order| order.len() == 3 && *order != names), "{orders:?}");
+        assert!(orders.iter().any(|order| *order != orders[0]), "{orders:?}");
+        assert_eq!(shown("?seed=5"), orders[5]);
+        assert_eq!(shown(""), orders[0], "without a seed it is 0");
+    });
+}
+
+#[test]
+fn an_invalid_answer_is_scored_and_an_essay_waits_for_a_person() {
+    both(|server| {
+        let client = server.client();
+        let xml = choice("q-1", "Planets").replace("max-choices", "min-choices=\"1\" max-choices");
+        client.post("/assessment-items").json(&json!({"xml": xml})).expect(201);
+        let path = "/assessment-items/q-1/process-response";
+        let none = answered(&client, path, &Value::Null);
+        assert_eq!((&none["score"], &none["isValid"]), (&json!(0.0), &json!(false)), "{none}");
+        assert_eq!(none["faults"][0]["identifier"], "RESPONSE");
+        let right = answered(&client, path, &json!("right"));
+        assert_eq!((&right["isValid"], &right["maxScore"]), (&json!(true), &json!(1.0)));
+        assert_eq!(right["needsManualScoring"], false);
+        let essay = json!({
+            "identifier": "e-1", "title": "Essay", "type": "extended-text",
+            "interaction": {"type": "extended-text", "responseIdentifier": "RESPONSE", "questionStructure": {"prompt": "Why?"}},
+        });
+        client.post("/assessment-items").json(&essay).expect(201);
+        let told = answered(&client, "/assessment-items/e-1/process-response", &json!("Because"));
+        assert_eq!(told["needsManualScoring"], true, "{told}");
+    });
+}
+
+#[test]
 fn a_learner_sees_no_key_and_needs_no_right_to_it() {
     both(|server| {
         stored(&server.client(), "q-1", "Planets");

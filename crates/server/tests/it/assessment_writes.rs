@@ -54,7 +54,8 @@ fn an_item_is_sent_as_xml_and_read_after_a_restart() {
         }
         client.get("/assessment-items/q-1").header("if-none-match", "\"v1\"").expect(304);
         client.get("/assessment-items/q-2").expect(404);
-        let taken: Value = client.post("/items").json(&body).expect(409).json();
+        let other = json!({"format": "xml", "xml": choice("q-1", "Moons")});
+        let taken: Value = client.post("/items").json(&other).expect(409).json();
         assert_eq!(taken["error"], "Conflict");
         assert!(taken["message"].as_str().unwrap().contains("'q-1'"), "{taken}");
     });
@@ -129,6 +130,88 @@ fn what_makes_no_sense_is_refused_where_it_stands() {
         let stimulus = client.post("/stimuli").json(&json!({"format": "xml", "xml": xml}));
         assert!(stimulus.expect(400).text().contains("item"));
         assert_eq!(get(&client, "/assessment-items")["total"], 0);
+    });
+}
+
+#[test]
+fn html_of_a_stimulus_is_kept_or_refused_at_its_place() {
+    both(|server| {
+        let client = server.client();
+        let post = |body: &Value, status: u16| -> Value {
+            client.post("/stimuli").json(body).expect(status).json()
+        };
+        let html = "<p>The sea<br>rises&nbsp;<p>and falls";
+        let made = post(&json!({"identifier": "s", "title": "T", "content": html}), 201);
+        let xml = made["rawXml"].as_str().unwrap();
+        assert!(xml.contains("<p>The sea<br/>rises\u{a0}</p><p>and falls</p>"), "{xml}");
+        assert_eq!(get(&client, "/stimuli?query=and%20falls")["total"], 1);
+
+        let html = "<p>one<br>\n <script>x</script>";
+        let refused = post(&json!({"identifier": "x", "title": "T", "content": html}), 400);
+        let place = &refused["details"][0];
+        assert_eq!((&place["line"], &place["column"]), (&json!(2), &json!(2)), "{refused}");
+        assert_eq!(place["path"], "content");
+        let missing = post(&json!({"identifier": "x", "title": "T"}), 422);
+        assert_eq!(missing["details"][0]["path"], "content");
+        let pdf = json!({"format": "pdf", "identifier": "x", "title": "T", "content": "x"});
+        assert_eq!(post(&pdf, 422)["details"][0]["path"], "format");
+        assert_eq!(get(&client, "/stimuli")["total"], 1);
+    });
+}
+
+#[test]
+fn what_could_never_be_answered_right_is_not_stored() {
+    both(|server| {
+        let client = server.client();
+        let post = |body: &Value, status: u16| -> Value {
+            client.post("/assessment-items").json(body).expect(status).json()
+        };
+        let mut item = json_item("c-1");
+        item["responseDeclarations"][0]["correctResponse"]["value"] = json!(["C"]);
+        let refused = post(&item, 422);
+        let detail = &refused["details"][0];
+        assert_eq!(detail["path"], "responseDeclarations[0].correctResponse.value", "{refused}");
+        assert_eq!(detail["message"], "must be one of A, B (got C)");
+        let xml = choice("q-1", "One");
+        let key = xml.replace("<qti-value>right", "<qti-value>rihgt");
+        let refused = post(&json!({"xml": key}), 400);
+        assert!(refused["message"].as_str().unwrap().contains("'rihgt'"), "{refused}");
+        assert!(refused["details"][0]["line"].as_u64().unwrap() > 0);
+        let unknown = "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' \
+                       identifier='i' title='t' time-dependent='false'>\
+                       <qti-response-processing template='https://a.example/own.xml'/></qti-assessment-item>";
+        let refused = post(&json!({"xml": unknown}), 400);
+        assert!(refused["message"].as_str().unwrap().contains("own.xml"), "{refused}");
+        let mut lost = json_item("c-2");
+        lost["stimulus"] = json!({"identifier": "nowhere"});
+        let refused = post(&lost, 422);
+        assert!(refused["details"][0]["message"].as_str().unwrap().contains("'nowhere'"));
+        assert_eq!(get(&client, "/assessment-items")["total"], 0);
+    });
+}
+
+#[test]
+fn a_create_may_be_sent_again() {
+    both(|server| {
+        let client = server.client();
+        let body = json!({"format": "xml", "xml": choice("q-1", "One"), "metadata": {"a": 1}});
+        let first = client.post("/assessment-items").json(&body).expect(201);
+        let again = client.post("/assessment-items").json(&body).expect(201);
+        for header in ["etag", "location"] {
+            assert_eq!(first.header(header), again.header(header));
+        }
+        assert_eq!(first.json::<Value>(), again.json::<Value>());
+        let other = json!({"format": "xml", "xml": choice("q-1", "One")});
+        client.post("/assessment-items").json(&other).expect(409);
+        let made: Value = client.post("/items").json(&json_item("c-1")).expect(201).json();
+        let again = client.post("/assessment-items/metadata").json(&json_item("c-1"));
+        assert_eq!(again.expect(201).json::<Value>(), made);
+        assert_eq!(get(&client, "/assessment-items")["total"], 2);
+
+        client.delete("/assessment-items/q-1").expect(204);
+        let gone: Value = client.get("/assessment-items/q-1").expect(404).json();
+        assert!(gone["message"].as_str().unwrap().contains("was deleted"), "{gone}");
+        client.post("/assessment-items").json(&other).expect(201);
     });
 }
 

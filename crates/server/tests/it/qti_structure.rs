@@ -199,6 +199,38 @@ fn what_does_not_fit_is_refused_by_name() {
 }
 
 #[test]
+fn a_member_may_be_added_again_and_another_is_a_conflict() {
+    both(|server| {
+        let client = server.client();
+        items(&client, &["q-1", "q-2"]);
+        let test = json!({"identifier": "t", "title": "T", "qti-test-part": [part("p", &[])]});
+        let section = |title: &str| json!({"identifier": "s", "title": title, "visible": true});
+        let mut test = test;
+        test["qti-test-part"][0]["qti-assessment-section"] =
+            json!([{"identifier": "first", "title": "First", "visible": true}]);
+        client.post("/assessment-tests").json(&test).expect(201);
+        let (parts, sections) =
+            ("/assessment-tests/t/test-parts", "/assessment-tests/t/test-parts/p/sections");
+        let items = "/assessment-tests/t/test-parts/p/sections/first/items";
+        let other = json!({
+            "identifier": "p2", "navigationMode": "linear", "submissionMode": "individual",
+            "qti-assessment-section": [{"identifier": "second", "title": "Second", "visible": true}],
+        });
+        for (path, body) in [(parts, other), (sections, section("S")), (items, reference("q-1"))] {
+            let first: Value = client.post(path).json(&body).expect(201).json();
+            let again = client.post(path).json(&body).expect(201);
+            let version = again.header("etag").to_owned();
+            assert_eq!(again.json::<Value>(), first, "{path}");
+            assert_eq!(client.post(path).json(&body).expect(201).header("etag"), version);
+        }
+        client.post(sections).json(&section("Other")).expect(409);
+        client.post(items).json(&json!({"identifier": "q-1", "href": "q-2"})).expect(409);
+        let other = "/assessment-tests/t/test-parts/p/sections/s/items";
+        client.post(other).json(&reference("q-1")).expect(409);
+    });
+}
+
+#[test]
 fn lists_of_members_have_pages() {
     both(|server| {
         let client = server.client();
