@@ -127,20 +127,32 @@ fn a_fault_keeps_all_out_unless_the_good_is_taken() {
 }
 
 #[test]
-fn files_that_the_store_will_not_find_by_name_are_told() {
-    let place = Place::new();
-    let named = test(&[("first", "items/one.xml")]);
-    write_all(&place, &[("set/exam.xml", named), ("set/items/one.xml", item("water", MAPPED))]);
-    let (code, answer, refused) = place.run("qti import set");
-    let told = "set/exam.xml:4:7: warning: the store will not find the item 'water' at \
-                'items/one.xml'\n";
-    assert!(code == 1 && answer.contains(told), "{answer}");
-    let why = "error: 'set/exam.xml': qti-assessment-item-ref 'first': there is no item 'one'";
-    assert!(refused.starts_with(why), "{refused}");
-    let (_, answer, _) = place.run("qti import set --keep-going --json");
-    let report: serde_json::Value = serde_json::from_str(answer.lines().last().unwrap()).unwrap();
-    let counts = (&report["items"]["created"], &report["tests"]["created"], &report["refused"]);
-    assert_eq!(counts, (&json!(1), &json!(0), &json!(1)));
+fn items_are_found_by_the_files_that_a_test_names() {
+    for place in places() {
+        // As authoring tools write packages: a folder an item, one file name for all.
+        let named = test(&[("first", "../items/i1/qti.xml"), ("second", "../items/i2/qti.xml")]);
+        write_all(
+            &place,
+            &[
+                ("set/tests/exam.xml", named),
+                ("set/items/i1/qti.xml", item("water", MAPPED)),
+                ("set/items/i2/qti.xml", item("fire", MAPPED)),
+                ("set/other/qti.xml", item("qti", MAPPED)),
+            ],
+        );
+        let report = place.json("qti import set --json");
+        assert_eq!(
+            (&report["items"]["created"], &report["tests"]["created"]),
+            (&json!(3), &json!(1))
+        );
+        place.ok("qti export out");
+        let out = files(&place.path().join("out"));
+        let exam = out.iter().find(|(name, _)| name.starts_with("tests/")).unwrap().1;
+        assert!(exam.contains("href=\"water\"") && exam.contains("href=\"fire\""), "{exam}");
+        // What was exported is found again, and the same files change nothing.
+        assert_eq!(place.json("qti import out --json")["tests"]["unchanged"], 1);
+        assert_eq!(place.json("qti import set --json")["tests"]["unchanged"], 1);
+    }
 }
 
 #[test]

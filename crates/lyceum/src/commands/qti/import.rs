@@ -6,11 +6,13 @@ use clap::Args;
 use lyceum_assessment::{Change, Draft, Kind, Object, repository};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_core::{Problem, ProblemKind};
+use lyceum_qti::relinked;
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
 use super::check::Check;
 use super::files;
+use super::library::Library;
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing};
@@ -54,9 +56,6 @@ impl Import {
             bar.inc(1);
         }
         missing(&db, &mut check)?;
-        for (path, fault) in check.library.unnamed() {
-            check.tell_later(&path, &fault);
-        }
         if check.errors > 0 && !self.keep_going {
             return Err(refused(&check.faults()));
         }
@@ -66,7 +65,7 @@ impl Import {
         db.write_blocking(|tx| {
             for ((kind, found, _), count) in ORDER.iter().zip(&mut counts) {
                 for (_, path) in check.good.iter().filter(|(is, _)| is == found) {
-                    match store(tx, now, *kind, path, count) {
+                    match store(tx, now, *kind, path, &check.library, count) {
                         // A test whose items were refused is refused itself, before it is written.
                         Err(problem) if self.keep_going && problem.kind == ProblemKind::Invalid => {
                             bar.suspend(|| printer.warn(&problem.message));
@@ -113,18 +112,22 @@ fn missing(db: &Db, check: &mut Check<'_>) -> Result {
     Ok(())
 }
 
-/// Creates or replaces the document of a file; the same again changes nothing.
+/// Creates or replaces the document of a file; the same again changes nothing. References to other files
+/// name their documents.
 fn store(
     tx: &mut Tx<'_>,
     now: Timestamp,
     kind: Kind,
     path: &Path,
+    library: &Library,
     count: &mut Count,
 ) -> lyceum_core::Result<()> {
     let named = |message: String| {
         Problem::new(ProblemKind::Invalid, format!("'{}': {message}", path.display()))
     };
     let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
+    let text = relinked(&text, |link| library.address(path, link))
+        .map_err(|fault| named(fault.to_string()))?;
     let draft = Draft::of(kind, text, &Object::new()).map_err(|problem| named(problem.message))?;
     let named = |problem: Problem| match problem.kind {
         ProblemKind::Invalid => named(problem.message),

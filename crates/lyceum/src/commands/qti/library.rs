@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use lyceum_qti::{Fault, Kind, Link, Severity, Summary};
+use lyceum_qti::{Fault, Kind, Link, Summary};
 use percent_encoding::percent_decode_str;
 
 use super::files::fault;
@@ -66,28 +66,18 @@ impl Library {
         }
     }
 
-    /// References to files that the store will not find, for it knows documents by their names and no
-    /// files: a warning each.
-    pub(super) fn unnamed(&self) -> Vec<(PathBuf, Fault)> {
-        let mut found = Vec::new();
-        for (from, links) in &self.documents {
-            for link in links {
-                let there = self.by_path.get(&target(from, &address(link)));
-                let Some((kind, name)) = there.filter(|(kind, _)| *kind == link.kind) else {
-                    continue;
-                };
-                if !names(link).iter().any(|known| **known == **name) {
-                    let (href, kind) = (&link.href, kind.name());
-                    let message =
-                        format!("the store will not find the {kind} '{name}' at '{href}'");
-                    let mend =
-                        format!("write identifier=\"{name}\" here, or call its file {name}.xml");
-                    let fault = fault(link.place, message, mend);
-                    found.push((from.clone(), Fault { severity: Severity::Warning, ..fault }));
-                }
-            }
-        }
-        found
+    /// The identifier to write as the address of a reference: that of the document in the file which
+    /// the address names. The store knows documents by their identifiers and no files. `None` where the
+    /// store finds the document as it is, and where the address names no file that was read.
+    pub(super) fn address(&self, from: &Path, link: &Link) -> Option<String> {
+        let there = self.by_path.get(&target(from, &address(link)));
+        let (_, name) = there.filter(|(kind, _)| *kind == link.kind)?;
+        let [last, bare, own] = names(link);
+        let is_known = |name: &str| self.by_name.contains_key(&(link.kind, name.into()));
+        let is_found = **name == *last
+            || **name == *bare
+            || **name == *own && !is_known(&last) && !is_known(&bare);
+        (!is_found).then(|| name.to_string())
     }
 }
 
