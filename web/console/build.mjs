@@ -12,7 +12,7 @@ const files = [
   "src/docs.js",
   "src/docs.css",
 ];
-const bundles = ["src/console.css", "src/console.js"];
+const bundles = ["src/console.css", "src/console.js", "src/play.css", "src/play.js"];
 
 rmSync(from("dist"), { recursive: true, force: true });
 mkdirSync(from("dist"));

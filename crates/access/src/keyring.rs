@@ -148,14 +148,21 @@ impl Keyring {
     /// Signs a token for a client.
     pub fn issue(&self, client_id: &str, scopes: Scopes, now: Timestamp) -> Issued {
         let key = self.signing_key(now);
-        token::issue((&key.kid, &key.signing), self.realm.claims(), client_id, scopes, None, now)
+        let (own, valid) = ((key.kid.as_str(), &key.signing), (now, limits::TOKEN_LIFETIME_S));
+        token::issue(own, self.realm.claims(), client_id, scopes, None, valid)
     }
 
     /// Signs a game token: a client lets a user act in a game, and nowhere else.
-    pub fn issue_game(&self, client_id: &str, player: &Player, now: Timestamp) -> Issued {
+    pub fn issue_game(
+        &self,
+        client_id: &str,
+        player: &Player,
+        now: Timestamp,
+        lifetime_s: i64,
+    ) -> Issued {
         let (key, none) = (self.signing_key(now), Scopes::default());
         let (own, realm) = ((key.kid.as_str(), &key.signing), self.realm.claims());
-        token::issue(own, realm, client_id, none, Some(player), now)
+        token::issue(own, realm, client_id, none, Some(player), (now, lifetime_s))
     }
 
     /// Checks a token: form, algorithm, key, signature, issuer, audience and time, with at most

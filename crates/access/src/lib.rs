@@ -35,7 +35,7 @@ pub use person::{NewPerson, Person, Role};
 pub use repository::address::{note_server_address, server_address};
 pub use repository::members::{join, leave};
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
-pub use token::{Grant, Issued, Player, TokenFault};
+pub use token::{DEMO_CLIENT, Grant, Issued, Player, TokenFault};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[

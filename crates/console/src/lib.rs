@@ -19,6 +19,7 @@ pub mod imports;
 pub mod keys;
 mod list;
 mod parts;
+pub mod play;
 pub mod plot;
 pub mod projects;
 mod query;

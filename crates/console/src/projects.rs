@@ -47,6 +47,10 @@ pub struct Project {
     pub kept: usize,
     /// Where the version that is served here can be promoted to, by a button.
     pub promotes_to: Option<String>,
+    /// Whether the app is told names and e-mail addresses.
+    pub shares_identity: bool,
+    /// Whether whoever looks may decide that.
+    pub is_administrator: bool,
 }
 
 /// What a backend printed and answered.

@@ -11,7 +11,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use lyceum_hosting::engine::{Api, BACKEND_HEADER, Body, BoxError};
-use lyceum_hosting::user::User;
+use lyceum_hosting::user::{Identity, User};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -57,8 +57,16 @@ impl Platform {
         let learns = !profile["lms"].is_null();
         let name = text("name");
         let (given, family) = name.split_once(' ').unwrap_or((&name, ""));
-        let names = (given.to_owned(), family.to_owned());
-        Some(User::new(text("id"), names, text("email"), learns))
+        let player = Identity {
+            id: text("id"),
+            username: text("username"),
+            given_name: given.to_owned(),
+            family_name: family.to_owned(),
+            email: text("email"),
+            is_visitor: !learns,
+            demo_of: None,
+        };
+        Some(User::of(player, learns))
     }
 
     async fn send<B>(&self, mut request: Request<B>) -> Result<Response<Body>, BoxError>

@@ -66,6 +66,8 @@ interface LyceumService {{
 /** The user whose token came with a request. */
 interface LyceumUser {{
   sub: string;
+  username: string;
+  demo: boolean;
   name: string;
   email: string;
   email_verified: boolean;

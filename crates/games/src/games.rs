@@ -29,6 +29,8 @@ pub struct Game {
     pub metadata: Metadata,
     /// A stand-in for a project under development.
     pub mock: bool,
+    /// Whether the game is told the names and e-mail addresses of its players.
+    pub shares_identity: bool,
     /// When it was registered.
     pub created_at: Timestamp,
     /// When it was changed.
@@ -84,6 +86,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<(Game, bo
         platform: new.platform.unwrap_or_else(|| "web".to_owned()),
         metadata: new.metadata,
         mock: false,
+        shares_identity: false,
         created_at: now,
         updated_at: now,
     };
@@ -112,6 +115,20 @@ pub fn change(tx: &mut Tx<'_>, now: Timestamp, which: &str, change: GameChange) 
     game.metadata = change.metadata.unwrap_or(game.metadata);
     game.updated_at = now;
     check(&game)?;
+    repository::update(tx, &game)?;
+    Ok(game)
+}
+
+/// Decides whether a game is told the names and e-mail addresses of its players; answers the game.
+///
+/// Errors: `NotFound`.
+pub fn share_identity(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    which: &str,
+    shares_identity: bool,
+) -> Result<Game> {
+    let game = Game { shares_identity, updated_at: now, ..find(tx, which)? };
     repository::update(tx, &game)?;
     Ok(game)
 }
@@ -158,6 +175,8 @@ pub fn put_mock(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<Game> {
         platform: new.platform.unwrap_or_else(|| "web".to_owned()),
         metadata: new.metadata,
         mock: true,
+        // The player of a sandbox is nobody.
+        shares_identity: true,
         created_at: known.as_ref().map_or(now, |known| known.created_at),
         updated_at: now,
     };

@@ -1,7 +1,7 @@
 //! The game platform: players, games, inventory, scores, sessions, states, levels, achievements.
 //!
 //! This crate knows no HTTP and no async; it works on a store transaction. Invariants: a player is
-//! a user of the roster; what a player earns is written in the transaction that earns it; leader
+//! a user of the roster or a visitor; what a player earns is written in the transaction that earns it; leader
 //! boards are exact, because each score is compared with the best ones as it comes.
 
 pub mod achievements;
@@ -17,6 +17,7 @@ mod repository;
 pub mod scores;
 pub mod sessions;
 pub mod states;
+pub mod visitors;
 
 pub use input::{Metadata, Page, read};
 
@@ -26,4 +27,9 @@ use lyceum_store::Migration;
 pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 16, name: "games", sql: include_str!("../migrations/V16__games.sql") },
     Migration { version: 17, name: "lms", sql: include_str!("../migrations/V17__lms.sql") },
+    Migration {
+        version: 73,
+        name: "visitors",
+        sql: include_str!("../migrations/V73__visitors.sql"),
+    },
 ];

@@ -1,4 +1,4 @@
-//! Players: users of the roster, with what the platform knows of them beside.
+//! Players: users of the roster and visitors, with what the platform knows of them beside.
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
@@ -7,7 +7,9 @@ use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use serde::Serialize;
 
-use crate::repository;
+use crate::input::Page;
+use crate::visitors::Visitor;
+use crate::{repository, visitors};
 
 /// What a user may do on the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,11 +68,74 @@ pub struct Profile {
     pub developer_status: String,
 }
 
-/// The roster's record of the user whom a token names.
+/// What is known of a player: by the roster, or of a visitor.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// The user's sourcedId, or the visitor's id.
+    pub id: String,
+    /// What the user is called in games.
+    pub username: String,
+    /// Given name; empty where the player has none or it is not shared.
+    pub given_name: String,
+    /// Family name; empty where the player has none or it is not shared.
+    pub family_name: String,
+    /// E-mail address; empty where the player has none or it is not shared.
+    pub email: String,
+    /// Whether the player is not in the roster, and so learns nothing here.
+    pub is_visitor: bool,
+    /// The one game of a demo visitor.
+    pub demo_of: Option<String>,
+}
+
+impl Identity {
+    fn of_user(id: &str, record: &Object) -> Self {
+        let text = |name: &str| fields::text(record, name).to_owned();
+        Self {
+            id: id.to_owned(),
+            username: username(record).to_owned(),
+            given_name: text("givenName"),
+            family_name: text("familyName"),
+            email: text("email"),
+            is_visitor: false,
+            demo_of: None,
+        }
+    }
+
+    fn of_visitor(visitor: Visitor) -> Self {
+        let (given, family) = visitor.name.split_once(' ').unwrap_or((&visitor.name, ""));
+        Self {
+            given_name: given.to_owned(),
+            family_name: family.trim().to_owned(),
+            id: visitor.id,
+            username: visitor.username,
+            email: visitor.email,
+            is_visitor: true,
+            demo_of: visitor.game,
+        }
+    }
+
+    /// What a game learns of the player to which names and e-mail addresses are not shared.
+    #[must_use]
+    pub fn without_name(self) -> Self {
+        let (given_name, family_name, email) = (String::new(), String::new(), String::new());
+        Self { given_name, family_name, email, ..self }
+    }
+
+    /// Given and family name, else the username.
+    pub fn name(&self) -> String {
+        let name = format!("{} {}", self.given_name, self.family_name);
+        match name.trim() {
+            "" => self.username.clone(),
+            name => name.to_owned(),
+        }
+    }
+}
+
+/// The user or visitor whom a token names.
 ///
-/// Errors: `Unauthorized` where the user is not active any more.
-pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<Object> {
-    fields::in_use(tx, &USER, user).map_err(|problem| match problem.kind {
+/// Errors: `Unauthorized` where the user is not active any more, or the visitor is forgotten.
+pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
+    known(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => Problem::new(
             ProblemKind::Unauthorized,
             format!("there is no active user '{user}' here; get a token for one who is"),
@@ -79,15 +144,15 @@ pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<Object> {
     })
 }
 
-/// A player, whole. Errors: `NotFound`.
-pub fn profile(tx: &mut Tx<'_>, user: &str) -> Result<Profile> {
-    let record = found(tx, user)?;
+/// A player; without name and e-mail address unless those are shared. Errors: `NotFound`.
+pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Profile> {
+    let identity = found(tx, user)?;
+    let identity = if shares_identity { identity } else { identity.without_name() };
     let (role, developer_status) = repository::players::standing(tx, user)?;
-    let name = [fields::text(&record, "givenName"), fields::text(&record, "familyName")].join(" ");
     Ok(Profile {
-        seen: seen_in(user, &record),
-        name: name.trim().to_owned(),
-        email: fields::text(&record, "email").to_owned(),
+        name: identity.name(),
+        seen: Seen { id: identity.id, username: identity.username },
+        email: identity.email,
         role,
         developer_status,
     })
@@ -95,8 +160,18 @@ pub fn profile(tx: &mut Tx<'_>, user: &str) -> Result<Profile> {
 
 /// A player as others see one. Errors: `NotFound`.
 pub fn seen(tx: &mut Tx<'_>, user: &str) -> Result<Seen> {
-    let record = found(tx, user)?;
-    Ok(seen_in(user, &record))
+    let Identity { id, username, .. } = found(tx, user)?;
+    Ok(Seen { id, username })
+}
+
+/// The active users of the roster as others see them, in the order in which they came.
+pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Seen>> {
+    let found = repository::players::list(tx, page)?;
+    let seen = |(id, chosen, given): (String, String, String)| {
+        let username = public_name(&chosen, &given).to_owned();
+        Seen { id, username }
+    };
+    Ok(found.into_iter().map(seen).collect())
 }
 
 /// Gives a user a role on the platform.
@@ -108,20 +183,22 @@ pub fn put_role(tx: &mut Tx<'_>, user: &str, role: Role) -> Result<()> {
 /// What a user is called in games: never an e-mail address or a family name, which are nobody
 /// else's business.
 pub(crate) fn username(record: &Object) -> &str {
-    let chosen = fields::text(record, "username");
-    if chosen.is_empty() || chosen.contains('@') {
-        fields::text(record, "givenName")
-    } else {
-        chosen
+    public_name(fields::text(record, "username"), fields::text(record, "givenName"))
+}
+
+fn public_name<'n>(chosen: &'n str, given: &'n str) -> &'n str {
+    if chosen.is_empty() || chosen.contains('@') { given } else { chosen }
+}
+
+fn known(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
+    match visitors::lookup(tx, user)? {
+        Some(visitor) => Ok(Identity::of_visitor(visitor)),
+        None => Ok(Identity::of_user(user, &fields::in_use(tx, &USER, user)?)),
     }
 }
 
-fn seen_in(user: &str, record: &Object) -> Seen {
-    Seen { id: user.to_owned(), username: username(record).to_owned() }
-}
-
-fn found(tx: &mut Tx<'_>, user: &str) -> Result<Object> {
-    fields::in_use(tx, &USER, user).map_err(|problem| match problem.kind {
+fn found(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
+    known(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => {
             Problem::new(ProblemKind::NotFound, format!("there is no user '{user}'"))
         }

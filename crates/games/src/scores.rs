@@ -1,7 +1,7 @@
 //! Scores, and the leader boards that follow from them.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::input::{Faults, Metadata, Page};
-use crate::players;
 use crate::repository::scores as repository;
+use crate::{players, visitors};
 
 /// A score of a player in a game.
 #[derive(Clone, Debug, Serialize)]
@@ -110,7 +110,30 @@ pub struct Line {
     pub achieved_at: Timestamp,
 }
 
-/// Keeps a score. Errors: `Invalid`.
+/// Whose scores are compared: those of players, or those of demo visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Board {
+    /// Players who are signed in.
+    Players,
+    /// Demo visitors, who see and write nothing else.
+    Demo,
+}
+
+impl Board {
+    /// The one on which a player stands in a game. Errors: `Forbidden` for a demo visitor of another game.
+    pub fn of(tx: &mut Tx<'_>, user: &str, game: &str) -> Result<Self> {
+        Ok(match visitors::lookup(tx, user)? {
+            Some(visitor) if visitor.is_demo() => {
+                visitors::check_game(&visitor, game)?;
+                Self::Demo
+            }
+            _ => Self::Players,
+        })
+    }
+}
+
+/// Keeps a score. Errors: `Invalid`; `TooManyRequests` for a demo visitor with
+/// [`limits::DEMO_SCORES_MAX_COUNT`] of them; `Forbidden` for one of another game.
 pub fn submit(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -133,31 +156,41 @@ pub fn submit(
     faults.unless(fits, "score", format!("must be a number from -{most} to {most}"));
     faults.metadata(&score.metadata);
     faults.none()?;
-    let seq = repository::insert(tx, &score)?;
+    let board = Board::of(tx, user, game)?;
+    let most = limits::DEMO_SCORES_MAX_COUNT;
+    if board == Board::Demo && repository::count_demo(tx, user)? >= most {
+        let message = format!("The limit for the scores of a demo visitor is {most}. Sign in.");
+        return Err(Problem::new(ProblemKind::TooManyRequests, message));
+    }
+    let seq = repository::insert(tx, board, &score)?;
     let periods = Timeframe::ALL.map(|(_, timeframe)| timeframe.period(now));
-    repository::keep_best(tx, &score, seq, &periods)?;
+    repository::keep_best(tx, board, &score, seq, &periods)?;
     Ok(score)
 }
 
 /// A player's scores, the newest first, of one game or of all.
 pub fn of_user(tx: &mut Tx<'_>, user: &str, game: Option<&str>, page: Page) -> Result<Vec<Score>> {
-    repository::of_user(tx, user, game, page)
+    let is_demo = visitors::lookup(tx, user)?.is_some_and(|visitor| visitor.is_demo());
+    let board = if is_demo { Board::Demo } else { Board::Players };
+    repository::of_user(tx, board, user, game, page)
 }
 
 /// A part of a leader board: each player once, the best scores first.
 pub fn leaderboard(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    game: &str,
+    (game, board): (&str, Board),
     timeframe: Timeframe,
     page: Page,
 ) -> Result<Vec<Line>> {
-    let mut lines = repository::best(tx, game, &timeframe.period(now), page)?;
+    let mut lines = repository::best(tx, board, game, &timeframe.period(now), page)?;
     let users = fields::of_all(tx, &USER, lines.iter().map(|line| line.user_id.as_str()))?;
     for (line, rank) in lines.iter_mut().zip(page.offset + 1..) {
         line.rank = rank;
         if let Some(user) = users.get(&line.user_id) {
             players::username(user).clone_into(&mut line.username);
+        } else if let Some(visitor) = visitors::lookup(tx, &line.user_id)? {
+            line.username = visitor.username;
         }
     }
     Ok(lines)

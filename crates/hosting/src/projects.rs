@@ -46,6 +46,8 @@ pub struct Place {
     pub frontend_url: String,
     /// Where the backend is.
     pub backend_url: String,
+    /// The page of the server that signs players in and embeds the frontend.
+    pub play_url: String,
     /// The folder of the project's database, keys and bucket.
     pub folder: PathBuf,
     /// Whether the roster of courses is this server's.
@@ -120,6 +122,7 @@ pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Res
         lms: if place.teaches { Some(courses::state(tx, slug)?) } else { None },
         frontend_url: place.frontend_url.clone(),
         backend_url: place.backend_url.clone(),
+        play_url: place.play_url.clone(),
     })
 }
 

@@ -4,6 +4,8 @@ use hyper::header::{HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
+pub use lyceum_games::players::Identity;
+
 /// The header that names the user to the generated entry, as JSON, percent-encoded. Whoever passes
 /// requests on takes it out of those that come from outside.
 pub const USER_HEADER: HeaderName = HeaderName::from_static("lyceum-user");
@@ -11,11 +13,15 @@ pub const USER_HEADER: HeaderName = HeaderName::from_static("lyceum-user");
 /// A user, in the names of `OpenID` Connect's claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct User {
-    /// The user's sourcedId.
+    /// The user's sourcedId, or a visitor's id.
     pub sub: String,
-    /// Given and family name.
+    /// What the user is called in games.
+    pub username: String,
+    /// Whether the user is an anonymous visitor of the project's demo.
+    pub demo: bool,
+    /// Given and family name; the username where those are not shared with the project.
     pub name: String,
-    /// Empty where the roster has none.
+    /// Empty where there is none, or it is not shared with the project.
     pub email: String,
     /// The roster is the school's: what it has counts as verified.
     pub email_verified: bool,
@@ -34,25 +40,21 @@ pub struct User {
 }
 
 impl User {
-    /// A user of the roster, with given and family name; `learns` where there is somebody to learn with.
-    pub fn new(
-        sub: String,
-        (given, family): (String, String),
-        email: String,
-        learns: bool,
-    ) -> Self {
-        let name = format!("{given} {family}").trim().to_owned();
+    /// A player; `learns` where there is somebody to learn with.
+    pub fn of(player: Identity, learns: bool) -> Self {
         let some = |text: String| (!text.is_empty()).then_some(text);
-        let learner = learns.then(|| sub.clone());
+        let learner = (learns && !player.is_visitor).then(|| player.id.clone());
         Self {
-            given_name: some(given),
-            family_name: some(family),
-            email_verified: !email.is_empty(),
+            name: player.name(),
+            username: player.username,
+            demo: player.demo_of.is_some(),
+            given_name: some(player.given_name),
+            family_name: some(player.family_name),
+            email_verified: !player.email.is_empty(),
             lms_id: learner.clone(),
             timeback_id: learner,
-            sub,
-            name,
-            email,
+            sub: player.id,
+            email: player.email,
         }
     }
 

@@ -39,6 +39,9 @@ pub struct State {
     pub frontend_url: String,
     /// Where the backend is, or will be.
     pub backend_url: String,
+    /// Where people play it, or will; empty where an older server does not say.
+    #[serde(default)]
+    pub play_url: String,
 }
 
 /// What people see of a project.

@@ -141,7 +141,7 @@ impl Shared {
             Access::SignedIn => json!([{ "client": [] }, { "session": [] }]),
             // One of the scopes is enough: each is an alternative of its own.
             Access::Any(scopes) => of_clients(scopes).collect(),
-            Access::Player(scopes) => {
+            Access::Player(scopes) | Access::Visitor(scopes) => {
                 std::iter::once(json!({ "game": [] })).chain(of_clients(scopes)).collect()
             }
             Access::Optional(scopes) => of_clients(scopes).chain([json!({})]).collect(),

@@ -34,6 +34,8 @@ pub enum Access {
     Optional(Scopes),
     /// A game token, which names a player, or a token that holds one of these scopes.
     Player(Scopes),
+    /// As `Player`; the token of a demo visitor opens it, too.
+    Visitor(Scopes),
 }
 
 impl Access {
@@ -42,11 +44,19 @@ impl Access {
         Self::Player([scope].into_iter().collect())
     }
 
+    /// What players and demo visitors may call, and clients with the scope.
+    pub fn visitor(scope: Scope) -> Self {
+        Self::Visitor([scope].into_iter().collect())
+    }
+
     /// The scopes of which a client's token must hold one; none on public routes.
     pub fn scopes(self) -> Option<Scopes> {
         match self {
             Self::Public | Self::SignedIn | Self::Page(_) => None,
-            Self::Any(scopes) | Self::Optional(scopes) | Self::Player(scopes) => Some(scopes),
+            Self::Any(scopes)
+            | Self::Optional(scopes)
+            | Self::Player(scopes)
+            | Self::Visitor(scopes) => Some(scopes),
         }
     }
 }

@@ -138,6 +138,7 @@ impl Server {
         background.spawn(routes::bridge::keep_settled(Arc::clone(&app)));
         background.spawn(imports::work(Arc::clone(&app)));
         background.spawn(hosted::keep_swept(Arc::clone(&app)));
+        background.spawn(routes::games::demo::keep_purged(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }

@@ -1,9 +1,11 @@
 import { Backend } from "./backend.js";
 import { ConnectionMonitor } from "./connection.js";
 import { Embedding } from "./embedding.js";
-import type { Connection } from "./embedding.js";
+import type { Connection, Mode } from "./embedding.js";
 import { SetupError } from "./errors.js";
 import { Achievements, Games, Scores, noGame } from "./games.js";
+import { Demo, askHost } from "./host.js";
+import type { Host } from "./host.js";
 import { Http } from "./http.js";
 import { Credits, Inventory } from "./inventory.js";
 import { Learning } from "./learning.js";
@@ -30,6 +32,10 @@ export interface ClientOptions extends TrackingOptions {
   userId?: string;
   /** Gets a new token when the one in use is refused. */
   refreshToken?: () => Promise<string>;
+  /** How the game is played; `init` finds out. */
+  mode?: Mode;
+  /** The player is an anonymous visitor, who has scores, the leader board and the backend alone; `init` finds out. */
+  isDemo?: boolean;
   /** Where writes wait for the server: the browser's `localStorage`; in Node memory, or `fileStorage` of `@lyceum/sdk/node`. */
   storage?: QueueStorage;
 }
@@ -44,6 +50,10 @@ export interface InitOptions extends Partial<ClientOptions> {
 
 /** A Lyceum server, as one player of one game sees it. */
 export class Client {
+  /** How the game is played. */
+  readonly mode: Mode;
+  /** Whether the player is an anonymous visitor: nothing is taught, and scores are those of the demo. */
+  readonly isDemo: boolean;
   /** The game's own backend. */
   readonly backend: Backend;
   readonly users: Users;
@@ -73,6 +83,8 @@ export class Client {
     const name = [http.baseUrl, gameId ?? "", options.userId ?? claims.sub ?? ""].join("|");
     const send = (write: QueuedWrite, keepalive: boolean) => http.send({ ...write, keepalive });
     const queue = new Queue(options.storage ?? browserStorage(), name, send, realWorld());
+    this.mode = options.mode ?? "platform";
+    this.isDemo = options.isDemo ?? this.mode === "demo";
     this.#http = http;
     this.queue = queue;
     this.backend = new Backend(options.backendUrl, () => http.token);
@@ -89,7 +101,7 @@ export class Client {
       queue,
       game,
       realPage(() => http.now()),
-      options,
+      { ...options, isDemo: this.isDemo },
     );
     this.runtime = new Runtime(embedding);
     this.connection = new ConnectionMonitor(() => http.answers());
@@ -125,36 +137,47 @@ export class Client {
   }
 }
 
-/** What the Vite plugin tells pages in development. */
-interface Injected extends Connection {
-  mode?: "platform" | "standalone";
-}
-
 /**
- * Makes a client of what is known: the options, what the Vite plugin tells in development, or what
- * the page that embeds the game tells.
+ * Makes a client of what is known: the options, what the Vite plugin tells in development, what the page
+ * that embeds the game tells, or at the game's own address what its host tells, for a demo.
  *
  * Throws {@link SetupError} where none of them says where the server is, after 5 s.
  */
 export async function init(options: InitOptions = {}): Promise<Client> {
-  const injected = (globalThis as { __LYCEUM__?: Injected }).__LYCEUM__;
+  const injected = (globalThis as { __LYCEUM__?: Connection }).__LYCEUM__;
   // Where the plugin shows the game on a platform, its page greets the game as a platform does.
   const greets = injected?.mode === "platform" && Embedding.isFramed;
   const known = { ...(greets ? {} : injected), ...options };
   const { baseUrl, token } = known;
   if (baseUrl && token) return new Client({ ...known, baseUrl, token });
-  if (!Embedding.isFramed) {
-    throw new SetupError(
-      "nothing says where the server is; in development use the plugin of @lyceum/vite, on a platform let the page embed the game, else pass baseUrl and token to init",
-    );
-  }
-  const embedding = new Embedding(options.allowedOrigins);
+  // Under the plugin there is no host of a deployed game.
+  const host = injected ? undefined : await askHost();
+  return Embedding.isFramed ? embedded(options, host) : standalone(options, host);
+}
+
+/** A client for a game that a page embeds: the page of its server, where its host says which one that is. */
+async function embedded(options: InitOptions, host: Host | undefined): Promise<Client> {
+  const embedding = new Embedding(options.allowedOrigins ?? (host && [new URL(host.server).origin]));
   try {
-    return new Client({ ...(await embedding.greeting(options.initTimeoutMs)), ...options } as ClientOptions, embedding);
+    const greeting = await embedding.greeting(options.initTimeoutMs);
+    const refreshToken = () => embedding.newToken();
+    return new Client({ refreshToken, ...greeting, ...options } as ClientOptions, embedding);
   } catch (error) {
     embedding.close();
     throw error;
   }
+}
+
+/** A client for a game at its own address: a visitor of its demo. */
+async function standalone(options: InitOptions, host: Host | undefined): Promise<Client> {
+  if (!host) {
+    throw new SetupError(
+      "nothing says where the server is; in development use the plugin of @lyceum/vite, deploy the game with `lyceum deploy` and open its page, else pass baseUrl and token to init",
+    );
+  }
+  const demo = new Demo(host);
+  const refreshToken = () => demo.newToken();
+  return new Client({ refreshToken, ...(await demo.connection()), isDemo: true, ...options } as ClientOptions);
 }
 
 /** Player and game of a game token; nothing where the token is of another kind. */

@@ -4,11 +4,26 @@ import { SetupError } from "./errors.js";
 /** How long a game waits for `LYCEUM_INIT`, in milliseconds. */
 export const INIT_TIMEOUT_MS = 5_000;
 
+/** How often a game asks for `LYCEUM_INIT`, in milliseconds. */
+const ASK_EVERY_MS = 250;
+
+/** How long the embedding page may take to get a new token, in milliseconds. */
+const TOKEN_TIMEOUT_MS = 20_000;
+
+/**
+ * How a game is played: `platform`, by somebody who is signed in on a page that embeds it; `demo`, by an
+ * anonymous visitor of such a page; `standalone`, at the game's own address.
+ */
+export type Mode = "platform" | "demo" | "standalone";
+
 /** What a game needs to reach its server. */
 export interface Connection {
   baseUrl: string;
   token: string;
+  /** When the token ends, in seconds since 1970. */
+  exp?: number;
   gameId?: string;
+  mode?: Mode;
 }
 
 /** What the embedding page tells the game. */
@@ -27,6 +42,10 @@ export interface EmbeddingEvents {
 
 /** What the game tells the embedding page. */
 export interface GameMessages {
+  /** The game asks for the greeting: once it has loaded, until it comes. */
+  LYCEUM_HELLO: undefined;
+  /** The game's token was refused: it needs a new one. */
+  LYCEUM_TOKEN_REQUEST: undefined;
   LYCEUM_READY: undefined;
   LYCEUM_EXIT: undefined;
   LYCEUM_TELEMETRY: { fps: number; mem: number };
@@ -78,10 +97,13 @@ export class Embedding extends Emitter<EmbeddingEvents> {
     return isFramed;
   }
 
-  /** Waits for `LYCEUM_INIT`. Throws {@link SetupError} when it does not come. */
+  /** Asks for `LYCEUM_INIT` and waits for it. Throws {@link SetupError} when it does not come. */
   greeting(timeoutMs = INIT_TIMEOUT_MS): Promise<Connection> {
     return new Promise((resolve, reject) => {
+      // The page may load later than the game, or hear nothing until its frame has loaded.
+      const asks = setInterval(() => this.#ask(), ASK_EVERY_MS);
       const timer = setTimeout(() => {
+        clearInterval(asks);
         const origins = this.#origins.join(", ") || "none";
         const why = `no LYCEUM_INIT came within ${timeoutMs} ms from the page that embeds this game (allowed origins: ${origins})`;
         reject(
@@ -92,9 +114,25 @@ export class Embedding extends Emitter<EmbeddingEvents> {
       }, timeoutMs);
       this.on("LYCEUM_INIT", (connection) => {
         clearTimeout(timer);
+        clearInterval(asks);
         resolve(connection);
       });
       for (const event of greetings.splice(0)) this.#receive(event);
+      this.#ask();
+    });
+  }
+
+  /** Asks the embedding page for a new token. Throws where none comes. */
+  newToken(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new SetupError(`no LYCEUM_TOKEN_REFRESH came within ${TOKEN_TIMEOUT_MS} ms`));
+      const timer = setTimeout(late, TOKEN_TIMEOUT_MS);
+      const stop = this.on("LYCEUM_TOKEN_REFRESH", ({ token }) => {
+        clearTimeout(timer);
+        stop();
+        resolve(token);
+      });
+      this.tell("LYCEUM_TOKEN_REQUEST", undefined);
     });
   }
 
@@ -105,6 +143,11 @@ export class Embedding extends Emitter<EmbeddingEvents> {
 
   close(): void {
     window.removeEventListener("message", this.#hear);
+  }
+
+  #ask(): void {
+    if (this.#origin !== undefined) return;
+    for (const origin of this.#origins) window.parent.postMessage({ type: "LYCEUM_HELLO" }, origin);
   }
 
   #receive(event: MessageEvent): void {

@@ -4,7 +4,7 @@ export type { ClientOptions, InitOptions } from "./client.js";
 export { PING_INTERVAL_MS, PINGS_UNTIL_OFFLINE } from "./connection.js";
 export type { ConnectionMonitor, ConnectionState } from "./connection.js";
 export { INIT_TIMEOUT_MS } from "./embedding.js";
-export type { Connection, EmbeddingEvents, GameMessages } from "./embedding.js";
+export type { Connection, EmbeddingEvents, GameMessages, Mode } from "./embedding.js";
 export { ApiError, ConnectionError, QueueFullError, SetupError, isRetryable } from "./errors.js";
 export type { Achievement, Game, LeaderboardLine, Page, SavedState, Score, Session, Timeframe } from "./games.js";
 export { CREDITS } from "./inventory.js";

@@ -51,7 +51,20 @@ export interface TrackingOptions {
   heartbeatSeconds?: number;
   /** For how long a learner who touches nothing counts as active, in seconds: longer where much is read or watched. */
   idleAfterSeconds?: number;
+  /** The player is an anonymous visitor: nothing is told, and nothing is earned. */
+  isDemo?: boolean;
 }
+
+/** What a demo earns. */
+const NOTHING_EARNED: EndedActivity = {
+  xpAwarded: 0,
+  attempt: 1,
+  multiplier: null,
+  courseId: "",
+  masteredUnits: 0,
+  pctCompleteApp: null,
+  eventId: "",
+};
 
 export const HEARTBEAT_SECONDS = 15;
 export const IDLE_AFTER_SECONDS = 60;
@@ -186,6 +199,7 @@ export class Learning {
     };
     running?.stop();
     this.#running = undefined;
+    if (this.options.isDemo) return { ...NOTHING_EARNED, queued: false };
     return this.queue.push<EndedActivity>("POST", "/lms/end-activity", body);
   }
 
@@ -204,7 +218,7 @@ export class Learning {
     const now = this.page.now();
     running.since = now;
     running.activeMs += spent.activeMs;
-    if (spent.activeMs + spent.inactiveMs < 1) return;
+    if (spent.activeMs + spent.inactiveMs < 1 || this.options.isDemo) return;
     const body = {
       gameId: running.gameId,
       activityData: running.activity,

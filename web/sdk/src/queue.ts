@@ -345,9 +345,27 @@ export function realWorld(): QueueEnvironment {
       if (typeof timer === "object") (timer as { unref(): void }).unref();
       return () => clearTimeout(timer);
     },
-    lock: (name, work) => (isBrowser && locks ? locks.request(name, work) : work()) as ReturnType<typeof work>,
+    lock: (name, work) => (isBrowser && locks ? locked(locks, name, work) : work()),
     channel: (name) => (isBrowser && "BroadcastChannel" in window ? new BroadcastChannel(name) : undefined),
   };
+}
+
+/**
+ * Works while no other tab does. A browser that denies a frame its storage denies it locks, too; then no other
+ * tab shares what is stored.
+ */
+async function locked<T>(locks: LockManager, name: string, work: () => Promise<T>): Promise<T> {
+  let begun = false;
+  const begin = () => {
+    begun = true;
+    return work();
+  };
+  try {
+    return await (locks.request(name, begin) as Promise<T>);
+  } catch (error) {
+    if (begun) throw error;
+    return work();
+  }
 }
 
 /** A random UUID (RFC 9562); `crypto.randomUUID` is missing on pages that came without TLS. */

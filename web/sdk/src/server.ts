@@ -29,7 +29,12 @@ export interface ServerOptions {
 /** A user, in the names of OpenID Connect's claims: what routes find in `c.get("user")`. */
 export interface User {
   sub: string;
+  username: string;
+  /** Whether the user is an anonymous visitor of the game's demo. */
+  demo: boolean;
+  /** The username where an administrator does not share names with the game. */
   name: string;
+  /** Empty where an administrator does not share it with the game. */
   email: string;
   email_verified: boolean;
   given_name?: string;

@@ -57,8 +57,9 @@ async function embedded(t, greets, query = "") {
 test("an embedded game is told where its server is, and tells that it is ready", async (t) => {
   const { tab, frame, game } = await embedded(t, true);
   assert.equal(await frame.evaluate(() => window.outcome), "/games/embedded/scores");
-  await tab.waitForFunction(() => window.told.length > 0);
-  assert.deepEqual(await tab.evaluate(() => window.told), [["LYCEUM_READY", undefined, game]]);
+  const told = () => tab.evaluate(() => window.told.filter(([type]) => type !== "LYCEUM_HELLO"));
+  await tab.waitForFunction(() => window.told.some(([type]) => type === "LYCEUM_READY"));
+  assert.deepEqual(await told(), [["LYCEUM_READY", undefined, game]]);
 });
 
 test("it hears of pauses, overlays and new tokens, and hands keys on", async (t) => {
@@ -88,6 +89,31 @@ test("it hears of pauses, overlays and new tokens, and hands keys on", async (t)
     { key: "Escape", code: "Escape", type: "keydown" },
     { key: "Escape", code: "Escape", type: "keyup" },
   ]);
+});
+
+test("a game asks the page that embeds it for the greeting, and for a new token when its own is refused", async (t) => {
+  const { tab, frame } = await embedded(t, false);
+  // The page answers each question, and nothing else makes it speak.
+  await tab.evaluate(() => {
+    addEventListener("message", ({ data }) => {
+      if (data.type === "LYCEUM_HELLO") window.greet();
+      if (data.type === "LYCEUM_TOKEN_REQUEST") window.say("LYCEUM_TOKEN_REFRESH", { token: "t2" });
+    });
+  });
+  assert.equal(await frame.evaluate(() => window.outcome), "/games/embedded/scores");
+  const origins = await tab.evaluate(() => window.told.map(([, , origin]) => origin));
+  assert.deepEqual([...new Set(origins)], [new URL(frame.url()).origin]);
+  const sent = await frame.evaluate(async () => {
+    const seen = [];
+    window.fetch = async (url, { headers }) => {
+      seen.push(headers.authorization);
+      const status = headers.authorization === "Bearer t" ? 401 : 200;
+      return new Response("{}", { status, headers: { "content-type": "application/json" } });
+    };
+    await window.client.users.me();
+    return seen.filter((each) => each);
+  });
+  assert.deepEqual(sent.slice(-2), ["Bearer t", "Bearer t2"]);
 });
 
 test("without a greeting it gives up and says what to do", async (t) => {

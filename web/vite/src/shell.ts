@@ -10,7 +10,7 @@ export function wantsShell(request: IncomingMessage): boolean {
 /** The page that embeds the game as a platform does: it greets the game and shows what the game says. */
 export function shell({ project, injected }: Development): string {
   const { baseUrl, token, gameId } = injected ?? {};
-  const told = JSON.stringify({ baseUrl, token, gameId }).replace(/</g, "\\u003c");
+  const told = JSON.stringify({ baseUrl, token, gameId, mode: "platform" }).replace(/</g, "\\u003c");
   const title = project.name.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
   return `<!doctype html>
 <html lang="en">
@@ -30,10 +30,13 @@ export function shell({ project, injected }: Development): string {
   const told = ${told};
   const frame = document.querySelector("iframe");
   const said = document.querySelector("#said");
-  const greet = () => frame.contentWindow.postMessage({ type: "LYCEUM_INIT", payload: told }, location.origin);
+  const tell = (type, payload) => frame.contentWindow.postMessage({ type, payload }, location.origin);
+  const greet = () => tell("LYCEUM_INIT", told);
   frame.addEventListener("load", greet);
   addEventListener("message", ({ source, origin, data }) => {
     if (source !== frame.contentWindow || origin !== location.origin) return;
+    if (data?.type === "LYCEUM_HELLO") greet();
+    if (data?.type === "LYCEUM_TOKEN_REQUEST") tell("LYCEUM_TOKEN_REFRESH", { token: told.token });
     if (data?.type === "LYCEUM_DISPLAY_ALERT") said.textContent = data.payload.message;
     if (data?.type === "LYCEUM_EXIT") {
       frame.remove();

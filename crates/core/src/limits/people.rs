@@ -56,3 +56,18 @@ pub const OIDC_CLOCK_SKEW_S: i64 = 60;
 pub const OIDC_PROVIDER_MAX_AGE_S: i64 = 3600;
 /// Seconds that at least lie between two looks for a key of the provider that is not known yet.
 pub const OIDC_KEYS_MIN_AGE_S: i64 = 10;
+/// Seconds that a game token is valid which a browser's page hands to the game that it shows:
+/// the page gets the next one before.
+pub const PLAY_TOKEN_LIFETIME_S: i64 = 600;
+/// Days after the last visit in which a demo visitor and the visitor's scores are kept.
+pub const DEMO_KEPT_DAYS: i64 = 7;
+/// Seconds between two looks for demo visitors whose time is over.
+pub const DEMO_PURGE_EVERY_S: u64 = 3600;
+/// Demo visitors that are forgotten in one transaction at most.
+pub const DEMO_PURGE_MAX_COUNT: i64 = 200;
+/// New demo visitors from one address within 15 minutes at most.
+pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;
+/// Requests a second that one demo visitor may send.
+pub const DEMO_REQUESTS_PER_SECOND: u32 = 5;
+/// Scores that one demo visitor may write at most.
+pub const DEMO_SCORES_MAX_COUNT: i64 = 500;

@@ -8,7 +8,7 @@ use crate::games::Game;
 use crate::input::{Page, metadata_in, text_of};
 
 const COLUMNS: &str = "id, slug, display_name, description, emoji, platform, metadata, mock, \
-                       created_ms, updated_ms";
+                       created_ms, updated_ms, shares_identity";
 
 fn read(row: &Row<'_>) -> Result<Game> {
     Ok(Game {
@@ -22,6 +22,7 @@ fn read(row: &Row<'_>) -> Result<Game> {
         mock: row.int(7)? != 0,
         created_at: row.time(8)?,
         updated_at: row.time(9)?,
+        shares_identity: row.int(10)? != 0,
     })
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
 /// Answers whether the slug was free.
 pub(crate) fn insert(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
     let sql = format!(
-        "INSERT INTO games ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+        "INSERT INTO games ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
          ON CONFLICT DO NOTHING"
     );
     let metadata = text_of(&game.metadata);
@@ -56,6 +57,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
             i64::from(game.mock).into(),
             ms(game.created_at),
             ms(game.updated_at),
+            i64::from(game.shares_identity).into(),
         ],
     )?;
     Ok(inserted > 0)
@@ -66,7 +68,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, game: &Game) -> Result<()> {
     let metadata = text_of(&game.metadata);
     tx.send(
         "UPDATE games SET display_name = $1, description = $2, emoji = $3, platform = $4, \
-         metadata = $5, updated_ms = $6 WHERE id = $7",
+         metadata = $5, updated_ms = $6, shares_identity = $7 WHERE id = $8",
         &[
             (&game.display_name).into(),
             game.description.as_deref().into(),
@@ -74,6 +76,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, game: &Game) -> Result<()> {
             (&game.platform).into(),
             (&metadata).into(),
             ms(game.updated_at),
+            i64::from(game.shares_identity).into(),
             (&game.id).into(),
         ],
     )

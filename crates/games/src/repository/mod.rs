@@ -11,6 +11,7 @@ pub(crate) mod requests;
 pub(crate) mod scores;
 pub(crate) mod sessions;
 pub(crate) mod states;
+pub(crate) mod visitors;
 
 use lyceum_core::time::Timestamp;
 use lyceum_store::Value;

@@ -3,7 +3,17 @@
 use lyceum_core::Result;
 use lyceum_store::Tx;
 
+use crate::input::Page;
 use crate::players::Role;
+
+/// The active users: id, username and given name, in the order in which they came.
+pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<(String, String, String)>> {
+    let sql = "SELECT sourced_id, COALESCE(username, ''), COALESCE(given_name, '') FROM users \
+               WHERE status = 'active' ORDER BY seq LIMIT $1 OFFSET $2";
+    tx.all(sql, &[page.limit.into(), page.offset.into()], |row| {
+        Ok((row.string(0)?, row.string(1)?, row.string(2)?))
+    })
+}
 
 /// Role and developer status.
 pub(crate) fn standing(tx: &mut Tx<'_>, user: &str) -> Result<(Role, String)> {

@@ -5,7 +5,15 @@ use lyceum_store::{Row, Tx, Value};
 
 use super::ms;
 use crate::input::{Page, metadata_in, text_of};
-use crate::scores::{Line, Score};
+use crate::scores::{Board, Line, Score};
+
+/// The tables of scores and of best scores.
+fn tables(board: Board) -> (&'static str, &'static str) {
+    match board {
+        Board::Players => ("game_scores", "game_bests"),
+        Board::Demo => ("game_demo_scores", "game_demo_bests"),
+    }
+}
 
 fn read(row: &Row<'_>) -> Result<Score> {
     Ok(Score {
@@ -19,11 +27,15 @@ fn read(row: &Row<'_>) -> Result<Score> {
 }
 
 /// Answers the score's number.
-pub(crate) fn insert(tx: &mut Tx<'_>, score: &Score) -> Result<i64> {
+pub(crate) fn insert(tx: &mut Tx<'_>, board: Board, score: &Score) -> Result<i64> {
     let metadata = text_of(&score.metadata);
+    let (scores, _) = tables(board);
+    let sql = format!(
+        "INSERT INTO {scores} (id, game_id, user_id, score, metadata, at_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6)"
+    );
     let seq = tx.insert(
-        "INSERT INTO game_scores (id, game_id, user_id, score, metadata, at_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        &sql,
         "seq",
         &[
             (&score.id).into(),
@@ -40,6 +52,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, score: &Score) -> Result<i64> {
 /// Puts a score in the place of lower ones in each of the periods.
 pub(crate) fn keep_best(
     tx: &mut Tx<'_>,
+    board: Board,
     score: &Score,
     seq: i64,
     periods: &[String],
@@ -57,24 +70,36 @@ pub(crate) fn keep_best(
             ]
         })
         .collect();
+    let (_, bests) = tables(board);
+    let replace = format!(
+        "ON CONFLICT (game_id, period, user_id) DO UPDATE SET score = excluded.score, \
+         seq = excluded.seq, at_ms = excluded.at_ms WHERE excluded.score > {bests}.score"
+    );
     tx.send_rows(
-        "game_bests",
+        bests,
         &["game_id", "period", "user_id", "score", "seq", "at_ms"],
         &values,
-        "ON CONFLICT (game_id, period, user_id) DO UPDATE SET score = excluded.score, \
-         seq = excluded.seq, at_ms = excluded.at_ms WHERE excluded.score > game_bests.score",
+        &replace,
     )
+}
+
+/// How many scores a demo visitor has.
+pub(crate) fn count_demo(tx: &mut Tx<'_>, user: &str) -> Result<i64> {
+    let sql = "SELECT COUNT(*) FROM game_demo_scores WHERE user_id = $1";
+    Ok(tx.query_one(sql, &[user.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
 pub(crate) fn of_user(
     tx: &mut Tx<'_>,
+    board: Board,
     user: &str,
     game: Option<&str>,
     page: Page,
 ) -> Result<Vec<Score>> {
     let which = if game.is_some() { "game_id = $2" } else { "$2 = ''" };
+    let (scores, _) = tables(board);
     let sql = format!(
-        "SELECT id, game_id, user_id, score, metadata, at_ms FROM game_scores \
+        "SELECT id, game_id, user_id, score, metadata, at_ms FROM {scores} \
          WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4"
     );
     let game = game.unwrap_or_default();
@@ -82,11 +107,20 @@ pub(crate) fn of_user(
 }
 
 /// The best scores of a period; ranks and names of players are not known here.
-pub(crate) fn best(tx: &mut Tx<'_>, game: &str, period: &str, page: Page) -> Result<Vec<Line>> {
-    let sql = "SELECT user_id, score, at_ms FROM game_bests WHERE game_id = $1 AND period = $2 \
-               ORDER BY score DESC, seq LIMIT $3 OFFSET $4";
+pub(crate) fn best(
+    tx: &mut Tx<'_>,
+    board: Board,
+    game: &str,
+    period: &str,
+    page: Page,
+) -> Result<Vec<Line>> {
+    let (_, bests) = tables(board);
+    let sql = format!(
+        "SELECT user_id, score, at_ms FROM {bests} WHERE game_id = $1 AND period = $2 \
+         ORDER BY score DESC, seq LIMIT $3 OFFSET $4"
+    );
     let params = [game.into(), period.into(), page.limit.into(), page.offset.into()];
-    tx.all(sql, &params, |row| {
+    tx.all(&sql, &params, |row| {
         Ok(Line {
             rank: 0,
             user_id: row.string(0)?,

@@ -26,6 +26,7 @@ fn nothing_there() -> State {
         database: DatabaseState::default(),
         lms: None,
         frontend_url: String::new(),
+        play_url: String::new(),
         backend_url: String::new(),
     }
 }

@@ -100,7 +100,7 @@ impl Grant {
     pub(crate) fn authorise(&self, access: Access, scopes: Scopes) -> Result<(), Refusal> {
         self.caller.count_request()?;
         let is_in_game = self.player().is_some() || self.game.is_some();
-        let plays = matches!(access, Access::Player(_)) && is_in_game;
+        let plays = matches!(access, Access::Player(_) | Access::Visitor(_)) && is_in_game;
         if plays || self.rights().allow_any(scopes) {
             return Ok(());
         }

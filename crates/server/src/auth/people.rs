@@ -24,9 +24,13 @@ impl Default for Holders {
 
 impl Holders {
     fn caller(&self, app: &App, holder: &Holder) -> Arc<Caller> {
-        self.0.get(holder.id()).unwrap_or_else(|| {
-            let caller = Arc::new(Caller::new(client(holder), &app.config.limits));
-            self.0.insert(holder.id().to_owned(), Arc::clone(&caller));
+        self.share(app, holder.id(), || client(holder))
+    }
+
+    fn share(&self, app: &App, id: &str, client: impl FnOnce() -> Client) -> Arc<Caller> {
+        self.0.get(id).unwrap_or_else(|| {
+            let caller = Arc::new(Caller::new(client(), &app.config.limits));
+            self.0.insert(id.to_owned(), Arc::clone(&caller));
             caller
         })
     }
@@ -77,6 +81,24 @@ pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Opti
         let caller = app.gate.holders().caller(app, &holder);
         Grant { token, caller, holder: None, game: None }
     }))
+}
+
+/// The grant of a demo visitor's token. Each visitor has a share of their own.
+pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
+    let id = token.player.as_ref().map_or("", |player| &player.user).to_owned();
+    let client = || Client {
+        id: id.clone(),
+        name: "A demo visitor".to_owned(),
+        dialect: Dialect::Platform,
+        scopes: token.scopes,
+        origins: Vec::new(),
+        requests_per_second: Some(limits::DEMO_REQUESTS_PER_SECOND),
+        created: token.issued,
+        revoked: None,
+        changed: 0,
+    };
+    let caller = app.gate.holders().share(app, &id, client);
+    Grant { token, caller, holder: None, game: None }
 }
 
 /// The grant of a browser's session, if it has one.

@@ -26,6 +26,7 @@ use lyceum_hosting::deployments::{self, Deployment, Manifest};
 use lyceum_hosting::engine::{BoxError, Engine, LogLine};
 use lyceum_roster::imports;
 use quick_cache::sync::Cache;
+use serde_json::json;
 
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -125,7 +126,26 @@ where
     if is_by_path {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, SANDBOXED);
     }
+    // Beside a policy of the project's own: a browser holds to each.
+    response.headers_mut().append(header::CONTENT_SECURITY_POLICY, embedders(app));
     response
+}
+
+/// Who may show a project in a frame: pages of this server, and its own.
+fn embedders(app: &App) -> HeaderValue {
+    let policy = format!("frame-ancestors 'self' {}", app.base_url);
+    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("frame-ancestors 'self'"))
+}
+
+/// What an app that nobody embeds asks its own host: where the server is. It then plays the demo.
+const CONNECTION: &str = "/.well-known/lyceum.json";
+
+fn connection(app: &App, slug: &str) -> Answer {
+    let told = json!({
+        "baseUrl": format!("{}/api", app.base_url), "server": app.base_url, "gameId": slug,
+        "play": format!("{}/play/{slug}", app.base_url),
+    });
+    Answer::of(&told).header(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))
 }
 
 async fn respond<B>(
@@ -153,6 +173,9 @@ where
         None => (served(app, &address.slug).await?, address.slug.clone()),
     };
     let path = address.path.as_str();
+    if path == CONNECTION && deployment.frontend.is_some() {
+        return Ok(connection(app, &address.slug).into());
+    }
     if path == "/api" || path.starts_with("/api/") {
         let request = Request::from_parts(parts, body);
         let version = (&*deployment, key.as_str());

@@ -8,7 +8,6 @@ use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_games::{games, players};
 use lyceum_hosting::engine::Api;
 use lyceum_hosting::user::User;
-use lyceum_roster::fields;
 
 use crate::auth;
 use crate::render::Rendering;
@@ -46,16 +45,14 @@ pub(super) async fn user(
     let slug = slug.to_owned();
     app.db
         .read(move |tx| {
-            let is_its_game = games::lookup(tx, &slug)?.is_some_and(|game| game.id == player.game);
-            let record = match players::present(tx, &player.user) {
-                Ok(record) if is_its_game => record,
-                Ok(_) => return Ok(None),
-                Err(problem) if problem.kind == ProblemKind::Unauthorized => return Ok(None),
-                Err(problem) => return Err(problem),
-            };
-            let text = |name: &str| fields::text(&record, name).to_owned();
-            let names = (text("givenName"), text("familyName"));
-            Ok(Some(User::new(player.user.clone(), names, text("email"), learns)))
+            let own = games::lookup(tx, &slug)?.filter(|game| game.id == player.game);
+            let Some(game) = own else { return Ok(None) };
+            match players::present(tx, &player.user) {
+                Ok(identity) if game.shares_identity => Ok(Some(User::of(identity, learns))),
+                Ok(identity) => Ok(Some(User::of(identity.without_name(), learns))),
+                Err(problem) if problem.kind == ProblemKind::Unauthorized => Ok(None),
+                Err(problem) => Err(problem),
+            }
         })
         .await
 }

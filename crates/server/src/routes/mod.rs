@@ -9,9 +9,10 @@ pub(crate) mod console;
 pub(crate) mod credentials;
 pub(crate) mod docs;
 mod events;
-mod games;
+pub(crate) mod games;
 mod health;
 pub(crate) mod oneroster;
+mod play;
 pub(crate) mod projects;
 mod sign_in;
 pub(crate) mod standards;
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Area> {
     let mut areas =
         vec![health::area(), docs::area(), tokens::area(), auth::area(), sign_in::area()];
     areas.push(console::area());
+    areas.push(play::area());
     areas.extend(oneroster::areas());
     areas.extend(events::areas());
     areas.push(adaptive::area());

@@ -108,6 +108,8 @@ fn only_these_routes_are_public() {
         "GET /llms.txt",
         "GET /metrics",
         "GET /openapi.json",
+        // Sends whoever is not signed in to the sign-in page, or shows the demo.
+        "GET /play/{slug}",
         "GET /ready",
         "GET /sign-in",
         "GET /sign-in/oidc",
@@ -115,6 +117,8 @@ fn only_these_routes_are_public() {
         "GET /sign-in/page.css",
         "GET /welcome",
         "POST /api/auth/sign-in",
+        // Demo visitors are anonymous, and limited by address.
+        "POST /api/games/{gameId}/demo",
         "POST /device",
         "POST /first",
         "POST /oauth2/device_authorization",

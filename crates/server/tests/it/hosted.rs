@@ -17,11 +17,11 @@ use socket2::{Domain, Socket, Type};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-const SLUG: &str = "tides";
+pub(crate) const SLUG: &str = "tides";
 const HOST: &str = "tides-staging.localhost";
 
 /// Runs the body against a server of staging, on both stores.
-fn staging(body: impl Fn(&mut TestServer)) {
+pub(crate) fn staging(body: impl Fn(&mut TestServer)) {
     let mut setup = Setup::default();
     setup.config.server.env = Environment::Staging;
     both_as(&setup, body);
@@ -96,13 +96,18 @@ fn deploy(
     client.post(&format!("/api/projects/{SLUG}/deployments")).json(&body).send()
 }
 
-fn deployed(client: &TestClient, files: &[(&str, &[u8])], code: &str, values: &[(&str, &str)]) {
+pub(crate) fn deployed(
+    client: &TestClient,
+    files: &[(&str, &[u8])],
+    code: &str,
+    values: &[(&str, &str)],
+) {
     let reply = deploy(client, files, code, values);
     assert!(matches!(reply.status, 200 | 201), "{}", reply.text());
 }
 
 /// A request of a visitor.
-fn visit<'a>(visitor: &'a TestClient, path: &str) -> Call<'a> {
+pub(crate) fn visit<'a>(visitor: &'a TestClient, path: &str) -> Call<'a> {
     visitor.get(path).header("host", HOST)
 }
 

@@ -39,6 +39,7 @@ mod orders;
 mod people;
 mod placement;
 mod platform;
+mod play;
 mod probe;
 mod project_safety;
 mod projects;

@@ -373,9 +373,12 @@ pub(crate) fn verify(plan: &Plan, applied: &State, printer: &Printer) -> Result 
 pub(crate) fn told(state: &State, printer: &Printer, outcome: impl FnOnce() -> serde_json::Value) {
     let version = state.version.unwrap_or_default();
     printer.done(&format!("✔ {} {version} is served on {}", state.slug, state.environment));
-    let text = || match &state.backend {
-        Some(_) => format!("{}\n{}\n", state.frontend_url, state.backend_url),
-        None => format!("{}\n", state.frontend_url),
+    let text = || {
+        // Where people play it comes first; the frontend's own address shows a demo.
+        let play = state.frontend.as_ref().map(|_| &state.play_url).filter(|url| !url.is_empty());
+        let backend = state.backend.as_ref().map(|_| &state.backend_url);
+        let urls = play.into_iter().chain([&state.frontend_url]).chain(backend);
+        urls.map(|url| format!("{url}\n")).collect()
     };
     printer.answer(text, outcome);
 }

@@ -71,6 +71,7 @@ pub(crate) fn plan(plan: &Plan, state: &State, build: u64) -> String {
         ("Change Database", yes(plan.database.is_some()).to_owned()),
         ("Set Up Courses", yes(plan.lms.is_some()).to_owned()),
         ("Build Size", bytes(build)),
+        ("Play URL", state.play_url.clone()),
         ("Frontend URL", state.frontend_url.clone()),
         ("Backend URL", state.backend_url.clone()),
         ("Custom Routes", routes.map_or(0, |backend| backend.routes.len()).to_string()),
@@ -101,6 +102,7 @@ pub(crate) fn outcome(plan: &Plan, state: &State, uploaded: u64) -> Value {
     json!({
         "action": plan.action, "slug": state.slug, "environment": state.environment,
         "version": state.version, "revision": state.revision,
+        "playUrl": state.play_url,
         "frontendUrl": state.frontend_url, "backendUrl": state.backend_url,
         "steps": plan.steps, "secrets": plan.secrets, "uploadedBytes": uploaded,
         "database": plan.database, "lms": plan.lms,

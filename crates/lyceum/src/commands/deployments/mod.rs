@@ -189,8 +189,8 @@ impl Rollback {
         let data = if database == Some("restore") { "of that version" } else { "of now" };
         printer.note(&format!("data is that {data}, files those of now, secrets of that version"));
         printer.answer(String::new, || {
-            json!({ "from": current, "deployment": turned, "frontendUrl": state.frontend_url,
-                    "backendUrl": state.backend_url })
+            json!({ "from": current, "deployment": turned, "playUrl": state.play_url,
+                    "frontendUrl": state.frontend_url, "backendUrl": state.backend_url })
         });
         Ok(())
     }

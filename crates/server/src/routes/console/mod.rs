@@ -202,7 +202,7 @@ fn longest_export() -> Duration {
 }
 
 /// On to another page, after a form.
-fn on_to(path: &str) -> Answer {
+pub(super) fn on_to(path: &str) -> Answer {
     Answer::empty(axum::http::StatusCode::SEE_OTHER)
         .header(header::LOCATION, path)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))

@@ -1,25 +1,31 @@
 //! Games, and the tokens with which players play them.
 
 use axum::http::StatusCode;
-use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_access::{self as access, Holder, Player};
+use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
+use lyceum_access::audit::Change;
+use lyceum_access::{self as access, Holder, Issued, Player};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, GameChange, NewGame};
 use lyceum_games::{Page, players};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::play::{paged, read};
 use super::schema;
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
-use crate::route::{Access, Route, get, patch, post};
-use crate::routes::adaptive::shape::{list, object, some_text};
+use crate::route::{Access, Route, get, patch, post, put};
+use crate::routes::adaptive::shape::{flag, list, object, some_text};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
+        put("/games/{gameId}/identity", RosterWrite, identity)
+            .named("putGameIdentity")
+            .says("Decides whether a game is told the names and e-mail addresses of its players; without that it is told an id and a username.")
+            .reads(object(&["shares"], json!({ "shares": flag() })))
+            .answers(200, "The game.", schema::game()),
         paged(get("/games", Access::player(GamesRead), listed))
             .named("getGames")
             .says("The games, by name.")
@@ -30,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
             .reads(schema::new_game())
             .answers(201, "Registered.", schema::game())
             .answers(200, "Was registered already.", schema::game()),
-        get("/games/{gameId}", Access::player(GamesRead), shown)
+        get("/games/{gameId}", Access::visitor(GamesRead), shown)
             .named("getGame")
             .says("A game, by id or slug.")
             .answers(200, "The game.", schema::game()),
@@ -48,7 +54,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let page = Page::of(lyceum_core::limits::GAME_PAGE_MAX_RECORDS, context.query())?;
+    let page = Page::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
     read(context, move |tx, _| games::list(tx, page)).await
 }
 
@@ -90,6 +96,33 @@ async fn changed(context: Context) -> Result<Answer> {
     Ok(Answer::of(&context.app.db.write(write).await?))
 }
 
+async fn identity(context: Context) -> Result<Answer> {
+    #[derive(Deserialize)]
+    struct Asked {
+        shares: bool,
+    }
+    let Asked { shares } = lyceum_games::read(&context.body)?;
+    let (which, now) = (context.param("gameId").to_owned(), context.app.clock.now());
+    let grant = context.grant.clone().expect("the route is not public");
+    let who = grant.holder().map_or_else(|| grant.client_id(), Holder::name).to_owned();
+    let write = move |tx: &mut lyceum_store::Tx<'_>| share_identity(tx, now, &which, shares, &who);
+    Ok(Answer::of(&context.app.db.write(write).await?))
+}
+
+/// Decides, for the log as well, whether a game is told who its players are.
+pub(crate) fn share_identity(
+    tx: &mut lyceum_store::Tx<'_>,
+    now: Timestamp,
+    which: &str,
+    shares: bool,
+    who: &str,
+) -> Result<games::Game> {
+    let game = games::share_identity(tx, now, which, shares)?;
+    let change = Change { who, what: "game.identity", subject: &game.slug };
+    change.note(tx, now, &json!({ "shares": shares }))?;
+    Ok(game)
+}
+
 async fn token(context: Context) -> Result<Answer> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -109,13 +142,18 @@ async fn token(context: Context) -> Result<Answer> {
     };
     let player = context.app.db.read(find).await?;
     let now = context.app.clock.now();
-    let issued = context.app.gate.keyring().issue_game(grant.client_id(), &player, now);
-    let ends = Timestamp::from_milliseconds(now.seconds() * 1000).plus_seconds(issued.expires_in_s);
-    Ok(Answer::of(&json!({
+    let keyring = context.app.gate.keyring();
+    let issued = keyring.issue_game(grant.client_id(), &player, now, limits::TOKEN_LIFETIME_S);
+    Ok(Answer::of(&issued_to(&issued, &player, now)))
+}
+
+/// A game token with what its user's program needs to know of it.
+pub(crate) fn issued_to(issued: &Issued, player: &Player, now: Timestamp) -> Value {
+    json!({
         "token": issued.token,
         "gameId": player.game,
         "userId": player.user,
         "expiresIn": issued.expires_in_s,
-        "exp": ends.seconds(),
-    })))
+        "exp": now.seconds() + issued.expires_in_s,
+    })
 }

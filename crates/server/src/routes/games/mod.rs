@@ -2,7 +2,8 @@
 
 mod achievements;
 mod base;
-mod catalogue;
+pub(crate) mod catalogue;
+pub(crate) mod demo;
 mod elsewhere;
 mod inventory;
 mod learning;
@@ -25,6 +26,7 @@ pub(super) fn area() -> Area {
     let mut routes = base::routes();
     routes.extend(users::routes());
     routes.extend(catalogue::routes());
+    routes.push(demo::route());
     routes.extend(inventory::routes());
     routes.extend(scores::routes());
     routes.extend(sessions::routes());

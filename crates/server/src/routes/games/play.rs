@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
-use crate::route::{Place, Route};
+use crate::route::{Access, Place, Route};
 
 /// The header by which a program that sends a request again says that it is the same one.
 const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
@@ -134,11 +134,35 @@ impl Play {
         self.user.clone().unwrap_or_else(|| format!("client:{}", client()))
     }
 
-    /// A token may outlive its user.
+    /// A token may outlive its user. Demo visitors are refused here wherever the route is not theirs, also
+    /// where a backend or a client acts for them.
     pub(super) fn present(&self, tx: &mut Tx<'_>) -> Result<()> {
+        if self.is_demo(tx)? && !matches!(self.context.route.access, Access::Visitor(_)) {
+            return Err(forbidden(
+                "a demo visitor has scores, the leader board and the app's backend; sign in for the rest",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The player, where token or query name one.
+    pub(super) fn named_player(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// Whether the player is a demo visitor.
+    pub(super) fn is_demo(&self, tx: &mut Tx<'_>) -> Result<bool> {
         match &self.user {
-            Some(user) => players::present(tx, user).map(drop),
-            None => Ok(()),
+            Some(user) => Ok(players::present(tx, user)?.demo_of.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether the caller may know names and e-mail addresses: a game only where that is allowed.
+    pub(super) fn knows_identity(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        match &self.game {
+            Some(game) if !self.anywhere => Ok(games::find(tx, game)?.shares_identity),
+            _ => Ok(true),
         }
     }
 }

@@ -37,6 +37,11 @@ fn slug(pattern: &str) -> Value {
     json!({ "type": "string", "pattern": pattern, "maxLength": limits::GAME_SLUG_MAX_BYTES })
 }
 
+/// A player as others see one.
+pub(super) fn seen() -> Value {
+    whole_object(json!({ "id": id(), "username": text() }))
+}
+
 /// Others are shown by id and username alone.
 pub(super) fn player() -> Value {
     object(
@@ -65,7 +70,7 @@ fn learner() -> Value {
 pub(super) fn game() -> Value {
     whole_object(json!({
         "id": id(), "slug": text(), "displayName": text(), "description": or_null(text()),
-        "emoji": or_null(text()), "platform": text(), "metadata": any_object(), "mock": flag(),
+        "emoji": or_null(text()), "platform": text(), "metadata": any_object(), "mock": flag(), "sharesIdentity": flag(),
         "createdAt": instant(), "updatedAt": instant(),
     }))
 }

@@ -1,27 +1,37 @@
 //! Players.
 
 use lyceum_access::Scope::GamesRead;
-use lyceum_core::{Problem, Result};
-use lyceum_games::{lms, players};
+use lyceum_core::{Problem, Result, limits};
+use lyceum_games::{Page, lms, players, visitors};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::lms::{is_off, other};
-use super::play::{Play, of_player};
+use super::play::{Play, forbidden, of_player, paged, read};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get};
+use crate::routes::adaptive::shape::list;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        of_player(get("/users/{userId}", Access::player(GamesRead), shown))
+        paged(get("/users", GamesRead, listed))
+            .named("getPlayers")
+            .says("The players by id and username, in the order in which they came: for clients and people with the right, and in a sandbox for its developer.")
+            .answers(200, "A page of players.", list(schema::seen())),
+        of_player(get("/users/{userId}", Access::visitor(GamesRead), shown))
             .named("getPlayer")
             .says(
                 "A player: 'me' is whoever calls, shown whole; others are shown by their username.",
             )
             .answers(200, "The player.", schema::player()),
     ]
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let page = Page::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
+    read(context, move |tx, _| players::list(tx, page)).await
 }
 
 async fn shown(context: Context) -> Result<Answer> {
@@ -61,11 +71,17 @@ fn player(
     play.present(tx)?;
     let (user, is_open) = play.named_user()?;
     if !is_open {
+        if play.is_demo(tx)? {
+            return Err(forbidden("a demo visitor sees nobody else than on the leader board"));
+        }
         return players::seen(tx, user).map(|seen| Some(json!(seen)));
     }
-    let mut shown = json!(players::profile(tx, user)?);
+    let knows = play.knows_identity(tx)?;
+    let mut shown = json!(players::profile(tx, user, knows)?);
     let learner = match known {
         Some(known) => known.clone(),
+        // Visitors are in no roster.
+        None if visitors::lookup(tx, user)?.is_some() => Value::Null,
         None => match lms::learner(tx, play.now, user, settles)? {
             Some(learner) => json!(learner),
             None => return Ok(None),

@@ -153,7 +153,7 @@ async fn shown(context: Context) -> Result<Answer> {
     Ok(Answer::of(&json!({
         "slug": project.slug, "revision": project.revision, "version": project.version,
         "environment": place.environment, "frontendUrl": place.frontend_url,
-        "backendUrl": place.backend_url, "deployment": active,
+        "backendUrl": place.backend_url, "playUrl": place.play_url, "deployment": active,
         "createdAt": project.created_at, "updatedAt": project.updated_at,
     })))
 }
@@ -313,9 +313,10 @@ pub(crate) fn place(app: &App, slug: &str) -> Place {
     let port = port.map(|port| format!(":{port}")).unwrap_or_default();
     let frontend_url = format!("{scheme}://{label}.{}{port}", app.config.hosting.domain);
     let (folder, backend_url) = (hosted::folder(app, slug), format!("{frontend_url}/api"));
+    let play_url = format!("{}/play/{slug}", app.base_url);
     let sandbox = app.sandbox.as_ref();
     let teaches = sandbox.is_none_or(|sandbox| matches!(sandbox.learning, Learning::Here));
-    Place { environment, backend_url, frontend_url, folder, teaches }
+    Place { environment, backend_url, frontend_url, play_url, folder, teaches }
 }
 
 /// Who asks.

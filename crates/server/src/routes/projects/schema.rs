@@ -59,7 +59,8 @@ pub(super) fn project() -> Value {
 pub(super) fn served() -> Value {
     whole_object(json!({
         "slug": some_text(), "revision": whole(), "version": whole(), "environment": environment(),
-        "frontendUrl": some_text(), "backendUrl": some_text(), "deployment": or_null(deployment()),
+        "frontendUrl": some_text(), "backendUrl": some_text(), "playUrl": some_text(),
+        "deployment": or_null(deployment()),
         "createdAt": instant(), "updatedAt": instant(),
     }))
 }
@@ -75,7 +76,7 @@ pub(super) fn state() -> Value {
         "frontend": or_null(artifact()), "backend": or_null(backend()), "uses": uses(),
         "secrets": whole_object(json!({ "key": text(), "digests": texts() })),
         "database": database_state(), "lms": or_null(taught()),
-        "frontendUrl": some_text(), "backendUrl": some_text(),
+        "frontendUrl": some_text(), "backendUrl": some_text(), "playUrl": text(),
     }))
 }
 

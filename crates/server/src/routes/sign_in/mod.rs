@@ -119,6 +119,8 @@ struct SignIn<'a> {
     provider: Option<&'a str>,
     /// The path to go on to, for an address.
     next_encoded: String,
+    /// Where that is an app: its demo, which needs no account.
+    demo: Option<String>,
 }
 
 async fn start(_: Context) -> Result<Answer> {
@@ -168,6 +170,7 @@ async fn page(
         anybody,
         name,
         provider: oidc.issuer.is_some().then_some(oidc.name.as_str()),
+        demo: super::play::demo_of(next),
     };
     guard.keep(shown(&page)?)
 }

@@ -11,6 +11,7 @@ use lyceum_access::audit::Change;
 use lyceum_access::{Holder, Role, api_key, client, person};
 use lyceum_console::{Button, Cell, Column, Facts, List, Row, projects as view, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_games::games;
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
 use lyceum_hosting::projects::{self, Project};
 use lyceum_hosting::{audit, databases};
@@ -24,6 +25,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::Route;
+use crate::routes::games::catalogue::share_identity;
 use crate::routes::projects::place;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -32,6 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
         page("/projects", screen, all),
         page("/projects/{slug}", screen, one),
         action("/projects/{slug}/rollback", screen, roll_back),
+        action("/projects/{slug}/identity", screen, identity),
         page("/projects/{slug}/logs", screen, logs::shown),
         page("/projects/{slug}/logs/stream", screen, logs::streamed),
         page("/projects/{slug}/bucket", screen, bucket::listed),
@@ -49,7 +52,7 @@ pub(super) fn routes() -> Vec<Route> {
 const PROJECTS: &[Column] = &[
     Column::text("slug", "Project"),
     Column::number("version", "Version"),
-    Column::text("address", "Address"),
+    Column::text("address", "Play"),
     Column::text("created", "First deployed"),
     Column::text("updated", "Changed"),
 ];
@@ -123,7 +126,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let own = context.app.db.read(read).await?;
     let row = |project: &Project| {
         let to = format!("/console/projects/{}", project.slug);
-        let address = place(&context.app, &project.slug).frontend_url;
+        let address = place(&context.app, &project.slug).play_url;
         vec![
             Cell::text(&project.slug).to(&to),
             Cell::of(project.version, project.version.to_string()).to(&to),
@@ -178,9 +181,12 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let place = here.clone();
     let work = move |tx: &mut Tx<'_>, project: Project| {
         let state = projects::state(tx, &master, &project.slug, &place)?;
-        Ok((deployments::list(tx, &project.slug)?, state, names(tx)?, project))
+        let game = games::lookup(tx, &project.slug)?;
+        let shares = game.is_some_and(|game| game.shares_identity);
+        Ok((deployments::list(tx, &project.slug)?, state, names(tx)?, (project, shares)))
     };
-    let (slug, (versions, state, names, project)) = read(&context, &visitor, work).await?;
+    let (slug, (versions, state, names, (project, shares_identity))) =
+        read(&context, &visitor, work).await?;
     let rows = versions.iter().map(|one| version(&visitor, &project, &names, one)).collect();
     let list = List::new("Versions", VERSIONS, query(&context), rows);
     let name = state.metadata.as_ref().map_or(slug.as_str(), |metadata| metadata.name.as_str());
@@ -194,7 +200,8 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
                 .to(within(&format!("/diff?to={}", project.version))),
         ),
         ("Environment", Cell::text(here.environment)),
-        ("Address", Cell::text(&here.frontend_url).to(&here.frontend_url)),
+        ("Play", Cell::text(&here.play_url).to(&here.play_url)),
+        ("App's own address", Cell::text(&here.frontend_url).to(&here.frontend_url)),
         ("Secrets", Cell::of(secrets, secrets.to_string()).to(within("/secrets"))),
         (
             "Revision",
@@ -209,6 +216,8 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         facts,
         versions: list,
         kept: versions.len(),
+        shares_identity,
+        is_administrator: visitor.person.role == Role::Administrator,
         promotes_to: promote::target(&context.app).map(|(address, _)| address.to_owned()),
         slug,
     };
@@ -242,6 +251,29 @@ fn version(
         if is_served { Cell::text("served").toned("good") } else { Cell::text("kept") },
         if is_served { Cell::default() } else { Cell::button(button) },
     ]
+}
+
+/// Decides whether the app is told names and e-mail addresses of its players: administrators alone.
+async fn identity(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    if visitor.person.role != Role::Administrator {
+        let message = "administrators decide what an app learns of its players; ask one";
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
+    let shares = match form.field("shares") {
+        "yes" => true,
+        "no" => false,
+        other => {
+            let message = format!("must be yes or no (got '{other}')");
+            return Err(Problem::invalid("shares", message));
+        }
+    };
+    let slug = context.param("slug").to_owned();
+    let (now, who, to) =
+        (context.app.clock.now(), visitor.person.email, format!("/console/projects/{slug}"));
+    let decided =
+        context.app.db.write(move |tx| share_identity(tx, now, &slug, shares, &who).map(drop));
+    decided.await?;
+    Ok(on_to(&to))
 }
 
 async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {

@@ -1,0 +1,129 @@
+//! Visitors: players who are not in the roster. A demo visitor is anonymous, plays one game and has demo
+//! scores alone, which are purged; a person who signs in and whom the roster does not know plays as one,
+//! too, but keeps what comes of it.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use uuid::Uuid;
+
+use crate::games::Game;
+use crate::repository::visitors as repository;
+
+/// What the id of every visitor begins with.
+const ID_PREFIX: &str = "visitor-";
+
+/// A player who is not in the roster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visitor {
+    /// The id, which says nothing of whose it is.
+    pub id: String,
+    /// The one game of a demo visitor.
+    pub game: Option<String>,
+    /// What others see.
+    pub username: String,
+    /// The name; empty: a demo visitor has none.
+    pub name: String,
+    /// The e-mail address; empty: a demo visitor has none.
+    pub email: String,
+}
+
+impl Visitor {
+    /// Whether the visitor is anonymous.
+    pub fn is_demo(&self) -> bool {
+        self.game.is_some()
+    }
+}
+
+/// A new demo visitor of the game, kept for [`limits::DEMO_KEPT_DAYS`].
+pub fn begin_demo(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<Visitor> {
+    let id = Uuid::new_v4().simple().to_string();
+    let visitor = Visitor {
+        username: format!("Guest {}", id[..5].to_uppercase()),
+        id: format!("{ID_PREFIX}{id}"),
+        game: Some(game.id.clone()),
+        name: String::new(),
+        email: String::new(),
+    };
+    repository::insert(tx, now, &visitor, None, Some(demo_ends(now)))?;
+    Ok(visitor)
+}
+
+/// The demo visitor of that id in the game, kept for longer; none where there is no such visitor.
+pub fn renew_demo(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &Game,
+    id: &str,
+) -> Result<Option<Visitor>> {
+    let known = lookup(tx, id)?.filter(|known| known.game.as_ref() == Some(&game.id));
+    if known.is_some() {
+        repository::renew(tx, id, demo_ends(now))?;
+    }
+    Ok(known)
+}
+
+fn demo_ends(now: Timestamp) -> Timestamp {
+    now.plus_seconds(limits::DEMO_KEPT_DAYS * 24 * 60 * 60)
+}
+
+/// The visitor as whom a person plays: the same in every game. Name and e-mail address follow the account.
+pub fn of_person(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    person: &str,
+    (name, email): (&str, &str),
+) -> Result<Visitor> {
+    let mut visitor = match repository::of_person(tx, person)? {
+        Some(known) if known.name == name && known.email == email => return Ok(known),
+        Some(known) => known,
+        None => Visitor {
+            id: format!("{ID_PREFIX}{}", Uuid::new_v4().simple()),
+            game: None,
+            username: String::new(),
+            name: String::new(),
+            email: String::new(),
+        },
+    };
+    // As with users of the roster: never a family name.
+    let first = name.split_whitespace().next().unwrap_or("Guest");
+    first.clone_into(&mut visitor.username);
+    name.clone_into(&mut visitor.name);
+    email.clone_into(&mut visitor.email);
+    repository::insert(tx, now, &visitor, Some(person), None)?;
+    // Another request may have made the visitor meanwhile.
+    repository::of_person(tx, person)?
+        .ok_or_else(|| Problem::internal("a visitor that was put is not there"))
+}
+
+/// The visitor of the id, if it is one's.
+pub fn lookup(tx: &mut Tx<'_>, id: &str) -> Result<Option<Visitor>> {
+    // Most players are users of the roster: nothing is asked for them.
+    if !id.starts_with(ID_PREFIX) {
+        return Ok(None);
+    }
+    repository::find(tx, id)
+}
+
+/// Refuses a demo visitor in another game than the visitor's own.
+///
+/// Errors: `Forbidden`.
+pub(crate) fn check_game(visitor: &Visitor, game: &str) -> Result<()> {
+    match &visitor.game {
+        Some(own) if own != game => {
+            let message = format!("{} visits the demo of another game", visitor.username);
+            Err(Problem::new(ProblemKind::Forbidden, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Forgets demo visitors whose time is over, with their scores; at most
+/// [`limits::DEMO_PURGE_MAX_COUNT`] at once. Answers how many.
+pub fn purge(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize> {
+    let over = repository::over(tx, now, limits::DEMO_PURGE_MAX_COUNT)?;
+    for id in &over {
+        repository::forget(tx, id)?;
+    }
+    Ok(over.len())
+}

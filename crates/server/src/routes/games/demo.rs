@@ -1,0 +1,75 @@
+//! Demo visitors: anonymous players of one game, of whom nothing but scores is kept, for a while.
+
+use std::time::Duration;
+
+use lyceum_access::guess::{self, Subject};
+use lyceum_access::{DEMO_CLIENT, Player};
+use lyceum_core::{Result, limits};
+use lyceum_games::{games, visitors};
+use lyceum_store::Tx;
+use serde_json::json;
+
+use super::catalogue::issued_to;
+use super::schema;
+use crate::answer::Answer;
+use crate::auth;
+use crate::context::Context;
+use crate::route::{Access, Route, post};
+use crate::routes::adaptive::shape::object;
+use crate::state::App;
+
+pub(super) fn route() -> Route {
+    post("/games/{gameId}/demo", Access::Public, demo)
+        .named("createDemoToken")
+        .says("A token for an anonymous visitor of the game, for ten minutes. It opens demo scores, their leader board and the game's backend. Sent with the former token in 'Authorization' it is for the same visitor.")
+        .reads(object(&[], json!({})))
+        .answers(200, "The token.", schema::token())
+}
+
+async fn demo(context: Context) -> Result<Answer> {
+    let (app, now) = (&context.app, context.app.clock.now());
+    let former = match auth::bearer(&context.headers) {
+        Some(token) => auth::player(app, token).await?,
+        None => None,
+    };
+    let named = context.param("gameId").to_owned();
+    let place = guess::place(context.address);
+    let begin = move |tx: &mut Tx<'_>| {
+        let game = games::find(tx, &named)?;
+        let known = match &former {
+            Some(former) => visitors::renew_demo(tx, now, &game, &former.user)?,
+            None => None,
+        };
+        let visitor = match known {
+            Some(known) => known,
+            None => {
+                let counted: Subject =
+                    (format!("demo visitors from {place}"), limits::DEMO_VISITORS_MAX_COUNT);
+                guess::count(tx, now, &[counted])?;
+                visitors::begin_demo(tx, now, &game)?
+            }
+        };
+        Ok(Player { user: visitor.id, game: game.id })
+    };
+    let player = app.db.write(begin).await?;
+    let keyring = app.gate.keyring();
+    let issued = keyring.issue_game(DEMO_CLIENT, &player, now, limits::PLAY_TOKEN_LIFETIME_S);
+    Ok(Answer::of(&issued_to(&issued, &player, now)))
+}
+
+/// Forgets demo visitors whose time is over, again and again.
+pub(crate) async fn keep_purged(app: App) {
+    loop {
+        if let Err(problem) = purge(&app).await {
+            tracing::warn!("demo visitors whose time is over stay: {problem}");
+        }
+        tokio::time::sleep(Duration::from_secs(limits::DEMO_PURGE_EVERY_S)).await;
+    }
+}
+
+async fn purge(app: &App) -> Result<()> {
+    let now = app.clock.now();
+    let most = usize::try_from(limits::DEMO_PURGE_MAX_COUNT).unwrap_or(usize::MAX);
+    while app.db.write(move |tx| visitors::purge(tx, now)).await? == most {}
+    Ok(())
+}

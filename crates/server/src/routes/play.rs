@@ -1,0 +1,160 @@
+//! The page on which people play a deployed project: it signs them in, embeds the app from its own host and
+//! hands it a game token ([decision 076](../../../../docs/decisions/076-play-page.md)).
+
+use axum::http::{HeaderValue, header};
+use lyceum_access::{Holder, Person, Player};
+use lyceum_console::play::{Mode, Play};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_games::games::{self, Game};
+use lyceum_games::visitors;
+use lyceum_hosting::deployments;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+
+use super::console::{as_page, on_to};
+use super::games::catalogue::issued_to;
+use super::projects::place;
+use crate::answer::Answer;
+use crate::auth::{self, Grant, people};
+use crate::context::Context;
+use crate::render::Rendering;
+use crate::route::{Access, Area, Place, Route, get, post};
+use crate::routes::adaptive::shape::{some_text, whole, whole_object, words};
+
+pub(super) fn area() -> Area {
+    let page = |route: Route| {
+        route.answers_as(200, "The page.", Some(("text/html", json!({ "type": "string" }))))
+    };
+    let token = whole_object(json!({
+        "token": some_text(), "gameId": some_text(), "userId": some_text(),
+        "expiresIn": whole(), "exp": whole(),
+    }));
+    Area {
+        name: "play",
+        base: "/play",
+        rendering: Rendering::Page,
+        says: "The pages on which people play deployed projects.",
+        routes: vec![
+            page(get("/{slug}", Access::Public, show))
+                .named("getPlayPage")
+                .says("Signs a visitor in and shows the app from its own host; `mode=demo` shows it to everybody.")
+                .param(Place::Query, "mode", words(&["demo"]), "The demo, without an account.")
+                .answers_empty(303, "The visitor signs in first."),
+            post("/{slug}/token", Access::SignedIn, token_of)
+                .named("createPlayToken")
+                .says("A token of whoever is signed in for this game alone, for ten minutes: the page asks for it again and again.")
+                .answers(200, "The token.", token),
+        ],
+    }
+}
+
+/// Where the path leads to the page of an app: its demo.
+pub(super) fn demo_of(path: &str) -> Option<String> {
+    let slug = path.strip_prefix("/play/")?.split(['/', '?']).next()?;
+    games::is_slug(slug).then(|| format!("/play/{slug}?mode=demo"))
+}
+
+async fn show(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    let game = deployed(&context, slug.clone()).await?;
+    let is_demo = match context.asked("mode").as_deref() {
+        None => false,
+        Some("demo") => true,
+        Some(other) => {
+            let message = format!("must be demo or left out (got {other})");
+            return Err(Problem::invalid("mode", message));
+        }
+    };
+    let grant = people::open_page(&context.app, &context.headers).await?;
+    let person = grant.as_ref().and_then(Grant::holder).map(Holder::name);
+    let is_sandbox = context.app.sandbox.is_some();
+    if !is_demo && person.is_none() && !is_sandbox {
+        let next = format!("/play/{slug}");
+        let next = utf8_percent_encode(&next, NON_ALPHANUMERIC);
+        return Ok(on_to(&format!("/sign-in?next={next}")));
+    }
+    let app_url = place(&context.app, &slug).frontend_url;
+    let mode = if is_demo { Mode::Demo } else { Mode::Platform };
+    let page = Play {
+        mode,
+        name: game.display_name,
+        emoji: game.emoji.unwrap_or_default(),
+        who: person.filter(|_| !is_demo).unwrap_or_default().to_owned(),
+        environment: auth::environment(&context.app),
+        base_url: context.app.base_url.clone(),
+        app_url: app_url.clone(),
+        slug,
+    };
+    let policy = HeaderValue::try_from(policy(&app_url)).map_err(Problem::internal)?;
+    let mut answer = as_page(lyceum_console::html(&page)?);
+    answer.headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    Ok(answer)
+}
+
+/// Files of this server alone, nothing inline, and one frame: the app's own host.
+fn policy(app_url: &str) -> String {
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+         connect-src 'self'; frame-src {app_url}; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'"
+    )
+}
+
+/// The game of a project that has something to show. Errors: `NotFound`.
+async fn deployed(context: &Context, slug: String) -> Result<Game> {
+    let read = move |tx: &mut Tx<'_>| {
+        let served = deployments::active(tx, &slug)?;
+        let game = games::lookup(tx, &slug)?;
+        match (served.and_then(|served| served.frontend), game) {
+            (Some(_), Some(game)) => Ok(game),
+            _ => Err(Problem::new(
+                ProblemKind::NotFound,
+                format!("there is no app '{slug}' here; `lyceum deploy` puts one here"),
+            )),
+        }
+    };
+    context.app.db.read(read).await
+}
+
+async fn token_of(context: Context) -> Result<Answer> {
+    let slug = context.param("slug").to_owned();
+    let game = deployed(&context, slug).await?;
+    let (app, now) = (&context.app, context.app.clock.now());
+    let grant = context.grant.as_ref().expect("the route is for who is signed in");
+    let (client, player) = match (grant.holder(), &app.sandbox) {
+        (Some(Holder::Person(person)), _) => {
+            let person = person.clone();
+            let find = move |tx: &mut Tx<'_>| {
+                let user = player_of(tx, now, &person)?;
+                Ok(Player { user, game: game.id.clone() })
+            };
+            (grant.client_id(), app.db.write(find).await?)
+        }
+        (_, Some(sandbox)) => {
+            let user = sandbox.player().user.clone();
+            (grant.client_id(), Player { user, game: game.id })
+        }
+        _ => {
+            let message = "only people play; a client gets tokens for players from \
+                           POST /api/games/{gameId}/token";
+            return Err(Problem::new(ProblemKind::Forbidden, message));
+        }
+    };
+    let keyring = app.gate.keyring();
+    let issued = keyring.issue_game(client, &player, now, limits::PLAY_TOKEN_LIFETIME_S);
+    Ok(Answer::of(&issued_to(&issued, &player, now)))
+}
+
+/// As whom a person plays: the roster's user with the account's e-mail address, else a visitor.
+fn player_of(tx: &mut Tx<'_>, now: Timestamp, person: &Person) -> Result<String> {
+    // Accounts have their addresses in lower case.
+    let email = person.email.as_str();
+    if let Some(user) = repository::users_with_emails(tx, &[email])?.remove(email) {
+        return Ok(user);
+    }
+    let visitor = visitors::of_person(tx, now, &person.id, (&person.name, &person.email))?;
+    Ok(visitor.id)
+}

@@ -1,0 +1,75 @@
+// Game tokens: short-lived, for this game alone, followed by the next one before they end.
+
+/** Seconds before its end at which a token is followed by the next one. */
+const AHEAD_S = 60;
+/** How long to wait until a server that does not answer is asked again, in milliseconds. */
+const AGAIN_MS = 5_000;
+/** How long an answer may take, in milliseconds. */
+const ANSWER_MS = 15_000;
+
+/** The account has ended or was left: only signing in helps. */
+export class SignedOut extends Error {}
+/** The server refuses, and will refuse again. */
+export class Refused extends Error {}
+
+export class Tokens {
+  #timer;
+  #asking;
+
+  /** `kept` has the token of a demo visitor, so that a page that is loaded again is the same visitor. */
+  constructor({ slug, isDemo, kept, renewed, lost, failed }) {
+    this.path = isDemo ? `/api/games/${slug}/demo` : `/play/${slug}/token`;
+    Object.assign(this, { isDemo, kept, renewed, lost, failed, key: `lyceum-demo:${slug}` });
+    // A machine that slept wakes with an old token.
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && this.current && this.#isDue()) void this.renew();
+    });
+  }
+
+  /** The next token. Throws {@link SignedOut}, {@link Refused}, or what `fetch` throws. */
+  first() {
+    return this.#ask();
+  }
+
+  /** Gets the next token and hands it on; where nobody answers it is tried again. */
+  async renew() {
+    clearTimeout(this.#timer);
+    try {
+      this.renewed(await this.#ask());
+    } catch (error) {
+      if (error instanceof SignedOut) return this.lost(error);
+      this.failed(error);
+      this.#timer = setTimeout(() => this.renew(), AGAIN_MS);
+    }
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+  }
+
+  #isDue() {
+    return this.current.exp - AHEAD_S < Date.now() / 1000;
+  }
+
+  /** Several callers at once share one question. */
+  #ask() {
+    this.#asking ??= this.#fetch().finally(() => (this.#asking = undefined));
+    return this.#asking;
+  }
+
+  async #fetch() {
+    const headers = { accept: "application/json", "content-type": "application/json" };
+    const former = this.isDemo && (this.current?.token ?? this.kept.getItem(this.key));
+    if (former) headers.authorization = `Bearer ${former}`;
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch(this.path, { method: "POST", headers, body: "{}", signal });
+    if (answer.status === 401 || answer.status === 403) throw new SignedOut();
+    if (!answer.ok) throw new Refused(`${answer.status}`);
+    this.current = await answer.json();
+    if (this.isDemo) this.kept.setItem(this.key, this.current.token);
+    clearTimeout(this.#timer);
+    const ms = Math.max(1, this.current.expiresIn - AHEAD_S) * 1000;
+    this.#timer = setTimeout(() => this.renew(), ms);
+    return this.current;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Connection } from "./embedding.js";
+import { ApiError } from "./errors.js";
+import { ANSWER_TIMEOUT_MS, read } from "./http.js";
+
+/** Where a host that serves a deployed game tells where its server is. */
+const CONNECTION_PATH = "/.well-known/lyceum.json";
+
+/** How long the game's own host may take to tell, in milliseconds. */
+const CONNECTION_TIMEOUT_MS = 4_000;
+
+/** What the host of a deployed game tells. */
+export interface Host {
+  /** The address of the API. */
+  baseUrl: string;
+  /** The origin of the server, whose page alone embeds the game. */
+  server: string;
+  gameId: string;
+  /** The page on which people sign in and play. */
+  play: string;
+}
+
+/** What the host of this page tells; undefined where it serves no deployed game. */
+export async function askHost(): Promise<Host | undefined> {
+  if (typeof location === "undefined" || !location.protocol.startsWith("http")) return undefined;
+  try {
+    const headers = { accept: "application/json" };
+    const answer = await fetch(CONNECTION_PATH, { headers, signal: AbortSignal.timeout(CONNECTION_TIMEOUT_MS) });
+    if (!answer.ok || !answer.headers.get("content-type")?.includes("json")) return undefined;
+    const told = (await answer.json()) as Partial<Host>;
+    return told.baseUrl && told.server && told.gameId ? (told as Host) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The demo of a deployed game at its own address: an anonymous visitor's tokens. */
+export class Demo {
+  readonly #key: string;
+
+  constructor(private readonly host: Host) {
+    this.#key = `lyceum-demo:${host.gameId}`;
+  }
+
+  /** Who plays: the visitor of before, as long as the former token is valid. */
+  async connection(): Promise<Connection> {
+    const { token, exp, gameId } = await this.#token();
+    return { baseUrl: this.host.baseUrl, token, exp, gameId, mode: "standalone" };
+  }
+
+  /** The next token. */
+  async newToken(): Promise<string> {
+    return (await this.#token()).token;
+  }
+
+  async #token(): Promise<{ token: string; exp: number; gameId: string }> {
+    const url = `${this.host.baseUrl}/games/${encodeURIComponent(this.host.gameId)}/demo`;
+    const ask = async (former: string | null) => {
+      const headers: Record<string, string> = { accept: "application/json", "content-type": "application/json" };
+      if (former) headers.authorization = `Bearer ${former}`;
+      const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+      const answer = await fetch(url, { method: "POST", headers, body: "{}", signal });
+      return read<{ token: string; exp: number; gameId: string }>(this.host.baseUrl, answer, await answer.text());
+    };
+    const former = remembered(this.#key);
+    const given = await ask(former).catch((error: unknown) => {
+      if (former && error instanceof ApiError && error.status === 401) return ask(null);
+      throw error;
+    });
+    remember(this.#key, given.token);
+    return given;
+  }
+}
+
+/** The tab's storage, where the browser allows one. */
+function remembered(key: string): string | null {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function remember(key: string, text: string): void {
+  try {
+    sessionStorage.setItem(key, text);
+  } catch {
+    // The next page is another visitor.
+  }
+}
