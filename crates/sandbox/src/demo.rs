@@ -44,6 +44,15 @@ pub struct Learner {
     pub course_id: Option<String>,
     /// Whether the courses are another server's: their records stand there.
     pub elsewhere: bool,
+    /// The demo user's sourcedId, where it is not [`USER_ID`].
+    pub student_id: Option<String>,
+}
+
+impl Learner {
+    /// The demo user's sourcedId.
+    fn user(&self) -> &str {
+        self.student_id.as_deref().unwrap_or(USER_ID)
+    }
 }
 
 /// What is put into a database.
@@ -65,22 +74,23 @@ impl Demo {
     ///
     /// Errors: `Invalid` for what roster or platform refuse.
     pub fn put(&self, tx: &mut Tx<'_>, now: Timestamp, base_url: &str) -> Result<Player> {
-        let is_new = repository::find(tx, &USER, USER_ID)?.is_none();
+        let user = self.learner.user();
+        let is_new = repository::find(tx, &USER, user)?.is_none();
         let org = self.put_people(tx, now)?;
-        players::put_role(tx, USER_ID, self.role)?;
+        players::put_role(tx, user, self.role)?;
         let game = games::put_mock(tx, now, self.project.clone())?;
         self.put_courses(tx, now, &org, &game)?;
         if self.seeds {
             if is_new {
-                give(tx, now)?;
+                give(tx, now, user)?;
                 let Learner { role, courses, elsewhere, .. } = &self.learner;
                 if *role == Role::Student && !courses.is_empty() && !elsewhere {
-                    history::put(tx, now, base_url, &game, USER_ID)?;
+                    history::put(tx, now, base_url, &game, user)?;
                 }
             }
-            put_company(tx, now, &org, &game.id)?;
+            put_company(tx, now, (&org, user), &game.id)?;
         }
-        Ok(Player { user: USER_ID.to_owned(), game: game.id })
+        Ok(Player { user: user.to_owned(), game: game.id })
     }
 
     /// The organization and the user; answers the organization's sourcedId.
@@ -89,7 +99,7 @@ impl Demo {
         let NewOrganization { id, name, kind } = organization.whole();
         let org = id.unwrap_or_default();
         put(tx, now, &ORG, &org, json!({ "name": name, "type": kind }))?;
-        put(tx, now, &USER, USER_ID, user(&org, "Demo", role.word()))?;
+        put(tx, now, &USER, self.learner.user(), user(&org, "Demo", role.word()))?;
         Ok(org)
     }
 
@@ -109,7 +119,7 @@ impl Demo {
         let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
         let setup = Setup { game_id: None, organization, courses };
         let integration = lms::set_up(tx, now, game, &setup)?;
-        lms::enrol(tx, now, USER_ID, &integration)
+        lms::enrol(tx, now, self.learner.user(), &integration)
     }
 }
 
@@ -181,19 +191,24 @@ fn user(org: &str, name: &str, role: &str) -> Value {
 }
 
 /// What the user begins with.
-fn give(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
-    inventory::credit(tx, now, USER_ID, CREDITS)?;
+fn give(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<()> {
+    inventory::credit(tx, now, user, CREDITS)?;
     let news = News {
         kind: "welcome",
         title: "Welcome to the sandbox".to_owned(),
         message: "You are the demo user; whatever you do here stays here".to_owned(),
         metadata: json!({ "credits": CREDITS }),
     };
-    notifications::tell(tx, now, USER_ID, news)
+    notifications::tell(tx, now, user, news)
 }
 
 /// Goals to reach and others to play with.
-fn put_company(tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &str) -> Result<()> {
+fn put_company(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (org, demo): (&str, &str),
+    game: &str,
+) -> Result<()> {
     let goals = [
         (
             "first-steps",
@@ -208,7 +223,7 @@ fn put_company(tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &str) -> Result
             json!({"title": "Flawless", "description": "Answer everything right", "xpReward": 25, "creditsReward": 25}),
         ),
     ];
-    if !achievements::of_user(tx, game, USER_ID)?.is_empty() {
+    if !achievements::of_user(tx, game, demo)?.is_empty() {
         return Ok(());
     }
     for (name, goal) in goals {

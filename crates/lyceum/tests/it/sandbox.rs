@@ -23,7 +23,12 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(place: &Place, flags: &str) -> Self {
+        Self::start_with(place, flags, &[])
+    }
+
+    fn start_with(place: &Place, flags: &str, variables: &[(&str, &str)]) -> Self {
         let mut command = place.command(&format!("sandbox --json --port 0 {flags}"));
+        command.envs(variables.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut told = String::new();
@@ -282,6 +287,28 @@ fn the_config_says_what_is_taught() {
     assert_eq!(code, 1);
     assert!(told.contains("line 1, column 10, name: must be a text"), "{told}");
     assert_eq!(place.fails("sandbox --memory --config-path none.json").0, 4);
+}
+
+#[test]
+fn the_demo_user_of_mock_mode_is_the_student_that_is_said() {
+    let place = Place::new();
+    let check = |sandbox: &Running| {
+        let me = sandbox.get("/api/users/me");
+        assert_eq!((&me["id"], &me["lms"]["id"]), (&json!("s-17"), &json!("s-17")));
+        assert_eq!(me["lms"]["enrollments"].as_array().unwrap().len(), 1, "{me}");
+        assert!(sandbox.get("/api/lms/xp/total")["totalXp"].as_f64().unwrap() > 0.0);
+        let users = sandbox.get("/api/users");
+        assert!(users.as_array().unwrap().iter().any(|user| user["id"] == "s-17"), "{users}");
+        let path = "/ims/oneroster/rostering/v1p2/users/s-17";
+        let user: Value = sandbox.anonymous().get(path).expect(200).json();
+        assert_eq!(user["user"]["status"], "active");
+    };
+    for spelling in ["tracking", "timeback"] {
+        check(&Running::start(&place, &format!("--memory --{spelling}-student-id s-17")));
+    }
+    for name in ["SANDBOX_TRACKING_STUDENT_ID", "SANDBOX_TIMEBACK_STUDENT_ID"] {
+        check(&Running::start_with(&place, "--memory", &[(name, "s-17")]));
+    }
 }
 
 #[test]

@@ -256,6 +256,8 @@ impl Run {
             courses,
             course_id: tracking.course_id,
             elsewhere: matches!(mode, Mode::Local | Mode::Remote),
+            // Elsewhere the student is a user of that server.
+            student_id: tracking.student_id.filter(|_| mode == Mode::Mock),
         };
         let project = NewGame {
             slug,
