@@ -50,6 +50,15 @@ impl Faults {
         self.unless(fits, path, format!("must be 1 to {most} bytes long"));
     }
 
+    /// Correct answers of questions; names the value and what to do.
+    pub(crate) fn counts(&mut self, path: &str, correct: f64, total: f64) {
+        let message = format!(
+            "must not be more than totalQuestions: got {correct} correct of {total}. Send how many \
+             of the {total} questions were answered right"
+        );
+        self.unless(correct <= total, path, message);
+    }
+
     pub(crate) fn opt_text(&mut self, path: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.text(path, text);

@@ -38,6 +38,11 @@ pub struct NewScore {
     score: f64,
     #[serde(default)]
     metadata: Option<Metadata>,
+    /// Not kept: what contradicts itself is refused.
+    #[serde(default)]
+    correct_questions: Option<f64>,
+    #[serde(default)]
+    total_questions: Option<f64>,
 }
 
 /// Whole numbers without a point: `1200`, not `1200.0`.
@@ -155,6 +160,13 @@ pub fn submit(
     let fits = score.score.abs() <= most as f64;
     faults.unless(fits, "score", format!("must be a number from -{most} to {most}"));
     faults.metadata(&score.metadata);
+    if let (Some(correct), Some(total)) = (new.correct_questions, new.total_questions) {
+        faults.counts("correctQuestions", correct, total);
+    }
+    let said = |name: &str| score.metadata.get(name).and_then(serde_json::Value::as_f64);
+    if let (Some(correct), Some(total)) = (said("correctQuestions"), said("totalQuestions")) {
+        faults.counts("metadata.correctQuestions", correct, total);
+    }
     faults.none()?;
     let board = Board::of(tx, user, game)?;
     let most = limits::DEMO_SCORES_MAX_COUNT;

@@ -21,7 +21,7 @@ export interface Activity {
 export interface ActivityResult extends Partial<Activity> {
   correctQuestions: number;
   totalQuestions: number;
-  /** In place of the XP that the server would reckon from active minutes and accuracy. */
+  /** In place of the XP that the server would reckon from active minutes and accuracy; below 0: a penalty. */
   xpEarned?: number;
   /** How many units of the course this has mastered. */
   masteredUnits?: number;
@@ -271,7 +271,10 @@ function checkNumbers(result: ActivityResult): void {
       `correctQuestions (${correctQuestions}) and totalQuestions (${totalQuestions}) must be whole numbers from 0, the first not above the second`,
     );
   }
-  for (const name of ["xpEarned", "masteredUnits", "durationSeconds"] as const) {
+  // A penalty is less than nothing.
+  if (result.xpEarned !== undefined && !Number.isFinite(result.xpEarned))
+    throw new RangeError(`xpEarned (${result.xpEarned}) must be a number`);
+  for (const name of ["masteredUnits", "durationSeconds"] as const) {
     const number = result[name];
     if (number !== undefined && !(Number.isFinite(number) && number >= 0))
       throw new RangeError(`${name} (${number}) must be a number from 0`);

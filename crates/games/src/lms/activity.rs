@@ -138,7 +138,7 @@ pub fn weigh(
     let Score { correct_questions: correct, total_questions: total } = ended.score_data;
     let active_s = ended.timing_data.duration_seconds;
     let result = award::Result { active_s, correct, total, attempt };
-    let own = ended.xp_earned.and_then(Xp::of);
+    let own = ended.xp_earned.map(Xp::nearest);
     let xp = own.unwrap_or_else(|| award::xp(result));
     let units = ended.units();
     let mastered = repository::mastered(tx, scene.user, &course.course_id)?;
@@ -288,15 +288,18 @@ impl Ended {
         let Score { correct_questions: correct, total_questions: total } = self.score_data;
         let most = limits::EVENT_METRIC_MAX_COUNT;
         let path = "scoreData.correctQuestions";
-        faults.unless(correct <= total, path, "must not be more than totalQuestions");
+        faults.counts(path, correct.into(), total.into());
         faults.unless(total <= most, "scoreData.totalQuestions", format!("must be at most {most}"));
         let seconds = self.timing_data.duration_seconds;
         check_seconds(&mut faults, "timingData.durationSeconds", seconds);
-        for (name, number) in [("xpEarned", self.xp_earned), ("masteredUnits", self.mastered_units)]
-        {
-            let fits = number.is_none_or(|number| Xp::of(number).is_some());
-            faults.unless(fits, name, "must be a number from 0 up");
-        }
+        // A penalty is less than nothing.
+        let xp = self.xp_earned.unwrap_or_default();
+        let most_xp = limits::FACT_VALUE_MAX_COUNT;
+        let message = format!("must be a number from -{most_xp} to {most_xp}: got {xp}");
+        faults.unless(Xp::of(xp.abs()).is_some(), "xpEarned", message);
+        let units = self.mastered_units.unwrap_or_default();
+        let message = format!("must be a number from 0 up: got {units}");
+        faults.unless(Xp::of(units).is_some(), "masteredUnits", message);
         faults.none()
     }
 

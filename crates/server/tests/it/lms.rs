@@ -186,6 +186,44 @@ fn time_is_counted_once_and_a_result_that_waited_counts_on_its_day() {
 }
 
 #[test]
+fn more_correct_answers_than_questions_are_refused_and_a_penalty_is_not() {
+    both_at("2026-11-22T10:00:00Z", |server, _| {
+        let client = classroom(server);
+        let ann = player(server, &client, "ann", "rivers");
+        let told = |path: &str, body: &Value, field: &str| {
+            let refused: Value = ann.post(path).json(body).expect(422).json();
+            let detail = &refused["error"]["details"][0];
+            assert_eq!(detail["path"], field, "{refused}");
+            let message = detail["message"].as_str().unwrap();
+            for part in ["totalQuestions", "got 9 correct of 1", "Send how many"] {
+                assert!(message.contains(part), "{message}");
+            }
+        };
+        let counts = json!({ "correctQuestions": 9, "totalQuestions": 1 });
+        told("/api/lms/end-activity", &ended("a", 9, 1, 60.0), "scoreData.correctQuestions");
+        let mut score = counts.clone();
+        score["score"] = json!(9);
+        told("/api/scores", &score, "correctQuestions");
+        told(
+            "/api/scores",
+            &json!({ "score": 9, "metadata": counts }),
+            "metadata.correctQuestions",
+        );
+        assert_eq!(get(&ann, "/api/users/me/scores"), json!([]));
+
+        post(&ann, "/api/lms/end-activity", &ended("a", 10, 10, 600.0), 200);
+        let mut penalty = ended("b", 0, 10, 0.0);
+        penalty["xpEarned"] = json!(-2.5);
+        let earned = post(&ann, "/api/lms/end-activity", &penalty, 200);
+        assert_eq!((&earned["xpAwarded"], &earned["multiplier"]), (&json!(-2.5), &json!(null)));
+        assert_eq!(get(&ann, "/api/lms/xp/total"), json!({ "totalXp": 10 }));
+        assert_eq!(get(&ann, "/api/levels/me")["totalXp"], 12.5, "levels never fall");
+        penalty["xpEarned"] = json!(-1e15);
+        ann.post("/api/lms/end-activity").json(&penalty).expect(422);
+    });
+}
+
+#[test]
 fn xp_of_today_are_set_up_and_down() {
     both_at("2026-11-22T10:00:00Z", |server, _| {
         let client = classroom(server);
