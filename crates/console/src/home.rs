@@ -60,8 +60,6 @@ pub struct Home {
     pub flow: Vec<Figure>,
     /// Events by minute.
     pub minutes: Svg,
-    /// How many events are drawn, where more came in.
-    pub most: Option<String>,
     /// How the server does, for those who look after it.
     pub health: Option<Health>,
     /// The project and the student of a sandbox, each with its name and its page.

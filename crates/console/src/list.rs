@@ -6,6 +6,7 @@ use askama::Template;
 use askama::filters::{Html, HtmlSafe, Safe, escape};
 use lyceum_core::Result;
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
+use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::file::{File, plain};
@@ -63,6 +64,8 @@ pub struct Cell {
     pub labels: Vec<Label>,
     /// What can be done with the row, in place of what is shown.
     pub button: Option<Button>,
+    /// Whether it stands on one line: a date that breaks is hard to read.
+    pub is_whole: bool,
 }
 
 /// A form of one button.
@@ -99,6 +102,11 @@ impl Cell {
     /// A value, and how it is shown.
     pub fn of(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self { value: value.into(), shown: shown.into(), ..Self::default() }
+    }
+
+    /// An instant, and how its date and time are written: on one line.
+    pub fn when(instant: Timestamp, written: impl Into<String>) -> Self {
+        Self { is_whole: true, ..Self::of(instant.to_string(), written) }
     }
 
     /// Nothing, shown as a dash.

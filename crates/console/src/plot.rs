@@ -20,7 +20,7 @@ pub struct Point {
 
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 270.0;
-const LEFT: f64 = 38.0;
+const LEFT: f64 = 52.0;
 const FOOT: f64 = 36.0;
 const HEAD: f64 = 12.0;
 
@@ -37,9 +37,11 @@ pub fn scatter(points: &[Point], says: &str) -> Svg {
     );
     for share in [0.0, 0.5, 1.0] {
         let (value, number) = (top * share, words::number(top * share));
+        // The label of the right end grows to the left: behind the end there is no room.
+        let anchor = if share < 1.0 { "middle" } else { "end" };
         let _ = write!(
             svg,
-            r#"<text x="{:.1}" y="{:.1}" text-anchor="middle">{number}</text><text x="{:.1}" y="{:.1}" text-anchor="end">{number}</text>"#,
+            r#"<text x="{:.1}" y="{:.1}" text-anchor="{anchor}">{number}</text><text x="{:.1}" y="{:.1}" text-anchor="end">{number}</text>"#,
             x(value),
             bottom + 14.0,
             LEFT - 6.0,
@@ -89,4 +91,29 @@ pub fn accuracy(percent: f64, band: (f64, f64)) -> Svg {
         r#"<svg class="accuracy" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="line" x="0" y="3" width="100" height="2"/><rect class="band" x="{from}" y="0" width="{wide}" height="8"/><rect class="here" x="{:.1}" y="0" width="1.6" height="8"/></svg>"#,
         place - 0.8,
     ))
+}
+
+#[test]
+fn labels_of_a_scatter_stay_within_the_drawing() {
+    // Digits are about 6 wide.
+    let points = [Point { x: 9_000.0, y: 4.0, says: String::new(), href: String::new() }];
+    let Svg(drawn) = scatter(&points, "");
+    for text in drawn.split("<text ").skip(1) {
+        let part = |name: &str| {
+            text.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap()
+        };
+        let label = text.split('>').nth(1).unwrap().split('<').next().unwrap();
+        let (x, width) = (part("x").parse::<f64>().unwrap(), 6.2 * label.chars().count() as f64);
+        let anchor = if text.split('>').next().unwrap().contains("anchor") {
+            part("text-anchor")
+        } else {
+            "start"
+        };
+        let left = match anchor {
+            "end" => x - width,
+            "middle" => x - width / 2.0,
+            _ => x,
+        };
+        assert!(left >= 0.0 && left + width <= WIDTH, "{label}: {left} to {}", left + width);
+    }
 }

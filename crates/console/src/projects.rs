@@ -128,6 +128,22 @@ pub struct Promote {
     pub done: Option<String>,
 }
 
+/// The question before another version is served.
+#[derive(Template)]
+#[template(path = "project_rollback.html")]
+pub struct RollBack {
+    /// The frame.
+    pub frame: Frame,
+    /// The project's name in addresses.
+    pub slug: String,
+    /// The version that is served.
+    pub served: i64,
+    /// The version that would be.
+    pub version: i64,
+    /// The revision of the project that the question is about.
+    pub revision: i64,
+}
+
 /// What differs between two versions.
 #[derive(Template)]
 #[template(path = "project_diff.html")]

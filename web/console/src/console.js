@@ -21,6 +21,9 @@ document.addEventListener("change", ({ target }) => {
   if (target.matches("[data-submits]") && target !== typed) target.form.requestSubmit();
 });
 
+// A table of days shows its newest ones first; the older ones are to the left of them.
+for (const part of document.querySelectorAll("[data-newest]")) part.scrollLeft = part.scrollWidth;
+
 // `/` goes to the search field.
 document.addEventListener("keydown", (event) => {
   const field = document.querySelector(".search input[type=search]");

@@ -1,4 +1,8 @@
 // Shows the API's document. The page asks no other host for anything.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
 window.SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#explorer",

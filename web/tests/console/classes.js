@@ -78,6 +78,19 @@ export default async function classes(t, kit) {
     assert.equal(await page.locator(".accuracies tbody tr").count(), rows.filter(({ accuracy }) => accuracy !== null).length);
   }
 
+  // Of many days the newest ones are seen first.
+  await page.goto(`${path}?days=90`);
+  const end = await page.locator("[data-newest]").evaluate((part) => part.scrollWidth - part.clientWidth - part.scrollLeft);
+  assert.ok(Math.abs(end) < 2, `${end} px are hidden at the right`);
+  await kit.look("class-90-days", `${path}?days=90`, "guide");
+  await page.goto(path);
+  // No label of the picture is cut.
+  const cut = await page.locator("svg.scatter").evaluate((svg) => {
+    const { left, right } = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].filter((text) => text.getBoundingClientRect().left < left - 0.5 || text.getBoundingClientRect().right > right + 0.5).map((text) => text.textContent);
+  });
+  assert.deepEqual(cut, []);
+
   // A cell leads to the events that it is made of.
   const cell = page.locator(".heat td a").last();
   const xp = numberOf(await cell.textContent());

@@ -1,9 +1,10 @@
 // The documentation: open to everybody, found by words, the explorer, commands made from the program.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 
 import { binary } from "../server.js";
-import { tabTo } from "./kit.js";
+import { SCREENSHOTS, axe, tabTo } from "./kit.js";
 
 export default async function docs(t, kit) {
   // Nobody need be signed in.
@@ -46,8 +47,9 @@ export default async function docs(t, kit) {
   await page.goto("/docs");
   await tabTo(page, "[data-docs-search] input");
   await page.keyboard.type("restore");
+  // What fits the first letters is found before the rest is typed.
   const first = page.locator("[data-found] a").first();
-  await first.waitFor();
+  await page.waitForFunction(() => document.querySelector("[data-found] a")?.getAttribute("href") === "/docs/administrators#backup-and-restore");
   const href = await first.getAttribute("href");
   assert.match(href, /^\/docs\/administrators#backup-and-restore$/);
   await page.keyboard.press("Enter");
@@ -70,5 +72,19 @@ export default async function docs(t, kit) {
   await page.goto("/docs/api");
   await page.locator("#explorer .opblock-tag").first().waitFor({ timeout: 30_000 });
   assert.ok((await page.locator("#explorer .opblock-tag").count()) > 5);
+  // Its words can be read in both themes: an open tag shows methods, paths and summaries.
+  await page.evaluate(axe);
+  await page.locator("#explorer .opblock-tag").first().click();
+  await page.locator("#explorer .opblock").first().waitFor();
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
+      await page.setViewportSize(viewport);
+      await page.screenshot({ path: join(SCREENSHOTS, `docs-api-${viewport.width}-${colorScheme}.png`) });
+    }
+    const { violations } = await page.evaluate(() => window.axe.run("#explorer", { runOnly: ["color-contrast"] }));
+    const faint = violations.flatMap(({ nodes }) => nodes.map(({ html, any }) => `${html.slice(0, 120)} ${any[0]?.message.slice(0, 160)}`));
+    assert.deepEqual(faint.slice(0, 12), [], `${faint.length} in ${colorScheme}`);
+  }
   assert.deepEqual(faults, []);
 }

@@ -1,6 +1,7 @@
 // Apps and keys: a developer makes a key of their own by keyboard, it works, is rotated and revoked; an
 // administrator makes a client that gets tokens.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 
 import { tabTo } from "./kit.js";
 
@@ -15,6 +16,9 @@ export default async function keys(t, kit) {
   const first = await page.textContent(".secret code");
   assert.match(first, /^lk_/);
   assert.equal(await call(first), 200);
+  // What the page says of its use is a script that works as it stands.
+  const script = (await page.textContent("pre code")).split("\n").filter((line) => !line.startsWith("lyceum deploy")).join("\n");
+  assert.match(execFileSync("bash", ["-c", script], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }), /"role":"administrator"|deploys of rivers/);
   await page.click("text=Done");
   const one = new URL(page.url()).pathname;
   await kit.look("key", one);
@@ -32,6 +36,10 @@ export default async function keys(t, kit) {
   await kit.look("key-new", "/console/keys/new");
 
   const client = await kit.look("client-new", "/console/keys/clients/new");
+  // A client may do nothing that nobody chose.
+  await client.fill("[name=name]", "Reports");
+  await client.click("button.main");
+  assert.match(await client.textContent("[role=alert]"), /choose what the client may do/);
   await client.fill("[name=name]", "Reports");
   await client.check("[value='lyceum/events.read']");
   await client.click("button.main");

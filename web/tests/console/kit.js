@@ -10,7 +10,7 @@ import { launch } from "../chromium.js";
 import { Server, binary, folder, within } from "../server.js";
 import { fill, stranger } from "./data.js";
 
-const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+export const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const PASSWORD = "correct horse";
 const ROLES = ["administrator", "guide", "developer"];
 const WIDE = { width: 1280, height: 800 };
@@ -31,7 +31,7 @@ const LOOK_MAX_MS = 60_000;
 /** Screenshots end there: what follows on longer pages looks the same. */
 const SCREENSHOT_MAX_PX = 4000;
 /** Build output: what the screens look like. */
-const SCREENSHOTS = process.env.LYCEUM_TEST_SCREENSHOTS ?? fileURLToPath(new URL("../../../target/screenshots/", import.meta.url));
+export const SCREENSHOTS = process.env.LYCEUM_TEST_SCREENSHOTS ?? fileURLToPath(new URL("../../../target/screenshots/", import.meta.url));
 /** Lists with more rows are not read whole at each look. */
 const COMPARED_MAX_ROWS = 5000;
 /** Columns of numbers behind which there is nothing but their row. */

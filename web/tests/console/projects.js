@@ -61,7 +61,16 @@ export default async function projects(t, kit) {
   await kit.look("project-diff", `${HERE}/diff?from=1&to=2`);
 
   await kit.open(HERE);
-  await tabTo(page, "tbody button");
+  // A rollback asks first: cancelled, nothing changes; agreed to, the other version is served.
+  const asks = async () => {
+    await tabTo(page, "tbody button");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("h1:text('Serve version 1')");
+  };
+  await asks();
+  await page.click("text=Cancel");
+  assert.equal((await kit.api(`/api/projects/${SLUG}`)).version, served);
+  await asks();
   await page.keyboard.press("Enter");
   await page.waitForSelector("tbody tr:last-child .pill.good");
   const { version } = await kit.api(`/api/projects/${SLUG}`);

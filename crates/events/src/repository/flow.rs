@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
-use lyceum_core::limits::EVENT_FLOW_MAX_RECORDS;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
@@ -11,6 +10,9 @@ use super::list::{By, Filter, Order, list};
 use super::read::Logged;
 
 const MINUTE_MS: i64 = 60_000;
+/// Events that arrive together get their numbers in any order: so many numbers before the first one of an
+/// instant are looked at, too.
+const TOGETHER: i64 = 100_000;
 
 /// The events of a minute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +31,6 @@ pub struct Flow {
     /// Events by minute since 1970-01-01T00:00:00Z, of one that was corrected the version that counts; minutes
     /// without one are left out.
     pub minutes: BTreeMap<i64, Minute>,
-    /// Whether there were more than are looked at, so that the first minutes are missing.
-    pub is_cut: bool,
     /// The newest event.
     pub newest: Option<Logged>,
     /// Envelopes that were refused and not replayed since.
@@ -39,30 +39,45 @@ pub struct Flow {
 
 /// What has come in since an instant.
 pub fn flow(tx: &mut Tx<'_>, since: Timestamp) -> Result<Flow> {
-    let mut flow = Flow::default();
-    let sql = "SELECT seq, received_ms FROM event_log WHERE superseded_by IS NULL \
-               ORDER BY seq DESC LIMIT $1";
-    let mut seen = 0;
-    tx.query(sql, &[EVENT_FLOW_MAX_RECORDS.into()], |row| {
-        let (seq, received) = (row.int(0)?, row.int(1)?);
-        // Numbers are given out in the order of arrival, but for those that arrive together.
-        if received < since.milliseconds() {
-            return Ok(false);
-        }
-        let minute = flow.minutes.entry(received.div_euclid(MINUTE_MS)).or_default();
-        if minute.count == 0 {
-            minute.last = seq;
-        }
-        minute.first = seq;
-        minute.count += 1;
-        seen += 1;
-        Ok(true)
-    })?;
-    flow.is_cut = seen == EVENT_FLOW_MAX_RECORDS;
+    let mut flow = Flow { minutes: minutes(tx, since)?, ..Flow::default() };
     let backwards = Order { by: By::Arrival, is_reversed: true };
     flow.newest = list(tx, &Filter::default(), backwards, 1, 0)?.events.pop();
     let sql = "SELECT COUNT(*) FROM event_refusals WHERE received_ms >= $1 AND replayed_ms IS NULL";
     let refused = tx.query_one(sql, &[since.milliseconds().into()], |row| row.int(0))?;
     flow.refused = refused.unwrap_or_default();
     Ok(flow)
+}
+
+/// Counts by minute. The store counts, so that an hour costs the same memory however much came in.
+fn minutes(tx: &mut Tx<'_>, since: Timestamp) -> Result<BTreeMap<i64, Minute>> {
+    let first = first_since(tx, since)?;
+    let sql = "SELECT received_ms / $1, COUNT(*), MIN(seq), MAX(seq) FROM event_log \
+               WHERE seq >= $2 AND received_ms >= $3 AND superseded_by IS NULL GROUP BY 1";
+    let values = [MINUTE_MS.into(), (first - TOGETHER).into(), since.milliseconds().into()];
+    let mut minutes = BTreeMap::new();
+    tx.query(sql, &values, |row| {
+        let minute = Minute { count: row.int(1)?, first: row.int(2)?, last: row.int(3)? };
+        minutes.insert(row.int(0)?, minute);
+        Ok(true)
+    })?;
+    Ok(minutes)
+}
+
+/// About the first number of an event that was received since then. Numbers are given out in the order of
+/// arrival, so that halving finds it without an index of times.
+fn first_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64> {
+    let ends = "SELECT COALESCE(MIN(seq), 0), COALESCE(MAX(seq), 0) FROM event_log";
+    let ends = tx.query_one(ends, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
+    let (mut before, mut after) = ends.unwrap_or_default();
+    let next = "SELECT received_ms FROM event_log WHERE seq >= $1 ORDER BY seq LIMIT 1";
+    while before < after {
+        let middle = before + (after - before) / 2;
+        let received = tx.query_one(next, &[middle.into()], |row| row.int(0))?;
+        if received.is_some_and(|received| received < since.milliseconds()) {
+            before = middle + 1;
+        } else {
+            after = middle;
+        }
+    }
+    Ok(before)
 }

@@ -202,3 +202,24 @@ fn mixed(random: &mut Stream, events: &[Event]) -> Vec<Vec<Event>> {
     }
     batches
 }
+
+#[test]
+fn every_event_of_the_last_hour_is_counted_however_many_there_are() {
+    const EVENTS: u32 = 20_500;
+    both(|db| {
+        let numbers: Vec<u32> = (0..EVENTS).collect();
+        for run in numbers.chunks(500) {
+            let events: Vec<Event> =
+                run.iter().map(|number| event(*number, "a", "2026-01-15T08:00:00.000Z")).collect();
+            send(db, "app", &events);
+        }
+        let hour = Timestamp::from_milliseconds(NOW.milliseconds() - 3_600_000);
+        let flow = db.read_blocking(|tx| lyceum_events::repository::flow(tx, hour)).unwrap();
+        let minute = flow.minutes[&(NOW.milliseconds() / 60_000)];
+        assert_eq!((flow.minutes.len(), minute.count), (1, i64::from(EVENTS)));
+        assert_eq!(minute.last - minute.first + 1, i64::from(EVENTS));
+        let later = Timestamp::from_milliseconds(NOW.milliseconds() + 1);
+        let flow = db.read_blocking(|tx| lyceum_events::repository::flow(tx, later)).unwrap();
+        assert!(flow.minutes.is_empty());
+    });
+}

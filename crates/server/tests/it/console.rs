@@ -230,3 +230,78 @@ fn whoever_fails_a_lesson_for_the_third_time_stands_on_today() {
         assert_eq!((&answers[0]["outcome"], &answers[0]["attempt"]), (&json!("wrong"), &json!(3)));
     });
 }
+
+#[test]
+fn answers_of_an_unfinished_lesson_count_today() {
+    // A Saturday: nothing is due.
+    let clock = Arc::new(ManualClock::at("2026-03-14T11:00:00Z".parse().unwrap()));
+    both_as(&Setup { clock, ..Setup::default() }, |server| {
+        let client = server.client();
+        lessons::course(&client);
+        let names: Vec<String> = (1..=7).map(|number| format!("q{number}")).collect();
+        for name in &names {
+            lessons::stored_question(&client, name);
+        }
+        let items: Vec<&str> = names.iter().map(String::as_str).collect();
+        lessons::lesson(&client, "quiz", "quiz", &items, 8.0);
+        let guide = visitor(server, Role::Guide);
+        let today = || -> Value {
+            let path = "/console/students?export=json&filter=amy";
+            page(server, &guide, path).json::<Value>()[0].clone()
+        };
+        let before = today();
+        let give = |question: &str, response: &str| {
+            let answer = json!({
+                "student": "amy", "lesson": "quiz", "question": question,
+                "responses": {"RESPONSE": response},
+            });
+            client.put("/powerpath/updateStudentQuestionResponse").json(&answer).expect(200);
+        };
+        for question in &items[..6] {
+            give(question, "B");
+        }
+        // The last answer to a question counts, as it does at the end.
+        give("q1", "A");
+        let during = today();
+        assert_ne!(during, before);
+        assert!(during.to_string().contains("1 of 6 answers"), "{during}");
+        let attempt = "/console/students/amy/attempt?lesson=quiz&attempt=1&export=json";
+        let rows: Vec<Value> = page(server, &guide, attempt).json();
+        let scores: Vec<_> = rows.iter().map(|row| row["score"].as_f64()).collect();
+        assert_eq!(scores.last().unwrap(), &Some(16.0), "{rows:?}");
+
+        // Once the lesson is complete its event tells of it, and nothing counts twice.
+        give("q7", "A");
+        let body = json!({"student": "amy", "lesson": "quiz"});
+        post(&client, "/adaptive/finalStudentAssessmentResponse", &body, 200);
+        assert!(today().to_string().contains("2 of 7 answers"), "{}", today());
+    });
+}
+
+#[test]
+fn a_client_without_a_choice_of_scopes_is_refused_by_the_form() {
+    both(|server| {
+        let administrator = visitor(server, Role::Administrator);
+        let form = page(server, &administrator, "/console/keys/clients/new").text();
+        let token = form.split("name=\"token\" value=\"").nth(1).unwrap();
+        let token = token.split('"').next().unwrap().to_owned();
+        let send = |more: &[(&str, &str)]| {
+            let pairs = [&[("token", token.as_str()), ("name", "Reports")], more].concat();
+            let call = server.anonymous();
+            let call = call.post("/console/keys/clients/new").header("cookie", &administrator);
+            call.header("origin", &server.address()).form(&pairs).send()
+        };
+        let refused = send(&[]);
+        assert_eq!(refused.status, 422, "{}", refused.text());
+        assert!(refused.text().contains("choose what the client may do"), "{}", refused.text());
+        assert!(refused.text().contains("value=\"Reports\""), "what was typed is kept");
+        assert_eq!(send(&[("scope", "lyceum/events.read")]).status, 200);
+        let all = send(&[("all", "yes")]);
+        assert_eq!(all.status, 200, "{}", all.text());
+        let clients: Value =
+            page(server, &administrator, "/console/keys/clients?export=json&filter=Reports").json();
+        let scopes: Vec<_> =
+            clients.as_array().unwrap().iter().map(|client| client["scopes"].clone()).collect();
+        assert!(scopes.contains(&json!("all")) && scopes.contains(&json!("lyceum/events.read")));
+    });
+}

@@ -123,7 +123,7 @@ fn row(
         Cell::text(title(credential)).to(link(&issued.id)),
         learner,
         Cell::text(text(&credential["issuer"]["name"])),
-        Cell::of(from.to_string(), visitor.zone.written(from)),
+        Cell::when(from, visitor.zone.written(from)),
         state,
         Cell::of(public.as_str(), "open").to(public),
     ]
@@ -211,7 +211,7 @@ async fn records(context: Context, visitor: Visitor) -> Result<Answer> {
             Cell::text(record_title(&object)).to(&to),
             record_learner(record, &names),
             Cell::of(achievements, achievements.to_string()).to(&to),
-            Cell::of(record.of.valid_from.to_string(), visitor.zone.written(record.of.valid_from)),
+            Cell::when(record.of.valid_from, visitor.zone.written(record.of.valid_from)),
             Cell::of(record.number, record.number.to_string()).to(&to),
         ])
     };

@@ -153,8 +153,15 @@ async fn make_client(context: Context, visitor: Visitor, form: Form) -> Result<A
     administers(&visitor)?;
     let (now, person) = (context.app.clock.now(), visitor.person.clone());
     let name = form.field("name").to_owned();
-    let wanted = form.every("scope").collect::<Vec<_>>().join(" ");
-    let scopes = wanted.parse().map_err(|unknown: lyceum_access::UnknownScope| {
+    let wanted = form.every("scope").collect::<Vec<_>>();
+    // A client without scopes has all: on a page that is easily overlooked, so that it is said there.
+    if wanted.is_empty() && form.field("all").is_empty() {
+        let problem = Problem::invalid("scope", "is required: choose what the client may do");
+        let page = client_form(&visitor, &name, Some(&problem))?;
+        return Ok(page.status(render::status(problem.kind)));
+    }
+    let scopes = if form.field("all").is_empty() { wanted.join(" ") } else { String::new() };
+    let scopes = scopes.parse().map_err(|unknown: lyceum_access::UnknownScope| {
         Problem::invalid("scope", format!("there is no scope '{}'", unknown.0))
     })?;
     let new = NewClient { scopes, ..NewClient::named(name.clone()) };
@@ -185,7 +192,9 @@ fn made_client(
         list: CLIENTS,
         path: path(id),
         id: Some(id.clone()),
-        example: format!("curl -u '{id}:…' -d grant_type=client_credentials {base}/oauth2/token"),
+        example: format!(
+            "curl -u '{id}:{secret}' -d grant_type=client_credentials {base}/oauth2/token"
+        ),
         secret,
     })
 }

@@ -234,7 +234,7 @@ fn link(path: &str, name: &str, value: &str) -> String {
 
 /// An instant: exports hold it in UTC, people read it in their zone.
 pub(super) fn at(visitor: &Visitor, instant: Timestamp) -> Cell {
-    Cell::of(instant.to_string(), visitor.zone.written(instant))
+    Cell::when(instant, visitor.zone.written(instant))
 }
 
 async fn live(context: Context, visitor: Visitor) -> Result<Answer> {

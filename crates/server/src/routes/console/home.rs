@@ -90,7 +90,6 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         figures: if role == Role::Developer { Vec::new() } else { here },
         flow,
         minutes: minutes(&known.flow, now, sees_events),
-        most: known.flow.is_cut.then(|| words::count(limits::EVENT_FLOW_MAX_RECORDS)),
         health: (role == Role::Administrator).then(|| Health {
             figures: vec![database(ping_ms), failed_jobs(&known), last_backup(&known, now)],
             has_button: context.app.db.dialect() == Dialect::Sqlite,
@@ -216,12 +215,10 @@ fn figures(known: &Known) -> Vec<Figure> {
 }
 
 fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
-    let Flow { minutes, is_cut, newest, refused } = &known.flow;
+    let Flow { minutes, newest, refused } = &known.flow;
     let first = now.milliseconds() / MINUTE_MS - RATE_MINUTES + 1;
     let lately: i64 = minutes.range(first..).map(|(_, minute)| minute.count).sum();
     let lag_ms = newest.as_ref().map(events::lag_ms);
-    // So many came in that not all of these minutes were looked at.
-    let is_more = *is_cut && minutes.keys().next().is_some_and(|seen| *seen >= first);
     let toned = |is_bad: bool, good: &str, bad: &str| match is_bad {
         false => ("good", good.to_owned()),
         true => ("warn", bad.to_owned()),
@@ -233,8 +230,7 @@ fn flowing(known: &Known, now: Timestamp) -> Vec<Figure> {
         Figure {
             name: "Events a minute",
             #[expect(clippy::cast_precision_loss, reason = "few")]
-            shown: if is_more { "over " } else { "" }.to_owned()
-                + &words::number(lately as f64 / RATE_MINUTES as f64),
+            shown: words::number(lately as f64 / RATE_MINUTES as f64),
             says: match newest {
                 Some(newest) => format!("the last one {}", words::ago(newest.received, now)),
                 None => "none has ever arrived".to_owned(),

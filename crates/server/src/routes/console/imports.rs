@@ -74,7 +74,7 @@ fn row(import: &Import, visitor: &Visitor) -> Row {
         rows,
         faults,
         Cell::text(&import.who),
-        Cell::of(import.begun.to_string(), visitor.zone.written(import.begun)),
+        Cell::when(import.begun, visitor.zone.written(import.begun)),
     ]
 }
 

@@ -220,7 +220,9 @@ fn made_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String) ->
         path: format!("/console/keys/api/{}", key.id),
         id: None,
         example: format!(
-            "LYCEUM_API_KEY=… lyceum deploy\n\ncurl -H \"Authorization: Bearer $LYCEUM_API_KEY\" {base}/api/auth/me"
+            "export LYCEUM_API_KEY={text}\nexport LYCEUM_URL={base}\n\nlyceum deploy --env {}\n\n\
+             curl -H \"Authorization: Bearer $LYCEUM_API_KEY\" {base}/api/auth/me",
+            context.app.config.server.env.name()
         ),
         secret: text,
     })

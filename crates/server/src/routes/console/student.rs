@@ -248,7 +248,7 @@ fn fact(id: &str, behind: &Behind, zone: &Zone) -> Row {
     let titles = [&object["activity"]["name"], &object["name"], &content["type"]];
     let title = titles.into_iter().find_map(|title| title.as_str()).unwrap_or("event");
     vec![
-        Cell::of(event.time.to_string(), zone.written(event.time)),
+        Cell::when(event.time, zone.written(event.time)),
         Cell::text(&behind.subject),
         Cell::text(&behind.app),
         Cell::text(title).to(&href),

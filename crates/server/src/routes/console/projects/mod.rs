@@ -289,14 +289,24 @@ async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Ans
     let differs = context.app.db.read(move |tx| {
         let project = admit(tx, &holder, &sought)?;
         let target = deployments::find(tx, &sought, version)?;
-        databases::differs(&folder, &project, &target)
+        Ok((project.version, databases::differs(&folder, &project, &target)?))
     });
-    if differs.await? {
+    let (served, differs) = differs.await?;
+    if differs {
         let message = format!(
             "version {version} came with another schema of the database; \
              `lyceum deployments rollback {slug}` lets you keep the database or put it back"
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    if form.field("sure").is_empty() {
+        return shown(&view::RollBack {
+            frame: visitor.frame(format!("Serve version {version} of {slug}?")),
+            served,
+            slug,
+            version,
+            revision,
+        });
     }
     let turned = context.app.db.write(move |tx| {
         admit(tx, &Holder::Person(person.clone()), &slug)?;
