@@ -1,6 +1,6 @@
 //! The next question of a lesson, and answers to questions.
 
-use lyceum_assessment::respond;
+use lyceum_assessment::{respond, respond_validated};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -382,14 +382,15 @@ fn scored(
     seed: u64,
     body: &Object,
 ) -> Result<Answered> {
-    let (id, version) = (&bank.questions.questions[place].id, bank.items[place].version);
-    let item = desk.items.version(tx, id, version)?;
+    let (id, item) = (&bank.questions.questions[place].id, &bank.items[place]);
+    let score = if item.validates_responses { respond_validated } else { respond };
+    let item = desk.items.version(tx, id, item.version)?;
     let mut answer = Object::new();
     for name in ["response", "responses"] {
         answer.extend(body.get(name).map(|value| (name.to_owned(), value.clone())));
     }
     answer.insert("seed".into(), seed.into());
-    let scored = respond(&item, &answer)?;
+    let scored = score(&item, &answer)?;
     let pending = scored.needs_manual_scoring;
     let share = (!pending).then(|| millionths(scored.share()));
     Ok(Answered {

@@ -39,6 +39,10 @@ pub struct Item {
     /// What its author says it teaches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learning_objectives: Vec<String>,
+    /// Whether an answer that breaks a rule of its interaction is refused (`validate-responses` of the
+    /// test), in place of being scored and marked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub validates_responses: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,20 +66,21 @@ impl Bank {
         (test, seed): (Option<&str>, Option<u64>),
         former: Option<Arc<Self>>,
     ) -> Result<Arc<Self>> {
-        let heads = match test {
-            Some(test) => {
-                let names = tests.names(tx, test)?;
-                match seed.filter(|_| names.varies) {
-                    Some(seed) => arranged(tx, test, seed, former.as_deref())?,
-                    None => structure::heads(tx, &names.of)?,
-                }
+        let mut rows = Vec::new();
+        if let Some(test) = test {
+            let names = tests.names(tx, test)?;
+            let heads = match seed.filter(|_| names.varies) {
+                Some(seed) => arranged(tx, test, seed, former.as_deref())?,
+                None => structure::heads(tx, &names.of)?,
+            };
+            let is_same = |former: &Arc<Self>| {
+                former.is_of(&heads) && former.validates_as(&names.validated)
+            };
+            if let Some(former) = former.filter(is_same) {
+                return Ok(former);
             }
-            None => Vec::new(),
-        };
-        if let Some(former) = former.filter(|former| former.is_of(&heads)) {
-            return Ok(former);
+            rows.extend(heads.into_iter().map(|head| row(head, &names.validated)));
         }
-        let rows: Vec<Row> = heads.into_iter().map(row).collect();
         let body = serde_json::to_string(&rows).map_err(Problem::internal)?;
         let id = hex(Sha256::digest(body.as_bytes()));
         repository::put(tx, &id, &body)?;
@@ -87,6 +92,14 @@ impl Bank {
         let own = self.questions.questions.iter().zip(&self.items);
         let own = own.map(|(question, item)| (question.id.as_str(), item.version));
         own.eq(heads.iter().map(|head| (head.identifier.as_str(), head.version)))
+    }
+
+    /// Whether it refuses answers that break a rule to those items alone.
+    fn validates_as(&self, validated: &HashSet<String>) -> bool {
+        let own = self.questions.questions.iter().zip(&self.items);
+        own.into_iter().all(|(question, item)| {
+            item.validates_responses == validated.contains(&question.id)
+        })
     }
 
     fn of_rows(id: String, rows: Vec<Row>) -> Self {
@@ -121,7 +134,7 @@ fn arranged(tx: &mut Tx<'_>, test: &str, seed: u64, former: Option<&Bank>) -> Re
 
 /// A question with what the metadata of its item say: `difficulty`, `humanApproved`, `irt: {a, b, c}`,
 /// `learningObjectives`. A question whose author does not say how hard it is counts as easy.
-fn row(head: Head) -> Row {
+fn row(head: Head, validated: &HashSet<String>) -> Row {
     let metadata: Map<String, Value> = head
         .metadata
         .as_deref()
@@ -135,6 +148,7 @@ fn row(head: Head) -> Row {
     let said = metadata.get("difficulty").and_then(Value::as_str);
     let said = said.and_then(|name| Difficulty::named(&name.to_ascii_lowercase()));
     let objectives = metadata.get("learningObjectives").and_then(Value::as_array);
+    let validates_responses = validated.contains(&head.identifier);
     Row {
         question: engine::Question {
             id: head.identifier,
@@ -150,6 +164,7 @@ fn row(head: Head) -> Row {
                 .flatten()
                 .filter_map(|objective| objective.as_str().map(str::to_owned))
                 .collect(),
+            validates_responses,
         },
     }
 }
@@ -173,6 +188,8 @@ struct Names {
     of: Vec<Reference>,
     /// Whether its sections select or shuffle.
     varies: bool,
+    /// The identifiers of the items whose answers it validates.
+    validated: HashSet<String>,
 }
 
 impl Default for Tests {
@@ -193,8 +210,9 @@ impl Tests {
             return Ok(known);
         }
         let (of, varies) = (structure::names(tx, &test)?, structure::varies(tx, &test)?);
+        let validated = structure::validated(tx, &test)?;
         let bytes = of.iter().map(|name| name.identifier.len() + name.href.len()).sum();
-        let names = Arc::new(Names { state, of, varies });
+        let names = Arc::new(Names { state, of, varies, validated });
         self.0.keep(test, Arc::clone(&names), bytes);
         Ok(names)
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_qti::model::{Member, Section};
+use lyceum_qti::model::{ItemRef, Member, Section};
 use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -136,15 +136,28 @@ pub fn names(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Reference>> {
 pub fn arranged(tx: &mut Tx<'_>, identifier: &str, seed: u64) -> Result<Vec<Reference>> {
     let test = read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?;
     let references = test.item_refs();
-    let reference = |place: usize| {
-        let item = references[place].2;
-        Reference {
-            kind: Kind::Item,
-            identifier: item.identifier.to_string(),
-            href: item.href.to_string(),
-        }
-    };
+    let reference = |place: usize| to_item(references[place].2);
     Ok(lyceum_qti::arranged(&test, seed).into_iter().map(reference).collect())
+}
+
+/// The identifiers of those items of a test whose answers are refused where they break the rules of an
+/// interaction ([`crate::respond_validated`]). Errors: `NotFound`.
+pub fn validated(tx: &mut Tx<'_>, identifier: &str) -> Result<HashSet<String>> {
+    let stored = repository::found(tx, Kind::Test, identifier)?;
+    let test = read_test(&stored.xml)?;
+    let all = test.item_refs().into_iter().zip(test.validates());
+    let references: Vec<Reference> =
+        all.filter(|(_, validates)| *validates).map(|((_, _, item), _)| to_item(item)).collect();
+    let items = heads(tx, &references)?;
+    Ok(items.into_iter().map(|head| head.identifier).collect())
+}
+
+fn to_item(item: &ItemRef) -> Reference {
+    Reference {
+        kind: Kind::Item,
+        identifier: item.identifier.to_string(),
+        href: item.href.to_string(),
+    }
 }
 
 /// Whether candidates may meet different items of a test, or in another order. Errors: `NotFound`.

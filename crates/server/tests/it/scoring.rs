@@ -50,6 +50,50 @@ fn finish(client: &TestClient, lesson: &str) -> Value {
     at(client, "finalStudentAssessmentResponse", lesson, 200)
 }
 
+/// A lesson of one item that needs two choices, in a test whose session control is the given one.
+fn lesson_of_two_choices(client: &TestClient, id: &str, control: &str) {
+    let test = format!(
+        r#"<qti-assessment-test {ITEM} identifier="t-{id}" title="T"><qti-test-part identifier="p" navigation-mode="nonlinear" submission-mode="simultaneous">{control}<qti-assessment-section identifier="s" title="S" visible="true"><qti-assessment-item-ref identifier="two" href="two"/></qti-assessment-section></qti-test-part></qti-assessment-test>"#
+    );
+    client.post("/assessment-tests").json(&json!({"format": "xml", "xml": test})).expect(201);
+    let resource = json!({"resource": {"sourcedId": format!("r-{id}"), "title": id,
+        "vendorResourceId": format!("t-{id}"), "metadata": {"type": "qti", "xp": 5}}});
+    post(client, "/ims/oneroster/resources/v1p2/resources", &resource, 201);
+    let lesson = json!({"componentResource": {"sourcedId": id, "title": id, "sortOrder": 1,
+        "courseComponent": {"sourcedId": "unit"}, "resource": {"sourcedId": format!("r-{id}")},
+        "lessonType": "quiz"}});
+    post(client, "/ims/oneroster/rostering/v1p2/courses/component-resources", &lesson, 201);
+}
+
+#[test]
+fn an_answer_that_breaks_a_rule_is_refused_where_the_session_control_says_so() {
+    both(|server| {
+        let client = server.client();
+        course(&client);
+        let xml = format!(
+            r#"<qti-assessment-item {ITEM} identifier="two" title="Two" time-dependent="false">
+  <qti-response-declaration identifier="RESPONSE" cardinality="multiple" base-type="identifier"><qti-correct-response><qti-value>A</qti-value><qti-value>B</qti-value></qti-correct-response></qti-response-declaration>
+  <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"/>
+  <qti-item-body><qti-choice-interaction response-identifier="RESPONSE" min-choices="2" max-choices="2"><qti-simple-choice identifier="A">a</qti-simple-choice><qti-simple-choice identifier="B">b</qti-simple-choice></qti-choice-interaction></qti-item-body>
+  <qti-response-processing template="https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/match_correct.xml"/>
+</qti-assessment-item>"#
+        );
+        client.post("/assessment-items").json(&json!({"format": "xml", "xml": xml})).expect(201);
+        let control = r#"<qti-item-session-control validate-responses="true"/>"#;
+        lesson_of_two_choices(&client, "free", "");
+        lesson_of_two_choices(&client, "strict", control);
+        answer(&client, "free", "two", json!(["A"]));
+        assert_eq!(finish(&client, "free")["correctQuestions"], 0);
+        let one = json!({"student": "amy", "lesson": "strict", "question": "two",
+            "responses": {"RESPONSE": ["A"]}});
+        let refused: Value =
+            client.put("/adaptive/updateStudentQuestionResponse").json(&one).expect(422).json();
+        assert!(refused.to_string().contains("RESPONSE"), "{refused}");
+        answer(&client, "strict", "two", json!(["A", "B"]));
+        assert_eq!(finish(&client, "strict")["correctQuestions"], 1);
+    });
+}
+
 #[test]
 fn partial_credit_counts_by_its_share() {
     both(|server| {

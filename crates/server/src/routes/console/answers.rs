@@ -6,7 +6,7 @@ use lyceum_adaptive::engine::Reason;
 use lyceum_adaptive::repository::log::{self, Asked};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::student::{ANSWERS, ATTEMPT, Attempt};
-use lyceum_console::{Cell, List, Query, Row, screens, words};
+use lyceum_console::{Cell, List, Query, Row, screens};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
@@ -34,50 +34,26 @@ pub(super) fn answers(
     lessons: &HashMap<String, Object>,
     zone: &Zone,
 ) -> List {
-    let scores = scores_so_far(asked);
-    let row = |(asked, score): (&Asked, &Option<f64>)| -> Row {
+    let row = |asked: &Asked| -> Row {
         let entry = &asked.entry;
         let title = lessons.get(&asked.lesson).map(|lesson| fields::text(lesson, "title"));
         let lesson = segment(&asked.lesson);
         let href = format!("{}/attempt?lesson={lesson}&attempt={}", link(id), asked.attempt);
+        let score = entry.answered.as_ref().map(|answered| answered.points);
         vec![
-            Cell::when(entry.served, zone.written(entry.served)),
+            Cell::of(entry.served.to_string(), zone.written(entry.served)),
             Cell::text(title.unwrap_or(&asked.lesson)),
             Cell::of(asked.attempt, asked.attempt.to_string()).to(&href),
             Cell::text(&entry.item),
             outcome(asked),
-            score_cell(*score).to(&href),
+            score.map_or_else(Cell::none, |score| Cell::of(score, score.to_string()).to(&href)),
             Cell::text(why(&entry.reason)),
         ]
     };
-    List::new("Answers", ANSWERS, query, asked.iter().zip(&scores).rev().map(row).collect()).or_else(
+    List::new("Answers", ANSWERS, query, asked.iter().rev().map(row).collect()).or_else(
         "This student was not asked anything in lessons of this server yet. What apps report stands in \
          the sums above.",
     )
-}
-
-/// The score of each question's attempt after its answer, 0 to 100; none where it was not answered. A quiz
-/// has its score at its end alone: so far it is the share of right answers among those that were given.
-fn scores_so_far<'a>(asked: &'a [Asked]) -> Vec<Option<f64>> {
-    let mut given: HashMap<(&'a str, i64, i64), HashMap<u32, bool>> = HashMap::new();
-    let score = |asked: &'a Asked| {
-        let answered = asked.entry.answered.as_ref()?;
-        if !matches!(asked.entry.reason, Reason::InOrder { .. }) {
-            return Some(f64::from(answered.points));
-        }
-        // The last answer to a question counts.
-        let of_round = given.entry((&asked.lesson, asked.attempt, asked.round)).or_default();
-        of_round.insert(asked.entry.question, answered.correct);
-        let right = of_round.values().filter(|is_right| **is_right).count();
-        #[expect(clippy::cast_precision_loss, reason = "questions are few")]
-        let share = 100.0 * right as f64 / of_round.len() as f64;
-        Some(share.floor())
-    };
-    asked.iter().map(score).collect()
-}
-
-fn score_cell(score: Option<f64>) -> Cell {
-    score.map_or_else(Cell::none, |score| Cell::of(score, words::number(score)))
 }
 
 /// What came of a question.
@@ -132,32 +108,31 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
             format!("the student '{id}' was asked nothing in attempt {number} of '{lesson}'");
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
-    let scores = scores_so_far(&asked);
-    let rows = asked.iter().zip(scores).zip(1..);
-    let rows = rows.map(|((asked, score), number)| step(asked, number, score, &visitor.zone));
+    let rows = asked.iter().zip(1..).map(|(asked, number)| step(asked, number, &visitor.zone));
     let list = List::new("Questions", ATTEMPT, query, rows.collect());
     let title = format!("Attempt {number}: {}", title.unwrap_or(lesson));
     let view = Attempt { frame: visitor.frame(title), student, list };
     listed("attempt", &view.list, &view)
 }
 
-fn step(asked: &Asked, number: i64, score: Option<f64>, zone: &Zone) -> Row {
+fn step(asked: &Asked, number: i64, zone: &Zone) -> Row {
     let entry = &asked.entry;
-    let (given, points) = match &entry.answered {
-        None => (Cell::none(), Cell::none()),
+    let (given, points, score) = match &entry.answered {
+        None => (Cell::none(), Cell::none(), Cell::none()),
         Some(answered) => (
             Cell::text(given(&answered.responses)),
             Cell::of(answered.score, answered.score.to_string()),
+            Cell::of(answered.points, answered.points.to_string()),
         ),
     };
     vec![
         Cell::of(number, number.to_string()),
-        Cell::when(entry.served, zone.written(entry.served)),
+        Cell::of(entry.served.to_string(), zone.written(entry.served)),
         Cell::text(&entry.item),
         given,
         outcome(asked),
         points,
-        score_cell(score),
+        score,
         Cell::text(why(&entry.reason)),
     ]
 }
