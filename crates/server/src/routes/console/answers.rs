@@ -41,7 +41,7 @@ pub(super) fn answers(
         let href = format!("{}/attempt?lesson={lesson}&attempt={}", link(id), asked.attempt);
         let score = entry.answered.as_ref().map(|answered| answered.points);
         vec![
-            Cell::of(entry.served.to_string(), zone.written(entry.served)),
+            Cell::when(entry.served, zone.written(entry.served)),
             Cell::text(title.unwrap_or(&asked.lesson)),
             Cell::of(asked.attempt, asked.attempt.to_string()).to(&href),
             Cell::text(&entry.item),
@@ -62,6 +62,7 @@ fn outcome(asked: &Asked) -> Cell {
         _ if asked.is_set_back => ("set back", ""),
         None => ("not answered", ""),
         Some(answered) if answered.correct => ("right", "good"),
+        Some(answered) if answered.pending => ("waits for a person", ""),
         Some(_) => ("wrong", "bad"),
     };
     Cell::text(outcome).toned(tone)
@@ -127,7 +128,7 @@ fn step(asked: &Asked, number: i64, zone: &Zone) -> Row {
     };
     vec![
         Cell::of(number, number.to_string()),
-        Cell::of(entry.served.to_string(), zone.written(entry.served)),
+        Cell::when(entry.served, zone.written(entry.served)),
         Cell::text(&entry.item),
         given,
         outcome(asked),
