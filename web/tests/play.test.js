@@ -111,7 +111,10 @@ async function look(page, name) {
       const session = await page.context().newCDPSession(page);
       const { frameTree } = await session.send("Page.getFrameTree");
       const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
-      const expression = `${axe}; axe.run(document, { resultTypes: ["violations"], iframes: false }).then(({ violations }) => violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => id + " " + nodes[0].html))`;
+      const grave = `({ impact }) => impact === "serious" || impact === "critical"`;
+      const options = `{ resultTypes: ["violations"], iframes: false }`;
+      const expression = `${axe}; axe.run(document, ${options}).then(({ violations }) =>
+        violations.filter(${grave}).map(({ id, nodes }) => id + " " + nodes[0].html))`;
       const { result } = await session.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise: true, returnByValue: true });
       assert.deepEqual(result.value, [], `${name} ${width} ${colorScheme}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

@@ -185,7 +185,7 @@ fn environments_refuse_each_others_tokens() {
 fn a_game_token_names_user_and_game_and_opens_no_scope() {
     with_keyring(|_, keyring| {
         let player = Player { user: "ann".to_owned(), game: "rivers".to_owned() };
-        let issued = keyring.issue_game("school", &player, morning());
+        let issued = keyring.issue_game("school", &player, morning(), limits::TOKEN_LIFETIME_S);
         let (header, claims) = (part(&issued.token, 0), part(&issued.token, 1));
         assert_eq!(header["typ"], "game+jwt");
         assert_eq!((&claims["sub"], &claims["game"]), (&json!("ann"), &json!("rivers")));

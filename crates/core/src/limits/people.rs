@@ -68,6 +68,6 @@ pub const DEMO_PURGE_MAX_COUNT: i64 = 200;
 /// New demo visitors from one address within 15 minutes at most.
 pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;
 /// Requests a second that one demo visitor may send.
-pub const DEMO_REQUESTS_PER_SECOND: u32 = 5;
+pub const DEMO_REQUESTS_PER_S: u32 = 5;
 /// Scores that one demo visitor may write at most.
 pub const DEMO_SCORES_MAX_COUNT: i64 = 500;

@@ -92,7 +92,7 @@ pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
         dialect: Dialect::Platform,
         scopes: token.scopes,
         origins: Vec::new(),
-        requests_per_second: Some(limits::DEMO_REQUESTS_PER_SECOND),
+        requests_per_second: Some(limits::DEMO_REQUESTS_PER_S),
         created: token.issued,
         revoked: None,
         changed: 0,

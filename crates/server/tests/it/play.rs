@@ -206,7 +206,7 @@ fn demo_visitors_are_limited_in_number_requests_and_scores() {
         playground(server);
         let visitor = with_token(server, &demo(server, "rivers"));
         // The burst that every caller has, and then no more than a few a second.
-        let burst = server.setup().config.limits.burst + 2 * limits::DEMO_REQUESTS_PER_SECOND;
+        let burst = server.setup().config.limits.burst + 2 * limits::DEMO_REQUESTS_PER_S;
         let statuses: Vec<u16> =
             (0..burst * 2).map(|_| visitor.get("/api/leaderboard").send().status).collect();
         assert!(statuses.contains(&429), "{statuses:?}");
