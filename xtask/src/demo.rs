@@ -86,7 +86,8 @@ fn make_network(folder: &Path, students: u32) -> Result<()> {
     std::fs::create_dir_all(&unfinished)?;
     let data = unfinished.join("data");
     let files = unfinished.join("oneroster.zip");
-    let mut generate = command(lyceum(), ["demo", "generate", "--complete", "--seed", "1", "--students"]);
+    let mut generate =
+        command(lyceum(), ["demo", "generate", "--complete", "--seed", "1", "--students"]);
     generate.arg(students.to_string()).arg("--out").arg(&files);
     run(generate)?;
     let mut import = command(lyceum(), ["import"]);

@@ -73,9 +73,8 @@ impl Bank {
                 Some(seed) => arranged(tx, test, seed, former.as_deref())?,
                 None => structure::heads(tx, &names.of)?,
             };
-            let is_same = |former: &Arc<Self>| {
-                former.is_of(&heads) && former.validates_as(&names.validated)
-            };
+            let is_same =
+                |former: &Arc<Self>| former.is_of(&heads) && former.validates_as(&names.validated);
             if let Some(former) = former.filter(is_same) {
                 return Ok(former);
             }
@@ -97,9 +96,8 @@ impl Bank {
     /// Whether it refuses answers that break a rule to those items alone.
     fn validates_as(&self, validated: &HashSet<String>) -> bool {
         let own = self.questions.questions.iter().zip(&self.items);
-        own.into_iter().all(|(question, item)| {
-            item.validates_responses == validated.contains(&question.id)
-        })
+        own.into_iter()
+            .all(|(question, item)| item.validates_responses == validated.contains(&question.id))
     }
 
     fn of_rows(id: String, rows: Vec<Row>) -> Self {

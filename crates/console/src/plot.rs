@@ -103,7 +103,8 @@ fn labels_of_a_scatter_stay_within_the_drawing() {
             text.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap()
         };
         let label = text.split('>').nth(1).unwrap().split('<').next().unwrap();
-        let (x, width) = (part("x").parse::<f64>().unwrap(), 6.2 * label.chars().count() as f64);
+        let letters = u32::try_from(label.chars().count()).unwrap();
+        let (x, width) = (part("x").parse::<f64>().unwrap(), 6.2 * f64::from(letters));
         let anchor = if text.split('>').next().unwrap().contains("anchor") {
             part("text-anchor")
         } else {

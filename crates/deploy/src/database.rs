@@ -257,11 +257,12 @@ impl Sources {
         let root = self.root.canonicalize().ok()?;
         let package = drizzle_kit(&root)?.parent()?.parent()?.join("drizzle-kit/package.json");
         hash.update(fs::read(package).ok()?);
-        let mut entry = String::new();
+        let mut imports = Vec::new();
         for module in &modules {
             let module = module.canonicalize().ok()?;
-            entry += &format!("import {};\n", serde_json::Value::from(module.to_str()?));
+            imports.push(format!("import {};\n", serde_json::Value::from(module.to_str()?)));
         }
+        let entry = imports.concat();
         for path in bundle(&root, &entry).ok()?.inputs {
             hash.update(&path);
             hash.update(input(&root, &path).ok()?);

@@ -12,7 +12,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use lyceum_core::limits::{CONFIG_ANSWER_MAX_BYTES, CONFIG_EVALUATION_MAX_MS, CONFIG_HEAP_MAX_BYTES};
+use lyceum_core::limits::{
+    CONFIG_ANSWER_MAX_BYTES, CONFIG_EVALUATION_MAX_MS, CONFIG_HEAP_MAX_BYTES,
+};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::{Config, HELPER, Reading, file_at, folder_of};
 use serde_json::Value;
@@ -43,7 +45,7 @@ impl Evaluator {
     pub fn config(&self, path: &Path) -> Result<Option<Config>> {
         let Some(file) = file_at(path)? else { return Ok(None) };
         match Config::read(&file)? {
-            Reading::Whole(config) => Ok(Some(config)),
+            Reading::Whole(config) => Ok(Some(*config)),
             Reading::Module(module) => {
                 let Evaluated { value, inputs } = self.evaluate(module.file(), HELPER)?;
                 module.evaluated(&value, inputs).map(Some)
@@ -193,8 +195,8 @@ fn run(workerd: &Path, folder: &Path, mark: &str) -> Result<Value, String> {
     let sought = mark.to_owned();
     thread::spawn(move || {
         let most = CONFIG_ANSWER_MAX_BYTES as u64;
-        let lines = BufReader::new(output.take(most)).lines().map_while(Result::ok);
-        let found = lines.filter_map(|line| line.strip_prefix(&sought).map(str::to_owned)).next();
+        let mut lines = BufReader::new(output.take(most)).lines().map_while(Result::ok);
+        let found = lines.find_map(|line| line.strip_prefix(&sought).map(str::to_owned));
         drop(tell.send(found));
     });
     let heard = thread::spawn(move || {

@@ -56,7 +56,7 @@ pub struct Config {
 #[derive(Debug)]
 pub enum Reading {
     /// All of it: JSON, or a module that holds literals alone.
-    Whole(Config),
+    Whole(Box<Config>),
     /// A module that has to be evaluated.
     Module(ConfigModule),
 }
@@ -207,7 +207,8 @@ impl Config {
         };
         match root {
             Some(root) => read::read(&root, &text)
-                .map(|config| Reading::Whole(Self { file: file.to_owned(), text, ..config })),
+                .map(|config| Self { file: file.to_owned(), text, ..config })
+                .map(|config| Reading::Whole(Box::new(config))),
             None => Ok(Reading::Module(ConfigModule::new(file.to_owned(), text))),
         }
     }

@@ -224,7 +224,7 @@ impl Taught {
 
     /// Whether both say the same; numbers are told in thousandths.
     fn says(&self, other: &Self) -> bool {
-        let same = |a: f64, b: f64| (a * 1000.0).round() == (b * 1000.0).round();
+        let same = |a: f64, b: f64| (a - b).abs() < 0.000_5;
         (&self.subject, &self.title, &self.course_code)
             == (&other.subject, &other.title, &other.course_code)
             && same(self.total_xp, other.total_xp)

@@ -71,7 +71,7 @@ export default async function imports(t, kit) {
   const page = await kit.open("/console/imports");
   // A server that is killed while it checks goes on with it when it is back, once the lease of its former self ended.
   const file = join(folder(), "network.zip");
-  execFileSync(binary, ["demo", "generate", "--students", String(STUDENTS), "--seed", "9", "--out", file, "--quiet"]);
+  execFileSync(binary, ["demo", "generate", "--complete", "--students", String(STUDENTS), "--seed", "9", "--out", file, "--quiet"]);
   await send(page, "network.zip", readFileSync(file));
   const interrupted = page.url();
   await kit.server.kill();

@@ -64,7 +64,7 @@ export class Console {
   static async start(t) {
     const kit = new Console();
     const file = join(folder(), "network.zip");
-    execFileSync(binary, ["demo", "generate", "--students", String(STUDENTS), "--out", file, "--quiet"]);
+    execFileSync(binary, ["demo", "generate", "--complete", "--students", String(STUDENTS), "--out", file, "--quiet"]);
     kit.server = await Server.start(t, (server) => server.lyceum("import", file, "--quiet"));
     kit.students = await fill(kit.server);
     kit.browser = await launch(t);

@@ -202,7 +202,7 @@ fn nameless(db: &Db, id: &str) {
     let roles =
         serde_json::json!([{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}]);
     let user = serde_json::json!({
-        "sourcedId": id, "enabledUser": true, "givenName": "", "familyName": "", "username": id,
+        "sourcedId": id, "enabledUser": true, "givenName": id, "familyName": "Example", "username": id,
         "roles": roles,
     });
     create(db, "users", user);

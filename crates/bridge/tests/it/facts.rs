@@ -68,7 +68,9 @@ fn result(random: &mut Stream) -> Value {
     if kind == "xpEarned" && random.below(2) == 0 {
         return json!({"type": kind, "value": f64::from(u16::try_from(random.below(9999)).unwrap()) / 1000.0});
     }
-    json!({"type": kind, "value": random.below(50)})
+    // Never fewer questions than right answers, of which an event here has at most three times 49.
+    let least = if kind == "totalQuestions" { 150 } else { 0 };
+    json!({"type": kind, "value": least + random.below(50)})
 }
 
 /// Seconds, half of them over a time, of which some are not believed.

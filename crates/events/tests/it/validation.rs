@@ -315,9 +315,10 @@ fn broken_envelopes_never_stop_the_parser() {
         let parsed = parse(text);
         // What is JSON, another reader says, too.
         let is_object = serde_json::from_str::<BTreeMap<String, &RawValue>>(text).is_ok();
-        let is_refused =
+        let is_no_object =
             matches!(&parsed, Err(problem) if problem.message.contains("no JSON object"));
-        assert_eq!(is_object, !is_refused, "{parsed:?}");
+        // A key that stands twice is told before a fault behind it.
+        assert!(if is_object { !is_no_object } else { parsed.is_err() }, "{parsed:?}");
         if let Ok(envelope) = parsed {
             assert_eq!(parse(text).unwrap(), envelope);
         }

@@ -209,7 +209,7 @@ fn a_browser_shows_the_page_of_a_badge(store: Store) {
         finished(browser, &served)
     };
     let shown = browser(&["--dump-dom"]);
-    for wanted in ["<h1>Math Master</h1>", "Verified", "Answer every question", "sha256$"] {
+    for wanted in ["Math Master</h1>", "Verified", "Answer every question", "sha256$"] {
         assert!(shown.contains(wanted), "{wanted} is missing in {shown}");
     }
     assert!(!shown.contains("ada@example.org"));

@@ -35,6 +35,7 @@ fn has_all(ddl: &str) -> bool {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of layouts with their files")]
 fn every_layout_of_drizzle_is_found() {
     let kit = |more: &str| {
         format!(

@@ -48,6 +48,7 @@ fn seeded(store: Store) -> Served {
     served.run(&[
         "demo",
         "generate",
+        "--complete",
         "--students",
         "40",
         "--seed",

@@ -24,7 +24,7 @@ fn reading(name: &str, text: &str) -> lyceum_core::Result<Reading> {
 /// A config of literals alone.
 fn config(name: &str, text: &str) -> lyceum_core::Result<Config> {
     match reading(name, text)? {
-        Reading::Whole(config) => Ok(config),
+        Reading::Whole(config) => Ok(*config),
         Reading::Module(_) => panic!("it has to be evaluated: {text}"),
     }
 }

@@ -80,7 +80,13 @@ impl Test {
         }
         let mut all = Vec::new();
         for part in &self.parts {
-            collect(&part.sections, said(part.control, false), &mut all);
+            // Items stand in sections alone, as for `item_refs`.
+            for member in &part.sections {
+                if let Member::Section(section) = member {
+                    let around = said(part.control, false);
+                    collect(&section.members, said(section.control, around), &mut all);
+                }
+            }
         }
         all
     }

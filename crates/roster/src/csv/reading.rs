@@ -162,11 +162,11 @@ fn read_header<R: Read>(
     }
     match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
         Some(Ok(())) => {
-            let (header, mut faults) = Header::read(file, &row, mode == Mode::Delta);
+            let (header, mut told) = Header::read(file, &row, mode == Mode::Delta);
             if is_strict {
-                faults.faults.extend(strict::header(file, &row.readable(), row.line));
+                told.faults.extend(strict::header(file, &row.readable(), row.line));
             }
-            Ok((header, faults))
+            Ok((header, told))
         }
         Some(Err(broken)) => {
             let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);

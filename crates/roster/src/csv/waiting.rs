@@ -163,7 +163,7 @@ impl Settled {
     /// batch of those with references that dangle.
     pub(super) fn each_accepted(
         &self,
-        each: &mut dyn FnMut(Vec<Ready>, &[usize]) -> Result<()>,
+        mut each: impl FnMut(Vec<Ready>, &[usize]) -> Result<()>,
     ) -> Result<()> {
         let (mut batch, mut dangling) = (Vec::new(), Vec::new());
         self.each(true, &mut |ready, dangles| {
@@ -182,7 +182,7 @@ impl Settled {
     /// The records of the kind that waiting rows refer to and that are not there.
     fn absent(&self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<HashSet<u64>> {
         let mut absent = HashSet::new();
-        self.each_accepted(&mut |batch, _| {
+        self.each_accepted(|batch, _| {
             let own = batch.iter().flat_map(|one| &one.record.references);
             let own = own.filter(|one| one.kind.one == self.kind.one);
             let missing = repository::missing(tx, own)?;

@@ -127,7 +127,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let known = &self.known;
         let settled = waiting.settle(self.tx, |id| known.hash(kind.one, id))?;
         let at_layout = at.layout.clone();
-        settled.each_accepted(&mut |mut batch: Vec<Ready>, dangling: &[usize]| {
+        settled.each_accepted(|mut batch: Vec<Ready>, dangling: &[usize]| {
             for at in dangling {
                 let missing = self.missing_own(&batch[*at].record)?;
                 let waits = |it: &Pointer| settled.waits(self.known.hash(kind.one, &it.sourced_id));

@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 
 use crate::default_class;
 use crate::kind::Kind;
-use crate::kinds::CLASS;
+use crate::kinds::{CLASS, COURSE};
 use crate::record::{Pointer, Record, Status};
 use crate::repository::{self, Ids, Stored};
 
@@ -102,13 +102,21 @@ fn fault(
         )
     } else if is_among(SCHOOLS, record.kind, pointer)
         && let Some(ty) = of("school").filter(|ty| !ty.starts_with("ext:"))
-        && (ty == "department" || !follows_course(tx, record, id)?)
+        && !follows_course(tx, record, id)?
     {
         format!("must be a school; the org '{id}' is a {ty}. Name an org of type 'school'")
     } else {
         return Ok(None);
     };
     Ok(Some(Detail { path: pointer.path.clone(), message }))
+}
+
+/// The organization of a course.
+fn owner(tx: &mut Tx<'_>, course: &str) -> Result<Option<String>> {
+    let Some(course) = repository::find(tx, &COURSE, course)? else { return Ok(None) };
+    let course = Record::stored(&COURSE, &course.body, course.extra.as_deref())?;
+    let org = course.references.into_iter().find(|one| one.path == "course.org.sourcedId");
+    Ok(org.map(|org| org.sourced_id))
 }
 
 /// Whether nobody named the school: it is the organization of the course, of which the class is the default
@@ -120,7 +128,8 @@ fn follows_course(tx: &mut Tx<'_>, record: &Record, school: &str) -> Result<bool
         pointer.map(|pointer| pointer.sourced_id.as_str())
     };
     if let ("class", Some(course)) = (record.kind.one, id("course")) {
-        return Ok(default_class::year_in(&record.sourced_id, course, school).is_some());
+        let is_default = default_class::year_in(&record.sourced_id, course, school).is_some();
+        return Ok(is_default && owner(tx, course)?.as_deref() == Some(school));
     }
     let Some(class) = id("class") else { return Ok(false) };
     let Some(class) = repository::find(tx, &CLASS, class)? else { return Ok(false) };

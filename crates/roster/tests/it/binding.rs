@@ -167,7 +167,9 @@ impl Reader {
                 ("absent", false) => {}
                 ("bulk" | "delta", true) => drop(modes.insert((*file).to_owned(), mode)),
                 _ => {
-                    self.breach(format!("manifest.csv: file.{file} is '{mode}', there: {is_there}"))
+                    self.breach(format!(
+                        "manifest.csv: file.{file} is '{mode}', there: {is_there}"
+                    ));
                 }
             }
         }

@@ -146,7 +146,8 @@ fn nasty() -> impl Strategy<Value = String> {
         Just("\"subComponents\":[{".to_owned()),
         Just("back\\slash\\".to_owned()),
         Just("\u{1F600} \u{7f} \n\t".to_owned()),
-        "[ -~]{1,12}",
+        // A title has a visible character.
+        "[!-~][ -~]{0,11}",
     ]
 }
 

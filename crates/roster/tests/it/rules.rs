@@ -227,7 +227,7 @@ fn a_school_is_an_organization_of_that_type_at_every_door() {
 }
 
 #[test]
-fn the_default_class_of_a_districts_course_belongs_to_the_district() {
+fn the_default_class_of_a_course_belongs_to_the_org_of_the_course() {
     both(|db| {
         network(db);
         create(db, "orgs", json!({"sourcedId": "north", "name": "North", "type": "district"}));
@@ -241,7 +241,10 @@ fn the_default_class_of_a_districts_course_belongs_to_the_district() {
         let mut class = class("k", "north");
         refused_everywhere(db, "classes", &class, true, "class.school.sourcedId");
         create(db, "courses", json!({"sourcedId": "m", "title": "m", "org": {"sourcedId": "d"}}));
-        refused_everywhere(db, "enrollments", &enrollment("f", "m"), true, ".school.sourcedId");
+        create(db, "enrollments", enrollment("f", "m"));
+        let mut named = enrollment("g", "n");
+        named["school"] = json!({"sourcedId": "d"});
+        refused_everywhere(db, "enrollments", &named, true, ".school.sourcedId");
         class["school"] = json!({"sourcedId": "s"});
         create(db, "classes", class);
     });

@@ -128,14 +128,12 @@ fn choices_are_shown_in_the_order_of_the_seed() {
     both(|server| {
         let client = server.client();
         let names = ["one", "two", "three"];
-        let choices: String = names
-            .iter()
+        let choices = names
             .map(|name| {
                 format!("<qti-simple-choice identifier=\"{name}\">{name}</qti-simple-choice>")
             })
-            .collect();
-        let key: String =
-            names.iter().map(|name| format!("<qti-value>{name}</qti-value>")).collect();
+            .concat();
+        let key = names.map(|name| format!("<qti-value>{name}</qti-value>")).concat();
         let xml = format!(
             "<qti-assessment-item xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" identifier=\"o-1\" \
              title=\"t\" time-dependent=\"false\"><qti-response-declaration identifier=\"RESPONSE\" \

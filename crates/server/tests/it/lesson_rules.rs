@@ -11,7 +11,7 @@ use crate::qti_structure::test;
 const RESOURCES: &str = "/ims/oneroster/resources/v1p2";
 
 /// A component resource of the course `math` with `lessonType: null`, and its resource.
-fn untyped(client: &TestClient, id: &str, content: &str, metadata: Value) {
+fn untyped(client: &TestClient, id: &str, content: &str, metadata: &Value) {
     let resource = json!({"resource": {
         "sourcedId": format!("r-{id}"), "title": id, "vendorResourceId": content, "metadata": metadata,
     }});
@@ -66,15 +66,15 @@ fn a_lesson_without_a_type_whose_resource_is_a_test_or_a_bank_is_an_adaptive_qui
         }
         let bank = json!({"identifier": "turns", "title": "Turns", "tests": ["t1", "t2"]});
         post(&client, "/assessment-banks", &bank, 201);
-        untyped(&client, "by-id", "t1", json!({"type": "qti", "xp": 5}));
+        untyped(&client, "by-id", "t1", &json!({"type": "qti", "xp": 5}));
         untyped(
             &client,
             "by-url",
             "x",
-            json!({"type": "qti", "url": "https://c.example/assessment-tests/t2"}),
+            &json!({"type": "qti", "url": "https://c.example/assessment-tests/t2"}),
         );
-        untyped(&client, "by-bank", "turns", json!({"type": "qti"}));
-        untyped(&client, "by-name", "t1", json!({}));
+        untyped(&client, "by-bank", "turns", &json!({"type": "qti"}));
+        untyped(&client, "by-name", "t1", &json!({}));
         for id in ["by-id", "by-url", "by-bank", "by-name"] {
             let asked = get(&client, &format!("/adaptive/getNextQuestion?student=amy&lesson={id}"));
             assert_eq!(
@@ -86,9 +86,9 @@ fn a_lesson_without_a_type_whose_resource_is_a_test_or_a_bank_is_an_adaptive_qui
                 get(&client, &format!("/adaptive/getAssessmentProgress?student=amy&lesson={id}"));
             assert_eq!(progress["lessonType"], "powerpath-100", "{id}");
         }
-        untyped(&client, "film", "t1", json!({"type": "video"}));
-        untyped(&client, "one", "q1", json!({"type": "qti"}));
-        untyped(&client, "later", "t3", json!({"type": "qti"}));
+        untyped(&client, "film", "t1", &json!({"type": "video"}));
+        untyped(&client, "one", "q1", &json!({"type": "qti"}));
+        untyped(&client, "later", "t3", &json!({"type": "qti"}));
         for id in ["film", "one", "later"] {
             let path = format!("/adaptive/getNextQuestion?student=amy&lesson={id}");
             let refused: Value = client.get(&path).expect(422).json();

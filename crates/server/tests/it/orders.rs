@@ -36,13 +36,14 @@ fn prepare(client: &TestClient) {
     for name in &names {
         item(client, name);
     }
-    let refs: String = names
+    let refs: Vec<String> = names
         .iter()
         .map(|name| {
             let fixed = if name == "q0" { " required=\"true\" fixed=\"true\"" } else { "" };
             format!("<qti-assessment-item-ref identifier=\"{name}\" href=\"{name}\"{fixed}/>")
         })
         .collect();
+    let refs = refs.concat();
     let xml = format!(
         r#"<qti-assessment-test {NAMESPACE} identifier="t" title="T"><qti-test-part identifier="p" navigation-mode="nonlinear" submission-mode="simultaneous">
   <qti-assessment-section identifier="s" title="S" visible="true"><qti-selection select="5"/><qti-ordering shuffle="true"/>{refs}</qti-assessment-section></qti-test-part></qti-assessment-test>"#

@@ -378,7 +378,7 @@ pub(crate) fn told(state: &State, printer: &Printer, outcome: impl FnOnce() -> s
         let play = state.frontend.as_ref().map(|_| &state.play_url).filter(|url| !url.is_empty());
         let backend = state.backend.as_ref().map(|_| &state.backend_url);
         let urls = play.into_iter().chain([&state.frontend_url]).chain(backend);
-        urls.map(|url| format!("{url}\n")).collect()
+        urls.flat_map(|url| [url, "\n"]).collect()
     };
     printer.answer(text, outcome);
 }

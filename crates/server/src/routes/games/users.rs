@@ -76,8 +76,8 @@ fn player(
         }
         return players::seen(tx, user).map(|seen| Some(json!(seen)));
     }
-    let knows = play.knows_identity(tx)?;
-    let mut shown = json!(players::profile(tx, user, knows)?);
+    let has_identity = play.knows_identity(tx)?;
+    let mut shown = json!(players::profile(tx, user, has_identity)?);
     let learner = match known {
         Some(known) => known.clone(),
         // Visitors are in no roster.
