@@ -61,10 +61,13 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
             tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
         }
         tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_TEST_BIN", &binary);
-        if let Size::Full = size {
+        let threads = match size {
+            // Many tests wait for programs that they started, so one more than there are cores keeps these busy.
+            Size::Small => std::thread::available_parallelism().map_or(2, |cores| cores.get() + 1),
             // What is measured is measured alone.
-            tests.env("RUST_TEST_THREADS", "1");
-        }
+            Size::Full => 1,
+        };
+        tests.env("RUST_TEST_THREADS", threads.to_string());
         run(tests)
     });
     steps.finish()

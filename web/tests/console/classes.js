@@ -39,7 +39,7 @@ export default async function classes(t, kit) {
   await page.waitForURL("**filter=Fractions*");
   await tabTo(page, "td a");
   await page.keyboard.press("Enter");
-  await page.waitForURL(`**/classes/${encodeURIComponent(id).replaceAll("-", "%2D")}`);
+  await page.waitForURL(`**/classes/${encodeURIComponent(id)}`);
 
   const path = `/console/classes/${id}`;
   await kit.look("class", path, "guide");
