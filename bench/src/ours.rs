@@ -109,7 +109,7 @@ impl Ours {
     /// Exports everything into a zip.
     pub(crate) fn export(&self, file: &Path) -> Result<Run> {
         self.run(|command| {
-            command.arg("export").arg(file);
+            command.args(["export", "--complete"]).arg(file);
         })
     }
 
