@@ -129,7 +129,7 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     Ok(Next::Asked(Asked { log: Some(log), ..asked }))
 }
 
-/// What a complete attempt answers to whoever asks for its next question.
+/// The answer to a request for the next question of a complete attempt.
 fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Next> {
     let outcome = Finalized::of(attempt);
     let Some(entry) = log::entry(tx, attempt, attempt.answered - 1)? else {

@@ -196,6 +196,16 @@ impl Attempt {
         (self.earned, self.correct, self.total, self.pending) = (earned, correct, total, pending);
     }
 
+    /// How many questions were answered, with those that wait for a person to score them.
+    pub(crate) fn answered_questions(&self) -> u32 {
+        self.total + self.pending
+    }
+
+    /// How many answers wait for a person to score them, if any do.
+    pub(crate) fn pending_questions(&self) -> Option<u32> {
+        (self.pending > 0).then_some(self.pending)
+    }
+
     /// The percentage of the full score so far, cut to two decimals.
     pub fn accuracy(&self) -> f64 {
         engine::accuracy(&self.counts())

@@ -53,8 +53,8 @@ impl Finalized {
             multiplier: attempt.multiplier,
             accuracy: attempt.accuracy(),
             correct_questions: attempt.correct,
-            total_questions: attempt.total + attempt.pending,
-            pending_questions: (attempt.pending > 0).then_some(attempt.pending),
+            total_questions: attempt.answered_questions(),
+            pending_questions: attempt.pending_questions(),
         }
     }
 }

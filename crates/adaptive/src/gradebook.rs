@@ -143,7 +143,7 @@ fn of_attempt(
         ("xp", number(attempt.xp.unwrap_or(0.0))),
         ("multiplier", number(attempt.multiplier.unwrap_or(0.0))),
         ("accuracy", number(attempt.accuracy())),
-        ("totalQuestions", (attempt.total + attempt.pending).into()),
+        ("totalQuestions", attempt.answered_questions().into()),
         ("correctQuestions", attempt.correct.into()),
         ("masteredUnits", attempt.units.into()),
     ]);

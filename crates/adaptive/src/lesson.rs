@@ -85,7 +85,7 @@ pub enum Source {
     External(String),
 }
 
-/// The lesson with that id. Errors: `NotFound`; `Invalid` for a component resource that is no lesson.
+/// The lesson with that id. Errors: `NotFound`; `Invalid` for a component resource that is not a lesson.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
     let record = in_use(tx, &COMPONENT_RESOURCE, id, "lesson")?;
     let resource = fields::in_use(tx, &RESOURCE, fields::reference(&record, "resource"))?;
@@ -171,9 +171,9 @@ fn unnamed_sort(
     }
     let resource = fields::text(resource, "sourcedId");
     let message = format!(
-        "the component resource '{id}' is no lesson: it has no lessonType, and its resource '{resource}' names no \
-         stored test or bank of questions; set its lessonType, or store the test that vendorResourceId or \
-         metadata.url names"
+        "The component resource '{id}' is not a lesson: it has no lessonType, and there is no stored test or bank \
+         for its resource '{resource}'. Set its lessonType, or store the test that vendorResourceId or \
+         metadata.url names."
     );
     Err(Problem::invalid("lesson", message))
 }

@@ -144,8 +144,8 @@ fn head(attempt: &Attempt) -> Head {
         multiplier: attempt.multiplier,
         accuracy: attempt.accuracy(),
         correct_questions: attempt.correct,
-        total_questions: attempt.total + attempt.pending,
-        pending_questions: (attempt.pending > 0).then_some(attempt.pending),
+        total_questions: attempt.answered_questions(),
+        pending_questions: attempt.pending_questions(),
     }
 }
 
@@ -200,7 +200,7 @@ fn whole(
         score: is_complete.then_some(attempt.score),
         tool_provider: lesson.tool_provider().map(str::to_owned),
         enrollment_failed: enrollment_failed(tx, attempt)?,
-        total_questions: if is_complete { attempt.total + attempt.pending } else { total },
+        total_questions: if is_complete { attempt.answered_questions() } else { total },
         ..head(attempt)
     };
     Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })

@@ -37,7 +37,7 @@ pub fn scatter(points: &[Point], says: &str) -> Svg {
     );
     for share in [0.0, 0.5, 1.0] {
         let (value, number) = (top * share, words::number(top * share));
-        // The label of the right end grows to the left: behind the end there is no room.
+        // The last label ends at the right edge of the drawing, so that it is not cut off.
         let anchor = if share < 1.0 { "middle" } else { "end" };
         let _ = write!(
             svg,

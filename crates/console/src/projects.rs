@@ -49,7 +49,7 @@ pub struct Project {
     pub promotes_to: Option<String>,
     /// Whether the app is told names and e-mail addresses.
     pub shares_identity: bool,
-    /// Whether whoever looks may decide that.
+    /// Whether the viewer may change that.
     pub is_administrator: bool,
 }
 

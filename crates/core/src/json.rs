@@ -61,7 +61,7 @@ fn repeated_key(text: &[u8]) -> Option<String> {
     None
 }
 
-/// The bytes up to the closing quote; none where there is no such quote.
+/// The bytes before the closing quote, or `None` if the string does not end.
 fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {

@@ -465,7 +465,7 @@ pub const BACKEND_STABLE_S: u64 = 60;
 pub const BACKEND_CONNECTION_READY_MS: u64 = 100;
 /// Connections to the process of a backend that are kept for the next requests.
 pub const BACKEND_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
-/// Milliseconds that the config of a project has to be evaluated, on the machine of whoever develops it.
+/// Milliseconds that evaluating a project's config may take, on the developer's machine.
 pub const CONFIG_EVALUATION_MAX_MS: u64 = 5_000;
 /// Bytes of memory that a config may take while it is evaluated.
 pub const CONFIG_HEAP_MAX_BYTES: u64 = 256 * 1024 * 1024;

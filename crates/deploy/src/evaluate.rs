@@ -1,4 +1,4 @@
-//! Modules of a project that say what it is, evaluated on the machine of whoever develops it.
+//! Modules of a project that say what it is, evaluated on the developer's machine.
 //!
 //! A config may import and compute. It runs in workerd, the runtime of backends, in a process of its own:
 //! without network, without the machine's files and with an empty environment, for a few seconds. No

@@ -43,11 +43,11 @@ struct Waiting {
 }
 
 /// Where the answer goes.
-type Reply = oneshot::Sender<Result<Kept>>;
+type Reply = oneshot::Sender<Result<EnvelopeReceipt>>;
 
-/// What became of an envelope.
+/// What an accepted envelope added.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct EnvelopeReceipt {
     /// The number of its job.
     pub(crate) job: i64,
     /// How many of its events were known already and change nothing.
@@ -56,7 +56,7 @@ pub(crate) struct Kept {
     pub(crate) versions: usize,
 }
 
-impl Kept {
+impl EnvelopeReceipt {
     fn of(accepted: &Accepted<'_>) -> Self {
         let count =
             |is: fn(&Appended) -> bool| accepted.appended.iter().filter(|one| is(one)).count();
@@ -89,7 +89,7 @@ struct Group {
 }
 
 /// Keeps an envelope; when this answers, it is durable.
-pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<Kept> {
+pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<EnvelopeReceipt> {
     let (reply, answer) = oneshot::channel();
     let asks = {
         let mut queue = lock(&app.intake.queue);
@@ -163,7 +163,7 @@ async fn keep_group(app: &App) -> usize {
     group.taken.len()
 }
 
-async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result<Kept> {
+async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result<EnvelopeReceipt> {
     let (group, its_app) = (Arc::clone(formed), Arc::clone(app));
     let write = move |tx: &mut Tx<'_>| {
         let group = group.get().expect("a group that was written once is formed");
@@ -175,7 +175,7 @@ async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result
 }
 
 /// Writes envelopes; answers what became of each, and the names that were not known.
-fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<Kept>, Learned)> {
+fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<EnvelopeReceipt>, Learned)> {
     let now = app.clock.now();
     let sent: Vec<Sent<'_>> = taken
         .iter()
@@ -194,7 +194,7 @@ fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<Kept>, Learn
         })
         .collect();
     accept(tx, now, &accepted)?;
-    Ok((accepted.iter().map(Kept::of).collect(), learned))
+    Ok((accepted.iter().map(EnvelopeReceipt::of).collect(), learned))
 }
 
 impl Intake {

@@ -44,7 +44,7 @@ pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Stored> {
     }
 }
 
-/// What is told where there is no document of that identifier.
+/// The error for an identifier that no document has.
 pub(crate) fn missing(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Problem> {
     let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
     let params = [kind.name().into(), identifier.into()];

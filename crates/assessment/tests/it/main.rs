@@ -226,7 +226,7 @@ fn an_answer_is_scored_by_share_and_marked_where_it_breaks_a_rule() {
         (r#"{"response": ["A"], "identifier": "R"}"#, 1.0, 0.5, true),
         (r#"{"response": ["A"], "identifier": "i"}"#, 1.0, 0.5, true),
         (r#"{"response": null}"#, 0.0, 0.0, false),
-        // Whoever chooses everything would have it all.
+        // Otherwise a learner who chooses every option would get the full score.
         (r#"{"response": ["A", "B", "C"]}"#, 2.0, 0.0, false),
     ] {
         let told = scored(MAPPED, answer).unwrap();

@@ -93,7 +93,7 @@ fn a_lesson_without_a_type_whose_resource_is_a_test_or_a_bank_is_an_adaptive_qui
             let path = format!("/adaptive/getNextQuestion?student=amy&lesson={id}");
             let refused: Value = client.get(&path).expect(422).json();
             let told = refused["imsx_description"].as_str().unwrap();
-            assert!(told.contains("is no lesson: it has no lessonType"), "{told}");
+            assert!(told.contains("is not a lesson: it has no lessonType"), "{told}");
         }
         let path = "/adaptive/placement/getSubjectProgress?student=amy&subject=Math";
         assert_eq!(get(&client, path)["progress"][0]["totalLessons"], 4, "lists know them too");

@@ -413,6 +413,6 @@ fn every_refusal_says_what_is_wrong() {
         let no_lesson = json!({"componentResource": {"sourcedId": "text", "title": "Text",
             "courseComponent": {"sourcedId": "unit"}, "resource": {"sourcedId": "text"}, "sortOrder": 2}});
         post(&client, &format!("{ROSTERING}/courses/component-resources"), &no_lesson, 201);
-        assert!(refused("student=amy&lesson=text", 422).contains("is no lesson"));
+        assert!(refused("student=amy&lesson=text", 422).contains("is not a lesson"));
     });
 }

@@ -95,7 +95,7 @@ impl Deploy {
         }
         let mut plan = lyceum_project::plan(&state, &local.desired(&state, bundle.as_ref())?)?;
         let problems = problems(&server, &plan)?;
-        let shown = show::Shown { plan: &plan, state: &state, skipped: local.skipped(&state) };
+        let shown = show::PlanReport { plan: &plan, state: &state, skipped: local.skipped(&state) };
         let sources = Sources { local: &local, bundle: bundle.as_ref() };
         if self.dry_run {
             let build = local.frontend.artifact.size;
@@ -136,7 +136,7 @@ impl Deploy {
         let uploaded = sources.upload(&server, &plan, printer)?;
         let applied = sources.apply(&server, &plan, printer)?;
         verify(&plan, &applied, printer)?;
-        let shown = show::Shown { plan: &plan, state: &applied, skipped };
+        let shown = show::PlanReport { plan: &plan, state: &applied, skipped };
         told(&applied, printer, || shown.json(show::outcome(&plan, &applied, uploaded)));
         Ok(())
     }

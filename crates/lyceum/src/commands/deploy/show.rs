@@ -7,14 +7,14 @@ use lyceum_project::{Action, Plan, State};
 use serde_json::{Value, json};
 
 /// A plan, with what is left out of it.
-pub(crate) struct Shown<'a> {
+pub(crate) struct PlanReport<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) state: &'a State,
-    /// The backend is left out, although it changed or not.
+    /// Whether a backend that `--no-backend` leaves out has changed; `None` if it is not left out.
     pub(crate) skipped: Option<bool>,
 }
 
-impl Shown<'_> {
+impl PlanReport<'_> {
     /// Why the backend is left out, where it is.
     pub(crate) fn skipped(&self) -> Option<&'static str> {
         self.skipped.map(|is_changed| match is_changed {

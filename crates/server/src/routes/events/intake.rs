@@ -10,7 +10,7 @@ use super::schema;
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
-use crate::intake::{self, Kept};
+use crate::intake::{self, EnvelopeReceipt};
 use crate::route::{Route, get, post};
 
 /// `POST /ims/caliper/v1p2/events`
@@ -74,14 +74,14 @@ async fn take(context: Context) -> Result<Answer> {
         Err(problem) => return Err(refused(&context, problem).await),
     };
     let (events, entities) = (envelope.events.len(), envelope.entities.len());
-    let kept = intake::take(&context.app, client(&context), envelope).await?;
-    let message = kept_message(events, entities, &kept);
+    let receipt = intake::take(&context.app, client(&context), envelope).await?;
+    let message = kept_message(events, entities, &receipt);
     Ok(match context.dialect {
         Dialect::Standard => Answer::empty(StatusCode::OK),
         Dialect::Platform => Answer::of(&json!({
             "status": "success",
             "message": message,
-            "jobId": kept.job.to_string(),
+            "jobId": receipt.job.to_string(),
         })),
     })
 }
@@ -110,15 +110,15 @@ fn client(context: &Context) -> String {
 }
 
 /// `2 events and 1 entity kept: 1 new, 1 known already`, of the events.
-fn kept_message(events: usize, entities: usize, kept: &Kept) -> String {
-    let new = events - kept.known - kept.versions;
-    let versions = match kept.versions {
+fn kept_message(events: usize, entities: usize, receipt: &EnvelopeReceipt) -> String {
+    let new = events - receipt.known - receipt.versions;
+    let versions = match receipt.versions {
         0 => String::new(),
         1 => ", 1 new version of a known event".to_owned(),
         many => format!(", {many} new versions of known events"),
     };
     let kept_of = counted(events, entities);
-    format!("{kept_of} kept: {new} new{versions}, {} known already", kept.known)
+    format!("{kept_of} kept: {new} new{versions}, {} known already", receipt.known)
 }
 
 /// `2 events and 1 entity`

@@ -98,10 +98,10 @@ async fn changed(context: Context) -> Result<Answer> {
 
 async fn identity(context: Context) -> Result<Answer> {
     #[derive(Deserialize)]
-    struct Asked {
+    struct IdentityRequest {
         shares: bool,
     }
-    let Asked { shares } = lyceum_games::read(&context.body)?;
+    let IdentityRequest { shares } = lyceum_games::read(&context.body)?;
     let (which, now) = (context.param("gameId").to_owned(), context.app.clock.now());
     let grant = context.grant.clone().expect("the route is not public");
     let who = grant.holder().map_or_else(|| grant.client_id(), Holder::name).to_owned();
@@ -126,11 +126,11 @@ pub(crate) fn share_identity(
 async fn token(context: Context) -> Result<Answer> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Asked {
+    struct GameTokenRequest {
         user_id: Option<String>,
     }
     let grant = context.grant.as_ref().expect("the route is not public");
-    let asked: Asked = lyceum_games::read(&context.body)?;
+    let asked: GameTokenRequest = lyceum_games::read(&context.body)?;
     let user = asked.user_id.or_else(|| grant.player().map(|player| player.user.clone()));
     let user = user.ok_or_else(|| Problem::invalid("userId", "is required: who is to play"))?;
     let named = context.param("gameId").to_owned();

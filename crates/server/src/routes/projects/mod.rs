@@ -190,7 +190,7 @@ async fn changes(context: Context) -> Result<Answer> {
 
 /// A plan that is sent, and the values of its secrets.
 #[derive(Deserialize)]
-struct Asked {
+struct DeployRequest {
     plan: Plan,
     #[serde(default)]
     secrets: BTreeMap<String, String>,
@@ -201,7 +201,7 @@ type Apply = Box<dyn FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send>;
 
 /// The plan that a request sends, checked against what is there and its files taken in, with what applies it.
 async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
-    let Asked { plan, secrets }: Asked = lyceum_games::read(&context.body)?;
+    let DeployRequest { plan, secrets }: DeployRequest = lyceum_games::read(&context.body)?;
     let app = &context.app;
     if plan.slug != context.param("slug") {
         return Err(Problem::invalid("plan.slug", "must be the slug of the path"));
