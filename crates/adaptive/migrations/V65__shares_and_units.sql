@@ -13,10 +13,10 @@ UPDATE lesson_attempt SET units = 1 WHERE mastered = 1 AND NOT EXISTS (
     AND b.completed_ms < lesson_attempt.completed_ms);
 -- How the seeds of its questions follow from its own: 0 for attempts that began before this version.
 ALTER TABLE lesson_attempt ADD COLUMN seeding BIGINT NOT NULL DEFAULT 0;
--- When it was answered last: today's work shows attempts that go on.
+-- When it was answered last: today's work shows attempts that have not earned anything yet.
 ALTER TABLE lesson_attempt ADD COLUMN last_ms BIGINT;
 UPDATE lesson_attempt SET last_ms = (
     SELECT MAX(q.answered_ms) FROM lesson_question q
     WHERE q.attempt = lesson_attempt.id AND q.round = lesson_attempt.round)
     WHERE completed_ms IS NULL;
-CREATE INDEX lesson_attempt_running ON lesson_attempt (last_ms) WHERE completed_ms IS NULL;
+CREATE INDEX lesson_attempt_running ON lesson_attempt (last_ms) WHERE xp IS NULL;

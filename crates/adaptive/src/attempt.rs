@@ -364,8 +364,7 @@ fn begin(
     Ok((begun, bank))
 }
 
-/// The seed of an attempt is a hash of what it is given, so that its draws are reproducible and not
-/// predictable from outside.
+/// The seed of an attempt is a hash of the parts, so that its draws are reproducible.
 fn seed(parts: &[&str]) -> u64 {
     let digest = Sha256::digest(parts.join("\n").as_bytes());
     u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
@@ -375,7 +374,7 @@ fn seed(parts: &[&str]) -> u64 {
 /// [`crate::Memory::keep`] once the attempt is durable.
 pub type Begun = (Attempt, Option<Read>);
 
-/// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs, and for a test-out,
+/// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs or waits to be scored, and for a test-out,
 /// which is taken once.
 pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Begun> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
@@ -388,6 +387,14 @@ pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> 
                 last.number, lesson.id
             ),
         ));
+    }
+    if let Some(last) = last.as_ref().filter(|last| last.is_pending()) {
+        let message = format!(
+            "Attempt {} of the lesson '{}' has answers that wait for a person to score them. Finish it again with \
+             finalStudentAssessmentResponse when they are scored, or begin it anew with resetAttempt.",
+            last.number, lesson.id
+        );
+        return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if last.is_some() && lesson.lesson_type == LessonType::TestOut {
         return Err(test_out::taken(student, &lesson.id));

@@ -73,12 +73,17 @@ impl Bank {
                 Some(seed) => arranged(tx, test, seed, former.as_deref())?,
                 None => structure::heads(tx, &names.of)?,
             };
+            let validated = match names.validated.is_empty() {
+                true => Vec::new(),
+                false => structure::heads(tx, &names.validated)?,
+            };
+            let validated = validated.into_iter().map(|head| head.identifier).collect();
             let is_same =
-                |former: &Arc<Self>| former.is_of(&heads) && former.validates_as(&names.validated);
+                |former: &Arc<Self>| former.is_of(&heads) && former.validates_as(&validated);
             if let Some(former) = former.filter(is_same) {
                 return Ok(former);
             }
-            rows.extend(heads.into_iter().map(|head| row(head, &names.validated)));
+            rows.extend(heads.into_iter().map(|head| row(head, &validated)));
         }
         let body = serde_json::to_string(&rows).map_err(Problem::internal)?;
         let id = hex(Sha256::digest(body.as_bytes()));
@@ -117,10 +122,15 @@ const DRAWS: u64 = 8;
 /// The items that the seed selects, in the order that it gives them; in another than the former attempt's
 /// where there is one within [`DRAWS`]. An item that is drawn twice is asked once: answers name items.
 fn arranged(tx: &mut Tx<'_>, test: &str, seed: u64, former: Option<&Bank>) -> Result<Vec<Head>> {
-    let mut heads = Vec::new();
+    let test = structure::test(tx, test)?;
+    let (mut heads, mut drawn) = (Vec::new(), None);
     for draw in 0..DRAWS {
-        let names = structure::arranged(tx, test, engine::mixed(seed, draw))?;
-        heads = structure::heads(tx, &names)?;
+        let references = structure::arranged(&test, engine::mixed(seed, draw));
+        if drawn.as_ref() == Some(&references) {
+            continue;
+        }
+        heads = structure::heads(tx, &references)?;
+        drawn = Some(references);
         let mut known = HashSet::new();
         heads.retain(|head| known.insert(head.identifier.clone()));
         if !former.is_some_and(|former| former.is_of(&heads)) {
@@ -186,8 +196,8 @@ struct Names {
     of: Vec<Reference>,
     /// Whether its sections select or shuffle.
     varies: bool,
-    /// The identifiers of the items whose answers it validates.
-    validated: HashSet<String>,
+    /// The items whose answers it validates.
+    validated: Vec<Reference>,
 }
 
 impl Default for Tests {
@@ -207,9 +217,11 @@ impl Tests {
         {
             return Ok(known);
         }
-        let (of, varies) = (structure::names(tx, &test)?, structure::varies(tx, &test)?);
-        let validated = structure::validated(tx, &test)?;
-        let bytes = of.iter().map(|name| name.identifier.len() + name.href.len()).sum();
+        let read = structure::test(tx, &test)?;
+        let (of, varies) = (structure::references(&read), structure::varies(&read));
+        let validated = structure::validated(&read);
+        let names = of.iter().chain(&validated);
+        let bytes = names.map(|name| name.identifier.len() + name.href.len()).sum();
         let names = Arc::new(Names { state, of, varies, validated });
         self.0.keep(test, Arc::clone(&names), bytes);
         Ok(names)

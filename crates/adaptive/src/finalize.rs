@@ -86,14 +86,9 @@ pub fn finalize(
         return Err(Problem::invalid("lesson", message));
     }
     let (bank, mut entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
-    if attempt.is_pending() {
-        let scored = gradebook::take_scores(tx, &attempt, &mut entries)?;
-        for entry in &scored {
-            log::scored(tx, &attempt, entry)?;
-        }
-        if scored.is_empty() {
-            return Ok(Finalized::of(&attempt));
-        }
+    let was_pending = attempt.is_pending();
+    if was_pending && !gradebook::take_scores(tx, &attempt, &mut entries)? {
+        return Ok(Finalized::of(&attempt));
     }
     let last = latest(&entries);
     all_answered(&bank, &last)?;
@@ -113,8 +108,10 @@ pub fn finalize(
         }
     };
     repository::update(tx, &attempt, desk.now)?;
+    // The results of answers stand since the first time, and a person may have written scores and comments.
     let answers: Vec<(&Entry, &str)> = last
         .values()
+        .filter(|_| !was_pending)
         .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
         .collect();
     gradebook::write(tx, desk, &lesson, &attempt, &answers, settled.told())?;

@@ -17,8 +17,10 @@ use crate::LessonType;
 use crate::answer::millionths;
 use crate::attempt::{Answered, Attempt, Desk, Entry};
 use crate::engine::WHOLE;
+use crate::finalize::latest;
 use crate::lesson::Lesson;
 use crate::listed::Marks;
+use crate::repository::log;
 
 /// Under this namespace the ids of line items and results follow from what they are about: the same
 /// answer twice is one result.
@@ -302,20 +304,22 @@ fn mark_deleted(
     repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
 }
 
-/// Takes over what a person scored of answers that wait, from their results: those that are fully graded.
-/// Answers the entries that changed.
+/// Takes over what a person scored of answers that wait, from their results: those that are fully graded. A
+/// result is of the last answer to its question. Answers whether an entry changed; those are written to the log.
 pub(crate) fn take_scores(
     tx: &mut Tx<'_>,
     attempt: &Attempt,
     entries: &mut [Entry],
-) -> Result<Vec<Entry>> {
+) -> Result<bool> {
+    let last: HashSet<i64> = latest(entries).values().map(|entry| entry.number).collect();
     let ids = entries.iter().map(|entry| answer_result(attempt, &entry.item));
     let ids: Vec<String> = ids.collect();
     let results = fields::of_all(tx, &ASSESSMENT_RESULT, ids.iter().map(String::as_str))?;
     let items = results.values().map(|result| fields::reference(result, "assessmentLineItem"));
     let items = fields::of_all(tx, &ASSESSMENT_LINE_ITEM, items)?;
-    let mut scored = Vec::new();
-    for (entry, id) in entries.iter_mut().zip(&ids) {
+    let mut has_scored = false;
+    let of_last = entries.iter_mut().zip(&ids).filter(|(entry, _)| last.contains(&entry.number));
+    for (entry, id) in of_last {
         let Some(answered) = entry.answered.as_mut().filter(|answered| answered.pending) else {
             continue;
         };
@@ -331,10 +335,12 @@ pub(crate) fn take_scores(
         answered.pending = false;
         answered.score = score;
         answered.result["score"] = number(score);
+        answered.result["maxScore"] = number(most);
         answered.result["needsManualScoring"] = false.into();
-        scored.push(entry.clone());
+        log::answer(tx, attempt, entry.number, answered)?;
+        has_scored = true;
     }
-    Ok(scored)
+    Ok(has_scored)
 }
 
 /// The score of a result, where grading is over.

@@ -62,13 +62,18 @@ pub fn student(
     user: &str,
 ) -> Result<(Need, Vec<SubjectDay>)> {
     let (mut day, mut subjects) = today::of_one(tx, now, zone, user)?;
+    let mut subjects_by_lesson: HashMap<String, Option<String>> = HashMap::new();
     for answer in attempts::underway(tx, today::range(now, zone), Some(user))? {
         add(&mut day, &answer);
-        let subject = match lesson::find(tx, &answer.lesson) {
-            Ok(lesson) => lesson.subject,
-            Err(problem) if is_refusal(problem.kind) => continue,
-            Err(problem) => return Err(problem),
-        };
+        if !subjects_by_lesson.contains_key(&answer.lesson) {
+            let subject = match lesson::find(tx, &answer.lesson) {
+                Ok(lesson) => Some(lesson.subject),
+                Err(problem) if is_refusal(problem.kind) => None,
+                Err(problem) => return Err(problem),
+            };
+            subjects_by_lesson.insert(answer.lesson.clone(), subject);
+        }
+        let Some(subject) = subjects_by_lesson[&answer.lesson].clone() else { continue };
         let known = subjects.iter().position(|one| one.subject.eq_ignore_ascii_case(&subject));
         let at = known.unwrap_or_else(|| {
             subjects.push(SubjectDay { subject, ..SubjectDay::default() });

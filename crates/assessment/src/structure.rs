@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_qti::model::{ItemRef, Member, Section};
+use lyceum_qti::model::{ItemRef, Member, Section, Test};
 use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -124,32 +124,28 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     ))
 }
 
-/// What a test calls its items, in its order. Errors: `NotFound`.
-pub fn names(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Reference>> {
-    let stored = repository::found(tx, Kind::Test, identifier)?;
-    let test: Value = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
-    Ok(places(&test).into_iter().map(|place| place.names).collect())
+/// The test as it is stored. Errors: `NotFound`.
+pub fn test(tx: &mut Tx<'_>, identifier: &str) -> Result<Test> {
+    Ok(read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?)
 }
 
-/// What a test calls the items that one candidate meets, in the order of meeting them: its sections'
-/// selection and ordering follow the seed ([`lyceum_qti::arranged`]). Errors: `NotFound`.
-pub fn arranged(tx: &mut Tx<'_>, identifier: &str, seed: u64) -> Result<Vec<Reference>> {
-    let test = read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?;
-    let references = test.item_refs();
-    let reference = |place: usize| to_item(references[place].2);
-    Ok(lyceum_qti::arranged(&test, seed).into_iter().map(reference).collect())
+/// The references to the items of a test, in its order.
+pub fn references(test: &Test) -> Vec<Reference> {
+    test.item_refs().into_iter().map(|(_, _, item)| to_item(item)).collect()
 }
 
-/// The identifiers of those items of a test whose answers are refused where they break the rules of an
-/// interaction ([`crate::respond_validated`]). Errors: `NotFound`.
-pub fn validated(tx: &mut Tx<'_>, identifier: &str) -> Result<HashSet<String>> {
-    let stored = repository::found(tx, Kind::Test, identifier)?;
-    let test = read_test(&stored.xml)?;
+/// The references to the items that one candidate meets, in the order of meeting them: selection and
+/// ordering of the sections follow the seed ([`lyceum_qti::arranged`]).
+pub fn arranged(test: &Test, seed: u64) -> Vec<Reference> {
+    let references = references(test);
+    lyceum_qti::arranged(test, seed).into_iter().map(|place| references[place].clone()).collect()
+}
+
+/// The references to those items of a test whose answers are refused where they break the rules of an
+/// interaction ([`crate::respond_validated`]).
+pub fn validated(test: &Test) -> Vec<Reference> {
     let all = test.item_refs().into_iter().zip(test.validates());
-    let references: Vec<Reference> =
-        all.filter(|(_, validates)| *validates).map(|((_, _, item), _)| to_item(item)).collect();
-    let items = heads(tx, &references)?;
-    Ok(items.into_iter().map(|head| head.identifier).collect())
+    all.filter(|(_, validates)| *validates).map(|((_, _, item), _)| to_item(item)).collect()
 }
 
 fn to_item(item: &ItemRef) -> Reference {
@@ -160,8 +156,8 @@ fn to_item(item: &ItemRef) -> Reference {
     }
 }
 
-/// Whether candidates may meet different items of a test, or in another order. Errors: `NotFound`.
-pub fn varies(tx: &mut Tx<'_>, identifier: &str) -> Result<bool> {
+/// Whether candidates may meet different items of a test, or in another order.
+pub fn varies(test: &Test) -> bool {
     fn section_varies(section: &Section) -> bool {
         let inner = section.members.iter().filter_map(|member| match member {
             Member::Section(inner) => Some(&**inner),
@@ -171,11 +167,10 @@ pub fn varies(tx: &mut Tx<'_>, identifier: &str) -> Result<bool> {
             || section.ordering.is_some_and(|ordering| ordering.shuffle)
             || inner.into_iter().any(section_varies)
     }
-    let test = read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?;
-    Ok(test.parts.iter().flat_map(|part| &part.sections).any(|member| match member {
+    test.parts.iter().flat_map(|part| &part.sections).any(|member| match member {
         Member::Section(section) => section_varies(section),
         _ => false,
-    }))
+    })
 }
 
 /// The items that are called so, without their texts; those that are missing are left out. One

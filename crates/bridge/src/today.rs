@@ -110,11 +110,13 @@ pub fn subjects(
         })
     };
     let places = places::of_users(tx, now, &[user])?;
-    let places = places::taught(tx, places)?;
     let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
     let mut goals_at = Vec::new();
     for place in places.iter().filter(|place| place.role == "student") {
-        let Some(course) = courses.get(&place.course) else { continue };
+        let Some(course) = courses.get(&place.course).filter(|course| fields::is_in_use(course))
+        else {
+            continue;
+        };
         let own = fields::metadata(&place.fields);
         let Some(goal) = goals::daily_xp(own, &fields::metadata(course)) else { continue };
         let subjects = fields::texts(course, "subjects");

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use crate::limits::JSON_MAX_LEVELS;
 use crate::problem::{Detail, Kind, Problem, Result};
 
 /// Keys of one object that are compared one by one; more of them are hashed.
@@ -13,11 +14,12 @@ const FEW_KEYS: usize = 16;
 /// (RFC 8259, section 4).
 ///
 /// Text that is no JSON passes as far as it can be followed: its reader says what is wrong with it. Takes
-/// one pass without recursion, so that the depth of the text does not matter.
+/// one pass without recursion.
 ///
-/// Errors: `Malformed` with the path of the first key that stands twice.
+/// Errors: `Malformed` with the path of the first key that stands twice; for text that is nested deeper than
+/// [`JSON_MAX_LEVELS`].
 pub fn refuse_repeated_keys(text: &[u8]) -> Result<()> {
-    let Some(path) = repeated_key(text) else { return Ok(()) };
+    let Some(path) = repeated_key(text)? else { return Ok(()) };
     let message = "stands twice in one JSON object; send the key once";
     let told = format!("{path}: {message}");
     let details = vec![Detail { path, message: message.to_owned() }];
@@ -31,12 +33,18 @@ enum Level<'t> {
 }
 
 /// The path of the first key that stands twice in its object.
-fn repeated_key(text: &[u8]) -> Option<String> {
+fn repeated_key(text: &[u8]) -> Result<Option<String>> {
     let mut levels: Vec<Level<'_>> = Vec::new();
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         at += 1;
         match byte {
+            b'{' | b'[' if levels.len() >= JSON_MAX_LEVELS => {
+                let message = format!(
+                    "The JSON is nested too deeply; the limit is {JSON_MAX_LEVELS} levels."
+                );
+                return Err(Problem::new(Kind::Malformed, message));
+            }
             b'{' => levels.push(Level::Object { keys: Keys::default(), awaits_key: true }),
             b'[' => levels.push(Level::List { index: 0 }),
             b'}' | b']' => drop(levels.pop()),
@@ -46,19 +54,20 @@ fn repeated_key(text: &[u8]) -> Option<String> {
                 None => {}
             },
             b'"' => {
-                let end = at + string_length(&text[at..])?;
+                let Some(length) = string_length(&text[at..]) else { return Ok(None) };
+                let end = at + length;
                 if let Some(Level::Object { keys, awaits_key }) = levels.last_mut()
                     && std::mem::take(awaits_key)
                     && !keys.add(key(&text[at..end]))
                 {
-                    return Some(path(&levels));
+                    return Ok(Some(path(&levels)));
                 }
                 at = end + 1;
             }
             _ => {}
         }
     }
-    None
+    Ok(None)
 }
 
 /// The bytes before the closing quote, or `None` if the string does not end.
@@ -130,6 +139,7 @@ fn path(levels: &[Level<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{refuse_repeated_keys, repeated_key};
+    use crate::limits::JSON_MAX_LEVELS;
 
     #[test]
     fn a_key_that_stands_twice_is_named_with_its_path() {
@@ -141,7 +151,7 @@ mod tests {
             (r#"{"\u0061":1,"a":2}"#, "a"),
             (r#"{"a\"b":1,"a\"b":2}"#, r#"a"b"#),
         ] {
-            assert_eq!(repeated_key(text.as_bytes()).as_deref(), Some(path), "{text}");
+            assert_eq!(repeated_key(text.as_bytes()).unwrap().as_deref(), Some(path), "{text}");
         }
         let problem = refuse_repeated_keys(br#"{"a":{"b":1,"b":1}}"#).unwrap_err();
         assert_eq!(problem.details[0].path, "a.b");
@@ -153,7 +163,7 @@ mod tests {
         for text in
             [r#"{"a":{"a":["a","a"]},"b":[{"a":1},{"a":1}],"c":"a"}"#, r#"["a","a"]"#, r#""a""#, ""]
         {
-            assert_eq!(repeated_key(text.as_bytes()), None, "{text}");
+            assert_eq!(repeated_key(text.as_bytes()).unwrap(), None, "{text}");
         }
     }
 
@@ -161,13 +171,16 @@ mod tests {
     fn many_keys_and_deep_nesting_are_followed() {
         let keys: Vec<String> = (0..100).map(|n| format!("\"k{n}\":{n}")).collect();
         let all = keys.join(",");
-        assert_eq!(repeated_key(format!("{{{all}}}").as_bytes()), None);
+        assert_eq!(repeated_key(format!("{{{all}}}").as_bytes()).unwrap(), None);
         for n in [0, 15, 16, 99] {
             let text = format!("{{{all},\"k{n}\":0}}");
-            assert_eq!(repeated_key(text.as_bytes()), Some(format!("k{n}")));
+            assert_eq!(repeated_key(text.as_bytes()).unwrap(), Some(format!("k{n}")));
         }
-        let deep = format!("{}{{\"a\":1,\"a\":2}}", "[".repeat(100_000));
-        assert!(repeated_key(deep.as_bytes()).is_some_and(|path| path.ends_with("[0].a")));
+        let deep = |levels: usize| format!("{}{{\"a\":1,\"a\":2}}", "[".repeat(levels - 1));
+        let path = repeated_key(deep(JSON_MAX_LEVELS).as_bytes()).unwrap();
+        assert!(path.is_some_and(|path| path.ends_with("[0].a")));
+        let refused = repeated_key(deep(JSON_MAX_LEVELS + 1).as_bytes()).unwrap_err();
+        assert!(refused.message.contains("10000 levels"), "{}", refused.message);
     }
 
     #[test]

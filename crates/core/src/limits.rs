@@ -28,6 +28,10 @@ pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 pub const BULK_MAX_RECORDS: usize = 50_000;
 /// Levels of arrays and objects in a JSON body at most.
 pub const JSON_MAX_DEPTH: usize = 64;
+/// Levels of objects and lists of any JSON text at most, trees of courses included.
+pub const JSON_MAX_LEVELS: usize = 10_000;
+/// Parameters of a query at most.
+pub const QUERY_PARAMETERS_MAX_COUNT: usize = 100;
 /// Bytes of one record's canonical JSON at most.
 pub const RECORD_MAX_BYTES: usize = 1024 * 1024;
 /// Bytes of a `sourcedId` at most (OneRoster 1.2 recommends GUIDs; clients use up to 255).
@@ -348,6 +352,8 @@ pub const STATUS_LIST_MAX_BYTES: usize = 4 * 1024 * 1024;
 pub const CREDENTIAL_MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Credentials in a credential, endorsements and status lists among them, that are verified at once.
 pub const VERIFY_CREDENTIALS_MAX_COUNT: usize = 1000;
+/// Proofs of one credential that are verified: each costs a canonical form of the whole credential.
+pub const VERIFY_PROOFS_MAX_COUNT: usize = 16;
 /// Credentials in each other that are verified at once.
 pub const VERIFY_MAX_DEPTH: usize = 4;
 /// Bytes of a text of the game platform that people read at most, such as a title.

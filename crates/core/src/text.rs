@@ -38,7 +38,10 @@ pub fn near_miss<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Opt
     let distance = |name: &str| strsim::damerau_levenshtein(&sought, &plain(name));
     // One slip in four letters, two in eight: less would take one short name for another.
     let slips = (sought.chars().count() / 4).min(2);
+    // A name of any length may be written: it is compared with those alone that it can be.
+    let can_be = |name: &&str| plain(name).len().abs_diff(sought.len()) <= 4 * slips;
     names
+        .filter(can_be)
         .map(|name| (distance(name), name))
         .filter(|(distance, _)| *distance <= slips)
         .min_by_key(|(distance, _)| *distance)

@@ -145,7 +145,17 @@ fn completed(mut credential: Map<String, Value>, claims: &Map<String, Value>) ->
         (from, date("nbf").or_else(|| date("iat"))),
         (until, date("exp")),
     ] {
-        if let Some(said) = said.filter(|_| !credential.contains_key(member)) {
+        // A date under its other name stands for both, or the claim would be compared with itself.
+        let is_there = match member {
+            "issuanceDate" => {
+                credential.contains_key(member) || credential.contains_key("validFrom")
+            }
+            "expirationDate" => {
+                credential.contains_key(member) || credential.contains_key("validUntil")
+            }
+            _ => credential.contains_key(member),
+        };
+        if let Some(said) = said.filter(|_| !is_there) {
             credential.insert(member.to_owned(), said);
         }
     }
@@ -216,6 +226,12 @@ impl Token {
             }
         }
         if is_of_vc_2 {
+            for claim in ["exp", "nbf"] {
+                let value = self.claims.get(claim);
+                if let Some(value) = value.filter(|value| numeric_date(value).is_none()) {
+                    faults.push(format!("{claim}: must be a number of seconds (got {value})"));
+                }
+            }
             let at = |claim: &str| self.claims.get(claim).and_then(numeric_date);
             if at("exp").is_some_and(|until| until < now.seconds()) {
                 faults.push(format!("exp: the signature expired at {}", self.claims["exp"]));

@@ -88,14 +88,24 @@ impl Sources {
 
     /// The folder of the migration files: `migrations` beside the schema, or what drizzle-kit's config names.
     ///
-    /// Errors: drizzle-kit's config is of another dialect.
+    /// Errors: drizzle-kit's config is of another dialect, or cannot be evaluated.
     pub fn migrations(&self) -> Result<PathBuf> {
         let usual = self.directories.iter().map(|directory| directory.join("migrations"));
         let mut usual: Vec<PathBuf> = usual.collect();
         if let Some(found) = usual.iter().find(|folder| folder.join(JOURNAL).is_file()) {
             return Ok(found.clone());
         }
-        let named = self.drizzle()?.and_then(|config| config.out.as_ref());
+        let config = self.drizzle()?;
+        if let Some((config, fault)) = config.and_then(|it| Some((it, it.fault.as_ref()?))) {
+            // Taken for a project without migrations, its tables would be changed without them.
+            let message = format!(
+                "The folder of migrations is not known, since {} cannot be evaluated: {fault}. Correct it, or set \
+                 integrations.database.strategy to 'push' if the project has no migrations.",
+                config.name()
+            );
+            return Err(Problem::new(ProblemKind::Invalid, message));
+        }
+        let named = config.and_then(|config| config.out.as_ref());
         Ok(named.map_or_else(|| usual.swap_remove(0), |named| self.root.join(named)))
     }
 
@@ -246,6 +256,9 @@ impl Sources {
             Written::Folder(folder) => modules_in(folder),
             Written::Configured(config) => {
                 hash.update(&config.text);
+                for input in &config.inputs {
+                    hash.update(fs::read(input).ok()?);
+                }
                 let named = config.schema.as_ref()?;
                 named.iter().map(|name| self.root.join(name)).collect()
             }

@@ -32,6 +32,10 @@ pub(crate) struct Drizzle {
     pub(crate) schema: Option<Vec<String>>,
     /// The folder of migrations, where it names one.
     pub(crate) out: Option<String>,
+    /// The files that the values come from, beside the config itself.
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Why the values are not known; drizzle-kit itself may still understand the config.
+    pub(crate) fault: Option<String>,
 }
 
 impl Drizzle {
@@ -47,13 +51,16 @@ impl Drizzle {
             true => literal::json(&text).ok(),
             false => literal::literal_module(&text, HELPER),
         };
-        let said = match written {
-            Some(written) => Some(json(&written)),
-            // What cannot be evaluated here may still be understood by drizzle-kit.
-            None => evaluator.evaluate(&file, HELPER).ok().map(|evaluated| evaluated.value),
-        };
-        let Some(said) = said else {
-            return Ok(Some(Self { file, text, schema: None, out: None }));
+        let (said, inputs) = match written {
+            Some(written) => (json(&written), Vec::new()),
+            None => match evaluator.evaluate(&file, HELPER) {
+                Ok(evaluated) => (evaluated.value, evaluated.inputs),
+                Err(problem) => {
+                    let fault = Some(problem.message);
+                    let inputs = Vec::new();
+                    return Ok(Some(Self { file, text, schema: None, out: None, inputs, fault }));
+                }
+            },
         };
         check_dialect(&file, &said["dialect"])?;
         let texts = |value: &Json| match value {
@@ -62,7 +69,7 @@ impl Drizzle {
             _ => None,
         };
         let out = said["out"].as_str().map(str::to_owned);
-        Ok(Some(Self { schema: texts(&said["schema"]), out, file, text }))
+        Ok(Some(Self { schema: texts(&said["schema"]), out, file, text, inputs, fault: None }))
     }
 
     /// The file as people call it.

@@ -1,5 +1,7 @@
 //! Scores, and the leader boards that follow from them.
 
+use std::collections::HashMap;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
@@ -197,12 +199,19 @@ pub fn leaderboard(
 ) -> Result<Vec<Line>> {
     let mut lines = repository::best(tx, board, game, &timeframe.period(now), page)?;
     let users = fields::of_all(tx, &USER, lines.iter().map(|line| line.user_id.as_str()))?;
+    let others =
+        lines.iter().map(|line| line.user_id.as_str()).filter(|id| !users.contains_key(*id));
+    let others: Vec<&str> = others.collect();
+    let visitors = match others.is_empty() {
+        true => HashMap::new(),
+        false => crate::repository::visitors::usernames(tx, &others)?,
+    };
     for (line, rank) in lines.iter_mut().zip(page.offset + 1..) {
         line.rank = rank;
         if let Some(user) = users.get(&line.user_id) {
             players::username(user).clone_into(&mut line.username);
-        } else if let Some(visitor) = visitors::lookup(tx, &line.user_id)? {
-            line.username = visitor.username;
+        } else if let Some(username) = visitors.get(&line.user_id) {
+            username.clone_into(&mut line.username);
         }
     }
     Ok(lines)

@@ -122,8 +122,8 @@ pub(crate) fn check_game(visitor: &Visitor, game: &str) -> Result<()> {
 /// [`limits::DEMO_PURGE_MAX_COUNT`] at once. Answers how many.
 pub fn purge(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize> {
     let over = repository::over(tx, now, limits::DEMO_PURGE_MAX_COUNT)?;
-    for id in &over {
-        repository::forget(tx, id)?;
+    if !over.is_empty() {
+        repository::forget(tx, &over)?;
     }
     Ok(over.len())
 }

@@ -77,15 +77,18 @@ async fn next(app: &App) -> Result<bool> {
     let Some((job, import)) = claimed else { return Ok(false) };
     let keeping = tokio::spawn(keep_lease(app.clone(), job.clone(), import.id));
     let done = read(app, &import).await;
+    if done.is_ok() && import.state != State::Checking {
+        // Students who came with the file are enrolled by tracks at once. If that fails, it is tried again
+        // later, without the file.
+        if let Err(problem) = settled(app, &Who::Everybody).await {
+            tracing::warn!(%problem, "not all students of an import were enrolled; it is tried again");
+        }
+    }
     keeping.abort();
     app.imports.known().remove(&import.id);
     let now = app.clock.now();
     match done {
         Ok(Read { report, rejects, noted }) => {
-            if import.state != State::Checking {
-                // Students who came with the file are enrolled by tracks at once.
-                settled(app, &Who::Everybody).await?;
-            }
             let mut report = serde_json::to_value(&report).map_err(Problem::internal)?;
             report["noted"] = noted.to_string().into();
             app.db

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use axum::http::Method;
 use lyceum_core::text::near_miss;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 
 use crate::render::Rendering;
 use crate::route::{Param, Place, Route};
@@ -23,7 +23,13 @@ pub(crate) fn check(route: &Route, rendering: Rendering, query: Option<&str>) ->
         return Ok(());
     }
     let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
-    for (name, _) in form_urlencoded::parse(query.as_bytes()) {
+    for (number, (name, _)) in form_urlencoded::parse(query.as_bytes()).enumerate() {
+        if number >= limits::QUERY_PARAMETERS_MAX_COUNT {
+            let most = limits::QUERY_PARAMETERS_MAX_COUNT;
+            let message =
+                format!("The query has too many parameters; the limit is {most} parameters.");
+            return Err(Problem::new(ProblemKind::Malformed, message));
+        }
         match declared(route).find(|param| param.name == name) {
             None => unknown(route, &name)?,
             Some(param) if param.repeats => {}

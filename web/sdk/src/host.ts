@@ -1,5 +1,4 @@
 import type { Connection } from "./embedding.js";
-import { ApiError } from "./errors.js";
 import { ANSWER_TIMEOUT_MS, read } from "./http.js";
 
 /** Where a host that serves a deployed game tells where its server is. */
@@ -54,18 +53,13 @@ export class Demo {
 
   async #token(): Promise<{ token: string; exp: number; gameId: string }> {
     const url = `${this.host.baseUrl}/games/${encodeURIComponent(this.host.gameId)}/demo`;
-    const ask = async (former: string | null) => {
-      const headers: Record<string, string> = { accept: "application/json", "content-type": "application/json" };
-      if (former) headers.authorization = `Bearer ${former}`;
-      const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-      const answer = await fetch(url, { method: "POST", headers, body: "{}", signal });
-      return read<{ token: string; exp: number; gameId: string }>(this.host.baseUrl, answer, await answer.text());
-    };
+    const headers: Record<string, string> = { accept: "application/json", "content-type": "application/json" };
+    // The server begins a new visitor where the former token is over.
     const former = remembered(this.#key);
-    const given = await ask(former).catch((error: unknown) => {
-      if (former && error instanceof ApiError && error.status === 401) return ask(null);
-      throw error;
-    });
+    if (former) headers.authorization = `Bearer ${former}`;
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const answer = await fetch(url, { method: "POST", headers, body: "{}", signal });
+    const given = await read<{ token: string; exp: number; gameId: string }>(this.host.baseUrl, answer, await answer.text());
     remember(this.#key, given.token);
     return given;
   }

@@ -161,7 +161,7 @@ pub(crate) struct Underway {
     pub(crate) at: Timestamp,
 }
 
-/// The answers in the instants that attempts which go on have: of those that go by steps every answer, of
+/// The answers in the instants that attempts without XP have, which go on or wait to be scored: of those that go by steps every answer, of
 /// others the last to each question.
 pub(crate) fn underway(
     tx: &mut Tx<'_>,
@@ -170,7 +170,7 @@ pub(crate) fn underway(
 ) -> Result<Vec<Underway>> {
     let sql = "SELECT a.student, a.lesson, q.correct, q.answered_ms FROM lesson_attempt a \
                JOIN lesson_question q ON q.attempt = a.id AND q.round = a.round \
-               WHERE a.completed_ms IS NULL AND a.last_ms >= $1 AND a.era = 0 \
+               WHERE a.xp IS NULL AND a.last_ms >= $1 AND a.era = 0 \
                AND q.answered_ms >= $1 AND q.answered_ms < $2 AND ($3 = '' OR a.student = $3) \
                AND (a.lesson_type = 'powerpath-100' OR NOT EXISTS (SELECT 1 FROM lesson_question l \
                WHERE l.attempt = q.attempt AND l.round = q.round AND l.number > q.number \

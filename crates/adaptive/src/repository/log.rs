@@ -197,12 +197,6 @@ pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Resul
     tx.send(sql, &values)
 }
 
-/// Writes what a person scored of an answer.
-pub(crate) fn scored(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Result<()> {
-    let Some(answered) = &entry.answered else { return Ok(()) };
-    answer(tx, attempt, entry.number, answered)
-}
-
 /// Writes the answer of an entry.
 pub(crate) fn answer(
     tx: &mut Tx<'_>,

@@ -287,16 +287,15 @@ fn the_items_of_a_test_follow_a_seed() {
                     repository::create(tx, now(), &item)?;
                 }
                 repository::create(tx, now(), &test)?;
-                (0..20)
-                    .map(|seed| structure::arranged(tx, "t", seed))
-                    .collect::<lyceum_core::Result<Vec<_>>>()
+                let test = structure::test(tx, "t")?;
+                Ok((0..20).map(|seed| structure::arranged(&test, seed)).collect::<Vec<_>>())
             })
             .unwrap();
         assert!(orders.iter().all(|order| order.len() == 3));
         assert!(orders.iter().any(|order| *order != orders[0]));
-        let again = db.read_blocking(|tx| structure::arranged(tx, "t", 7)).unwrap();
-        assert_eq!(again, orders[7]);
-        db.read_blocking(|tx| structure::arranged(tx, "none", 7)).unwrap_err();
+        let again = db.read_blocking(|tx| structure::test(tx, "t")).unwrap();
+        assert_eq!(structure::arranged(&again, 7), orders[7]);
+        db.read_blocking(|tx| structure::test(tx, "none")).unwrap_err();
     });
 }
 

@@ -19,6 +19,9 @@ pub const CONSOLE_READ_MAX_MS: u64 = 10_000;
 pub const CONSOLE_EXPORT_MAX_MS: u64 = 20_000;
 /// Apps that the log of events can be filtered by at most, those that appeared last.
 pub const CONSOLE_APPS_COUNT: i64 = 100;
+/// Numbers before the first event of an hour that the console looks at, too: events that arrive together get
+/// theirs in any order.
+pub const EVENT_FLOW_UNORDERED_COUNT: i64 = 100_000;
 /// Files and folders of a bucket that the console reads of one folder; it may be some hundreds more.
 pub const CONSOLE_BUCKET_MAX_ROWS: usize = 5000;
 /// Jobs and backups that the console lists at most, the newest.

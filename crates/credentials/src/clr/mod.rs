@@ -274,11 +274,11 @@ pub fn revoke(
     found(tx, base_url, &known.of.id)
 }
 
-/// Stores the version that follows the one with that number; a deleted record is restored by it.
+/// Stores the version that follows the record as it was read; a deleted record is restored by it.
 /// Errors: `Conflict` for a record that is revoked; `PreconditionFailed` where another followed it meanwhile.
-pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, number: i64) -> Result<Record> {
+pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, read: &Record) -> Result<Record> {
     match repository::find(tx, &version.id)? {
-        Some(known) if known.number == number => {
+        Some(known) if (known.number, &known.deleted) == (read.number, &read.deleted) => {
             in_force(&known)?;
             repository::add(tx, &known, version, now)
         }

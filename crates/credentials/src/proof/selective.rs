@@ -2,7 +2,7 @@
 //! of its own, so that the holder can leave some out. A base proof is what the issuer made; a derived one
 //! is what the holder shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -164,11 +164,14 @@ fn byte_string(value: Cbor) -> Option<Vec<u8>> {
     }
 }
 
+/// The names of blank nodes. Two nodes of one name would split the statements about a node that was signed.
 fn labels(value: Cbor) -> Option<BTreeMap<u64, Vec<u8>>> {
     let mut labels = BTreeMap::new();
+    let mut distinct = BTreeSet::new();
     for (number, label) in value.into_map().ok()? {
         let number = number.into_integer().ok()?.try_into().ok()?;
-        if labels.insert(number, byte_string(label)?).is_some() {
+        let label = byte_string(label)?;
+        if !distinct.insert(label.clone()) || labels.insert(number, label).is_some() {
             return None;
         }
     }

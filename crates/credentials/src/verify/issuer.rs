@@ -130,10 +130,13 @@ pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documen
              say whether it is the issuer's, and is not at hand"
         ));
     };
-    let mut methods = document["verificationMethod"].as_array().into_iter().flatten();
-    match document["id"] == issuer
-        && methods.any(|method| PublicKey::from_method(method).is_ok_and(|one| one == *key))
-    {
+    let asserting = document["assertionMethod"].as_array().into_iter().flatten();
+    let is_listed = asserting
+        .filter_map(|method| method.as_str().or(method["id"].as_str()))
+        .map(|id| if id.starts_with('#') { format!("{issuer}{id}") } else { id.to_owned() })
+        .filter_map(|id| listed(&document, &id, issuer, issuer).ok())
+        .any(|found| found.key == *key);
+    match is_listed {
         true => Tie::Confirmed(format!("the document of '{issuer}' lists the key")),
         false => Tie::Another(format!("the document of '{issuer}' does not list the token's key")),
     }

@@ -2,6 +2,7 @@
 //! (Open Badges 3.0, 9.1; CLR 2.0, 8). Pure: what is needed from elsewhere is asked for and passed in.
 
 mod issuer;
+mod reading;
 mod recipient;
 mod shape;
 mod status;
@@ -9,15 +10,18 @@ mod status;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use lyceum_core::limits::{CREDENTIAL_MAX_BYTES, VERIFY_CREDENTIALS_MAX_COUNT, VERIFY_MAX_DEPTH};
+use lyceum_core::limits::{
+    VERIFY_CREDENTIALS_MAX_COUNT, VERIFY_MAX_DEPTH, VERIFY_PROOFS_MAX_COUNT,
+};
 use lyceum_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::jwt::{self, Token, id_of};
 use crate::key::PublicKey;
-use crate::{baking, json, open_badges_2, proof};
+use crate::proof;
 use issuer::Tie;
+use reading::{Read, is_enveloped, opened, read};
 
 pub use recipient::{check as recipient, hashed};
 pub use shape::faults;
@@ -173,6 +177,12 @@ impl<'a> Verifier<'a> {
                 "proof",
                 "the credential has no proof: anyone may have made it",
             )];
+        }
+        if proofs.len() > VERIFY_PROOFS_MAX_COUNT {
+            let most = VERIFY_PROOFS_MAX_COUNT;
+            let message =
+                format!("the credential has {} proofs; the limit is {most}", proofs.len());
+            return vec![Check::failed("proof", message)];
         }
         let (mut checks, mut unknown) = (Vec::new(), Vec::new());
         for one in proofs {
@@ -364,73 +374,6 @@ impl Inner {
             Some(skipped) => Check::skipped(name, format!("{found}; {skipped}")),
         }
     }
-}
-
-/// A credential as it came.
-enum Read {
-    Json(Value),
-    Token(Token),
-}
-
-impl Read {
-    fn credential(&self) -> &Value {
-        match self {
-            Self::Json(credential) => credential,
-            Self::Token(token) => &token.credential,
-        }
-    }
-
-    fn into_credential(self) -> Value {
-        match self {
-            Self::Json(credential) => credential,
-            Self::Token(token) => token.credential,
-        }
-    }
-}
-
-/// Reads what was sent, and says what it was.
-fn read(input: &[u8]) -> Result<(Read, &'static str), String> {
-    if input.len() > CREDENTIAL_MAX_BYTES {
-        return Err(format!("a credential has at most {CREDENTIAL_MAX_BYTES} bytes"));
-    }
-    let (text, baked);
-    let (text, forms) = match baking::is_image(input) {
-        true => {
-            baked = baking::unbake(input).map_err(|problem| problem.message)?;
-            (baked.trim(), ["a JSON credential baked into an image", "a JWT baked into an image"])
-        }
-        false => {
-            text = std::str::from_utf8(input).map_err(|_| "the credential is not text in UTF-8")?;
-            (text.trim_start_matches('\u{feff}').trim(), ["a JSON credential", "a JWT"])
-        }
-    };
-    if text.starts_with('{') {
-        let credential = json::read(text.as_bytes()).map_err(|problem| problem.message)?;
-        open_badges_2::refuse(&credential)?;
-        return match is_enveloped(&credential) {
-            true => Ok((Read::Token(opened(&credential)?), forms[1])),
-            false => Ok((Read::Json(credential), forms[0])),
-        };
-    }
-    open_badges_2::refuse_address(text)?;
-    let token = jwt::read(text).map_err(|problem| {
-        format!("the credential is neither JSON nor a JWT nor an image with one: {problem}")
-    })?;
-    open_badges_2::refuse(&token.credential)?;
-    Ok((Read::Token(token), forms[1]))
-}
-
-/// Whether the object is no credential but holds one as a token (VC 2.0, 4.13).
-fn is_enveloped(held: &Value) -> bool {
-    shape::strings(held.get("type")).contains(&"EnvelopedVerifiableCredential")
-}
-
-/// The token in an enveloped credential.
-fn opened(held: &Value) -> Result<Token, String> {
-    let url = held["id"].as_str().unwrap_or_default();
-    let token = url.strip_prefix("data:").and_then(|data| data.split_once(','));
-    let (_, token) = token.ok_or("the enveloped credential has no data: address")?;
-    jwt::read(token).map_err(|fault| fault.message)
 }
 
 fn schema(credential: &Value) -> Check {

@@ -187,7 +187,14 @@ fn a_suite_takes_its_own_kind_of_key_and_no_proof_of_another() {
     ] {
         let mut credential = credential(from);
         credential["proof"]["cryptosuite"] = to.into();
-        assert!(!judge(&credential).is_valid(), "{from} as {to}");
+        let report = judge(&credential);
+        assert!(!report.is_valid(), "{from} as {to}");
+        let takes_another = format!("{:?}", report.checks).contains("takes another kind of key");
+        assert_eq!(
+            takes_another,
+            ["ecdsa-rdfc-2019", "ecdsa-sd-2023"].contains(&to) && !from.starts_with("ecdsa-sd"),
+            "{from} as {to}"
+        );
     }
     let mut former = credential("Ed25519Signature2020, first");
     former["proof"]["cryptosuite"] = "eddsa-rdfc-2022".into();
@@ -244,6 +251,12 @@ fn tokens_of_both_data_models_and_every_algorithm_are_confirmed() {
         });
         let report = verify(enveloped.to_string().as_bytes(), &documents, now());
         assert!(report.is_confirmed(), "{name}: {:#?}", report.checks);
+        for member in ["issuer", "credentialSubject", "proof"] {
+            let mut forged = enveloped.clone();
+            forged[member] = json!({ "id": DID });
+            let report = verify(forged.to_string().as_bytes(), &documents, now());
+            assert!(!report.is_valid(), "{name} with {member} beside the token");
+        }
         for at in (0..token.len()).step_by(3) {
             let mut changed = token.to_owned().into_bytes();
             changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
+use lyceum_core::limits::EVENT_FLOW_UNORDERED_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
@@ -10,9 +11,6 @@ use super::list::{By, Filter, Order, list};
 use super::read::Logged;
 
 const MINUTE_MS: i64 = 60_000;
-/// Events that arrive together get their numbers in any order: so many numbers before the first one of an
-/// instant are looked at, too.
-const TOGETHER: i64 = 100_000;
 
 /// The events of a minute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +51,11 @@ fn minutes(tx: &mut Tx<'_>, since: Timestamp) -> Result<BTreeMap<i64, Minute>> {
     let first = first_since(tx, since)?;
     let sql = "SELECT received_ms / $1, COUNT(*), MIN(seq), MAX(seq) FROM event_log \
                WHERE seq >= $2 AND received_ms >= $3 AND superseded_by IS NULL GROUP BY 1";
-    let values = [MINUTE_MS.into(), (first - TOGETHER).into(), since.milliseconds().into()];
+    let values = [
+        MINUTE_MS.into(),
+        (first - EVENT_FLOW_UNORDERED_COUNT).into(),
+        since.milliseconds().into(),
+    ];
     let mut minutes = BTreeMap::new();
     tx.query(sql, &values, |row| {
         let minute = Minute { count: row.int(1)?, first: row.int(2)?, last: row.int(3)? };

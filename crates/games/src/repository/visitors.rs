@@ -1,8 +1,10 @@
 //! Players who are not in the roster.
 
-use lyceum_core::Result;
+use std::collections::HashMap;
+
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Row, Tx};
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx, dialect};
 
 use super::ms;
 use crate::visitors::Visitor;
@@ -65,15 +67,26 @@ pub(crate) fn over(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<Str
     tx.all(sql, &[ms(now), most.into()], |row| row.string(0))
 }
 
-/// Removes a demo visitor with all that the visitor may write.
-pub(crate) fn forget(tx: &mut Tx<'_>, id: &str) -> Result<()> {
-    for sql in [
-        "DELETE FROM game_demo_scores WHERE user_id = $1",
-        "DELETE FROM game_demo_bests WHERE user_id = $1",
-        "DELETE FROM game_requests WHERE user_id = $1",
-        "DELETE FROM game_visitors WHERE id = $1",
+/// The usernames of those of the ids that are visitors'. One statement.
+pub(crate) fn usernames(tx: &mut Tx<'_>, ids: &[&str]) -> Result<HashMap<String, String>> {
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    let is_asked = dialect::is_one_of(tx.dialect(), "id", "$1");
+    let sql = format!("SELECT id, username FROM game_visitors WHERE {is_asked}");
+    let all = tx.all(&sql, &[(&list).into()], |row| Ok((row.string(0)?, row.string(1)?)))?;
+    Ok(all.into_iter().collect())
+}
+
+/// Removes demo visitors with all that they may write.
+pub(crate) fn forget(tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    for (table, column) in [
+        ("game_demo_scores", "user_id"),
+        ("game_demo_bests", "user_id"),
+        ("game_requests", "user_id"),
+        ("game_visitors", "id"),
     ] {
-        tx.send(sql, &[id.into()])?;
+        let is_theirs = dialect::is_one_of(tx.dialect(), column, "$1");
+        tx.send(&format!("DELETE FROM {table} WHERE {is_theirs}"), &[(&list).into()])?;
     }
     Ok(())
 }

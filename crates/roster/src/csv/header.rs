@@ -1,6 +1,7 @@
 //! The header of a file: what each of its columns is for.
 
 use lyceum_core::limits::CSV_MAX_ENTRIES;
+use lyceum_core::text::nearest;
 
 use super::fault::Fault;
 use super::files::{COMMON, EXTRA, FORMER_EXTRA, File, METADATA};
@@ -109,7 +110,7 @@ impl Header {
         for header in &missing {
             let problem = "the column is missing; the rows of the file are not read";
             let unknown = names.iter().zip(&uses).filter(|(_, it)| matches!(it, Use::Nothing));
-            let meant = unknown.map(|(name, _)| name.trim()).find(|name| is_near(header, name));
+            let meant = nearest(header, unknown.map(|(name, _)| name.trim()));
             fault(
                 header,
                 problem,
@@ -192,30 +193,8 @@ fn use_of(file: &'static File, name: &str) -> Option<Use> {
 
 /// What to do about a header that is not known: the name that was likely meant.
 fn advice(file: &'static File, name: &str) -> String {
-    let near = file.headers().min_by_key(|header| distance(header, name));
-    match near.filter(|header| is_near(header, name)) {
+    match nearest(name, file.headers()) {
         Some(near) => format!("write '{near}'"),
         None => format!("name it '{METADATA}{name}' to keep it, or remove it"),
     }
-}
-
-/// Whether the name was likely meant as the header.
-fn is_near(header: &str, name: &str) -> bool {
-    distance(header, name) <= 1 + name.len() / 4
-}
-
-/// How many letters differ between two names, their case aside.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<u8> = b.bytes().map(|c| c.to_ascii_lowercase()).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, a) in a.bytes().map(|c| c.to_ascii_lowercase()).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in b.iter().enumerate() {
-            let change = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

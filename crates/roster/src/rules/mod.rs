@@ -6,7 +6,7 @@ mod tree;
 mod user;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
@@ -18,7 +18,7 @@ pub(crate) use values::check_values;
 
 use crate::kind::{Field, Kind};
 use crate::kinds::{ORG, USER};
-use crate::record::{Link, Object, Pointer, Record};
+use crate::record::{Link, Object, Pointer, Record, Status};
 use crate::repository::{self, Stored};
 
 /// Fills in what clients of the platform may leave out. Runs before validation.
@@ -146,8 +146,16 @@ pub(crate) fn refused<'r>(
         }
     }
     if first.kind.one == "class" {
-        for (record, _) in records {
-            depend_on_school(tx, record)?;
+        let written = records.iter().filter(|(class, before)| {
+            let is_new = |stored: &Stored| !class.same_as(&stored.body, stored.extra.as_deref());
+            class.status == Status::Active
+                && !refused.contains_key(class.sourced_id.as_str())
+                && before.is_none_or(is_new)
+        });
+        // In one order, so that two imports do not wait for each other.
+        let schools: BTreeSet<&str> = written.filter_map(|(class, _)| school(class)).collect();
+        for school in schools {
+            repository::depend_on(tx, &ORG, school)?;
         }
     }
     Ok(refused)
@@ -192,11 +200,11 @@ fn stays_a_school(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) -> Res
     }
 }
 
-/// A class is what makes others name its school. Enrollments and line items follow their class and would wait
-/// for each other here.
-fn depend_on_school(tx: &mut Tx<'_>, class: &Record) -> Result<()> {
+/// The school of a class. A class is what makes others name its school: enrollments and line items follow their
+/// class and would wait for each other if they depended on it.
+fn school(class: &Record) -> Option<&str> {
     let school = class.references.iter().find(|one| one.path == "class.school.sourcedId");
-    school.map_or(Ok(()), |school| repository::depend_on(tx, &ORG, &school.sourced_id))
+    school.map(|school| school.sourced_id.as_str())
 }
 
 fn is_missing(object: &Object, name: &str) -> bool {

@@ -40,7 +40,7 @@ fn is_among(fields: &[(&str, &str)], kind: &Kind, pointer: &Pointer) -> bool {
 }
 
 /// Those of the records that refer to what they must not, by their sourcedIds, with every fault. One
-/// statement, however many there are.
+/// statement, and one for each class or course whose org is not a school.
 pub(super) fn refused<'r>(
     tx: &mut Tx<'_>,
     records: &[(&'r Record, Option<&Stored>)],
@@ -59,7 +59,7 @@ pub(super) fn refused<'r>(
         }
     }
     let unfit = repository::unfit(tx, &schools, &in_use)?;
-    let mut refused = HashMap::new();
+    let (mut refused, mut known) = (HashMap::new(), Named::new());
     if unfit.is_empty() {
         return Ok(refused);
     }
@@ -73,7 +73,7 @@ pub(super) fn refused<'r>(
         };
         let mut faults = Vec::new();
         for pointer in record.references.iter().filter(|pointer| !is_former(pointer)) {
-            faults.extend(fault(tx, record, pointer, &unfit)?);
+            faults.extend(fault(tx, &mut known, record, pointer, &unfit)?);
         }
         if !faults.is_empty() {
             refused.insert(record.sourced_id.as_str(), Problem::invalid_all(faults));
@@ -90,6 +90,7 @@ fn former_references(before: Option<&Stored>, kind: &'static Kind) -> Result<Vec
 
 fn fault(
     tx: &mut Tx<'_>,
+    known: &mut Named,
     record: &Record,
     pointer: &Pointer,
     unfit: &HashMap<(String, String), String>,
@@ -102,7 +103,7 @@ fn fault(
         )
     } else if is_among(SCHOOLS, record.kind, pointer)
         && let Some(ty) = of("school").filter(|ty| !ty.starts_with("ext:"))
-        && !follows_course(tx, record, id)?
+        && !follows_course(tx, known, record, id)?
     {
         format!("must be a school; the org '{id}' is a {ty}. Name an org of type 'school'")
     } else {
@@ -111,17 +112,38 @@ fn fault(
     Ok(Some(Detail { path: pointer.path.clone(), message }))
 }
 
-/// The organization of a course.
-fn owner(tx: &mut Tx<'_>, course: &str) -> Result<Option<String>> {
-    let Some(course) = repository::find(tx, &COURSE, course)? else { return Ok(None) };
-    let course = Record::stored(&COURSE, &course.body, course.extra.as_deref())?;
-    let org = course.references.into_iter().find(|one| one.path == "course.org.sourcedId");
-    Ok(org.map(|org| org.sourced_id))
+/// What stored records name under a path, read once for all records of a call.
+type Named = HashMap<(&'static str, String), Option<String>>;
+
+fn named(
+    tx: &mut Tx<'_>,
+    known: &mut Named,
+    (kind, id): (&'static Kind, &str),
+    path: &str,
+) -> Result<Option<String>> {
+    let key = (kind.one, id.to_owned());
+    if let Some(named) = known.get(&key) {
+        return Ok(named.clone());
+    }
+    let found = match repository::find(tx, kind, id)? {
+        None => None,
+        Some(stored) => {
+            let record = Record::stored(kind, &stored.body, stored.extra.as_deref())?;
+            record.references.into_iter().find(|one| one.path == path).map(|one| one.sourced_id)
+        }
+    };
+    known.insert(key, found.clone());
+    Ok(found)
 }
 
 /// Whether nobody named the school: it is the organization of the course, of which the class is the default
 /// one, or that of such a class.
-fn follows_course(tx: &mut Tx<'_>, record: &Record, school: &str) -> Result<bool> {
+fn follows_course(
+    tx: &mut Tx<'_>,
+    known: &mut Named,
+    record: &Record,
+    school: &str,
+) -> Result<bool> {
     let id = |field: &str| {
         let path = format!("{}.{field}.sourcedId", record.kind.one);
         let pointer = record.references.iter().find(|pointer| pointer.path == path);
@@ -129,13 +151,10 @@ fn follows_course(tx: &mut Tx<'_>, record: &Record, school: &str) -> Result<bool
     };
     if let ("class", Some(course)) = (record.kind.one, id("course")) {
         let is_default = default_class::year_in(&record.sourced_id, course, school).is_some();
-        return Ok(is_default && owner(tx, course)?.as_deref() == Some(school));
+        let owner = named(tx, known, (&COURSE, course), "course.org.sourcedId")?;
+        return Ok(is_default && owner.as_deref() == Some(school));
     }
     let Some(class) = id("class") else { return Ok(false) };
-    let Some(class) = repository::find(tx, &CLASS, class)? else { return Ok(false) };
-    let class = Record::stored(&CLASS, &class.body, class.extra.as_deref())?;
-    Ok(class
-        .references
-        .iter()
-        .any(|one| one.path == "class.school.sourcedId" && one.sourced_id == school))
+    let of_class = named(tx, known, (&CLASS, class), "class.school.sourcedId")?;
+    Ok(of_class.as_deref() == Some(school))
 }

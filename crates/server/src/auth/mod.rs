@@ -185,6 +185,13 @@ pub(crate) async fn player(app: &App, token: &str) -> Result<Option<Player>> {
     Ok(grant.and_then(|grant| grant.player().cloned()))
 }
 
+/// As [`player`], of a request that counts for its sender. Errors: `TooManyRequests`.
+pub(crate) async fn counted_player(app: &App, token: &str) -> Result<Option<Player>> {
+    let Ok(grant) = app.gate.open(app, token).await? else { return Ok(None) };
+    grant.caller.count_request()?;
+    Ok(grant.player().cloned())
+}
+
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;

@@ -122,11 +122,22 @@ fn making(
     }
 }
 
-/// Does all that applying a plan needs but serving it, and leaves nothing of it: the schema is changed on a
-/// copy, the new version is started and asked, the transaction is taken back.
+/// Does all that applying a plan needs but serving it, and leaves nothing of it but the uploaded files: the
+/// schema is changed on a copy, the new version is started and asked, the transaction is taken back. It goes on
+/// to its end whether its caller waits for it or not, since a copy that is half made could not be removed.
 ///
 /// Errors: those of [`deploy`].
 pub(crate) async fn rehearse(
+    app: &App,
+    change: Change,
+    apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
+) -> Result<()> {
+    let app = App::clone(app);
+    let rehearsed = tokio::spawn(async move { rehearse_all(&app, &change, apply).await });
+    rehearsed.await.map_err(Problem::internal)?
+}
+
+async fn rehearse_all(
     app: &App,
     Change { plan, state, place, pushed }: &Change,
     mut apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,

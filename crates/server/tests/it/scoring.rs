@@ -171,11 +171,17 @@ fn an_essay_waits_for_a_person_and_does_not_count_as_wrong() {
         assert_eq!((&result["scoreStatus"], result.get("score")), (&json!("submitted"), None));
         result["score"] = json!(0.5);
         result["scoreStatus"] = "fully graded".into();
+        result["comment"] = "Tell us how it ends.".into();
+        // The next attempt would strand this one.
+        let next = json!({"student": "amy", "lesson": "quiz"});
+        client.post("/adaptive/createNewAttempt").json(&next).expect(409);
         client.put(&path).json(&json!({ "assessmentResult": result })).send();
         let done = finish(&client, "quiz");
         assert_eq!((&done["score"], done.get("pendingQuestions")), (&json!(75.0), None), "{done}");
         assert_eq!((&done["xp"], &done["correctQuestions"]), (&json!(0.0), &json!(1)));
         assert_eq!(finish(&client, "quiz"), done);
+        let kept = &get(&client, &path)["assessmentResult"];
+        assert_eq!((&kept["score"], &kept["comment"]), (&json!(0.5), &result["comment"]), "{kept}");
         let attempts = get(&client, "/adaptive/getAttempts?student=amy&lesson=quiz");
         assert_eq!(attempts["attempts"][0]["scoreStatus"], "fully graded");
         assert_eq!(json!(facts(&client)[1]), json!(2.0), "facts tell of it when all is scored");

@@ -28,23 +28,33 @@ export class Tokens {
 
   /** The next token. Throws {@link SignedOut}, {@link Refused}, or what `fetch` throws. */
   first() {
+    this.stopped = false;
     return this.#ask();
   }
 
   /** Gets the next token and hands it on; where nobody answers it is tried again. */
   async renew() {
-    clearTimeout(this.#timer);
+    if (this.stopped) return;
     try {
-      this.renewed(await this.#ask());
+      const token = await this.#ask();
+      if (!this.stopped) this.renewed(token);
     } catch (error) {
+      if (this.stopped) return;
       if (error instanceof SignedOut) return this.lost(error);
       this.failed(error);
-      this.#timer = setTimeout(() => this.renew(), AGAIN_MS);
+      this.#later(AGAIN_MS);
     }
   }
 
+  /** The player has left: no token is asked for until {@link first}. */
   stop() {
+    this.stopped = true;
     clearTimeout(this.#timer);
+  }
+
+  #later(ms) {
+    clearTimeout(this.#timer);
+    if (!this.stopped) this.#timer = setTimeout(() => this.renew(), ms);
   }
 
   #isDue() {
@@ -67,9 +77,7 @@ export class Tokens {
     if (!answer.ok) throw new Refused(`${answer.status}`);
     this.current = await answer.json();
     if (this.isDemo) this.kept.setItem(this.key, this.current.token);
-    clearTimeout(this.#timer);
-    const ms = Math.max(1, this.current.expiresIn - AHEAD_S) * 1000;
-    this.#timer = setTimeout(() => this.renew(), ms);
+    this.#later(Math.max(1, this.current.expiresIn - AHEAD_S) * 1000);
     return this.current;
   }
 }

@@ -25,14 +25,7 @@ impl PlanReport<'_> {
 
     /// The plan of a dry run.
     pub(crate) fn plan(&self, build: u64) -> String {
-        let text = plan(self.plan, self.state, build);
-        match self.skipped {
-            Some(_) => {
-                let row = |word: &str| format!("  {:17}{word}\n", "Deploy Backend:");
-                text.replace(&row("No"), &row(self.skipped().unwrap_or_default()))
-            }
-            None => text,
-        }
+        plan(self.plan, self.state, build, self.skipped())
     }
 
     /// Everything that changes, and what is left out.
@@ -51,8 +44,8 @@ impl PlanReport<'_> {
     }
 }
 
-/// The plan of a dry run.
-pub(crate) fn plan(plan: &Plan, state: &State, build: u64) -> String {
+/// The plan of a dry run. `skipped` says why the backend is left out, where it is.
+pub(crate) fn plan(plan: &Plan, state: &State, build: u64, skipped: Option<&str>) -> String {
     let action = match plan.action {
         Action::Create => "Create new project".to_owned(),
         Action::Update => format!("Update version {}", state.version.unwrap_or_default()),
@@ -67,7 +60,7 @@ pub(crate) fn plan(plan: &Plan, state: &State, build: u64) -> String {
         ("Environment", state.environment.clone()),
         ("Slug", plan.slug.clone()),
         ("Deploy Frontend", yes(plan.frontend.is_some()).to_owned()),
-        ("Deploy Backend", yes(plan.backend.is_some()).to_owned()),
+        ("Deploy Backend", skipped.unwrap_or(yes(plan.backend.is_some())).to_owned()),
         ("Change Database", yes(plan.database.is_some()).to_owned()),
         ("Set Up Courses", yes(plan.lms.is_some()).to_owned()),
         ("Build Size", bytes(build)),

@@ -259,7 +259,7 @@ impl Promote {
         };
         if self.dry_run {
             let build = desired.frontend.as_ref().map_or(0, |zip| zip.size);
-            printer.answer(|| show::plan(&plan, &state, build), || with_lacking(json!(plan)));
+            printer.answer(|| show::plan(&plan, &state, build, None), || with_lacking(json!(plan)));
             return Ok(());
         }
         if plan.action == Action::Nothing {

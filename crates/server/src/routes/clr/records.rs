@@ -238,9 +238,8 @@ async fn updated(context: Context) -> Result<Answer> {
     let given: Object = clr::updated(now, &record, &sent)?;
     let signer = signer(&context).await?;
     let unsigned = unsigned(&context, &signer, given).await?;
-    let number = record.number;
     let version = signed(&context, signer, unsigned).await?;
-    let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, number);
+    let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, &record);
     Ok(shown(&context.app.db.write(write).await?))
 }
 

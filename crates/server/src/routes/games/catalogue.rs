@@ -7,7 +7,7 @@ use lyceum_access::{self as access, Holder, Issued, Player};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, GameChange, NewGame};
-use lyceum_games::{Page, players};
+use lyceum_games::{Page, players, scores};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -138,7 +138,10 @@ async fn token(context: Context) -> Result<Answer> {
     let find = move |tx: &mut lyceum_store::Tx<'_>| {
         let game = games::find(tx, &named)?;
         caller.check_project(tx, &game.slug)?;
-        Ok(Player { user: players::seen(tx, &user)?.id, game: game.id })
+        let user = players::seen(tx, &user)?.id;
+        // Refuses a demo visitor of another game.
+        scores::Board::of(tx, &user, &game.id)?;
+        Ok(Player { user, game: game.id })
     };
     let player = context.app.db.read(find).await?;
     let now = context.app.clock.now();

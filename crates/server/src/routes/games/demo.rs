@@ -29,7 +29,7 @@ pub(super) fn route() -> Route {
 async fn demo(context: Context) -> Result<Answer> {
     let (app, now) = (&context.app, context.app.clock.now());
     let former = match auth::bearer(&context.headers) {
-        Some(token) => auth::player(app, token).await?,
+        Some(token) => auth::counted_player(app, token).await?,
         None => None,
     };
     let named = context.param("gameId").to_owned();

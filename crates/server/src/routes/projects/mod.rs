@@ -263,7 +263,7 @@ async fn deployed(context: Context) -> Result<Answer> {
 
 async fn rehearsed(context: Context) -> Result<Answer> {
     let (change, apply) = asked(&context).await?;
-    hosted::rehearse(&context.app, &change, apply).await?;
+    hosted::rehearse(&context.app, change, apply).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
