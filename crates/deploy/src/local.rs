@@ -209,7 +209,9 @@ impl Local {
                 .clone()
                 .map(|schema| DatabaseWish { schema, accept_data_loss: self.accept_data_loss }),
             lms: match &self.lms {
-                Some(lms) => LmsWish::of(lms, App { slug: &self.slug, name: &self.metadata.name })?,
+                Some(lms) => {
+                    Some(LmsWish::of(lms, App { slug: &self.slug, name: &self.metadata.name })?)
+                }
                 None => None,
             },
         })

@@ -26,7 +26,7 @@ pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
         uses,
         secrets: None,
         database,
-        lms: from.lms.as_ref().filter(|_| uses.lms).and_then(LmsWish::of_state),
+        lms: from.lms.as_ref().filter(|_| uses.lms).map(LmsWish::of_state),
     })
 }
 

@@ -44,7 +44,8 @@ pub(crate) fn state(tx: &mut Tx<'_>, slug: &str) -> Result<LmsState> {
     Ok(LmsState { organization: Some(organization), courses: courses.collect(), records })
 }
 
-/// Writes the records that a plan names, and keeps what the project teaches.
+/// Writes the records that a plan names, and keeps what the project teaches. Without a course it teaches
+/// nothing from then on, and its former records stay.
 ///
 /// Errors: `Invalid` with every fault of the courses; `NotFound` without the project's game.
 pub(crate) fn set_up(
@@ -54,6 +55,9 @@ pub(crate) fn set_up(
     change: &LmsChange,
 ) -> Result<()> {
     let game = games::find(tx, slug)?;
+    if change.courses.is_empty() {
+        return lms::forget(tx, &game);
+    }
     let Owner { id, name, kind } = change.organization.clone();
     let courses = change.courses.iter().map(|course| NewCourse {
         subject: course.subject.clone(),

@@ -166,10 +166,10 @@ pub struct LmsChange {
 }
 
 impl LmsWish {
-    /// What a config teaches; none: it names no course.
+    /// What a config teaches. One that names no course ends what the project taught.
     ///
     /// Errors: `Invalid` where the XP of a course are not known yet.
-    pub fn of(lms: &Lms, app: App<'_>) -> Result<Option<Self>> {
+    pub fn of(lms: &Lms, app: App<'_>) -> Result<Self> {
         let mut faults = Vec::new();
         let mut courses = Vec::new();
         for (number, course) in lms.courses.iter().enumerate() {
@@ -199,15 +199,15 @@ impl LmsWish {
         let organization = lms.organization.clone().unwrap_or_default();
         let organization =
             Owner { id: organization.id, name: organization.name, kind: organization.kind };
-        Ok((!courses.is_empty()).then_some(Self { organization, courses }))
+        Ok(Self { organization, courses })
     }
 
-    /// What a server teaches, wished for another one; none: it teaches nothing.
-    pub fn of_state(state: &LmsState) -> Option<Self> {
-        let organization = state.organization.clone()?;
+    /// What a server teaches, wished for another one.
+    pub fn of_state(state: &LmsState) -> Self {
+        let organization = state.organization.clone().unwrap_or_default();
         let courses =
             state.courses.iter().map(|course| Taught { course_id: None, ..course.clone() });
-        Some(Self { organization, courses: courses.collect() })
+        Self { organization, courses: courses.collect() }
     }
 }
 
@@ -242,13 +242,19 @@ pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange>
         _ => wish.organization.clone(),
     };
     let is_moved = state.organization.as_ref().is_some_and(|stored| stored.id != organization.id);
+    let is_needed = |record: &&Record| {
+        let is_own = Some(&record.id) == organization.id.as_ref();
+        !wish.courses.is_empty() && record.kind == "org" && is_own
+    };
+    let mut records_written: Vec<RecordChange> =
+        state.records.iter().filter(is_needed).filter_map(mended).collect();
+    records_written.dedup();
     let mut change = LmsChange {
         organization,
         courses: Vec::new(),
-        records: state.records.iter().filter(|it| it.kind == "org").filter_map(mended).collect(),
+        records: records_written,
         ended: Vec::new(),
     };
-    change.records.dedup();
     for wanted in &wish.courses {
         let stored = state.courses.iter().find(|stored| stored.is_of(wanted));
         let known = stored.and_then(|stored| stored.course_id.clone());

@@ -1,8 +1,9 @@
 //! Configs that compute: bundled by esbuild, evaluated in workerd.
 
+use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, Instant};
 
 use lyceum_core::{ProblemKind, Result};
@@ -111,6 +112,28 @@ export default {{ name: found.join(" ") }};
     let config = config(&[("lyceum.config.js", &text)]).unwrap();
     assert_eq!(config.name.as_deref(), Some("refused refused refused refused 0"));
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "nobody connected");
+}
+
+#[test]
+fn the_process_that_evaluates_a_config_gets_no_environment() {
+    let place = folder(&[("lyceum.config.js", "export default { name: String(1) };")]);
+    let (script, seen) = (place.path().join("workerd.sh"), place.path().join("seen"));
+    let workerd = evaluator().workerd.unwrap();
+    let text = format!(
+        "#!/bin/sh\n/usr/bin/env > '{}'\nexec '{}' \"$@\"\n",
+        seen.display(),
+        workerd.display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).unwrap();
+    let config = Evaluator { workerd: Some(script) }.config(place.path()).unwrap().unwrap();
+    assert_eq!(config.name.as_deref(), Some("1"));
+    // What a shell sets by itself.
+    let own = ["PWD", "OLDPWD", "SHLVL", "_"];
+    let seen = fs::read_to_string(seen).unwrap();
+    let names = seen.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name);
+    let names: Vec<&str> = names.filter(|name| !own.contains(name)).collect();
+    assert!(names.is_empty(), "{names:?}");
 }
 
 #[test]

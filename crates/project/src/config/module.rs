@@ -7,7 +7,6 @@ use serde_json::Value as Json;
 
 use super::{Config, read};
 use crate::literal::{self, Literal, Value, place};
-use crate::state::SCALARS;
 
 /// A module that has to be evaluated to know what it says.
 #[derive(Debug)]
@@ -42,7 +41,7 @@ impl ConfigModule {
         let mut config = read::read(&root, &self.text)?;
         let is_built =
             |field: &str| expressions.iter().any(|(path, _)| path.is_empty() || path == field);
-        config.scalars.retain(|(field, _)| SCALARS.contains(field) && !is_built(field));
+        config.scalars.retain(|(field, _)| !is_built(field));
         Ok(Config { file: self.file, text: self.text, expressions, inputs, ..config })
     }
 }
@@ -66,19 +65,11 @@ impl Merge<'_> {
                 };
                 (Value::List(pairs.map(one).collect()), true)
             }
-            (Json::Null, written) => (Value::Null, *written == Value::Null),
-            (Json::Bool(found), written) => (Value::Bool(*found), *written == Value::Bool(*found)),
-            (Json::Number(found), written) => {
-                let number = Value::Number(found.as_f64().unwrap_or_default());
-                let is_written = *written == number;
-                (number, is_written)
+            (other, _) => {
+                let merged = unplaced(other, written);
+                let is_written = merged == written.value;
+                (merged, is_written)
             }
-            (Json::String(found), written) => {
-                let text = Value::Text(found.clone());
-                let is_written = *written == text;
-                (text, is_written)
-            }
-            (other, _) => (unplaced(other, written), false),
         };
         if !is_written {
             self.expressions.push((path.to_owned(), place(self.text, written.span.start)));

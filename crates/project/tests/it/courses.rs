@@ -19,7 +19,7 @@ fn course(grade: &str, total_xp: Option<f64>) -> Course {
 }
 
 fn wish(courses: Vec<Course>) -> LmsWish {
-    LmsWish::of(&Lms { organization: None, courses }, APP).unwrap().unwrap()
+    LmsWish::of(&Lms { organization: None, courses }, APP).unwrap()
 }
 
 /// What a server has after it was set up so.
@@ -69,6 +69,14 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
     assert_eq!(told, [(RecordAction::Create, "org"), (RecordAction::Restore, "courseComponent")]);
     let fewer = change(&there, &wish(vec![course("3", Some(500.5))]), APP.slug).unwrap();
     assert_eq!((fewer.records.len(), fewer.ended), (0, vec!["word-rivers-math-k".to_owned()]));
+    let none = change(&torn, &wish(Vec::new()), APP.slug).unwrap();
+    assert_eq!((none.records.len(), none.courses.len(), none.ended.len()), (0, 0, 2));
+    assert_eq!(change(&LmsState::default(), &wish(Vec::new()), APP.slug), None);
+    // Courses that move to another organization leave the old one as it is.
+    let elsewhere = Owner { id: Some("other-school".into()), ..Owner::default() };
+    let moved = LmsWish { organization: elsewhere, ..wanted.clone() };
+    let moved = change(&torn, &moved, APP.slug).unwrap().records;
+    assert!(moved.iter().all(|it| it.kind != "org"), "{moved:?}");
     // A course that was set up under another id keeps it.
     let own = Taught { course_id: Some("own-id".into()), ..there.courses[0].clone() };
     let named = LmsState { courses: vec![own], records: Vec::new(), ..there };
@@ -82,10 +90,10 @@ fn what_is_taught_needs_its_xp_and_travels_to_another_server_as_it_is() {
     let told = LmsWish::of(&lms, APP).unwrap_err();
     assert_eq!(told.details.len(), 2, "{told:?}");
     assert!(told.message.contains("integrations.lms.courses[0].totalXp"), "{}", told.message);
-    assert_eq!(LmsWish::of(&Lms::default(), APP).unwrap(), None);
     let there = set_up(&wish(vec![course("3", Some(500.5))]));
-    let promoted = LmsWish::of_state(&there).unwrap();
+    let promoted = LmsWish::of_state(&there);
     assert_eq!(change(&there, &promoted, APP.slug), None);
     assert_eq!(change(&LmsState::default(), &promoted, APP.slug).unwrap().records.len(), 4);
-    assert_eq!(LmsWish::of_state(&LmsState::default()), None);
+    let nothing = LmsWish::of_state(&LmsState::default());
+    assert_eq!(change(&there, &nothing, APP.slug).unwrap().ended, ["word-rivers-math-3"]);
 }
