@@ -13,9 +13,11 @@ pub(crate) mod imports;
 mod learners;
 mod list;
 mod people;
+mod purge;
 mod put;
 mod read;
 mod references;
+mod referrers;
 mod targets;
 
 pub use belongs::Scope;
@@ -26,10 +28,11 @@ pub use course::{
     placed_with_word, resources, test_outs,
 };
 pub use credentials::{Credential, add_credential, credential};
-pub use delete::{Purged, delete, purge};
+pub use delete::delete;
 pub use learners::{Learner, each_learning, learners, users_with_emails};
 pub use list::{Listed, Query, is_cheap, list};
 pub use people::People;
+pub use purge::{Purged, purge};
 pub(crate) use put::put_among;
 pub use put::{
     Creation, Outcome, Put, add, create, create_all, overwrite, present, put_all, replace, upsert,

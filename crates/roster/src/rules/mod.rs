@@ -66,11 +66,16 @@ pub(crate) fn links(kind: &Kind, object: &Object) -> Vec<Link> {
     }
 }
 
+/// The kind of the record whose sourcedId a record of the kind has, and to which it refers by that.
+pub(crate) fn shares_id_with(kind: &Kind) -> Option<&'static Kind> {
+    (kind.one == "demographics").then_some(&USER)
+}
+
 /// References beyond those of fields: demographics have the sourcedId of their user.
 pub(crate) fn references(kind: &Kind, sourced_id: &str) -> Option<Pointer> {
-    (kind.one == "demographics").then(|| Pointer {
-        path: "demographics.sourcedId".to_owned(),
-        kind: &USER,
+    shares_id_with(kind).map(|owner| Pointer {
+        path: format!("{}.sourcedId", kind.one),
+        kind: owner,
         sourced_id: sourced_id.to_owned(),
     })
 }

@@ -25,6 +25,7 @@ mod fuzz;
 mod kit;
 mod lists;
 mod naive;
+mod purging;
 mod records;
 mod rules;
 mod schema;
