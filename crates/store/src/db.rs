@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
@@ -95,6 +95,31 @@ impl Db {
                 postgres.submit(task, Mode::Read(TypeId::of::<F>()))?;
                 task::receive(answer).await
             }
+        }
+    }
+
+    /// Waits until all that was read here so far is durable, whichever process wrote it. Who hands out
+    /// what others go on from, such as the number of a row, waits for this: a loss of power takes nothing
+    /// of it then, and the number is not given again.
+    pub async fn synced(&self) -> Result<()> {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => {
+                let (task, answer) = task::done();
+                sqlite.syncs.after_read(task)?;
+                task::receive(answer).await
+            }
+            // PostgreSQL shows a commit once it is durable.
+            Store::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// While this is held, the disk does not sync what is written to SQLite: so tests see what waits for
+    /// that. PostgreSQL has none.
+    #[doc(hidden)]
+    pub fn sync_turn(&self) -> Option<Arc<Mutex<()>>> {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => Some(Arc::clone(&sqlite.syncs.turn)),
+            Store::Postgres(_) => None,
         }
     }
 

@@ -3,37 +3,54 @@
 //!
 //! A write is answered when a sync of the write-ahead log that began after its commit has ended. Reads see
 //! a commit at once: of what somebody reads and nobody was answered yet, a loss of power takes the last
-//! milliseconds, as it takes the write itself.
+//! milliseconds, as it takes the write itself. A reader who hands out what must not come to nothing, such
+//! as a number from which others go on, waits for a further sync ([`Syncs::after_read`]): it takes along
+//! whatever was read, whichever process wrote it.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use lyceum_core::limits::STORE_UNSYNCED_MAX_ENTRIES;
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use lyceum_core::limits::{STORE_QUEUE_MAX_ENTRIES, STORE_UNSYNCED_MAX_ENTRIES};
 use lyceum_core::{Problem, Result};
 
 use crate::sqlite::spawn;
-use crate::task::Task;
+use crate::task::{self, Task};
 
 /// Takes what was committed, and answers it once it is durable.
-pub(crate) struct Syncs(Sender<Vec<Box<dyn Task>>>);
+#[derive(Clone)]
+pub(crate) struct Syncs {
+    committed: Sender<Vec<Box<dyn Task>>>,
+    read: Sender<Box<dyn Task>>,
+    /// Held while the disk syncs.
+    pub(crate) turn: Arc<Mutex<()>>,
+}
 
 impl Syncs {
-    /// Starts the thread for a database whose log exists; it ends when this is dropped.
+    /// Starts the thread for a database whose log exists; it ends when the writer drops this.
     pub(crate) fn start(database: &Path) -> Result<Self> {
         let log = log_of(database);
         let file = File::open(&log)
             .map_err(|error| Problem::internal(format!("opening '{}': {error}", log.display())))?;
-        let (committed, waiting) = bounded(STORE_UNSYNCED_MAX_ENTRIES);
-        spawn("store-sync", move || sync(&file, &waiting))?;
-        Ok(Self(committed))
+        let (committed, writes) = bounded(STORE_UNSYNCED_MAX_ENTRIES);
+        let (read, reads) = bounded(STORE_QUEUE_MAX_ENTRIES);
+        let turn = Arc::<Mutex<()>>::default();
+        let held = Arc::clone(&turn);
+        spawn("store-sync", move || sync(&file, &writes, &reads, &held))?;
+        Ok(Self { committed, read, turn })
     }
 
     /// Writes of one commit. Waits while too many are not durable yet.
     pub(crate) fn committed(&self, writes: Vec<Box<dyn Task>>) {
-        let _ = self.0.send(writes); // the thread ends after its senders only
+        let _ = self.committed.send(writes); // the thread ends after its senders only
+    }
+
+    /// Answers the task once all that was committed before is durable, and with it whatever was read.
+    pub(crate) fn after_read(&self, task: Box<dyn Task>) -> Result<()> {
+        task::submit(&self.read, task)
     }
 }
 
@@ -44,18 +61,38 @@ pub(crate) fn log_of(database: &Path) -> PathBuf {
     log.into()
 }
 
-fn sync(log: &File, waiting: &Receiver<Vec<Box<dyn Task>>>) {
-    while let Ok(first) = waiting.recv() {
-        let mut writes = first;
-        writes.extend(waiting.try_iter().flatten());
+fn sync(
+    log: &File,
+    writes: &Receiver<Vec<Box<dyn Task>>>,
+    reads: &Receiver<Box<dyn Task>>,
+    turn: &Mutex<()>,
+) {
+    loop {
+        let mut waiting = select! {
+            recv(writes) -> first => match first {
+                Ok(first) => first,
+                Err(_) => return,
+            },
+            recv(reads) -> first => match first {
+                Ok(first) => vec![first],
+                Err(_) => match writes.recv() {
+                    Ok(first) => first,
+                    Err(_) => return,
+                },
+            },
+        };
+        waiting.extend(writes.try_iter().flatten());
+        waiting.extend(reads.try_iter());
+        let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = log.sync_data() {
             // Nobody knows what of the log is on the disk, and a second sync would not tell: Linux reports
             // a page that it could not write once. What is there is found by opening the file anew.
             tracing::error!(%error, "the disk did not take the write-ahead log; stopping");
             process::abort();
         }
-        for write in writes {
-            write.answer(Ok(()));
+        drop(turn);
+        for task in waiting {
+            task.answer(Ok(()));
         }
     }
 }

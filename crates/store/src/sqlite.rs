@@ -37,6 +37,7 @@ pub(crate) struct Sqlite {
     readers: ThreadLocal<RefCell<Connection>>,
     writes: Sender<Box<dyn Task>>,
     scans: Sender<Scan>,
+    pub(crate) syncs: Syncs,
 }
 
 /// Where the file is and how it is opened.
@@ -159,15 +160,16 @@ impl Sqlite {
         // Whoever has read holds the file, and with it the log, until it closes.
         read(&connection, |tx| tx.query("SELECT 1 FROM sqlite_schema", &[], |_| Ok(false)))?;
         let syncs = Syncs::start(&file.path)?;
+        let of_writer = syncs.clone();
         spawn("store-writer", move || {
-            write_batches(&connection, &waiting_writes, checkpoints, &syncs);
+            write_batches(&connection, &waiting_writes, checkpoints, &of_writer);
         })?;
         let (scans, waiting_scans) = bounded(STORE_QUEUE_MAX_ENTRIES);
         for _ in 0..SQLITE_SCAN_THREADS {
             let (file, waiting) = (file.clone(), waiting_scans.clone());
             spawn("store-scan", move || run_scans(&file, &waiting))?;
         }
-        Ok(Self { file, readers: ThreadLocal::new(), writes, scans })
+        Ok(Self { file, readers: ThreadLocal::new(), writes, scans, syncs })
     }
 
     /// Runs a short read inline, on the calling thread's own connection.

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -350,5 +351,47 @@ fn events_arrive_live_from_every_server_and_a_stream_goes_on_where_it_ended() {
         assert_eq!(all.expect(200).text().matches("\ndata: ").count(), 4);
         let wrong = reader.get("/events/stream?follow=false").header("Last-Event-ID", "x");
         assert_eq!(wrong.send().status, 400);
+    });
+}
+
+/// An event that the power takes gives its number to another one, which a client that saw the number
+/// would miss.
+#[test]
+fn a_stream_shows_an_event_and_a_place_once_the_disk_has_them() {
+    both(|server| {
+        // PostgreSQL shows a commit once it is durable.
+        let Some(turn) = server.db().sync_turn() else { return };
+        let (writer, reader) =
+            (server.client(), server.client_with(&[Scope::EventsRead], Dialect::Platform));
+        reader.get("/events/stream?follow=false").header("Last-Event-ID", "0").expect(200);
+        let held = turn.lock().unwrap();
+        thread::scope(|scope| {
+            // Made here, so that a failure below lets the disk go.
+            let held = held;
+            let (sent, streamed) = mpsc::channel();
+            scope.spawn(|| writer.post(PLATFORM).json(&envelope(&[event(1)])).expect(200));
+            while page(&reader, "")["pagination"]["total"] != 1 {
+                thread::yield_now();
+            }
+            for last in [Some("0"), None] {
+                let (sent, reader) = (sent.clone(), &reader);
+                scope.spawn(move || {
+                    let stream = reader.get("/events/stream?follow=false");
+                    let stream = match last {
+                        Some(last) => stream.header("Last-Event-ID", last),
+                        None => stream,
+                    };
+                    sent.send((last, stream.expect(200).text())).unwrap();
+                });
+            }
+            let early = streamed.recv_timeout(Duration::from_secs(1));
+            assert!(early.is_err(), "before the disk had it: {early:?}");
+            drop(held);
+            for _ in 0..2 {
+                let (last, text) = streamed.recv_timeout(Duration::from_secs(20)).unwrap();
+                assert_eq!(text.contains("\ndata: "), last.is_some(), "{text}");
+                assert!(text.contains("id: 1\n"), "{text}");
+            }
+        });
     });
 }

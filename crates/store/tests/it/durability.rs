@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use lyceum_store::Target;
 
-use crate::{open, wait, with_target};
+use crate::{count, open, wait, with_target};
 
 /// Where the process of a [`Writer`] writes.
 const TARGET: &str = "LYCEUM_TEST_WRITER_TARGET";
@@ -90,6 +91,30 @@ fn two_processes_write_one_database() {
         }
         acknowledged.extend(writers.into_iter().flat_map(Writer::kill));
         assert_stored(target, &acknowledged);
+    });
+}
+
+/// A commit is seen before the disk has it. Who waits for the sync has it durable.
+#[test]
+fn what_was_read_is_synced_before_it_is_handed_on() {
+    with_target(|target| {
+        let db = open(target);
+        // PostgreSQL shows a commit once it is durable.
+        let Some(turn) = db.sync_turn() else { return wait(db.synced()).unwrap() };
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let held = turn.lock().unwrap();
+        let (of_writer, of_reader) = (db.clone(), db.clone());
+        let sql = "INSERT INTO things (id) VALUES ('seen')";
+        let write = runtime.spawn(async move { of_writer.write(|tx| tx.execute(sql, &[])).await });
+        while count(&db) == 0 {
+            std::thread::yield_now();
+        }
+        let read = runtime.spawn(async move { of_reader.synced().await });
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!read.is_finished() && !write.is_finished(), "the disk does not have it yet");
+        drop(held);
+        runtime.block_on(read).unwrap().unwrap();
+        assert_eq!(runtime.block_on(write).unwrap().unwrap(), 1);
     });
 }
 

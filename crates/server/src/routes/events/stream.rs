@@ -3,6 +3,9 @@
 //! A stream looks into the log a few times a second, whatever process wrote it, and holds neither
 //! lock nor transaction between two looks. It reads on only when its client has taken what was
 //! read before, so that a slow client costs a few events of memory.
+//!
+//! An event is sent once it is durable. Its number is where its client goes on: were it lost with the
+//! power, another event would get the number, and the client would never see that one.
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -54,7 +57,11 @@ pub(crate) async fn streamed(context: Context) -> Result<Answer> {
             let message = format!("'{text}' is no id of an event of this stream");
             Problem::new(ProblemKind::BadFilter, message)
         })?,
-        None => context.app.db.read(repository::newest).await?,
+        None => {
+            let newest = context.app.db.read(repository::newest).await?;
+            context.app.db.synced().await?;
+            newest
+        }
     };
     let (sender, receiver) = channel(1);
     tokio::spawn(feed(context, filter, Follow::from(from), follows, sender));
@@ -80,6 +87,9 @@ async fn feed(
         let look = context.app.db.read(move |tx| state.clone().look(tx, now));
         let Ok((next, events)) = look.await else { return };
         let idle = next == follow;
+        if !idle && context.app.db.synced().await.is_err() {
+            return;
+        }
         follow = next;
         let mut text = String::new();
         for event in events.into_iter().filter(|event| filter.takes(event)) {
