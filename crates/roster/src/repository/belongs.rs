@@ -69,21 +69,6 @@ pub(super) fn driver(scope: &Scope) -> Option<(String, String)> {
     }
 }
 
-/// Whether few records belong, so that the list is quick.
-pub(super) fn is_narrow(belongs: Belongs) -> bool {
-    match belongs {
-        Belongs::ByField(name) => name != "school",
-        Belongs::Enrolled(_)
-        | Belongs::ClassOf(_)
-        | Belongs::GradingPeriodOf
-        | Belongs::ResultOfStudentInClass
-        | Belongs::ResultOfLineItemInClass
-        | Belongs::ResourceOf
-        | Belongs::AgentOf => true,
-        _ => false,
-    }
-}
-
 /// Appends the condition that a record belongs to the scope. `driven` says that the list is
 /// driven by the scope's link.
 pub(super) fn condition(tx: &mut Tx<'_>, sql: &mut Sql, scope: &Scope, driven: bool) -> Result<()> {

@@ -56,23 +56,7 @@ pub struct Listed {
 /// Bytes that are set aside for a page once the size of its first record is known, at most.
 const SET_ASIDE_MAX_BYTES: usize = 1024 * 1024;
 
-/// Whether the list is answered by an index, so that it may run where it must not block.
-pub fn is_cheap(query: &Query) -> bool {
-    const MANY: u64 = 500;
-    let is_searched = query.search.is_some() || query.people.is_some();
-    if query.limit > MANY || is_searched || !query.sort.is_cheap() {
-        return false;
-    }
-    let narrowed =
-        query.scope.as_ref().is_some_and(|scope| belongs::is_narrow(scope.scoped.belongs));
-    match &query.filter {
-        None => {
-            (narrowed && query.offset <= MANY) || (query.scope.is_none() && !query.with_deleted)
-        }
-        Some(filter) => narrowed || is_indexed(filter),
-    }
-}
-
+/// Whether an index finds the records, so that the records of a role need not drive the list.
 fn is_indexed(bound: &Bound) -> bool {
     match bound {
         Bound::And(parts) => parts.iter().any(is_indexed),

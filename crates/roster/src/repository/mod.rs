@@ -6,6 +6,7 @@
 mod belongs;
 mod check;
 mod classes;
+mod cost;
 mod course;
 mod credentials;
 mod delete;
@@ -23,6 +24,7 @@ mod targets;
 pub use belongs::Scope;
 pub use check::{Checked, check};
 pub use classes::{Member, Members, class_counts, class_sizes, in_class};
+pub use cost::{Cost, Probe, cost};
 pub use course::{
     LessonState, Placed, Texts, component_resources, components, lesson_state, placed_in,
     placed_with_word, resources, test_outs,
@@ -30,7 +32,7 @@ pub use course::{
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
 pub use learners::{Learner, each_learning, learners, users_with_emails};
-pub use list::{Listed, Query, is_cheap, list};
+pub use list::{Listed, Query, list};
 pub use people::People;
 pub use purge::{Purged, purge};
 pub(crate) use put::put_among;

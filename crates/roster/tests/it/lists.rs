@@ -1,11 +1,13 @@
 //! Pages: every record once, in a total order, by offset and by cursor.
 
 use lyceum_core::ProblemKind;
-use lyceum_roster::query::Parameters;
-use lyceum_store::Db;
+use lyceum_roster::collections;
+use lyceum_roster::query::{Parameters, query};
+use lyceum_roster::repository::{Cost, Scope, cost};
+use lyceum_store::{Db, Dialect};
 use serde_json::json;
 
-use crate::kit::{both, create, ids, list, rules};
+use crate::kit::{both, collection, create, ids, list, rules};
 
 fn courses(db: &Db, count: usize) {
     create(db, "orgs", json!({"sourcedId": "org", "name": "Org", "type": "school"}));
@@ -130,5 +132,65 @@ fn search_looks_into_names_and_codes() {
         assert_eq!(found("cOuRsE 7"), 3);
         assert_eq!(found("c1"), 10);
         assert_eq!(found("%"), 0);
+    });
+}
+
+/// What a list costs: `low`, `high`, or whether few records are found.
+fn told(db: &Db, path: &str, scope: Option<Scope>, parameters: &Parameters<'_>) -> &'static str {
+    let query = query(collection(path), scope, parameters, db.dialect()).unwrap();
+    match cost(&query) {
+        Cost::Low => "low",
+        Cost::High => "high",
+        Cost::Counted(probe) => match db.read_blocking(|tx| probe.finds_few(tx)).unwrap() {
+            true => "few",
+            false => "many",
+        },
+    }
+}
+
+#[test]
+fn a_list_is_read_at_once_only_if_its_records_are_few() {
+    both(|db| {
+        courses(db, 1600);
+        let by = |path: &str, filter: &str| {
+            told(db, path, None, &Parameters { filter: Some(filter), ..Parameters::default() })
+        };
+        // PostgreSQL reads on threads of its own, and is not asked for the number.
+        let many = if db.dialect() == Dialect::Sqlite { "many" } else { "few" };
+        assert_eq!(by("courses", "sourcedId='course-0001'"), "low");
+        assert_eq!(by("enrollments", "user.sourcedId='ann'"), "low");
+        assert_eq!(by("results", "student.sourcedId='ann'"), "low");
+        assert_eq!(by("courses", "courseCode='D'"), "few");
+        assert_eq!(by("courses", "courseCode='c1'"), many);
+        assert_eq!(by("users", "email='Ann@example.org'"), "few");
+        assert_eq!(by("enrollments", "class.sourcedId='c'"), "few");
+        for (path, filter) in [
+            ("courses", "dateLastModified='2026-01-15T08:00:00.000Z'"),
+            ("courses", "org.sourcedId='org'"),
+            ("courses", "sourcedId>'course-0001'"),
+            ("courses", "courseCode='D' AND title='Course 1'"),
+            ("courses", "courseCode='D' OR courseCode='E'"),
+            ("enrollments", "user.sourcedId='ann' AND dateLastModified='2026-01-15T08:00:00Z'"),
+            ("users", "roles.role='student'"),
+            ("users", "status='active'"),
+        ] {
+            assert_eq!(by(path, filter), "high", "{path}?filter={filter}");
+        }
+        let page = |path: &str, sort, offset| {
+            told(db, path, None, &Parameters { sort, offset, ..Parameters::default() })
+        };
+        assert_eq!(page("students", None, Some("100000")), "low");
+        assert_eq!(page("students", Some("sourcedId"), None), "high", "it walks through everybody");
+        assert_eq!(page("courses", Some("sourcedId"), Some("500")), "low");
+        assert_eq!(page("courses", Some("sourcedId"), Some("501")), "high");
+        let scoped = |path: &str| {
+            let all = collections::ROSTERING.iter().chain(collections::GRADEBOOK);
+            let scoped = *all.clone().find(|scoped| scoped.path == path).unwrap();
+            let scope = Scope { scoped, ids: vec![("classSourcedId", "c".to_owned())] };
+            told(db, scoped.of, Some(scope), &Parameters::default())
+        };
+        assert_eq!(scoped("/classes/{classSourcedId}/students"), "few");
+        assert_eq!(scoped("/classes/{classSourcedId}/lineItems"), "few");
+        assert_eq!(scoped("/classes/{classSourcedId}/results"), "high");
     });
 }

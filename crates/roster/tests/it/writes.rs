@@ -246,7 +246,11 @@ fn deleting_marks_and_purging_removes() {
         let class = stored(db, &ENROLLMENT, "e")["class"]["sourcedId"].as_str().unwrap().to_owned();
         delete("classes", &class, true).unwrap();
         let purged = purge();
-        assert_eq!((purged.removed, purged.kept), (3, 0), "its class and the enrollment go with it");
+        assert_eq!(
+            (purged.removed, purged.kept),
+            (3, 0),
+            "its class and the enrollment go with it"
+        );
         let gone = delete("courses", "c", false).unwrap_err();
         assert_eq!(gone.kind, ProblemKind::NotFound);
     });

@@ -2,8 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use std::io::{Cursor, Read as _};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
-use lyceum_core::Dialect;
+use lyceum_core::{Dialect, limits};
+use lyceum_store::Dialect as Store;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
@@ -318,5 +322,61 @@ fn pages_link_to_each_other() {
         let whole = get(&client, &format!("{ROSTERING}/users/ann"));
         assert!(whole["user"].get("primaryOrg").is_some());
         assert_eq!(picked["user"].get("primaryOrg"), None);
+    });
+}
+
+/// While the threads for long reads are taken, a list that may be long waits for them, and is refused when
+/// its time is over; a short one is answered at once.
+#[test]
+fn lists_that_may_be_long_leave_the_threads_of_the_server_alone() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let db = server.db();
+        let at_once = match db.dialect() {
+            Store::Sqlite => limits::SQLITE_SCAN_THREADS,
+            Store::Postgres => limits::POSTGRES_SCAN_CONNECTIONS,
+        };
+        let (begun, has_begun) = mpsc::channel();
+        thread::scope(|scope| {
+            for _ in 0..at_once {
+                let (end, has_end) = mpsc::channel::<()>();
+                // Nothing else keeps the end, so that a failure below lets the thread go.
+                let (begun, mut end) = (begun.clone(), Some(end));
+                let read = db.scan(Duration::from_secs(60), move |_| {
+                    let _ = (end.take().map(|end| begun.send(end)), has_end.recv());
+                    Ok(())
+                });
+                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                scope.spawn(move || runtime.block_on(read).unwrap());
+            }
+            let ends: Vec<_> = has_begun.iter().take(at_once).collect();
+            let refused = |path: &'static str| {
+                let client = &client;
+                scope.spawn(move || {
+                    let reply = client.get(&format!("{ROSTERING}{path}")).send();
+                    assert_eq!(reply.status, 503, "{path}");
+                })
+            };
+            let long = [
+                "/users?filter=dateLastModified%3D'2026-01-15T08:00:00Z'",
+                "/enrollments?filter=user.sourcedId%3D'ann'%20AND%20role%3D'student'",
+                "/users?sort=sourcedId&offset=1000",
+            ]
+            .map(refused);
+            for short in [
+                "/users",
+                "/users/ann",
+                "/users?filter=sourcedId%3D'ann'",
+                "/users?filter=email%3D'ann@example.org'",
+                "/enrollments?filter=user.sourcedId%3D'ann'",
+            ] {
+                client.get(&format!("{ROSTERING}{short}")).expect(200);
+            }
+            // Longer than a scan may take, so that those who wait are too late by then.
+            thread::sleep(Duration::from_millis(limits::SCAN_MAX_MS + 1000));
+            assert!(long.iter().all(|long| !long.is_finished()), "they wait for the threads");
+            ends.into_iter().for_each(|end| end.send(()).unwrap());
+        });
     });
 }

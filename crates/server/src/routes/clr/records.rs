@@ -1,5 +1,7 @@
 //! Learner records.
 
+use std::time::Duration;
+
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{
     ClrCredentialReadonly, ClrCredentialUpsert, CredentialsRead, CredentialsWrite,
@@ -101,7 +103,8 @@ async fn listed(context: Context) -> Result<Answer> {
     let slice = slice(&context)?;
     let page =
         Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner: None };
-    let (found, total) = context.app.db.read(move |tx| clr::list(tx, &page)).await?;
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let (found, total) = context.app.db.scan(deadline, move |tx| clr::list(tx, &page)).await?;
     let by_form = found.iter().map(|record| (record.of.form, record.of.body.as_str()));
     Ok(paged(by_forms(by_form)?, &context, &slice, total))
 }
@@ -308,7 +311,7 @@ async fn compiled(context: Context) -> Result<Answer> {
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
     let (now, issuer) = (context.app.clock.now(), signer.issuer.profile.clone());
     let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id);
-    let deadline = std::time::Duration::from_millis(limits::COURSE_READ_MAX_MS);
+    let deadline = Duration::from_millis(limits::COURSE_READ_MAX_MS);
     let unsigned = context.app.db.scan(deadline, compile).await?;
     kept(&context, signer, unsigned, Existing::Replaced).await
 }

@@ -9,7 +9,9 @@ use serde_json::json;
 
 use super::events::{at, text_at};
 use super::visitor::{days, query};
-use super::{Form, Visitor, action, at_most, cut, first_rows, listed, on_to, page, shown};
+use super::{
+    Form, Visitor, action, at_most, cut, deadline, first_rows, listed, on_to, page, shown,
+};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -278,7 +280,7 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let (most, skip) = (whole(limits::CONSOLE_PAGE_ROWS_COUNT)?, whole(query.skipped())?);
     let read =
         move |tx: &mut Tx<'_>| Ok((audit::list(tx, &filter, most, skip)?, audit::names(tx)?));
-    let (found, (who, what)) = context.app.db.read(read).await?;
+    let (found, (who, what)) = context.app.db.scan(deadline(), read).await?;
     let rows = found.entries.iter().map(|entry| entry_row(&visitor, entry)).collect();
     let total = usize::try_from(found.total).unwrap_or_default();
     let list = List::page("Changes", CHANGES, query, rows, total)

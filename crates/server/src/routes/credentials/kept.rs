@@ -1,5 +1,7 @@
 //! Credentials that are kept: those of this server and of others; listed, read and verified, revoked.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode};
 use lyceum_access::Scope::{
@@ -98,7 +100,9 @@ async fn listed(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
     let learner = context.asked("userId");
     let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner };
-    let (found, total) = context.app.db.read(move |tx| issued::list_of(tx, &page)).await?;
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let (found, total) =
+        context.app.db.scan(deadline, move |tx| issued::list_of(tx, &page)).await?;
     let by_form = found.iter().map(|issued| (issued.kept.form, issued.kept.body.as_str()));
     Ok(super::paged(by_forms(by_form)?, &context, &slice, total))
 }

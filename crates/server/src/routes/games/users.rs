@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::lms::{is_off, other};
-use super::play::{Play, forbidden, of_player, paged, read};
+use super::play::{Play, forbidden, of_player, paged, scan};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn listed(context: Context) -> Result<Answer> {
     let page = Page::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
-    read(context, move |tx, _| players::list(tx, page)).await
+    scan(context, move |tx, _| players::list(tx, page)).await
 }
 
 async fn shown(context: Context) -> Result<Answer> {

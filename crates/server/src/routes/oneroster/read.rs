@@ -7,8 +7,8 @@ use lyceum_core::{Problem, Result, limits};
 use lyceum_roster::collections::{self, Collection, Scoped};
 use lyceum_roster::query::{Parameters, query};
 use lyceum_roster::render::{View, fields};
-use lyceum_roster::repository::{self, Listed, People, Scope};
-use lyceum_store::Tx;
+use lyceum_roster::repository::{self, Cost, Listed, People, Scope};
+use lyceum_store::{Db, Tx};
 use serde_json::json;
 
 use super::respond::{self, Page};
@@ -123,7 +123,7 @@ pub(crate) async fn listing(
     asked.people = people;
     let selected = value("fields").filter(|text| !text.is_empty()).map(str::to_owned);
     let (limit, offset, by_cursor) = (asked.limit, asked.offset, asked.cursor.is_some());
-    let is_cheap = repository::is_cheap(&asked);
+    let cost = repository::cost(&asked);
     let app = context.app.clone();
     let work = move |tx: &mut Tx<'_>| {
         let mut selected =
@@ -135,14 +135,32 @@ pub(crate) async fn listing(
         let listed = repository::list(tx, &asked, &view)?;
         finish(tx, listed)
     };
-    let listed = if is_cheap {
-        context.app.db.read(work).await?
-    } else {
-        let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
-        context.app.db.scan(deadline, work).await.map_err(too_slow)?
-    };
+    let listed = read_at_cost(&context.app.db, cost, work).await?;
     let page = Page { limit, offset, by_cursor };
     Ok(respond::page(&context, collection, &page, listed))
+}
+
+/// Reads a short list at once, and any other on a thread for long reads, with a deadline.
+async fn read_at_cost(
+    db: &Db,
+    cost: Cost,
+    work: impl Fn(&mut Tx<'_>) -> Result<Listed> + Clone + Send + 'static,
+) -> Result<Listed> {
+    match cost {
+        Cost::Low => return db.read(work).await,
+        Cost::Counted(probe) => {
+            let work = work.clone();
+            let read = move |tx: &mut Tx<'_>| match probe.finds_few(tx)? {
+                true => work(tx).map(Some),
+                false => Ok(None),
+            };
+            if let Some(listed) = db.read(read).await? {
+                return Ok(listed);
+            }
+        }
+        Cost::High => {}
+    }
+    db.scan(Duration::from_millis(limits::SCAN_MAX_MS), work).await.map_err(too_slow)
 }
 
 /// A scan that was broken off is the caller's to narrow: trying again would not help.

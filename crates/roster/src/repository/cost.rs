@@ -1,0 +1,127 @@
+//! Whether a list is short enough to run where it must not block.
+//!
+//! SQLite reads run on the caller's thread, without a deadline. Only a list whose records are few for
+//! certain may: a page of a whole collection, a bare equality on an index that finds few records, what
+//! belongs to one record. A filter of several comparisons is never certain, because the store may choose
+//! the index of the wrong one.
+
+use lyceum_core::Result;
+use lyceum_store::{Dialect, Tx};
+
+use super::belongs::Scope;
+use super::list::Query;
+use crate::collections::{Belongs, Part};
+use crate::filter::{Bound, Clause, Op, Operand, Place};
+use crate::kind::{Field, Kind, Type};
+
+/// What a list costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// A few look-ups.
+    Low,
+    /// Few look-ups if [`Probe::finds_few`] says so.
+    Counted(Probe),
+    /// Perhaps a whole table.
+    High,
+}
+
+/// Counts the records of an index entry, up to a limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    sql: String,
+    value: String,
+}
+
+/// Records that are few: they are looked up, sorted and counted within about a millisecond.
+const FEW: u64 = 500;
+
+impl Probe {
+    /// Counts the rows of the table for which the expression has the value.
+    fn new(table: &str, expression: &str, value: &str) -> Self {
+        let sql = format!(
+            "SELECT count(*) FROM \
+             (SELECT 1 FROM {table} t WHERE {expression} = $1 LIMIT {}) few",
+            FEW + 1
+        );
+        Self { sql, value: value.to_owned() }
+    }
+
+    /// Whether few records are found. PostgreSQL is not asked: reads have threads of their own there, and
+    /// the question would cost a round trip.
+    pub fn finds_few(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        if tx.dialect() == Dialect::Postgres {
+            return Ok(true);
+        }
+        let count = tx.query_one(&self.sql, &[(&self.value).into()], |row| row.int(0))?;
+        Ok(count.is_some_and(|count| count.unsigned_abs() <= FEW))
+    }
+}
+
+/// What the list costs.
+pub fn cost(query: &Query) -> Cost {
+    let is_searched = query.search.is_some() || query.people.is_some();
+    if query.limit > FEW || is_searched || !query.sort.is_cheap() {
+        return Cost::High;
+    }
+    match (&query.scope, &query.filter) {
+        (None, None) => whole(query),
+        (None, Some(Bound::Clause(clause))) => equality(query.collection.kind, clause),
+        (Some(scope), None) if query.offset <= FEW => belonging(scope),
+        _ => Cost::High,
+    }
+}
+
+/// A page of a whole collection: the counters lead to its first record.
+fn whole(query: &Query) -> Cost {
+    let is_sought = query.sort.is_default() && !query.sort.descending;
+    let is_near = is_sought || query.offset <= FEW;
+    // In another order the records of a role are found by walking through those of every role.
+    let is_dense = query.sort.is_default() || !matches!(query.collection.part, Part::WithRole(_));
+    if is_near && is_dense && !query.with_deleted { Cost::Low } else { Cost::High }
+}
+
+fn equality(kind: &'static Kind, clause: &Clause) -> Cost {
+    let (Place::Column { name, folded, indexed: true }, Op::Equal, Operand::Text(value)) =
+        (&clause.place, clause.op, &clause.operand)
+    else {
+        return Cost::High;
+    };
+    match name.as_str() {
+        "sourced_id" => Cost::Low,
+        // A bulk load gives all its records one instant.
+        "date_last_modified" => Cost::High,
+        name if is_of_person(kind, name) => Cost::Low,
+        name if *folded => {
+            Cost::Counted(Probe::new(kind.table, &format!("lower(t.{name})"), value))
+        }
+        name => Cost::Counted(Probe::new(kind.table, &format!("t.{name}"), value)),
+    }
+}
+
+/// Whether the column refers to a user: one person has few records of any kind.
+fn is_of_person(kind: &'static Kind, name: &str) -> bool {
+    kind.columns().any(|(field, column)| {
+        column == name && matches!(field.ty, Type::Reference(to) if to == "user")
+    })
+}
+
+fn belonging(scope: &Scope) -> Cost {
+    let counted = |table: &str, column: &str| {
+        Cost::Counted(Probe::new(table, &format!("t.{column}"), scope.last()))
+    };
+    match scope.scoped.belongs {
+        Belongs::ByField(name) if name != "school" => {
+            let kind = crate::collections::at(scope.scoped.of).expect("declared").kind;
+            let column = kind.field(name).and_then(Field::column_name);
+            counted(kind.table, &column.expect("references have columns"))
+        }
+        Belongs::Enrolled(_) => counted("enrollments", "class_id"),
+        Belongs::GradingPeriodOf => counted("academic_sessions", "parent_id"),
+        Belongs::ResultOfLineItemInClass => counted("results", "line_item_id"),
+        Belongs::ClassOf(_)
+        | Belongs::ResultOfStudentInClass
+        | Belongs::ResourceOf
+        | Belongs::AgentOf => Cost::Low,
+        _ => Cost::High,
+    }
+}
