@@ -32,4 +32,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "visitors",
         sql: include_str!("../migrations/V73__visitors.sql"),
     },
+    Migration {
+        version: 82,
+        name: "lms_records",
+        sql: include_str!("../migrations/V82__lms_records.sql"),
+    },
 ];

@@ -3,7 +3,7 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_games::games;
-use lyceum_games::lms::{self, Integration, NewCourse, NewOrganization, Setup};
+use lyceum_games::lms::{self, Integration, NewCourse, NewOrganization, Setup, Writable};
 use lyceum_project::courses::{LmsChange, LmsState, Owner, Presence, Record, Taught};
 use lyceum_store::Tx;
 
@@ -47,12 +47,14 @@ pub(crate) fn state(tx: &mut Tx<'_>, slug: &str) -> Result<LmsState> {
 /// Writes the records that a plan names, and keeps what the project teaches. Without a course it teaches
 /// nothing from then on, and its former records stay.
 ///
-/// Errors: `Invalid` with every fault of the courses; `NotFound` without the project's game.
+/// Errors: `Invalid` with every fault of the courses; `NotFound` without the project's game; `Forbidden` where
+/// a record exists that the caller may not write.
 pub(crate) fn set_up(
     tx: &mut Tx<'_>,
     now: Timestamp,
     slug: &str,
     change: &LmsChange,
+    may_write: Writable,
 ) -> Result<()> {
     let game = games::find(tx, slug)?;
     if change.courses.is_empty() {
@@ -70,5 +72,5 @@ pub(crate) fn set_up(
     });
     let organization = NewOrganization { id, name, kind };
     let setup = Setup { game_id: None, organization, courses: courses.collect() };
-    lms::set_up(tx, now, &game, &setup).map(drop)
+    lms::set_up(tx, now, &game, &setup, may_write).map(drop)
 }

@@ -7,6 +7,7 @@ use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, GameChange, NewGame};
+use lyceum_games::lms::Writable;
 use lyceum_project::{
     Action, Artifact, Backend, DatabaseState, Desired, Metadata, Plan, SchemaWish, State, Uses,
 };
@@ -149,10 +150,10 @@ pub fn check(tx: &mut Tx<'_>, master: &Master, place: &Place, plan: &Plan) -> Re
 /// leads to. The frontend was unpacked before, see [`keep_manifest`].
 ///
 /// Errors: those of [`check`]; `Invalid` for values that are not those of the plan; `Conflict` where the
-/// server has as many projects as it takes.
+/// server has as many projects as it takes; `Forbidden` for courses that the caller may not write.
 pub fn apply(
     tx: &mut Tx<'_>,
-    (master, now, who): (&Master, Timestamp, &str),
+    (master, now, who, may_write): (&Master, Timestamp, &str, Writable),
     place: &Place,
     plan: &Plan,
     values: &BTreeMap<String, String>,
@@ -170,7 +171,7 @@ pub fn apply(
         write_metadata(tx, now, slug, &plan.desired.metadata)?;
     }
     if let Some(change) = &plan.lms {
-        courses::set_up(tx, now, slug, change)?;
+        courses::set_up(tx, now, slug, change, may_write)?;
     }
     let known = repository::projects::find(tx, slug)?;
     let sealed = secrets::after(tx, master, plan, state.version, values)?;

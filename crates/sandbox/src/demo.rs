@@ -118,7 +118,7 @@ impl Demo {
         });
         let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
         let setup = Setup { game_id: None, organization, courses };
-        let integration = lms::set_up(tx, now, game, &setup)?;
+        let integration = lms::set_up(tx, now, game, &setup, lms::Writable::All)?;
         lms::enrol(tx, now, self.learner.user(), &integration)
     }
 }

@@ -16,6 +16,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_project::courses::{App, CODE, TITLE};
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
+use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -27,7 +28,9 @@ use crate::input::Faults;
 use crate::levels::Xp;
 use crate::repository::lms as repository;
 
-pub use resources::{Checked, Needed, Resource, State, check, checked, named, organization, shown};
+pub use resources::{
+    Checked, Needed, Resource, State, Writable, check, checked, named, organization, shown,
+};
 
 /// What a game teaches.
 #[derive(Clone, Debug, Serialize)]
@@ -158,10 +161,16 @@ pub struct Belongs {
 /// course, made or brought up to date. Courses that were set up before and are not named any more are
 /// no longer the game's; their records stay.
 ///
-/// Errors: `Invalid` with every fault.
-pub fn set_up(tx: &mut Tx<'_>, now: Timestamp, game: &Game, setup: &Setup) -> Result<Integration> {
-    let planned = planned(game, setup)?;
-    let organization = resources::put_organization(tx, now, &planned.organization)?;
+/// Errors: as [`writable`].
+pub fn set_up(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &Game,
+    setup: &Setup,
+    may_write: Writable,
+) -> Result<Integration> {
+    let planned = writable(tx, game, setup, may_write)?;
+    let organization = resources::put_organization(tx, now, game, &planned.organization)?;
     for course in &planned.courses {
         resources::put(tx, now, game, &organization, course)?;
     }
@@ -204,6 +213,26 @@ pub fn planned(game: &Game, setup: &Setup) -> Result<Integration> {
     let courses = read_courses(game, &setup.courses)?;
     let organization = resources::named(&setup.organization);
     Ok(Integration { game_id: game.id.clone(), organization, courses })
+}
+
+/// What a setup would make here, with records that the caller may write. Changes nothing.
+///
+/// Errors: `Invalid` with every fault; `Forbidden` where a record exists that the caller may not write.
+pub fn writable(
+    tx: &mut Tx<'_>,
+    game: &Game,
+    setup: &Setup,
+    may_write: Writable,
+) -> Result<Integration> {
+    let planned = planned(game, setup)?;
+    resources::check_writable(tx, game, &planned, may_write)?;
+    Ok(planned)
+}
+
+/// Forgets who created records of the kind that a purge has removed: a record that gets the same sourcedId
+/// later is not the game's.
+pub fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
+    repository::forget_purged(tx, kind)
 }
 
 /// Keeps what a game teaches; the roster's records are the caller's work, where the roster is not here.
@@ -249,12 +278,12 @@ pub fn find(tx: &mut Tx<'_>, game: &Game) -> Result<Integration> {
     })
 }
 
-/// Ends what a game teaches: its courses with their components and resources are marked
-/// `tobedeleted`; what players did stays. Errors: `NotFound`.
+/// Ends what a game teaches: the courses, components and resources that its setups created are marked
+/// `tobedeleted`. What players did stays, and so do records that the roster had before. Errors: `NotFound`.
 pub fn delete(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<()> {
     let integration = find(tx, game)?;
     for course in &integration.courses {
-        resources::mark(tx, now, course)?;
+        resources::mark(tx, now, game, course)?;
     }
     repository::delete_courses(tx, &game.id)
 }

@@ -1,14 +1,14 @@
 //! The roster's records of what a game teaches.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_project::courses::{PLATFORM, records};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, ORG, RESOURCE};
 use lyceum_roster::record::Object;
-use lyceum_roster::repository;
+use lyceum_roster::repository::{self, Outcome};
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::Tx;
 use serde::Serialize;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Integration, NewOrganization, Organization, Taught};
 use crate::games::Game;
+use crate::repository::lms;
 
 /// What was found of the records of a course.
 #[derive(Clone, Debug, Serialize)]
@@ -73,14 +74,69 @@ pub fn named(new: &NewOrganization) -> Organization {
     }
 }
 
-/// The organization of a setup: made unless it is in the roster.
+/// Which records of the roster a setup may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writable {
+    /// Those that it creates, and those that an earlier setup of the same game created.
+    Created,
+    /// Every record: the caller may write rosters.
+    All,
+}
+
+impl Writable {
+    /// Errors: `Forbidden` where the record exists and no setup of the game created it.
+    fn check(self, tx: &mut Tx<'_>, game: &Game, kind: &Kind, id: &str) -> Result<()> {
+        if self == Self::All || repository::find(tx, kind, id)?.is_none() {
+            return Ok(());
+        }
+        if is_created_by(tx, game, kind, id)? {
+            return Ok(());
+        }
+        let message = format!(
+            "You don't have access to the {} '{id}': no setup of the game '{}' created it. Choose another \
+             courseId, or ask somebody who has the scope lyceum/roster.write",
+            kind.one, game.slug
+        );
+        Err(Problem::new(ProblemKind::Forbidden, message))
+    }
+}
+
+/// Whether a setup of the game created the record.
+fn is_created_by(tx: &mut Tx<'_>, game: &Game, kind: &Kind, id: &str) -> Result<bool> {
+    Ok(lms::creator(tx, kind, id)?.is_some_and(|creator| creator == game.id))
+}
+
+/// Refuses a setup that would write records which the caller may not write. An organization in use is only
+/// referred to.
+///
+/// Errors: `Forbidden`.
+pub(super) fn check_writable(
+    tx: &mut Tx<'_>,
+    game: &Game,
+    planned: &Integration,
+    writable: Writable,
+) -> Result<()> {
+    let org = &planned.organization.id;
+    if state(tx, &ORG, org)? != State::Ok {
+        writable.check(tx, game, &ORG, org)?;
+    }
+    for course in &planned.courses {
+        for (kind, id) in ids(course) {
+            writable.check(tx, game, kind, &id)?;
+        }
+    }
+    Ok(())
+}
+
+/// The organization of a setup: created or restored unless it is in use.
 pub(super) fn put_organization(
     tx: &mut Tx<'_>,
     now: Timestamp,
+    game: &Game,
     named: &Organization,
 ) -> Result<Organization> {
-    if fields::in_use(tx, &ORG, &named.id).is_err() {
-        write_one(tx, now, &organization(named))?;
+    if state(tx, &ORG, &named.id)? != State::Ok {
+        write_one(tx, now, game, &organization(named))?;
     }
     stored_organization(tx, &named.id)
 }
@@ -131,7 +187,7 @@ pub(super) fn put(
 ) -> Result<()> {
     let all = needed(game, organization, course);
     // The organization stays as it is.
-    all.iter().skip(1).try_for_each(|needed| write_one(tx, now, needed))
+    all.iter().skip(1).try_for_each(|needed| write_one(tx, now, game, needed))
 }
 
 /// The records that a course needs, the organization first.
@@ -170,10 +226,11 @@ pub(super) fn needed(game: &Game, organization: &Organization, course: &Taught) 
     [of_org].into_iter().chain(own).collect()
 }
 
-/// Marks the records of a course `tobedeleted`, those first that refer to others.
-pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, course: &Taught) -> Result<()> {
+/// Marks the records of a course that a setup of the game created `tobedeleted`, those first that refer to
+/// others. A record that the roster had before stays as it is.
+pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, game: &Game, course: &Taught) -> Result<()> {
     for (kind, id) in ids(course).into_iter().rev() {
-        if state(tx, kind, &id)? == State::Ok {
+        if is_created_by(tx, game, kind, &id)? && state(tx, kind, &id)? == State::Ok {
             let collection = at(kind.path).expect("every kind has a collection");
             write::delete(tx, collection, &id, now, false)?;
         }
@@ -217,9 +274,18 @@ impl State {
     }
 }
 
-/// Puts a record in the place of the one with its id.
-fn write_one(tx: &mut Tx<'_>, now: Timestamp, Needed { kind, id, record }: &Needed) -> Result<()> {
+/// Puts a record in the place of the one with its id; one that is new is the game's from then on.
+fn write_one(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &Game,
+    Needed { kind, id, record }: &Needed,
+) -> Result<()> {
     let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
     let collection = at(kind.path).expect("every kind has a collection");
-    write::put(tx, collection, id, record.clone(), None, true, &rules).map(drop)
+    let put = write::put(tx, collection, id, record.clone(), None, true, &rules)?;
+    if put.outcome == Outcome::Created {
+        lms::note_creator(tx, kind, id, &game.id)?;
+    }
+    Ok(())
 }

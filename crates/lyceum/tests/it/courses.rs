@@ -28,7 +28,10 @@ fn records(plan: &Value) -> Vec<(String, String, String)> {
     all.map(|it| (text(&it["action"]), text(&it["type"]), text(&it["id"]))).collect()
 }
 
-on_both_stores!(a_deploy_sets_up_what_its_project_teaches_and_verifies_it);
+on_both_stores!(
+    a_deploy_sets_up_what_its_project_teaches_and_verifies_it,
+    a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_rosters,
+);
 
 fn a_deploy_sets_up_what_its_project_teaches_and_verifies_it(store: Store) {
     let served = staging(store);
@@ -122,6 +125,35 @@ fn courses_need_the_right_to_set_them_up_and_lms_commands_sign_in_as_others_do()
     teach(&nobody, &[(3, json!(500))]);
     let (code, told) = nobody.fails("lms verify --env staging");
     assert!(code == 3 && told.contains("lyceum login --env staging"), "{told}");
+}
+
+fn a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_rosters(store: Store) {
+    let served = staging(store);
+    let place = place_at(&served);
+    teach(&place, &[(3, json!(500))]);
+    let course = json!({"sourcedId": "word-rivers-math-3", "status": "active", "title": "Maths of the school"});
+    let path = "/ims/oneroster/rostering/v1p2/courses";
+    client(&served).post(path).json(&json!({ "course": course })).expect(201);
+    let before = client(&served).get(COURSE).expect(200).json::<Value>();
+    let scopes = ["lyceum/projects.write", "lyceum/projects.read", "lyceum/games.write"];
+    let narrow = served.client("platform", &scopes);
+    let narrow = place_with(&place, &served, &narrow.id, &narrow.secret);
+    let (code, told) = narrow.fails("deploy --yes");
+    assert_eq!(code, 3, "{told}");
+    for part in ["course 'word-rivers-math-3'", "the scope lyceum/roster.write"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert_eq!(client(&served).get(COURSE).expect(200).json::<Value>(), before);
+    client(&served).get("/api/projects/word-rivers").expect(404);
+    // Other courses are the project's own to set up and to change.
+    for xp in [500, 700] {
+        teach(&narrow, &[(4, json!(xp))]);
+        narrow.ok("deploy --yes");
+    }
+    // Whoever may write rosters lets the project teach that course.
+    place.ok("deploy --yes");
+    let after = client(&served).get(COURSE).expect(200).json::<Value>();
+    assert_eq!(after["course"]["title"], "Word Rivers: Math 3");
 }
 
 /// The same project for another client.

@@ -32,6 +32,7 @@ mod lesson_rules;
 mod lessons;
 mod limits;
 mod lms;
+mod lms_records;
 mod new_tests;
 mod oneroster;
 mod openapi;

@@ -32,7 +32,10 @@ impl Purge {
             let mut after = Some(i64::MIN);
             while let Some(from) = after {
                 let (purged, next) = write(&db, move |tx| {
-                    lyceum_roster::repository::purge(tx, kind, before, from, BATCH_RECORDS)
+                    let purged =
+                        lyceum_roster::repository::purge(tx, kind, before, from, BATCH_RECORDS)?;
+                    lyceum_games::lms::forget_purged(tx, kind)?;
+                    Ok(purged)
                 })?;
                 removed += purged.removed;
                 kept += purged.kept;

@@ -4,16 +4,17 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
 use lyceum_core::{Problem, Result};
 use lyceum_games::games::{self, Game};
-use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught};
+use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught, Writable};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::play::{of_game, read, write};
 use super::{elsewhere, lms_schema as schema};
 use crate::answer::Answer;
+use crate::auth::Grant;
 use crate::context::Context;
 use crate::learning::{Elsewhere, Learning};
 use crate::render::game_refusal;
@@ -38,7 +39,7 @@ fn setup() -> Route {
     let dry = json!({ "type": "boolean" });
     of_game(post("/lms/setup", GamesWrite, set_up))
         .named("setUpIntegration")
-        .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date.")
+        .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date. A record that exists and that no setup of the game created needs the scope lyceum/roster.write, too.")
         .param(Place::Query, "dryRun", dry, "Changes nothing; the answer tells what is there already.")
         .reads(schema::setup())
         .answers(200, "The integration.", schema::set_up())
@@ -47,7 +48,7 @@ fn setup() -> Route {
 fn deletion() -> Route {
     delete("/lms/integrations/{gameId}", GamesWrite, deleted)
         .named("deleteIntegration")
-        .says("Ends what a game teaches; its records are marked 'tobedeleted', what players did stays.")
+        .says("Ends what a game teaches; the records that its setups created are marked 'tobedeleted', what players did stays.")
         .answers_empty(204, "Ended.")
 }
 
@@ -63,6 +64,14 @@ fn configuration() -> Route {
         .named("getIntegrationConfig")
         .says("What a game teaches, as a project's config says it.")
         .answers(200, "The member 'integrations.lms'.", schema::config())
+}
+
+/// The records of the roster that a setup by this caller may write.
+pub(crate) fn writable(grant: Option<&Grant>) -> Writable {
+    match grant {
+        Some(grant) if grant.rights().allow(RosterWrite) => Writable::All,
+        _ => Writable::Created,
+    }
 }
 
 /// The other server that players learn with, where there is one.
@@ -126,14 +135,16 @@ async fn set_up(context: Context) -> Result<Answer> {
     if is_dry(&context)? {
         return read(context, move |tx, play| {
             let game = play.game_or(tx, setup.game_id.as_deref())?;
-            let planned = lms::planned(&game, &setup)?;
+            let may_write = writable(play.context.grant.as_ref());
+            let planned = lms::writable(tx, &game, &setup, may_write)?;
             Ok(integration_found(&planned, &lms::check(tx, &planned)?))
         })
         .await;
     }
     write(context, StatusCode::OK, move |tx, play| {
         let game = play.game_or(tx, setup.game_id.as_deref())?;
-        let integration = lms::set_up(tx, play.now, &game, &setup)?;
+        let may_write = writable(play.context.grant.as_ref());
+        let integration = lms::set_up(tx, play.now, &game, &setup, may_write)?;
         // In a sandbox whoever sets up is who learns.
         let sandbox = play.context.app.sandbox.as_ref();
         if let Some(user) = sandbox.and_then(|sandbox| sandbox.demo_user()) {

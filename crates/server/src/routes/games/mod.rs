@@ -19,6 +19,8 @@ mod states;
 mod told;
 mod users;
 
+pub(crate) use lms::writable;
+
 use crate::render::Rendering;
 use crate::route::Area;
 

@@ -33,6 +33,7 @@ use crate::render::Rendering;
 use crate::route::Place::Query;
 use crate::route::{Area, Pending, get, post};
 use crate::routes::adaptive::shape::{list, object, whole};
+use crate::routes::games::writable;
 use crate::state::App;
 
 pub(super) fn areas() -> [Area; 2] {
@@ -208,6 +209,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
     }
     let (place, now) = (place(app, &plan.slug), app.clock.now());
     let (master, who) = (app.gate.keyring().master().clone(), client(context).to_owned());
+    let may_write = writable(context.grant.as_ref());
     let check = {
         let (master, place, plan) = (master.clone(), place.clone(), plan.clone());
         move |tx: &mut Tx<'_>| deployments::check(tx, &master, &place, &plan)
@@ -223,8 +225,14 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
             if let Some(Holder::Person(maker)) = &maker {
                 access::join(tx, &plan.slug, &maker.id)?;
             }
-            let applied =
-                deployments::apply(tx, (&master, now, &who), &place, &plan, &secrets, database)?;
+            let applied = deployments::apply(
+                tx,
+                (&master, now, &who, may_write),
+                &place,
+                &plan,
+                &secrets,
+                database,
+            )?;
             if plan.lms.is_some()
                 && let Some(learner) = &learner
             {

@@ -1,0 +1,169 @@
+//! Which records of the roster the setup of a game writes, and which ones ending it marks.
+
+use lyceum_access::{NewApiKey, Role, Scope, api_key};
+use lyceum_core::Dialect;
+use lyceum_store::{Db, Migration};
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::postgres::both_stores;
+use lyceum_testkit::server::{TestServer, both};
+use serde_json::{Value, json};
+
+use crate::enrolling::{ROSTERING, get, post};
+use crate::game_tokens::{code, playground};
+
+const SETUP: &str = "/api/lms/setup";
+
+/// A client that makes games and has no right to write rosters.
+fn studio(server: &TestServer) -> TestClient {
+    server.client_with(&[Scope::GamesRead, Scope::GamesWrite], Dialect::Platform)
+}
+
+/// A client with a developer's key that is bound to the project.
+fn bound_key(server: &TestServer, project: &str) -> TestClient {
+    let new = NewApiKey {
+        name: "ci".to_owned(),
+        role: Role::Developer,
+        project: Some(project.to_owned()),
+        maker: None,
+    };
+    let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
+    let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+    server.anonymous().with_token(made.unwrap().1)
+}
+
+fn course(client: &TestClient, id: &str) -> Value {
+    get(client, &format!("{ROSTERING}/courses/{id}"))["course"].clone()
+}
+
+fn setup(game: &str, course: Option<&str>, organization: &str, xp: u32) -> Value {
+    let mut taught = json!({ "subject": "Math", "grade": 3, "totalXp": xp });
+    if let Some(course) = course {
+        taught["courseId"] = json!(course);
+    }
+    json!({ "gameId": game, "organization": { "id": organization }, "courses": [taught] })
+}
+
+fn refused(caller: &TestClient, setup: &Value, named: &str) {
+    for path in [format!("{SETUP}?dryRun=true"), SETUP.to_owned()] {
+        let refused = caller.post(&path).json(setup).expect(403);
+        assert_eq!(code(&refused), "FORBIDDEN");
+        let told = refused.text();
+        assert!(told.contains(named) && told.contains("lyceum/roster.write"), "{told}");
+    }
+}
+
+#[test]
+fn a_setup_writes_no_record_that_it_did_not_create_without_the_right_to_write_rosters() {
+    both(|server| {
+        let client = playground(server);
+        for id in ["art", "lost"] {
+            client.delete(&format!("{ROSTERING}/courses/{id}")).expect(204);
+        }
+        client.delete(&format!("{ROSTERING}/orgs/t")).expect(204);
+        post(&client, SETUP, &setup("planets", None, "s", 100), 200);
+        let ids = ["math", "art", "planets-math-3"];
+        let before = ids.map(|id| course(&client, id));
+        for caller in [studio(server), bound_key(server, "rivers")] {
+            for id in ids {
+                refused(&caller, &setup("rivers", Some(id), "s", 900), &format!("course '{id}'"));
+            }
+            refused(&caller, &setup("rivers", None, "t", 900), "org 't'");
+            assert_eq!(code(&caller.get("/api/lms/config/rivers").expect(404)), "NOT_FOUND");
+        }
+        assert_eq!(ids.map(|id| course(&client, id)), before);
+        // A record behind the course counts like the course.
+        let taken = json!({"courseComponent": {"sourcedId": "new-component", "title": "Taken",
+            "sortOrder": 1, "course": {"sourcedId": "math"}}});
+        post(&client, &format!("{ROSTERING}/courses/components"), &taken, 201);
+        refused(&studio(server), &setup("rivers", Some("new"), "s", 900), "'new-component'");
+        client.get(&format!("{ROSTERING}/courses/new")).expect(404);
+    });
+}
+
+#[test]
+fn a_game_changes_restores_and_ends_what_its_setup_created_and_nothing_else() {
+    both(|server| {
+        let client = playground(server);
+        for (caller, id) in [(studio(server), "own"), (bound_key(server, "rivers"), "other")] {
+            let set_up = |xp| post(&caller, SETUP, &setup("rivers", Some(id), "s", xp), 200);
+            set_up(100);
+            set_up(200);
+            assert_eq!(course(&client, id)["metadata"]["metrics"]["totalXp"], 200);
+            client.delete(&format!("{ROSTERING}/courses/{id}")).expect(204);
+            set_up(200);
+            assert_eq!(course(&client, id)["status"], "active");
+            caller.delete("/api/lms/integrations/rivers").expect(204);
+            assert_eq!(course(&client, id)["status"], "tobedeleted");
+            set_up(300);
+        }
+        // A course of the school that somebody with the right to write rosters lets the game teach.
+        post(&client, SETUP, &setup("rivers", Some("math"), "s", 900), 200);
+        assert_eq!(course(&client, "math")["title"], "Rivers: Math 3");
+        let studio = studio(server);
+        refused(&studio, &setup("rivers", Some("math"), "s", 1), "course 'math'");
+        studio.delete("/api/lms/integrations/rivers").expect(204);
+        assert_eq!(course(&client, "math")["status"], "active", "the school's own");
+        studio.get("/api/lms/config/rivers").expect(404);
+    });
+}
+
+#[test]
+fn a_record_that_was_purged_is_not_the_games_when_somebody_else_creates_it_again() {
+    both(|server| {
+        let client = playground(server);
+        let studio = studio(server);
+        post(&studio, SETUP, &setup("rivers", Some("again"), "s", 100), 200);
+        studio.delete("/api/lms/integrations/rivers").expect(204);
+        let before = server.setup().clock.now().plus_seconds(60);
+        for kind in lyceum_roster::kinds::ALL.iter().rev() {
+            server
+                .db()
+                .write_blocking(|tx| {
+                    lyceum_roster::repository::purge(tx, kind, before, i64::MIN, 1000)?;
+                    lyceum_games::lms::forget_purged(tx, kind)
+                })
+                .unwrap();
+        }
+        let new = json!({"course": {"sourcedId": "again", "title": "A course of the school",
+            "org": {"sourcedId": "s"}}});
+        post(&client, &format!("{ROSTERING}/courses"), &new, 201);
+        refused(&studio, &setup("rivers", Some("again"), "s", 1), "course 'again'");
+    });
+}
+
+#[test]
+fn records_that_a_setup_made_before_creators_were_noted_stay_the_games() {
+    let all = lyceum_server::migrations();
+    let former: Vec<Migration> = all.into_iter().filter(|one| one.version < 82).collect();
+    let body = r#"{"sourcedId":"m3","status":"active","dateLastModified":"2026-01-01T00:00:00.000Z","title":"Old"}"#;
+    both_stores(&former, |target| {
+        let db = Db::open(target, &former).unwrap();
+        db.write_blocking(|tx| {
+            for sql in [
+                format!(
+                    "INSERT INTO courses (sourced_id, status, date_last_modified, version, title, body) \
+                     VALUES ('m3', 'active', '2026-01-01T00:00:00.000Z', 1, 'Old', '{body}')"
+                ),
+                "INSERT INTO games (id, slug, display_name, platform, metadata, mock, created_ms, updated_ms) \
+                 VALUES ('g-1', 'old', 'Old', 'web', '{}', 0, 0, 0)"
+                    .to_owned(),
+                "INSERT INTO lms_courses (game_id, number, course_id, org_id, subject, grade, title, \
+                 course_code, total_xp, masterable_units) \
+                 VALUES ('g-1', 0, 'm3', 's', 'Math', '3', 'Old', 'M3', 1000, 0)"
+                    .to_owned(),
+            ] {
+                tx.execute(&sql, &[])?;
+            }
+            Ok(())
+        })
+        .unwrap();
+        drop(db);
+        let server = TestServer::start(target);
+        let client = playground(&server);
+        let studio = studio(&server);
+        post(&studio, SETUP, &setup("old", Some("m3"), "s", 700), 200);
+        assert_eq!(course(&client, "m3")["metadata"]["metrics"]["totalXp"], 700);
+        studio.delete("/api/lms/integrations/old").expect(204);
+        assert_eq!(course(&client, "m3")["status"], "tobedeleted");
+    });
+}
