@@ -37,4 +37,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "lms_records",
         sql: include_str!("../migrations/V82__lms_records.sql"),
     },
+    Migration {
+        version: 83,
+        name: "request_scopes",
+        sql: include_str!("../migrations/V83__request_scopes.sql"),
+    },
 ];

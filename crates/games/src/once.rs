@@ -15,6 +15,39 @@ pub struct Once {
     request: String,
 }
 
+/// Whose key it is. The same key of another caller, for another player, in another game or on another route is
+/// another key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    pub(crate) user: String,
+    pub(crate) scope: String,
+}
+
+/// What a request is sent by, for and to.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender<'a> {
+    /// The client, person or key; none: the player, by a game token.
+    pub caller: Option<&'a str>,
+    /// The player, if the request names one.
+    pub player: Option<&'a str>,
+    /// The game's id, if the request names one.
+    pub game: Option<&'a str>,
+    /// The request's method.
+    pub method: &'a str,
+    /// The path of the route, parameters in braces.
+    pub route: &'a str,
+}
+
+impl Owner {
+    /// The owner of the keys that the sender sends.
+    pub fn of(sender: &Sender<'_>) -> Self {
+        let Sender { caller, player, game, method, route } = *sender;
+        let (caller, game) = (caller.unwrap_or_default(), game.unwrap_or_default());
+        let user = player.map_or_else(|| format!("client:{caller}"), str::to_owned);
+        Self { user, scope: format!("{caller}\n{game}\n{method} {route}") }
+    }
+}
+
 impl Once {
     /// The request of a key (the header `Idempotency-Key`).
     ///
@@ -35,41 +68,44 @@ impl Once {
         Ok(Self { key: key.to_owned(), request })
     }
 
-    /// Does the work and keeps its answer for [`limits::REQUEST_KEPT_DAYS`]; where the player's
-    /// program has sent the request before, nothing is done and the answer is the former one.
+    /// Does the work and keeps its answer for [`limits::REQUEST_KEPT_DAYS`]. If the owner has sent the
+    /// request before, nothing is done and the answer is the former one.
     ///
-    /// Errors: those of the work; `Conflict` where the key was another request's.
+    /// Errors: those of the work; `Conflict` if the owner sent another request with the key.
     pub fn run(
         &self,
         tx: &mut Tx<'_>,
         now: Timestamp,
-        user: &str,
+        owner: &Owner,
         work: impl FnOnce(&mut Tx<'_>) -> Result<String>,
     ) -> Result<String> {
         let kept = limits::REQUEST_KEPT_DAYS;
-        repository::forget(tx, user, now.plus_seconds(-kept * 24 * 60 * 60))?;
-        if repository::begin(tx, now, user, &self.key, &self.request)? {
-            let answer = work(tx)?;
-            repository::answered(tx, user, &self.key, &answer)?;
-            return Ok(answer);
+        repository::forget(tx, &owner.user, now.plus_seconds(-kept * 24 * 60 * 60))?;
+        if !repository::begin(tx, now, owner, &self.key, &self.request)? {
+            return self.answered(tx, owner)?.ok_or_else(|| self.taken());
         }
-        self.answered(tx, user)?.ok_or_else(|| self.taken())
+        let answer = match repository::former(tx, &owner.user, &self.key, &self.request)? {
+            Some(former) => former,
+            None => work(tx)?,
+        };
+        repository::answered(tx, owner, &self.key, &answer)?;
+        Ok(answer)
     }
 
-    /// What it was answered, where the player's program has sent it before.
+    /// The former answer, if the owner has sent the request before.
     ///
-    /// Errors: `Conflict` where the key was another request's.
-    pub fn answered(&self, tx: &mut Tx<'_>, user: &str) -> Result<Option<String>> {
-        match repository::find(tx, user, &self.key)? {
+    /// Errors: `Conflict` if the owner sent another request with the key.
+    pub fn answered(&self, tx: &mut Tx<'_>, owner: &Owner) -> Result<Option<String>> {
+        match repository::find(tx, owner, &self.key)? {
             Some((request, answer)) if request == self.request => Ok(Some(answer)),
             Some(_) => Err(self.taken()),
             None => Ok(None),
         }
     }
 
-    /// What sets it apart from all other requests of the player.
-    pub fn name(&self) -> String {
-        format!("{}\n{}", self.key, self.request)
+    /// A name that no other request of any owner has.
+    pub fn name(&self, Owner { user, scope }: &Owner) -> String {
+        format!("{user}\n{scope}\n{}\n{}", self.key, self.request)
     }
 
     fn taken(&self) -> Problem {

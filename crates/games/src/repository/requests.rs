@@ -5,42 +5,72 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 use super::ms;
+use crate::once::Owner;
+
+/// The scope of requests from before keys had one.
+const FORMER: &str = "";
 
 /// Notes a request that is under way; answers whether its key is new. On PostgreSQL the second of
 /// two at once waits here for the first.
 pub(crate) fn begin(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    user: &str,
+    Owner { user, scope }: &Owner,
     key: &str,
     request: &str,
 ) -> Result<bool> {
     let inserted = tx.execute(
-        "INSERT INTO game_requests (user_id, request_key, request, answer, at_ms) \
-         VALUES ($1, $2, $3, '', $4) ON CONFLICT (user_id, request_key) DO NOTHING",
-        &[user.into(), key.into(), request.into(), ms(now)],
+        "INSERT INTO game_keyed_requests (user_id, request_key, scope, request, answer, at_ms) \
+         VALUES ($1, $2, $3, $4, '', $5) ON CONFLICT (user_id, request_key, scope) DO NOTHING",
+        &[user.into(), key.into(), scope.into(), request.into(), ms(now)],
     )?;
     Ok(inserted > 0)
 }
 
-pub(crate) fn answered(tx: &mut Tx<'_>, user: &str, key: &str, answer: &str) -> Result<()> {
+pub(crate) fn answered(
+    tx: &mut Tx<'_>,
+    Owner { user, scope }: &Owner,
+    key: &str,
+    answer: &str,
+) -> Result<()> {
     tx.send(
-        "UPDATE game_requests SET answer = $1 WHERE user_id = $2 AND request_key = $3",
-        &[answer.into(), user.into(), key.into()],
+        "UPDATE game_keyed_requests SET answer = $1 \
+         WHERE user_id = $2 AND request_key = $3 AND scope = $4",
+        &[answer.into(), user.into(), key.into(), scope.into()],
     )
 }
 
 /// The request's digest and its answer.
-pub(crate) fn find(tx: &mut Tx<'_>, user: &str, key: &str) -> Result<Option<(String, String)>> {
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    Owner { user, scope }: &Owner,
+    key: &str,
+) -> Result<Option<(String, String)>> {
     tx.query_one(
-        "SELECT request, answer FROM game_requests WHERE user_id = $1 AND request_key = $2",
-        &[user.into(), key.into()],
+        "SELECT request, answer FROM game_keyed_requests \
+         WHERE user_id = $1 AND request_key = $2 AND scope = $3",
+        &[user.into(), key.into(), scope.into()],
         |row| Ok((row.string(0)?, row.string(1)?)),
+    )
+}
+
+/// The answer to the same request from before keys had a scope.
+pub(crate) fn former(
+    tx: &mut Tx<'_>,
+    user: &str,
+    key: &str,
+    request: &str,
+) -> Result<Option<String>> {
+    tx.query_one(
+        "SELECT answer FROM game_keyed_requests \
+         WHERE user_id = $1 AND request_key = $2 AND scope = $3 AND request = $4",
+        &[user.into(), key.into(), FORMER.into(), request.into()],
+        |row| row.string(0),
     )
 }
 
 /// Forgets what was sent before the instant.
 pub(crate) fn forget(tx: &mut Tx<'_>, user: &str, before: Timestamp) -> Result<()> {
-    let sql = "DELETE FROM game_requests WHERE user_id = $1 AND at_ms < $2";
+    let sql = "DELETE FROM game_keyed_requests WHERE user_id = $1 AND at_ms < $2";
     tx.send(sql, &[user.into(), ms(before)])
 }

@@ -2,8 +2,11 @@
 
 use std::thread;
 
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_store::Db;
 use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testkit::postgres::both_stores;
+use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};
@@ -115,8 +118,8 @@ fn a_request_with_a_key_happens_once() {
             calls.into_iter().map(|call| call.join().unwrap()).collect()
         });
         assert!(answers.iter().all(|answer| *answer == r#"{"newTotal":7}"#), "{answers:?}");
-        let other =
-            ann.post("/api/scores").header("idempotency-key", "k-1").json(&json!({"score": 1}));
+        let other = json!({"itemId": "LYCEUM_CREDITS", "qty": 8});
+        let other = ann.post("/api/inventory/add").header("idempotency-key", "k-1").json(&other);
         assert_eq!(code(&other.expect(409)), "CONFLICT");
         server.restart();
         let ann = player(server, &server.client(), "ann", "rivers");
@@ -132,6 +135,82 @@ fn a_request_with_a_key_happens_once() {
         };
         take(8).expect(409);
         take(6).expect(200);
+    });
+}
+
+#[test]
+fn a_key_belongs_to_one_caller_player_game_and_route() {
+    both(|server| {
+        let client = playground(server);
+        let send = |caller: &TestClient, path: &str, score: i64| {
+            let call = caller.post(path).header("idempotency-key", "k");
+            call.json(&json!({"score": score})).send()
+        };
+        let kept = |caller: &TestClient, path: &str| {
+            let reply = send(caller, path, 5);
+            assert_eq!(reply.status, 201, "{path}: {}", reply.text());
+            reply.json::<Value>()["id"].clone()
+        };
+        // A second game, a second route, a second player, a second caller: each writes its own score.
+        let (rivers, planets) =
+            (player(server, &client, "ann", "rivers"), player(server, &client, "ann", "planets"));
+        let other = server.client();
+        let senders = [
+            (&rivers, "/api/scores"),
+            (&planets, "/api/scores"),
+            (&rivers, "/api/games/rivers/scores"),
+            (&client, "/api/scores?userId=ann&gameId=rivers"),
+            (&client, "/api/scores?userId=ann&gameId=planets"),
+            (&client, "/api/scores?userId=bob&gameId=rivers"),
+            (&other, "/api/scores?userId=bob&gameId=rivers"),
+        ];
+        let ids = senders.map(|(caller, path)| kept(caller, path));
+        let different: std::collections::HashSet<String> =
+            ids.iter().map(ToString::to_string).collect();
+        assert_eq!(different.len(), senders.len(), "{ids:?}");
+        // Sent again each is answered as it was; with another body it is refused.
+        assert_eq!(senders.map(|(caller, path)| kept(caller, path)), ids);
+        for (caller, path) in senders {
+            assert_eq!(send(caller, path, 6).status, 409, "{path}");
+        }
+        // However the game is named, and whoever made the player's token.
+        assert_eq!(
+            kept(&player(server, &other, "ann", "rivers"), "/api/scores?gameId=rivers"),
+            ids[0]
+        );
+        let id = get(&client, "/api/games/rivers")["id"].as_str().unwrap().to_owned();
+        assert_eq!(kept(&client, &format!("/api/scores?userId=ann&gameId={id}")), ids[3]);
+    });
+}
+
+#[test]
+fn a_request_from_before_keys_had_a_scope_still_happens_once() {
+    let all = lyceum_server::migrations();
+    let former: Vec<_> = all.iter().filter(|one| one.version < 83).copied().collect();
+    both_stores(&former, |target| {
+        let db = Db::open(target, &former).unwrap();
+        let body = r#"{"score":5}"#;
+        let parts = ["POST", "/api/scores", body].map(str::as_bytes);
+        let digested = parts.map(|part| [&part.len().to_le_bytes(), part].concat()).concat();
+        let digest = lyceum_blob::Digest::of(&digested).to_string();
+        let request = &digest[..32];
+        db.write_blocking(|tx| {
+            let at = SystemClock.now().milliseconds();
+            let sql = "INSERT INTO game_requests (user_id, request_key, request, answer, at_ms) \
+                       VALUES ('ann', 'k', $1, '{\"id\":\"former\"}', $2)";
+            tx.execute(sql, &[request.into(), at.into()])
+        })
+        .unwrap();
+        drop(db);
+        let server = TestServer::start(target);
+        let ann = player(&server, &playground(&server), "ann", "rivers");
+        let send = |key: &str| {
+            let call = ann.post("/api/scores").header("idempotency-key", key);
+            call.body("application/json", body).expect(201).json::<Value>()["id"].clone()
+        };
+        assert_eq!(send("k"), "former");
+        assert_eq!(send("k"), "former");
+        assert_ne!(send("l"), "former");
     });
 }
 

@@ -13,7 +13,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use super::lms::learning;
-use super::play::{Play, of_game, of_player, once, read, scan, write};
+use super::play::{Named, Play, of_game, of_player, once, read, scan, write, write_for};
 use super::{lms_schema as schema, told};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -69,7 +69,7 @@ pub(super) fn routes() -> Vec<Route> {
 fn on_scene<T>(
     tx: &mut Tx<'_>,
     play: &Play,
-    (game, student): (Option<&str>, Option<&str>),
+    (game, student): Named<'_>,
     work: impl FnOnce(&mut Tx<'_>, &Scene<'_>) -> Result<T>,
 ) -> Result<T> {
     let user = play.student(student)?;
@@ -81,7 +81,8 @@ fn on_scene<T>(
 
 async fn ended(context: Context) -> Result<Answer> {
     let ended: Ended = lyceum_games::read(&context.body)?;
-    write(context, StatusCode::OK, move |tx, play| {
+    let named = (ended.game_id.clone(), ended.student_id.clone());
+    write_for(context, StatusCode::OK, named, move |tx, play| {
         let named = (ended.game_id.as_deref(), ended.student_id.as_deref());
         on_scene(tx, play, named, |tx, scene| activity::end(tx, scene, &ended))
     })
@@ -90,7 +91,8 @@ async fn ended(context: Context) -> Result<Answer> {
 
 async fn spent(context: Context) -> Result<Answer> {
     let spent: Spent = lyceum_games::read(&context.body)?;
-    write(context, StatusCode::OK, move |tx, play| {
+    let named = (spent.game_id.clone(), spent.student_id.clone());
+    write_for(context, StatusCode::OK, named, move |tx, play| {
         let named = (spent.game_id.as_deref(), spent.student_id.as_deref());
         let event = on_scene(tx, play, named, |tx, scene| activity::spend(tx, scene, &spent))?;
         Ok(json!({ "eventId": event }))

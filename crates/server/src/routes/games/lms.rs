@@ -11,7 +11,7 @@ use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught, Writab
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::play::{of_game, read, write};
+use super::play::{of_game, read, write_for};
 use super::{elsewhere, lms_schema as schema};
 use crate::answer::Answer;
 use crate::auth::Grant;
@@ -141,7 +141,8 @@ async fn set_up(context: Context) -> Result<Answer> {
         })
         .await;
     }
-    write(context, StatusCode::OK, move |tx, play| {
+    let named = (setup.game_id.clone(), None);
+    write_for(context, StatusCode::OK, named, move |tx, play| {
         let game = play.game_or(tx, setup.game_id.as_deref())?;
         let may_write = writable(play.context.grant.as_ref());
         let integration = lms::set_up(tx, play.now, &game, &setup, may_write)?;

@@ -7,17 +7,21 @@ use lyceum_access::Scope;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, Game};
-use lyceum_games::once::Once;
+use lyceum_games::once::{Once, Owner, Sender};
 use lyceum_games::{Page, players};
 use lyceum_store::Tx;
 use serde::Serialize;
 
 use crate::answer::Answer;
+use crate::auth::Grant;
 use crate::context::{Context, parameters};
 use crate::route::{Access, Place, Route};
 
 /// The header by which a program that sends a request again says that it is the same one.
 const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The game and the player that a body names.
+pub(super) type Named<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// A request, with what its token and its query say of player and game.
 pub(super) struct Play {
@@ -128,10 +132,23 @@ impl Play {
         key.map(|key| Once::of(key, method.as_str(), uri.path(), body)).transpose()
     }
 
-    /// Whose the keys of requests are: the player's, else the client's.
-    pub(super) fn owner(&self) -> String {
-        let client = || self.context.grant.as_ref().map_or("", |grant| grant.client_id());
-        self.user.clone().unwrap_or_else(|| format!("client:{}", client()))
+    /// Who owns the keys of this request, of which the body may name game and player.
+    ///
+    /// Errors: those of [`Play::game_or`]; a request may name no game.
+    pub(super) fn owner(&self, tx: &mut Tx<'_>, (game, player): Named<'_>) -> Result<Owner> {
+        let game = match self.game_or(tx, game) {
+            Ok(game) => Some(game.id),
+            Err(problem) if problem.kind == ProblemKind::Invalid => None,
+            Err(problem) => return Err(problem),
+        };
+        let grant = self.context.grant.as_ref().filter(|grant| grant.player().is_none());
+        Ok(Owner::of(&Sender {
+            caller: grant.map(Grant::client_id),
+            player: player.or(self.user.as_deref()),
+            game: game.as_deref(),
+            method: self.context.method.as_str(),
+            route: &self.context.route.path,
+        }))
     }
 
     /// A token may outlive its user. Demo visitors are refused here wherever the route is not theirs, also
@@ -202,10 +219,20 @@ fn answering<T: Serialize>(
     }
 }
 
-/// Does what is asked, once for one `Idempotency-Key` of a player, and answers it with the status.
+/// Does what is asked, once for one `Idempotency-Key`, and answers it with the status.
 pub(super) async fn write<T: Serialize>(
     context: Context,
     status: StatusCode,
+    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+) -> Result<Answer> {
+    write_for(context, status, (None, None), work).await
+}
+
+/// [`write`], where the body may name game and player.
+pub(super) async fn write_for<T: Serialize>(
+    context: Context,
+    status: StatusCode,
+    (game, player): (Option<String>, Option<String>),
     work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
 ) -> Result<Answer> {
     let play = Play::of(context)?;
@@ -215,7 +242,10 @@ pub(super) async fn write<T: Serialize>(
         play.present(tx)?;
         let answer = |tx: &mut Tx<'_>| text_of(&work(tx, &play)?);
         match &once {
-            Some(once) => once.run(tx, play.now, &play.owner(), answer),
+            Some(once) => {
+                let owner = play.owner(tx, (game.as_deref(), player.as_deref()))?;
+                once.run(tx, play.now, &owner, answer)
+            }
             None => answer(tx),
         }
     };

@@ -56,14 +56,18 @@ async fn stage(
     about: Option<&Activity>,
 ) -> Result<Result<Stage, String>> {
     let user = only_the_student(play, other, student.as_deref())?;
-    let once = play.once()?;
-    let key = once.as_ref().map(|once| format!("{user}\n{}", once.name()));
-    if let Some(once) = once {
-        let owner = play.owner();
-        let known = move |tx: &mut Tx<'_>| once.answered(tx, &owner);
-        if let Some(answer) = play.context.app.db.read(known).await? {
+    let mut key = None;
+    if let Some(once) = play.once()? {
+        let (asking, game, student) = (Arc::clone(play), game.clone(), student);
+        let known = move |tx: &mut Tx<'_>| {
+            let owner = asking.owner(tx, (game.as_deref(), student.as_deref()))?;
+            Ok((once.answered(tx, &owner)?, once.name(&owner)))
+        };
+        let (answer, name) = play.context.app.db.read(known).await?;
+        if let Some(answer) = answer {
             return Ok(Err(answer));
         }
+        key = Some(name);
     }
     let (game, integration) = taught(play, game).await?;
     let student = other.student().await?;
@@ -84,6 +88,7 @@ async fn stage(
 /// Counts what was told, once for one key, and answers it.
 async fn counted<T: Serialize + Send + 'static>(
     play: Arc<Play>,
+    (game, player): (Option<String>, Option<String>),
     answer: T,
     count: impl Fn(&mut Tx<'_>, &T) -> Result<()> + Send + 'static,
 ) -> Result<Answer> {
@@ -95,7 +100,10 @@ async fn counted<T: Serialize + Send + 'static>(
             text_of(&answer)
         };
         match &once {
-            Some(once) => once.run(tx, play.now, &play.owner(), work),
+            Some(once) => {
+                let owner = play.owner(tx, (game.as_deref(), player.as_deref()))?;
+                once.run(tx, play.now, &owner, work)
+            }
             None => work(tx),
         }
     };
@@ -112,7 +120,7 @@ pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     let play = Arc::new(Play::of(context)?);
     let _turn = other.turn.lock().await;
     let named = (ended.game_id.clone(), ended.student_id.clone());
-    let stage = match stage(&play, &other, named, Some(ended.activity())).await? {
+    let stage = match stage(&play, &other, named.clone(), Some(ended.activity())).await? {
         Ok(stage) => Arc::new(stage),
         Err(known) => return Ok(Answer::json(known)),
     };
@@ -123,8 +131,9 @@ pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     };
     let Told { events, answer } = play.context.app.db.read(weigh).await?;
     send(&other, &stage, &events).await?;
-    counted(play, answer, move |tx, earned| activity::count(tx, &stage.scene(), &ended, earned))
-        .await
+    let count =
+        move |tx: &mut Tx<'_>, earned: &_| activity::count(tx, &stage.scene(), &ended, earned);
+    counted(play, named, answer, count).await
 }
 
 pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
@@ -133,7 +142,7 @@ pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     let play = Arc::new(Play::of(context)?);
     let _turn = other.turn.lock().await;
     let named = (spent.game_id.clone(), spent.student_id.clone());
-    let stage = match stage(&play, &other, named, Some(spent.activity())).await? {
+    let stage = match stage(&play, &other, named.clone(), Some(spent.activity())).await? {
         Ok(stage) => stage,
         Err(known) => return Ok(Answer::json(known)),
     };
@@ -141,7 +150,7 @@ pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     let Told { events, answer } = activity::time(&stage.scene(), course, &stage.actor, &spent)?;
     let course = course.course_id.clone();
     send(&other, &stage, &events).await?;
-    counted(play, json!({ "eventId": answer }), move |tx, _| {
+    counted(play, named, json!({ "eventId": answer }), move |tx, _| {
         activity::count_time(tx, &stage.scene(), &course, &spent)
     })
     .await
@@ -187,7 +196,7 @@ pub(super) async fn today_set(context: Context, other: Arc<Elsewhere>) -> Result
         send(&other, &stage, &[event]).await?;
     }
     let answer = xp_of(&other, day, new.zone_name()).await?.swap_remove(0);
-    counted(play, answer, |_, _| Ok(())).await
+    counted(play, (None, None), answer, |_, _| Ok(())).await
 }
 
 pub(super) async fn total(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
