@@ -5,6 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
+use crate::allowed::{self, Caller, Subject};
 use crate::api_key::{self, ApiKey};
 use crate::person::{self, Person, Role};
 use crate::repository::{api_keys, members, sessions};
@@ -148,26 +149,36 @@ impl Holder {
         }
     }
 
+    /// Who calls, for [`allowed::allowed`].
+    pub fn caller(&self) -> Caller<'_> {
+        match self {
+            Self::Person(person) => Caller::Person(person.role),
+            Self::Key(key) => Caller::Key(key.role, key.project.as_deref()),
+        }
+    }
+
     /// What it may do, [`Holder::may_change`] aside.
     pub fn scopes(&self) -> Scopes {
         self.role().scopes()
     }
 
-    /// Whether it may see and change a project that exists: administrators may, a person who is a
-    /// member, and a key that is bound to the project or to none.
-    pub fn may_change(&self, tx: &mut Tx<'_>, project: &str) -> Result<bool> {
+    /// Whether it is a person who is a member of the project: what the rule needs from the store.
+    pub fn is_member(&self, tx: &mut Tx<'_>, project: &str) -> Result<bool> {
         match self {
-            Self::Person(person) if person.role == Role::Administrator => Ok(true),
             Self::Person(person) => members::is_member(tx, project, &person.id),
-            Self::Key(key) => Ok(key.project.as_deref().is_none_or(|own| own == project)),
+            Self::Key(_) => Ok(false),
         }
+    }
+
+    /// Whether it may see and change a project that exists.
+    pub fn may_change(&self, tx: &mut Tx<'_>, project: &str) -> Result<bool> {
+        let is_member = self.is_member(tx, project)?;
+        let subject = Subject::Project(project, is_member);
+        Ok(allowed::on_subject(self.caller(), subject).is_ok())
     }
 
     /// Whether it may make a project of that slug: its maker becomes a member ([`crate::join`]).
     pub fn may_make(&self, project: &str) -> bool {
-        match self {
-            Self::Person(person) => person.role != Role::Guide,
-            Self::Key(key) => key.project.as_deref().is_none_or(|own| own == project),
-        }
+        allowed::on_subject(self.caller(), Subject::NewProject(project)).is_ok()
     }
 }

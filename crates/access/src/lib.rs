@@ -5,6 +5,7 @@
 //! passed in. A secret leaves this crate once, when it is made; at rest there is its SHA-256 alone.
 //! A private key is at rest only under the [`Master`] key.
 
+pub mod allowed;
 pub mod api_key;
 pub mod audit;
 pub mod client;
@@ -26,6 +27,7 @@ mod token;
 
 use lyceum_store::Migration;
 
+pub use allowed::{Access, Denied, Reach, Roles, Subject, allowed};
 pub use api_key::{ApiKey, NewApiKey};
 pub use client::{Client, NewClient, Refusal};
 pub use holder::Holder;

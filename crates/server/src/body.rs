@@ -110,17 +110,16 @@ fn check_media(accepted: &[&str], headers: &HeaderMap) -> Result<()> {
     ))
 }
 
-/// Swallows a body that is refused, so that its sender gets to read the answer: closing the
-/// connection under a sender resets it. Bounded; past the bound the sender is to blame.
-pub(crate) async fn drain<B>(headers: &HeaderMap, body: &mut B)
+/// Swallows a body that nobody reads, beside the answer: closing the connection under a sender resets it
+/// before it has read the answer. Bounded; past the bound the sender is to blame.
+pub(crate) fn drain<B>(mut body: B)
 where
-    B: Body<Data = Bytes> + Unpin,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
 {
-    // Who waits for `100 Continue` has not sent a body yet.
-    if body.is_end_stream() || headers.contains_key(header::EXPECT) {
+    if body.is_end_stream() {
         return;
     }
-    let swallow = async {
+    let swallow = async move {
         let mut bytes = 0;
         while let Some(Ok(frame)) = body.frame().await {
             bytes += frame.data_ref().map_or(0, Bytes::len);
@@ -129,5 +128,6 @@ where
             }
         }
     };
-    let _ = timeout(Duration::from_millis(limits::DRAIN_MAX_MS), swallow).await;
+    // A task of its own: the sender gets the answer at once, and not after what it still sends.
+    tokio::spawn(timeout(Duration::from_millis(limits::DRAIN_MAX_MS), swallow));
 }

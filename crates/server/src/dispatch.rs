@@ -13,6 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Request, Response, Version, header};
 use bytes::Bytes;
 use hyper::body::Body as HttpBody;
+use lyceum_access::Subject;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_hosting::engine::BoxError;
 use tokio::time::timeout;
@@ -22,10 +23,10 @@ use crate::auth::{self, Grant, Refusal};
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
-use crate::route::{Access, Area, Pending, Route};
+use crate::route::{Area, Pending, Route};
 use crate::state::App;
 use crate::table::{Place, Table};
-use crate::{body, compression, cors, hosted, parameters, proxy};
+use crate::{body, compression, cors, hosted, parameters, proxy, routes};
 
 /// Answers requests by the tables of the areas.
 pub(crate) struct Dispatch {
@@ -38,6 +39,10 @@ struct Call<'a, B> {
     app: &'a App,
     parts: Parts,
     body: B,
+    /// Whether the sender waits for `100 Continue` and so has not sent a body yet.
+    body_waits: bool,
+    /// Whether the answer was decided without the body.
+    leaves_body: bool,
     id: &'a RequestId,
     address: IpAddr,
     /// Who calls, once that is known.
@@ -79,7 +84,16 @@ impl Dispatch {
             }
             None => (self.table.nowhere(path), Lead::Nowhere),
         };
-        let mut call = Call { app: &self.app, parts, body, id: &id, address, grant: None };
+        let mut call = Call {
+            app: &self.app,
+            body_waits: parts.headers.contains_key(header::EXPECT),
+            parts,
+            body,
+            leaves_body: false,
+            id: &id,
+            address,
+            grant: None,
+        };
         // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
         let is_open = place.rendering == Rendering::Game || self.app.sandbox.is_some();
         let dialect_asked = auth::dialect_asked(&call.parts.headers);
@@ -89,6 +103,9 @@ impl Dispatch {
             Ok(result) => result,
             Err(_) => Err(too_slow(patience).into()),
         };
+        if call.leaves_body && !call.body_waits {
+            body::drain(call.body);
+        }
         let grant = call.grant;
         let mut answer = result.unwrap_or_else(|refusal| {
             report(&refusal.problem, &id, place);
@@ -188,9 +205,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             )
             .into()),
         };
-        if answer.is_err() {
-            body::drain(&self.parts.headers, &mut self.body).await;
-        }
+        self.leaves_body |= answer.is_err();
         answer
     }
 
@@ -201,42 +216,38 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
         params: Result<Vec<String>>,
     ) -> Result<Answer, Refusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
-        // What is open in part is read without a token, but in a sandbox, where nobody needs one.
-        let is_anonymous = matches!(route.access, Access::Optional(_))
-            && !self.parts.headers.contains_key(header::AUTHORIZATION)
-            && self.app.sandbox.is_none();
-        if let Some(scopes) = route.access.scopes().filter(|_| !is_anonymous) {
-            let grant = match auth::Backend::that_calls(self.app, &self.parts) {
-                Some(backend) => backend.grant(self.app).await?,
-                None => auth::authenticate(self.app, &self.parts.headers, scopes).await?,
-            };
-            self.grant.insert(grant).authorise(route.access, scopes)?;
+        self.grant = auth::identify(self.app, route.access, &self.parts).await?;
+        let decided = auth::decide(self.grant.as_ref(), route.access, Subject::Route);
+        let mut context = self.context(route);
+        if let Err(denied) = decided {
+            let Some(screen) = route.screen else { return Err(auth::refusal(&denied)) };
+            self.leaves_body = true;
+            return Ok(routes::console::turn_away(&context, screen, &denied)?);
         }
-        if route.access == Access::SignedIn {
-            let changes = !matches!(route.method, Method::GET);
-            let headers = &self.parts.headers;
-            self.grant = Some(auth::people::signed_in(self.app, headers, changes).await?);
-        }
-        let params = params?;
-        parameters::check(route, rendering, self.parts.uri.query())?;
+        context.params = params?;
+        parameters::check(route, rendering, context.uri.query())?;
         let usual_bytes = self.app.config.server.body_max_bytes;
-        let headers = &self.parts.headers;
-        let body = body::read(&route.reads, usual_bytes, headers, &mut self.body).await?;
+        context.body =
+            body::read(&route.reads, usual_bytes, &context.headers, &mut self.body).await?;
+        Ok(without_panic((route.handler)(context)).await?)
+    }
+
+    /// What the handler is given, still without the body and the values of the path's parameters.
+    fn context(&mut self, route: &Arc<Route>) -> Context {
         let asked = auth::dialect_asked(&self.parts.headers);
-        let context = Context {
+        Context {
             app: Arc::clone(self.app),
             route: Arc::clone(route),
             method: self.parts.method.clone(),
             uri: std::mem::take(&mut self.parts.uri),
             headers: std::mem::take(&mut self.parts.headers),
-            body,
+            body: Bytes::new(),
             dialect: asked.or(self.grant.as_ref().map(Grant::dialect)).unwrap_or(Dialect::Platform),
             grant: self.grant.clone(),
             address: self.address,
             request_id: self.id.clone(),
-            params,
-        };
-        Ok(without_panic((route.handler)(context)).await?)
+            params: Vec::new(),
+        }
     }
 
     fn wrong_method(&self, allow: &HeaderValue) -> Refusal {

@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::http::{Method, StatusCode};
-use lyceum_access::{Scope, Scopes};
+pub use lyceum_access::Access;
 use lyceum_console::Screen;
-use lyceum_core::Result;
+use lyceum_core::{Result, limits};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -18,60 +18,6 @@ use crate::render::Rendering;
 
 /// A handler's answer, on its way.
 pub type Pending = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
-
-/// Who may call a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Everybody, without a token.
-    Public,
-    /// Whoever is signed in: a person by a session, or any valid token or key.
-    SignedIn,
-    /// Whoever is signed in in a browser, with a role that sees the screen.
-    Page(&'static Screen),
-    /// A token that holds one of these scopes.
-    Any(Scopes),
-    /// As `Any`; without a token the route answers what is open to everybody.
-    Optional(Scopes),
-    /// A game token, which names a player, or a token that holds one of these scopes.
-    Player(Scopes),
-    /// As `Player`; the token of a demo visitor opens it, too.
-    Visitor(Scopes),
-}
-
-impl Access {
-    /// What players may call, and clients with the scope.
-    pub fn player(scope: Scope) -> Self {
-        Self::Player([scope].into_iter().collect())
-    }
-
-    /// What players and demo visitors may call, and clients with the scope.
-    pub fn visitor(scope: Scope) -> Self {
-        Self::Visitor([scope].into_iter().collect())
-    }
-
-    /// The scopes of which a client's token must hold one; none on public routes.
-    pub fn scopes(self) -> Option<Scopes> {
-        match self {
-            Self::Public | Self::SignedIn | Self::Page(_) => None,
-            Self::Any(scopes)
-            | Self::Optional(scopes)
-            | Self::Player(scopes)
-            | Self::Visitor(scopes) => Some(scopes),
-        }
-    }
-}
-
-impl From<Scope> for Access {
-    fn from(scope: Scope) -> Self {
-        Self::from([scope])
-    }
-}
-
-impl<const N: usize> From<[Scope; N]> for Access {
-    fn from(scopes: [Scope; N]) -> Self {
-        Self::Any(scopes.into_iter().collect())
-    }
-}
 
 /// The bodies that a route reads.
 #[derive(Clone, Debug)]
@@ -145,6 +91,8 @@ pub struct Route {
     pub path: Cow<'static, str>,
     /// Who may call it.
     pub access: Access,
+    /// The screen of the console that it belongs to; none on other routes.
+    pub screen: Option<&'static Screen>,
     /// The bodies that it reads.
     pub reads: Reads,
     /// The handler.
@@ -175,16 +123,19 @@ where
     F: Future<Output = Result<Answer>> + Send + 'static,
 {
     let reads_json = matches!(method, Method::POST | Method::PUT | Method::PATCH);
+    let access = access.into();
     Route {
         reads: Reads {
             media: if reads_json { JSON } else { &[] },
-            max_bytes: None,
+            // A caller without a token never makes the server keep a large body.
+            max_bytes: (access == Access::Public).then_some(limits::PUBLIC_BODY_MAX_BYTES),
             schema: Value::Null,
             checks_keys: false,
         },
         method,
         path: path.into(),
-        access: access.into(),
+        access,
+        screen: None,
         handler: Arc::new(move |context| Box::pin(handler(context))),
         name: Cow::Borrowed(""),
         says: Cow::Borrowed(""),

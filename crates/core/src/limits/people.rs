@@ -46,6 +46,8 @@ pub const DEVICE_POLL_INTERVAL_S: i64 = 2;
 pub const DEVICE_SLOW_DOWN_S: i64 = 5;
 /// Device codes that wait for approval at most.
 pub const DEVICE_CODES_MAX_COUNT: i64 = 10_000;
+/// Bytes of a body at most on a route that is open to everybody.
+pub const PUBLIC_BODY_MAX_BYTES: usize = 16 * 1024;
 /// Bytes of a form of the sign-in pages at most.
 pub const SIGN_IN_FORM_MAX_BYTES: usize = 16 * 1024;
 /// Seconds in which somebody comes back from the OpenID provider.

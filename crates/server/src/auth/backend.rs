@@ -13,7 +13,7 @@ use lyceum_core::{Dialect, Result};
 use lyceum_games::games;
 use lyceum_hosting::engine::BACKEND_HEADER;
 
-use super::{Caller, Grant};
+use super::{Caller, Grant, Kind};
 use crate::state::App;
 
 /// A backend that calls: what its requests carry, which come from nowhere else than its process.
@@ -68,6 +68,6 @@ impl Backend {
             expires: Timestamp::from_milliseconds(i64::MAX),
         };
         let (token, caller) = (Arc::new(token), Arc::clone(&self.caller));
-        Ok(Grant { token, caller, holder: None, game: Some(game.id.into()) })
+        Ok(Grant { token, caller, kind: Kind::Backend(game.id.into()) })
     }
 }

@@ -15,9 +15,9 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use quick_cache::sync::Cache;
 
-use super::Grant;
 use super::clients::{Caller, Clients};
 use super::people::{self, Holders};
+use super::{Grant, Kind};
 use crate::state::App;
 
 /// What tokens are checked against.
@@ -88,7 +88,7 @@ impl Gate {
             Some(caller) if caller.is_revoked() => {
                 Ok(Err("the token's client was revoked".to_owned()))
             }
-            Some(caller) => Ok(Ok(Grant { token, caller, holder: None, game: None })),
+            Some(caller) => Ok(Ok(Grant { token, caller, kind: Kind::Client })),
         }
     }
 

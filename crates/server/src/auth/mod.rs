@@ -11,17 +11,18 @@ pub(crate) mod token_request;
 
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use governor::clock::{Clock, DefaultClock};
 use lyceum_access as access;
 use lyceum_access::Scope::GamesRead;
-use lyceum_access::{Holder, Player, Rights, Scopes};
+use lyceum_access::allowed::Caller as Calling;
+use lyceum_access::{Access, Denied, Holder, Player, Reach, Rights, Scopes, Subject, allowed};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use crate::answer::Answer;
 use crate::render::Rendering;
-use crate::route::Access;
 use crate::state::App;
 
 pub(crate) use backend::Backend;
@@ -35,9 +36,24 @@ pub(crate) use sandbox::{Sandbox, client as sandbox_client};
 pub struct Grant {
     token: Arc<access::Grant>,
     caller: Arc<Caller>,
-    holder: Option<Arc<Holder>>,
-    /// The game whose backend calls.
-    game: Option<Arc<str>>,
+    kind: Kind,
+}
+
+/// Whose grant it is.
+#[derive(Clone)]
+enum Kind {
+    /// A client's, or a player's for whom a client asked.
+    Client,
+    /// A person's or an API key's.
+    Holder(Arc<Holder>),
+    /// A player's, for whom that person or key asked.
+    MadeBy(Arc<Holder>),
+    /// An anonymous player's.
+    DemoVisitor,
+    /// That of the backend of a game.
+    Backend(Arc<str>),
+    /// What stands in for a caller of a sandbox.
+    Sandbox,
 }
 
 impl Grant {
@@ -63,12 +79,30 @@ impl Grant {
 
     /// The game whose backend calls; it acts there for whom it names.
     pub fn game_of_backend(&self) -> Option<&str> {
-        self.game.as_deref()
+        match &self.kind {
+            Kind::Backend(game) => Some(game),
+            _ => None,
+        }
     }
 
     /// The person or the API key that calls; none with a signed token of a client.
     pub fn holder(&self) -> Option<&Holder> {
-        self.holder.as_deref()
+        match &self.kind {
+            Kind::Holder(holder) => Some(holder),
+            _ => None,
+        }
+    }
+
+    /// Who calls, for the rule of access.
+    fn calling(&self) -> Calling<'_> {
+        match (&self.kind, self.player()) {
+            (Kind::Sandbox, player) => Calling::Sandbox(self.rights(), player),
+            (Kind::DemoVisitor, Some(player)) => Calling::DemoVisitor(player),
+            (_, Some(player)) => Calling::Player(player),
+            (Kind::Backend(game), None) => Calling::Backend(game),
+            (Kind::Holder(holder) | Kind::MadeBy(holder), None) => holder.caller(),
+            (Kind::Client | Kind::DemoVisitor, None) => Calling::Client(self.rights()),
+        }
     }
 
     /// Refuses a person or API key to whom the project of the slug does not belong; clients act for
@@ -76,11 +110,7 @@ impl Grant {
     pub(crate) fn check_project(&self, tx: &mut Tx<'_>, slug: &str) -> Result<()> {
         match self.holder() {
             Some(holder) if !holder.may_change(tx, slug)? => {
-                let message = format!(
-                    "the project '{slug}' is not yours; `lyceum admin member add` makes a person a \
-                     member"
-                );
-                Err(Problem::new(ProblemKind::Forbidden, message))
+                Err(refusal(&Denied::Project(slug.to_owned())).problem)
             }
             _ => Ok(()),
         }
@@ -94,22 +124,84 @@ impl Grant {
     pub(crate) fn client(&self) -> &Caller {
         &self.caller
     }
+}
 
-    /// Refuses a token that holds none of the scopes (RFC 6750, `insufficient_scope`), unless it is a
-    /// game token on a route for players, and a client beyond its rate.
-    pub(crate) fn authorise(&self, access: Access, scopes: Scopes) -> Result<(), Refusal> {
-        self.caller.count_request()?;
-        let is_in_game = self.player().is_some() || self.game.is_some();
-        let plays = matches!(access, Access::Player(_) | Access::Visitor(_)) && is_in_game;
-        if plays || self.rights().allow_any(scopes) {
-            return Ok(());
+/// Who calls a route of that access; none: nobody. Nothing is decided yet but whether what the request
+/// shows is genuine. Counts for the caller's rate.
+///
+/// Errors: a token that is missing or refused, a caller beyond its rate.
+pub(crate) async fn identify(
+    app: &App,
+    access: Access,
+    parts: &Parts,
+) -> Result<Option<Grant>, Refusal> {
+    let headers = &parts.headers;
+    let scopes = match access {
+        Access::Public => return Ok(None),
+        Access::Page(_) => return Ok(people::open_page(app, headers).await?),
+        Access::SignedIn => {
+            let changes = !matches!(parts.method, Method::GET | Method::HEAD);
+            return people::signed_in(app, headers, changes).await.map(Some);
         }
-        let problem = Problem::new(
-            ProblemKind::Forbidden,
-            format!("the token does not hold the scope for this; ask for one of: {scopes}"),
-        );
-        let challenge = format!(r#"{BEARER}, error="insufficient_scope", scope="{scopes}""#);
-        Err(Refusal::challenge(problem, &challenge))
+        // What is open in part is read without a token, but in a sandbox, where nobody needs one.
+        Access::Optional(_)
+            if !headers.contains_key(header::AUTHORIZATION) && app.sandbox.is_none() =>
+        {
+            return Ok(None);
+        }
+        Access::Any(scopes)
+        | Access::Optional(scopes)
+        | Access::Player(scopes)
+        | Access::Visitor(scopes) => scopes,
+    };
+    let grant = match Backend::that_calls(app, parts) {
+        Some(backend) => backend.grant(app).await?,
+        None => authenticate(app, headers, scopes).await?,
+    };
+    grant.caller.count_request()?;
+    Ok(Some(grant))
+}
+
+/// Applies the rule of access to whoever was identified.
+pub(crate) fn decide(
+    grant: Option<&Grant>,
+    access: Access,
+    subject: Subject<'_>,
+) -> Result<Reach, Denied> {
+    allowed(grant.map_or(Calling::Nobody, Grant::calling), access, subject)
+}
+
+/// What a caller is told who is denied something (RFC 6750 where a scope is missing).
+pub(crate) fn refusal(denied: &Denied) -> Refusal {
+    let problem = Problem::new(ProblemKind::Forbidden, explanation(denied));
+    match denied {
+        Denied::SignedOut => {
+            let problem = Problem { kind: ProblemKind::Unauthorized, ..problem };
+            Refusal::challenge(problem, BEARER)
+        }
+        Denied::Scope(scopes) => {
+            let challenge = format!(r#"{BEARER}, error="insufficient_scope", scope="{scopes}""#);
+            Refusal::challenge(problem, &challenge)
+        }
+        Denied::Role(_) | Denied::Demo | Denied::Project(_) => problem.into(),
+    }
+}
+
+fn explanation(denied: &Denied) -> String {
+    match denied {
+        Denied::SignedOut => "this needs a token: get one from POST /oauth2/token and send it as \
+                              'Authorization: Bearer …'"
+            .to_owned(),
+        Denied::Scope(scopes) => {
+            format!("the token does not hold the scope for this; ask for one of: {scopes}")
+        }
+        Denied::Role(roles) => format!("this needs the role {roles}"),
+        Denied::Demo => "a demo visitor has scores, the leader board and the app's backend; sign \
+                         in for the rest"
+            .to_owned(),
+        Denied::Project(slug) => format!(
+            "the project '{slug}' is not yours; `lyceum admin member add` makes a person a member"
+        ),
     }
 }
 
@@ -158,12 +250,7 @@ pub(crate) async fn authenticate(
         if let Some(grant) = stand_in {
             return Ok(grant);
         }
-        let problem = Problem::new(
-            ProblemKind::Unauthorized,
-            "this needs a token: get one from POST /oauth2/token and send it as \
-             'Authorization: Bearer …'",
-        );
-        return Err(Refusal::challenge(problem, BEARER));
+        return Err(refusal(&Denied::SignedOut));
     };
     app.gate.open(app, token).await?.or_else(|reason| {
         if let Some(grant) = stand_in {

@@ -10,7 +10,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result, limits};
 use quick_cache::sync::Cache;
 
-use super::{Caller, Grant, Refusal};
+use super::{Caller, Grant, Kind, Refusal};
 use crate::state::App;
 
 /// The shares of people and keys that called lately.
@@ -47,7 +47,7 @@ impl Holders {
             issued: Timestamp::from_milliseconds(0),
             expires: Timestamp::from_milliseconds(i64::MAX),
         };
-        Grant { token: Arc::new(token), caller, holder: Some(Arc::new(holder)), game: None }
+        Grant { token: Arc::new(token), caller, kind: Kind::Holder(Arc::new(holder)) }
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Opti
     let holder = app.db.read(move |tx| holder::by_id(tx, environment, &id)).await?;
     Ok(holder.map(|holder| {
         let caller = app.gate.holders().caller(app, &holder);
-        Grant { token, caller, holder: None, game: None }
+        Grant { token, caller, kind: Kind::MadeBy(Arc::new(holder)) }
     }))
 }
 
@@ -98,7 +98,7 @@ pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
         changed: 0,
     };
     let caller = app.gate.holders().share(app, &id, client);
-    Grant { token, caller, holder: None, game: None }
+    Grant { token, caller, kind: Kind::DemoVisitor }
 }
 
 /// The grant of a browser's session, if it has one.

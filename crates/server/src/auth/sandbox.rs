@@ -9,7 +9,7 @@ use lyceum_core::Dialect;
 use lyceum_core::config::Limits;
 use lyceum_core::time::Timestamp;
 
-use super::{Caller, Grant};
+use super::{Caller, Grant, Kind};
 use crate::learning::Learning;
 
 /// The stand-ins of a sandbox.
@@ -60,7 +60,7 @@ impl Sandbox {
                 issued: Timestamp::from_milliseconds(0),
                 expires: Timestamp::from_milliseconds(i64::MAX),
             };
-            Grant { token: Arc::new(token), caller: Arc::clone(&caller), holder: None, game: None }
+            Grant { token: Arc::new(token), caller: Arc::clone(&caller), kind: Kind::Sandbox }
         };
         Self { everybody: grant(None), demo: grant(Some(demo)), learning }
     }

@@ -1,6 +1,7 @@
 //! What every request meets, whatever it asks for. All against a real server, most on both stores.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
+mod access;
 mod analytics;
 mod assessment;
 mod assessment_lists;

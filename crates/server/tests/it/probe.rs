@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
+use lyceum_core::limits::BODY_MAX_BYTES;
 use lyceum_core::{Dialect, Problem, ProblemKind};
 use lyceum_server::answer::Answer;
 use lyceum_server::render::Rendering;
@@ -55,7 +56,8 @@ fn area() -> Area {
             post("/echo", Access::Public, async |context| {
                 let body = context.text()?.to_owned();
                 Ok(Answer::of(&json!({"bytes": body.len()})).status(StatusCode::CREATED))
-            }),
+            })
+            .reads_up_to(BODY_MAX_BYTES),
             get("/panic", Access::Public, async |_| panic!("the password is 1234")),
             get("/fault/{kind}", Access::Public, async |context| {
                 Err(match context.param("kind") {

@@ -22,7 +22,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
-use lyceum_access::person;
+use lyceum_access::{Roles, person};
 use lyceum_console::{Column, Export, File, List, Screen, assets, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -37,6 +37,7 @@ use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get, post};
 
 pub(super) use visitor::Visitor;
+pub(crate) use visitor::turn_away;
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -93,15 +94,18 @@ where
     H: Fn(Context, Visitor) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Answer>> + Send + 'static,
 {
-    get(path, Access::Page(screen), move |context| {
+    let route = get(path, access(screen), move |context| {
         let handler = handler.clone();
         async move {
-            match Visitor::admit(&context, screen).await? {
-                Ok(visitor) => told(&visitor.clone(), handler(context, visitor).await),
-                Err(elsewhere) => Ok(elsewhere),
-            }
+            let visitor = Visitor::of(&context, screen)?;
+            told(&visitor.clone(), handler(context, visitor).await)
         }
-    })
+    });
+    Route { screen: Some(screen), ..route }
+}
+
+fn access(screen: &Screen) -> Access {
+    Access::Page(Roles::named(screen.roles))
 }
 
 /// A change by a form of a page: as [`page`], and only where the form carries the token of this very
@@ -111,13 +115,10 @@ where
     H: Fn(Context, Visitor, Form) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Answer>> + Send + 'static,
 {
-    let route = post(path, Access::Page(screen), move |context| {
+    let route = post(path, access(screen), move |context| {
         let handler = handler.clone();
         async move {
-            let visitor = match Visitor::admit(&context, screen).await? {
-                Ok(visitor) => visitor,
-                Err(elsewhere) => return Ok(elsewhere),
-            };
+            let visitor = Visitor::of(&context, screen)?;
             let told_to = visitor.clone();
             let answer = match Form::read(&context).await {
                 Ok(form) => handler(context, visitor, form).await,
@@ -126,6 +127,7 @@ where
             told(&told_to, answer)
         }
     });
+    let route = Route { screen: Some(screen), ..route };
     route.reads_as(FORM).reads_up_to(limits::CONSOLE_FORM_MAX_BYTES)
 }
 

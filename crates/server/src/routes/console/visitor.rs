@@ -1,7 +1,7 @@
 //! Who looks at a page of the console.
 
 use axum::http::header;
-use lyceum_access::{Holder, Person};
+use lyceum_access::{Denied, Holder, Person};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_console::{Frame, Query, Refused, Screen};
 use lyceum_core::time::Timestamp;
@@ -10,7 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{as_page, on_to};
 use crate::answer::Answer;
-use crate::auth::{self, people};
+use crate::auth::{self, Grant};
 use crate::context::Context;
 use crate::render;
 use crate::routes::sign_in::Guard;
@@ -28,38 +28,19 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// Whoever is signed in in the browser that asks. Else where to go: to sign in, and back again; a
-    /// role that does not see the screen gets a page that says so.
-    pub(super) async fn admit(
-        context: &Context,
-        screen: &'static Screen,
-    ) -> Result<Result<Self, Answer>> {
-        let grant = people::open_page(&context.app, &context.headers).await?;
-        let Some(Holder::Person(person)) = grant.as_ref().and_then(auth::Grant::holder) else {
-            let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-            let next = if context.method == "POST" { screen.path } else { &here };
-            let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
-            return Ok(Err(on_to(&format!("/sign-in?next={next}"))));
+    /// Who was let in at the screen by the rule of access.
+    pub(super) fn of(context: &Context, screen: &'static Screen) -> Result<Self> {
+        let holder = context.grant.as_ref().and_then(Grant::holder);
+        let Some(Holder::Person(person)) = holder else {
+            return Err(Problem::internal("a page was opened for nobody"));
         };
-        let visitor = Self {
+        Ok(Self {
             person: person.clone(),
             zone: zone(context),
             screen,
             environment: auth::environment(&context.app),
             token: Guard::of(context, true).token(),
-        };
-        if screen.is_for(person.role.name()) {
-            return Ok(Ok(visitor));
-        }
-        let roles = ["administrator"].iter().chain(screen.roles);
-        let roles: Vec<String> = roles.map(|role| format!("'{role}'")).collect();
-        let message = format!(
-            "'{}' is not for the role '{}' but for {}; an administrator can give you another one",
-            screen.name,
-            person.role,
-            roles.join(" or ")
-        );
-        Ok(Err(visitor.refused(&Problem::new(ProblemKind::Forbidden, message))?))
+        })
     }
 
     /// What stands around a page of that title.
@@ -88,6 +69,27 @@ impl Visitor {
         let page = Refused { frame: &frame, message: &render::sentence(problem) };
         Ok(as_page(lyceum_console::html(&page)?).status(status))
     }
+}
+
+/// Answers a browser that may not see the screen: without a session it is sent to sign in and comes back,
+/// a person of another role gets a page that says so.
+pub(crate) fn turn_away(
+    context: &Context,
+    screen: &'static Screen,
+    denied: &Denied,
+) -> Result<Answer> {
+    let Denied::Role(roles) = denied else {
+        let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        let next = if context.method == "POST" { screen.path } else { &here };
+        let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
+        return Ok(on_to(&format!("/sign-in?next={next}")));
+    };
+    let visitor = Visitor::of(context, screen)?;
+    let message = format!(
+        "'{}' is not for the role '{}' but for {roles}; an administrator can give you another one",
+        screen.name, visitor.person.role,
+    );
+    visitor.refused(&Problem::new(ProblemKind::Forbidden, message))
 }
 
 /// What a list's address asks.

@@ -7,7 +7,6 @@ mod planted;
 
 use lyceum_access::{Role, audit, session};
 use lyceum_console::Screen;
-use lyceum_server::route::Access;
 use lyceum_server::routes;
 use lyceum_testkit::client::{Call, Reply, TestClient};
 use lyceum_testkit::server::{TestServer, both};
@@ -33,7 +32,7 @@ fn places(planted: &Planted) -> Vec<Place> {
     let mut places = Vec::new();
     for area in routes::all() {
         for route in area.routes {
-            let Access::Page(screen) = route.access else { continue };
+            let Some(screen) = route.screen else { continue };
             let pattern = route.path.into_owned();
             let path = format!("{}{}", area.base, filled(&pattern, planted));
             places.push(Place { method: route.method, pattern, path, screen });

@@ -1,0 +1,250 @@
+//! Who may do what: the one rule of access. It is pure. What it needs from the store, such as whether a
+//! person is a member of a project, the caller of [`allowed`] reads in its transaction and passes in.
+
+use std::fmt;
+
+use crate::person::Role;
+use crate::scope::{Rights, Scope, Scopes};
+use crate::token::Player;
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody, without a token.
+    Public,
+    /// Everybody who is signed in: a person by a session, or any valid token or key.
+    SignedIn,
+    /// A person who is signed in in a browser, with one of these roles.
+    Page(Roles),
+    /// A token that holds one of these scopes.
+    Any(Scopes),
+    /// As `Any`; without a token the route answers what is open to everybody.
+    Optional(Scopes),
+    /// A game token, which names a player, or a token that holds one of these scopes.
+    Player(Scopes),
+    /// As `Player`; the token of a demo visitor opens it, too.
+    Visitor(Scopes),
+}
+
+impl Access {
+    /// What players may call, and clients with the scope.
+    pub fn player(scope: Scope) -> Self {
+        Self::Player([scope].into_iter().collect())
+    }
+
+    /// What players and demo visitors may call, and clients with the scope.
+    pub fn visitor(scope: Scope) -> Self {
+        Self::Visitor([scope].into_iter().collect())
+    }
+
+    /// The scopes of which a client's token must hold one; none on routes without scopes.
+    pub fn scopes(self) -> Option<Scopes> {
+        match self {
+            Self::Public | Self::SignedIn | Self::Page(_) => None,
+            Self::Any(scopes)
+            | Self::Optional(scopes)
+            | Self::Player(scopes)
+            | Self::Visitor(scopes) => Some(scopes),
+        }
+    }
+}
+
+impl From<Scope> for Access {
+    fn from(scope: Scope) -> Self {
+        Self::from([scope])
+    }
+}
+
+impl<const N: usize> From<[Scope; N]> for Access {
+    fn from(scopes: [Scope; N]) -> Self {
+        Self::Any(scopes.into_iter().collect())
+    }
+}
+
+/// The roles that see a page. Administrators see every page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Roles(u8);
+
+impl Roles {
+    /// The administrator and the roles of these names.
+    ///
+    /// # Panics
+    /// If there is no role of a name: the names are written in the program.
+    pub fn named(names: &[&str]) -> Self {
+        let roles = names.iter().map(|name| name.parse().expect("a page names roles that exist"));
+        Self(roles.fold(Self::bit(Role::Administrator), |all, role| all | Self::bit(role)))
+    }
+
+    /// Whether the role is one of them.
+    pub fn contain(self, role: Role) -> bool {
+        self.0 & Self::bit(role) != 0
+    }
+
+    const fn bit(role: Role) -> u8 {
+        1 << role as u8
+    }
+}
+
+impl fmt::Display for Roles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = Role::ALL.into_iter().filter(|role| self.contain(*role));
+        let named: Vec<String> = named.map(|role| format!("'{role}'")).collect();
+        f.write_str(&named.join(" or "))
+    }
+}
+
+/// Who calls.
+#[derive(Clone, Copy, Debug)]
+pub enum Caller<'a> {
+    /// Nobody: neither a token nor a session.
+    Nobody,
+    /// A registered client, with the rights of its token.
+    Client(Rights),
+    /// A person who is signed in.
+    Person(Role),
+    /// An API key with a role, and the slug of the one project that it is for.
+    Key(Role, Option<&'a str>),
+    /// A game token.
+    Player(&'a Player),
+    /// A game token of an anonymous visitor.
+    DemoVisitor(&'a Player),
+    /// The backend of the game with this id.
+    Backend(&'a str),
+    /// What stands in for a caller without a token in a sandbox, where everything belongs to the developer.
+    Sandbox(Rights, Option<&'a Player>),
+}
+
+impl Caller<'_> {
+    fn rights(self) -> Rights {
+        match self {
+            Self::Nobody | Self::Player(_) | Self::DemoVisitor(_) | Self::Backend(_) => {
+                Rights::default()
+            }
+            Self::Client(rights) | Self::Sandbox(rights, _) => rights,
+            Self::Person(role) | Self::Key(role, _) => role.scopes().rights(),
+        }
+    }
+}
+
+/// What a request is about, with the facts from the store that the rule needs.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// The route alone: nothing is known yet of what the request names.
+    Route,
+    /// A project that exists, and whether the caller is a person who is a member of it.
+    Project(&'a str, bool),
+    /// A project that does not exist yet: it belongs to its maker.
+    NewProject(&'a str),
+}
+
+/// How far what is allowed goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// What is open to everybody.
+    Open,
+    /// Everything that the route is about.
+    Everything,
+    /// The projects that belong to the caller, with their games.
+    OwnProjects,
+    /// One project, with its game.
+    Project(String),
+    /// The game with this id, for each player that the caller names.
+    Game(String),
+    /// One player in one game.
+    Player(Player),
+}
+
+/// Why something is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// The caller shows neither a token nor a session.
+    SignedOut,
+    /// The token holds none of these scopes.
+    Scope(Scopes),
+    /// The person has none of these roles.
+    Role(Roles),
+    /// A demo visitor asks for more than the demo.
+    Demo,
+    /// The project of this slug does not belong to the caller.
+    Project(String),
+}
+
+/// Decides whether the caller may call a route of that access about the subject, and how far the answer
+/// may go. Organisations become further variants of [`Subject`] and [`Reach`].
+pub fn allowed(caller: Caller<'_>, access: Access, subject: Subject<'_>) -> Result<Reach, Denied> {
+    check_route(caller, access)?;
+    match access {
+        Access::Public => Ok(Reach::Open),
+        Access::Optional(_) if matches!(caller, Caller::Nobody) => Ok(Reach::Open),
+        _ => on_subject(caller, subject),
+    }
+}
+
+/// The part of [`allowed`] about the subject, for a caller whom the route has admitted.
+pub(crate) fn on_subject(caller: Caller<'_>, subject: Subject<'_>) -> Result<Reach, Denied> {
+    match subject {
+        Subject::Route => Ok(reach(caller)),
+        Subject::Project(slug, is_member) => on_project(caller, slug, is_member),
+        Subject::NewProject(slug) => {
+            let is_maker = matches!(caller, Caller::Person(role) if role != Role::Guide);
+            on_project(caller, slug, is_maker)
+        }
+    }
+}
+
+fn check_route(caller: Caller<'_>, access: Access) -> Result<(), Denied> {
+    let is_nobody = matches!(caller, Caller::Nobody);
+    let with_scope = |scopes| match caller.rights().allow_any(scopes) {
+        true => Ok(()),
+        false if is_nobody => Err(Denied::SignedOut),
+        false => Err(Denied::Scope(scopes)),
+    };
+    match access {
+        Access::Public => Ok(()),
+        Access::SignedIn if is_nobody => Err(Denied::SignedOut),
+        Access::SignedIn => Ok(()),
+        Access::Page(roles) => match caller {
+            Caller::Person(role) if roles.contain(role) => Ok(()),
+            Caller::Person(_) => Err(Denied::Role(roles)),
+            _ => Err(Denied::SignedOut),
+        },
+        Access::Optional(_) if is_nobody => Ok(()),
+        Access::Any(scopes) | Access::Optional(scopes) => with_scope(scopes),
+        Access::Player(scopes) => match caller {
+            Caller::Player(_) | Caller::Backend(_) | Caller::Sandbox(_, Some(_)) => Ok(()),
+            Caller::DemoVisitor(_) => Err(Denied::Demo),
+            _ => with_scope(scopes),
+        },
+        Access::Visitor(scopes) => match caller {
+            Caller::DemoVisitor(_) => Ok(()),
+            _ => check_route(caller, Access::Player(scopes)),
+        },
+    }
+}
+
+/// How far a caller reaches at most.
+fn reach(caller: Caller<'_>) -> Reach {
+    match caller {
+        Caller::Nobody => Reach::Open,
+        Caller::Person(Role::Developer) => Reach::OwnProjects,
+        Caller::Key(_, Some(slug)) => Reach::Project(slug.to_owned()),
+        Caller::Client(_) | Caller::Sandbox(..) | Caller::Person(_) | Caller::Key(_, None) => {
+            Reach::Everything
+        }
+        Caller::Backend(game) => Reach::Game(game.to_owned()),
+        Caller::Player(player) | Caller::DemoVisitor(player) => Reach::Player(player.clone()),
+    }
+}
+
+fn on_project(caller: Caller<'_>, slug: &str, is_member: bool) -> Result<Reach, Denied> {
+    let is_own = match caller {
+        Caller::Client(_) | Caller::Sandbox(..) | Caller::Key(_, None) => true,
+        Caller::Person(role) => role == Role::Administrator || is_member,
+        Caller::Key(_, Some(own)) => own == slug,
+        Caller::Nobody | Caller::Player(_) | Caller::DemoVisitor(_) | Caller::Backend(_) => false,
+    };
+    match is_own {
+        true => Ok(Reach::Project(slug.to_owned())),
+        false => Err(Denied::Project(slug.to_owned())),
+    }
+}

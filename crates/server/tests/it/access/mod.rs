@@ -1,0 +1,3 @@
+//! Who may call what.
+
+mod early;
