@@ -1,6 +1,8 @@
-//! Identifiers of issuers, `did:key` and `did:web`, and the documents that list their keys
+//! Identifiers of issuers, `did:key`, `did:jwk` and `did:web`, and the documents that list their keys
 //! (Controlled Identifiers 1.0).
 
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
 use lyceum_core::problem::{Kind, Problem, Result};
 use serde_json::{Value, json};
@@ -97,6 +99,16 @@ pub fn key_document(did: &str) -> Option<Value> {
     let multikey = did.strip_prefix("did:key:")?;
     let key = PublicKey::from_multikey(multikey).ok()?;
     Some(document(did, &[(multikey, key)]))
+}
+
+/// The document of a `did:jwk`, whose name is the key as a JWK. A key for encryption signs nothing. None:
+/// it is no did:jwk, or of a kind of key that is not supported.
+pub fn jwk_document(did: &str) -> Option<Value> {
+    let name = did.strip_prefix("did:jwk:")?;
+    let jwk: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(name).ok()?).ok()?;
+    let is_for_signing = jwk["use"].as_str().is_none_or(|usage| usage == "sig");
+    let key = PublicKey::from_jwk(&jwk).ok()?;
+    (is_for_signing && jwk.get("d").is_none()).then(|| document(did, &[("0", key)]))
 }
 
 #[cfg(test)]

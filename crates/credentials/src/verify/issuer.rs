@@ -1,4 +1,4 @@
-//! Whose key it is that a proof names: from `did:key`, `did:web` and https addresses to a key, and
+//! Whose key it is that a proof names: from `did:key`, `did:jwk`, `did:web` and https addresses to a key, and
 //! whether its controller is the issuer.
 
 use serde_json::Value;
@@ -35,24 +35,27 @@ pub(super) fn find(method: &str, issuer: &str, documents: &Documents<'_>) -> Res
         }
         return Ok(Found { key, tie: tie(controller, issuer, "the did is the key itself") });
     }
+    if let Some(document) = did::jwk_document(controller) {
+        return listed(&document, method, controller, issuer);
+    }
     let address = match controller.split_once(':') {
         Some(("did", rest)) if rest.starts_with("web:") => did::web_address(controller)
             .ok_or_else(|| format!("'{controller}' is not a did:web of a host"))?,
         Some(("did", rest)) => {
             let kind = rest.split(':').next().unwrap_or_default();
             return Err(format!(
-                "the DID method '{kind}' is not supported; did:key and did:web are"
+                "the DID method '{kind}' is not supported; did:key, did:jwk and did:web are"
             ));
         }
         Some(("https", _)) => controller.to_owned(),
         Some((scheme, _)) => {
             return Err(format!(
-                "'{method}' has the scheme '{scheme}'; a key is named by did:key, did:web or https"
+                "'{method}' has the scheme '{scheme}'; a key is named by did:key, did:jwk, did:web or https"
             ));
         }
         None => {
             return Err(format!(
-                "'{method}' has no scheme; a key is named by did:key, did:web or https"
+                "'{method}' has no scheme; a key is named by did:key, did:jwk, did:web or https"
             ));
         }
     };
@@ -114,18 +117,16 @@ fn spoken(
     Ok(Found { key, tie })
 }
 
-/// A key that came without a name: it is the issuer's where the issuer's document lists it.
+/// A key that came without a name: it is the issuer's only if the issuer's document lists it. Without the
+/// document it is nobody's, because anyone can sign in the issuer's name with a key of their own.
 pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documents<'_>) -> Tie {
-    let document = match issuer.strip_prefix("did:key:") {
-        Some(_) => did::key_document(issuer),
-        None => {
-            let address = did::web_address(issuer)
-                .or_else(|| issuer.starts_with("https://").then(|| issuer.to_owned()));
-            address.and_then(|address| documents.get(&address).cloned())
-        }
-    };
+    let document = did::key_document(issuer).or_else(|| did::jwk_document(issuer)).or_else(|| {
+        let address = did::web_address(issuer)
+            .or_else(|| issuer.starts_with("https://").then(|| issuer.to_owned()));
+        address.and_then(|address| documents.get(&address).cloned())
+    });
     let Some(document) = document else {
-        return Tie::Unknown(format!(
+        return Tie::Another(format!(
             "the key is in the token, where anyone could put one; the document of '{issuer}' would \
              say whether it is the issuer's, and is not at hand"
         ));

@@ -80,7 +80,7 @@ fn a_token_signed_with_p256_is_confirmed() {
         let report = verify(bare.as_bytes(), documents, now());
         report.checks.into_iter().find(|check| check.name == "issuer").unwrap().outcome
     };
-    assert_eq!(issuer(&BTreeMap::new()), Outcome::Skipped);
+    assert_eq!(issuer(&BTreeMap::new()), Outcome::Failed, "anyone could put one there");
     let (_, others) = issued(&rsa().1);
     assert_eq!(issuer(&others), Outcome::Failed);
     let mut private = public.to_jwk();
@@ -118,5 +118,66 @@ fn claims_that_say_something_else_are_refused() {
             .map(|check| check.name)
             .collect();
         assert_eq!(failed, ["claims"], "{claim}: {:#?}", report.checks);
+    }
+}
+
+/// A token of the issuer with that header, signed by the key of the samples.
+fn token(issuer: &str, header: &Value) -> String {
+    let mut badge = badge();
+    badge["issuer"]["id"] = issuer.into();
+    badge.as_object_mut().unwrap().remove("credentialStatus");
+    let ours = jwt::sign(&badge, jwt::Key::EdDsa(&key()), "key-1").unwrap();
+    let payload = ours.split('.').nth(1).unwrap();
+    let signed = format!("{}.{payload}", BASE64.encode(header.to_string()));
+    let signature = ed25519_dalek::Signer::sign(&key(), signed.as_bytes()).to_bytes();
+    format!("{signed}.{}", BASE64.encode(signature))
+}
+
+#[test]
+fn a_key_in_a_token_counts_only_if_the_issuers_document_lists_it() {
+    let public = PublicKey::Ed25519(key().verifying_key());
+    let other = PublicKey::Ed25519(ed25519_dalek::SigningKey::from_bytes(&[9; 32]).verifying_key());
+    let own = did::key_of(&key().verifying_key());
+    let as_jwk = |jwk: &Value| format!("did:jwk:{}", BASE64.encode(jwk.to_string()));
+    let own_jwk = as_jwk(&public.to_jwk());
+    let mut encrypts = public.to_jwk();
+    encrypts["use"] = "enc".into();
+    let bare = json!({"alg": "EdDSA", "jwk": public.to_jwk()});
+    let by = |kid: &str| json!({"alg": "EdDSA", "kid": kid});
+    let both = |kid: &str| json!({"alg": "EdDSA", "kid": kid, "jwk": public.to_jwk()});
+    let address = "https://school.example/.well-known/did.json";
+    let listing = |document: Value| BTreeMap::from([(address.to_owned(), document)]);
+    let lists = listing(did::document(DID, &[("key-1", public.clone())]));
+    let mut only_authenticates = did::document(DID, &[("key-1", public.clone())]);
+    only_authenticates["authentication"] = only_authenticates["assertionMethod"].take();
+    let mut of_another = did::document(&own, &[("key-1", public.clone())]);
+    of_another["id"] = DID.into();
+    let nothing = BTreeMap::new();
+    for (what, issuer, header, documents) in [
+        ("listed", DID, &bare, &lists),
+        ("a did:key is its own document", own.as_str(), &bare, &nothing),
+        ("a did:jwk is its own document", own_jwk.as_str(), &bare, &nothing),
+        ("a did:jwk names its key", own_jwk.as_str(), &by(&format!("{own_jwk}#0")), &nothing),
+        ("a key id is stronger than a key", DID, &both("key-1"), &lists),
+    ] {
+        let report = verify(token(issuer, header).as_bytes(), documents, now());
+        assert!(report.is_confirmed(), "{what}: {:#?}", report.checks);
+    }
+    let others_key = did::key_of(&ed25519_dalek::SigningKey::from_bytes(&[9; 32]).verifying_key());
+    for (what, issuer, header, documents) in [
+        ("no document at hand", DID, &bare, &nothing),
+        ("an issuer without documents", "https://school.example/about", &bare, &nothing),
+        ("another key", DID, &bare, &listing(did::document(DID, &[("key-1", other.clone())]))),
+        ("not for assertions", DID, &bare, &listing(only_authenticates)),
+        ("a key that another controls", DID, &bare, &listing(of_another.clone())),
+        ("a did:key of another key", others_key.as_str(), &bare, &nothing),
+        ("a did:jwk of another key", &as_jwk(&other.to_jwk()), &bare, &nothing),
+        ("a did:jwk that encrypts", &as_jwk(&encrypts), &bare, &nothing),
+        ("the key id of another party", DID, &by(&format!("{own}#{}", &own[8..])), &lists),
+        ("the same with the key beside it", DID, &both(&format!("{own_jwk}#0")), &lists),
+        ("no fragment of the did:jwk", own_jwk.as_str(), &by(&format!("{own_jwk}#1")), &nothing),
+    ] {
+        let report = verify(token(issuer, header).as_bytes(), documents, now());
+        assert!(!report.is_valid(), "{what}: {:#?}", report.checks);
     }
 }
