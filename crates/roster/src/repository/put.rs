@@ -232,6 +232,7 @@ pub(super) fn update(
 
 /// Writes the record over the stored one; its references are known to exist.
 fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<Put> {
+    rules::check(tx, record, Some(stored))?;
     rewrite_all(tx, record.kind, &[(record, stored)])?;
     let stored = Stored {
         seq: stored.seq,
@@ -242,14 +243,12 @@ fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<Put> {
     Ok(Put { outcome: Outcome::Updated, stored })
 }
 
-/// Writes each record over the stored one; their references are known to exist.
+/// Writes each record over the stored one; they are known to be right.
 fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> Result<()> {
     let Some((first, _)) = records.first() else { return Ok(()) };
     let columns = insert_columns(kind);
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut values = Vec::with_capacity(records.len() * (columns.len() + 2));
-    let pairs: Vec<_> = records.iter().map(|(record, stored)| (*record, Some(*stored))).collect();
-    all_right(tx, &pairs)?;
     for (record, stored) in records {
         add_values(record, stored.version + 1, &mut values);
         values.extend([Value::Int(stored.seq), Value::Int(stored.version)]);
@@ -272,11 +271,6 @@ fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> 
         tally(tx, record, stored.seq, 1);
     }
     Ok(())
-}
-
-/// Errors: what [`rules::check`] has against one of the records.
-fn all_right(tx: &mut Tx<'_>, records: &[(&Record, Option<&Stored>)]) -> Result<()> {
-    rules::refused(tx, records)?.into_values().next().map_or(Ok(()), Err)
 }
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[Link], after: &[Link]) -> Result<()> {
@@ -313,10 +307,16 @@ fn changed_meanwhile(record: &Record) -> Problem {
 pub fn put_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Vec<Outcome>> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
     let present = present(tx, kind, &ids)?;
-    put_among(tx, kind, records, &present)
+    let outcomes = put_among(tx, kind, records, &present)?;
+    // Only when all are written it shows whether they make a cycle together.
+    let written = records.iter().zip(&outcomes);
+    let written = written.filter(|(_, outcome)| **outcome != Outcome::Unchanged);
+    let written: Vec<_> =
+        written.map(|(record, _)| (record, present.get(&record.sourced_id))).collect();
+    rules::refused(tx, &written)?.into_values().next().map_or(Ok(outcomes), Err)
 }
 
-/// [`put_all`] where the caller has read which of the records are stored.
+/// [`put_all`] where the caller has read which of the records are stored, and has checked the rules.
 pub(crate) fn put_among(
     tx: &mut Tx<'_>,
     kind: &'static Kind,
@@ -326,8 +326,6 @@ pub(crate) fn put_among(
     let new: Vec<&Record> =
         records.iter().filter(|record| !present.contains_key(&record.sourced_id)).collect();
     insert_all(tx, kind, &new)?;
-    let new: Vec<_> = new.into_iter().map(|record| (record, None)).collect();
-    all_right(tx, &new)?;
     let is_same =
         |record: &Record, stored: &Stored| record.same_as(&stored.body, stored.extra.as_deref());
     let mut changed = Vec::new();

@@ -8,7 +8,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::Options;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{CLASS, COURSE_COMPONENT, ORG};
-use lyceum_roster::record::members;
+use lyceum_roster::record::{Record, Stamp, members};
 use lyceum_roster::repository::{self, Outcome};
 use lyceum_roster::structure;
 use lyceum_roster::{bulk, write};
@@ -407,5 +407,30 @@ fn a_school_that_becomes_a_department_while_a_class_comes_has_no_class() {
             let is_school = org.body.contains("\"type\":\"school\"");
             assert!(is_school || stored(db, &CLASS, &class_id, "school").is_none(), "{round}");
         }
+    });
+}
+
+#[test]
+fn records_that_are_written_together_make_no_cycle() {
+    both(|db| {
+        network(db);
+        for id in ["a", "b"] {
+            create(db, COMPONENTS, component(id, "c", None));
+        }
+        let parsed = |id: &str, parent: &str| {
+            let value = object(component(id, "c", Some(parent)));
+            Record::parse(&COURSE_COMPONENT, &value, rules().dialect, Stamp::Now(rules().now))
+                .unwrap()
+        };
+        let put = |records: &[Record]| {
+            db.write_blocking(|tx| repository::put_all(tx, &COURSE_COMPONENT, records))
+        };
+        let problem = put(&[parsed("a", "b"), parsed("b", "a")]).unwrap_err();
+        assert_eq!(problem.details[0].path, "courseComponent.parent.sourcedId");
+        assert!(problem.message.contains("a tree has no cycles"), "{}", problem.message);
+        // One that is new and one that changed.
+        put(&[parsed("new", "a"), parsed("a", "new")]).unwrap_err();
+        let outcomes = put(&[parsed("new", "a"), parsed("a", "b")]).unwrap();
+        assert_eq!(outcomes, [Outcome::Created, Outcome::Updated]);
     });
 }
