@@ -93,6 +93,14 @@ pub fn objects<'o>(object: &'o Object, name: &str) -> impl Iterator<Item = &'o O
     members.iter().filter_map(Value::as_object)
 }
 
+/// Whether somebody signed the credential: clients also send an empty list of proofs, or null.
+pub fn has_proof(credential: &Object) -> bool {
+    match credential.get("proof") {
+        Some(Value::Array(proofs)) => !proofs.is_empty(),
+        proof => proof.is_some_and(Value::is_object),
+    }
+}
+
 /// The id of an issuer, which is a text or an object with an `id`.
 pub fn issuer_id(credential: &Object) -> Option<&str> {
     match credential.get("issuer")? {

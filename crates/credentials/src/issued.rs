@@ -100,7 +100,7 @@ impl Issued {
 impl Kept {
     /// Reads a credential with an embedded proof. Errors: `Invalid`, naming the member.
     pub fn read(object: &Object, text: &str) -> Result<Self> {
-        if !object.contains_key("proof") {
+        if !body::has_proof(object) {
             let message = "is required: a credential is kept here once its issuer has signed it; \
                            POST …/issue-badge issues one";
             return Err(Problem::invalid("proof", message));

@@ -172,11 +172,7 @@ impl Made<'_> {
             let Some(one) = one.as_object() else {
                 return Err(Problem::invalid(path, "must be an object"));
             };
-            let is_signed = one.get("proof").is_some_and(|proof| match proof {
-                Value::Array(proofs) => !proofs.is_empty(),
-                other => other.is_object(),
-            });
-            if is_signed { Ok(one.clone().into()) } else { self.reissued(one, &path) }
+            if body::has_proof(one) { Ok(one.clone().into()) } else { self.reissued(one, &path) }
         };
         all.iter().enumerate().map(read).collect()
     }

@@ -5,7 +5,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Value, json};
 
 use super::Record;
-use crate::body::Object;
+use crate::body::{self, Object};
 
 /// The lists of a record's subject that grow: an entry takes the place of the one with its id.
 const LISTS: [&str; 3] = ["achievement", "verifiableCredential", "association"];
@@ -16,7 +16,7 @@ const LISTS: [&str; 3] = ["achievement", "verifiableCredential", "association"];
 /// Errors: `Conflict` for a record that was signed elsewhere; `Invalid` for another id, or nothing new.
 pub fn updated(now: Timestamp, record: &Record, sent: &Object) -> Result<Object> {
     let given: Option<Object> = serde_json::from_str(&record.of.given).ok();
-    let Some(mut given) = given.filter(|given| !given.contains_key("proof")) else {
+    let Some(mut given) = given.filter(|given| !body::has_proof(given)) else {
         return Err(Problem::new(
             ProblemKind::Conflict,
             "the record was signed elsewhere; its issuer sends the new version to POST …/credentials",

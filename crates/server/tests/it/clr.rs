@@ -430,3 +430,34 @@ fn a_record_is_compiled_of_badges_and_results() {
         );
     });
 }
+
+/// The signature of a record says who can revoke it, whatever a client sent as its proof.
+#[test]
+fn a_record_is_revoked_by_whoever_its_signature_says_signed_it() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        for (n, proof) in [json!([]), Value::Null].into_iter().enumerate() {
+            let mut sent = document();
+            sent["id"] = format!("https://example.org/clr/unsigned-{n}").into();
+            sent["proof"] = proof;
+            let made = post(&client, "/clr", &sent, 201);
+            verifies(&client, &made);
+            let named: Value =
+                client.put(&path(&made)).json(&json!({"name": "Anew"})).expect(200).json();
+            assert_eq!(named["name"], "Anew");
+            let revoke = format!("{}/revoke", path(&made));
+            let revoked: Value = client.post(&revoke).json(&json!({})).expect(200).json();
+            assert_eq!(revoked["verification"]["verified"], false, "{revoked:#}");
+        }
+        // Another issuer's is its own.
+        let mut theirs = post(&client, "/clr", &document(), 201);
+        theirs["id"] = "https://example.org/clr/theirs".into();
+        theirs["issuer"]["id"] = "https://school.example/issuer".into();
+        client.post(&format!("{CLR}/credentials")).json(&theirs).expect(201);
+        let revoke = format!("{}/revoke", path(&theirs));
+        let refused = client.post(&revoke).json(&json!({})).send();
+        assert!(told(&refused).contains("was signed elsewhere"), "{}", refused.text());
+        assert_eq!(refused.status, 422);
+    });
+}

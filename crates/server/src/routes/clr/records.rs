@@ -123,11 +123,7 @@ async fn posted(context: Context, existing: Existing) -> Result<Answer> {
         return upserted(&context, clr::signed_jws(context.text()?)?).await;
     }
     let given = body::parse(&context.body)?;
-    let is_signed = match given.get("proof") {
-        Some(Value::Array(proofs)) => !proofs.is_empty(),
-        proof => proof.is_some_and(Value::is_object),
-    };
-    if is_signed {
+    if body::has_proof(&given) {
         return upserted(&context, clr::signed(&given, context.text()?.trim())?).await;
     }
     let signer = signer(&context).await?;
@@ -255,11 +251,9 @@ async fn deleted(context: Context) -> Result<Answer> {
 
 async fn revoked(context: Context) -> Result<Answer> {
     let reason = reason(&context)?;
-    let issuer = signer(&context).await?.issuer;
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
     let now = context.app.clock.now();
-    let revoke =
-        move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &issuer, &id, reason.as_deref());
+    let revoke = move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &id, reason.as_deref());
     let record = context.app.db.write(revoke).await?;
     let report = report(&context.app, record.of.body.clone().into()).await?;
     let mut revoked = json!({ "at": record.revoked });
