@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, Request, Response, header};
+use axum::http::{HeaderValue, Request, Response, header};
 use bytes::Bytes;
 use http_body_util::Limited;
 use hyper::body::Body as HttpBody;
@@ -21,7 +21,7 @@ use lyceum_hosting::user::USER_HEADER;
 use lyceum_hosting::{databases, deployments, projects, secrets};
 use lyceum_project::{Backend, Plan, Step, Uses};
 
-use super::{Address, X_FORWARDED_FOR, platform};
+use super::{Address, X_FORWARDED_FOR, by_path, platform};
 use crate::apart::apart;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::state::App;
@@ -56,18 +56,10 @@ where
     let request = forwarded(app, address, request, from)?;
     let mut response = engine.call(key, request).await?.map(Body::new);
     if address.is_by_path {
-        for name in OF_THE_HOST {
-            response.headers_mut().remove(name);
-        }
+        by_path::keep_allowed(response.headers_mut());
     }
     Ok(response)
 }
-
-/// What belongs to the whole host. Where a project is reached by a path, the host is the server's own: the
-/// project's code neither gets what a browser sends to the server nor changes what it keeps for it.
-const OF_THE_HOST: [HeaderName; 4] =
-    [header::COOKIE, header::AUTHORIZATION, header::SET_COOKIE, CLEAR_SITE_DATA];
-const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// Starts the version that a plan makes and sees it answer, before anything of the plan is applied.
 /// `database` is the file that it will have, where that is another one. None: there is no backend, or the
@@ -239,7 +231,7 @@ where
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     if address.is_by_path {
-        for name in OF_THE_HOST {
+        for name in by_path::CREDENTIALS {
             parts.headers.remove(name);
         }
     }

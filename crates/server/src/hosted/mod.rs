@@ -3,6 +3,7 @@
 
 mod address;
 mod backend;
+mod by_path;
 mod caching;
 mod change;
 mod frontend;

@@ -379,3 +379,74 @@ fn a_visitor_who_takes_nothing_is_let_go_and_a_slow_one_is_not() {
         assert!(got.len() < film.len(), "nothing was cut: {} bytes", got.len());
     });
 }
+
+/// Sets what a browser takes as said of the whole host, and what says something of the answer.
+const SAYS_MUCH: &str = r#"export default { fetch() {
+  const headers = new Headers({
+    "NEL": '{"report_to":"all","max_age":99,"include_subdomains":true}',
+    "Report-To": '{"group":"all","max_age":99,"endpoints":[{"url":"https://evil.example"}]}',
+    "Reporting-Endpoints": 'default="https://evil.example"',
+    "Strict-Transport-Security": "max-age=99; includeSubDomains",
+    "Alt-Svc": 'h3="evil.example:443"; ma=99',
+    "Clear-Site-Data": '"*"',
+    "Service-Worker-Allowed": "/",
+    "Content-Security-Policy": "default-src *; report-uri https://evil.example",
+    "Content-Security-Policy-Report-Only": "default-src 'none'; report-uri https://evil.example",
+    "Refresh": "0; url=https://evil.example",
+    "Accept-CH": "Sec-CH-UA-Model",
+    "Origin-Agent-Cluster": "?1",
+    "WWW-Authenticate": 'Basic realm="Lyceum"',
+    "X-Accel-Redirect": "/etc/passwd",
+    "Content-Type": "application/json",
+    "ETag": '"tide"',
+    "Cache-Control": "max-age=7",
+    "Access-Control-Allow-Origin": "https://page.example",
+    "Location": "/elsewhere",
+    "X-Tide": "low",
+  });
+  headers.append("Set-Cookie", "lyceum=stolen; Path=/console");
+  headers.append("Set-Cookie", "__Host-lyceum=stolen; Path=/; Secure");
+  return new Response("{}", { status: 201, headers });
+} };"#;
+
+#[test]
+fn a_backend_that_is_reached_by_a_path_says_nothing_of_the_whole_host() {
+    staging(|server| {
+        deployed(&server.client(), &[("index.html", b"tides")], SAYS_MUCH, &[]);
+        let visitor = server.anonymous();
+        let of_host = [
+            "nel",
+            "report-to",
+            "reporting-endpoints",
+            "strict-transport-security",
+            "alt-svc",
+            "clear-site-data",
+            "service-worker-allowed",
+            "content-security-policy-report-only",
+            "refresh",
+            "accept-ch",
+            "origin-agent-cluster",
+            "www-authenticate",
+            "x-accel-redirect",
+            "set-cookie",
+        ];
+        let by_host = visit(&visitor, "/api/much").expect(201);
+        let by_path = visitor.get(&format!("/_projects/{SLUG}/api/much")).expect(201);
+        for name in of_host {
+            assert_ne!(by_host.header(name), "", "{name}: its own host is the project's");
+            assert_eq!(by_path.header(name), "", "{name}");
+        }
+        assert!(by_path.header("content-security-policy").starts_with("sandbox "));
+        for (name, value) in [
+            ("content-type", "application/json"),
+            ("etag", "\"tide\""),
+            ("cache-control", "max-age=7"),
+            ("access-control-allow-origin", "https://page.example"),
+            ("location", "/elsewhere"),
+            ("x-tide", "low"),
+        ] {
+            assert_eq!(by_path.header(name), value, "{name}");
+        }
+        assert_eq!(by_path.text(), "{}");
+    });
+}
