@@ -104,8 +104,14 @@ pub enum Caller<'a> {
     Person(Role),
     /// An API key with a role, and the slug of the one project that it is for.
     Key(Role, Option<&'a str>),
-    /// A game token.
-    Player(&'a Player),
+    /// A game token. It is trusted if the player signed in or a client asked for it, and not if a developer
+    /// asked for it: then it opens no more than the developer may see.
+    Player {
+        /// Whom it names.
+        player: &'a Player,
+        /// Whether it opens what the player has beyond the game.
+        is_trusted: bool,
+    },
     /// A game token of an anonymous visitor.
     DemoVisitor(&'a Player),
     /// The backend of the game with this id.
@@ -117,7 +123,7 @@ pub enum Caller<'a> {
 impl Caller<'_> {
     fn rights(self) -> Rights {
         match self {
-            Self::Nobody | Self::Player(_) | Self::DemoVisitor(_) | Self::Backend(_) => {
+            Self::Nobody | Self::Player { .. } | Self::DemoVisitor(_) | Self::Backend(_) => {
                 Rights::default()
             }
             Self::Client(rights) | Self::Sandbox(rights, _) => rights,
@@ -135,6 +141,33 @@ pub enum Subject<'a> {
     Project(&'a str, bool),
     /// A project that does not exist yet: it belongs to its maker.
     NewProject(&'a str),
+    /// A game with what is kept in it, of whichever player.
+    Game {
+        /// Its id.
+        id: &'a str,
+        /// Its slug, which is that of its project.
+        slug: &'a str,
+        /// Whether the caller is a person who is a member of its project.
+        is_member: bool,
+    },
+    /// What a player has on the platform: items, level, scores.
+    Player {
+        /// The user's sourcedId.
+        user: &'a str,
+        /// Whether the user has played a game of the caller's.
+        is_own: bool,
+    },
+    /// What a player has of all games together: notifications.
+    PlayerOfAllGames(&'a str),
+    /// What everybody in a game sees of a player: id and username.
+    Name {
+        /// The user's sourcedId.
+        user: &'a str,
+        /// Whether the user has played a game of the caller's.
+        is_own: bool,
+    },
+    /// A change of what all games share: the table of levels, items that belong to no game.
+    Platform,
 }
 
 /// How far what is allowed goes.
@@ -143,7 +176,10 @@ pub enum Reach {
     /// What is open to everybody.
     Open,
     /// Everything that the route is about.
-    Everything,
+    Everything {
+        /// Whether names, e-mail addresses and enrollments of people are part of it.
+        people: bool,
+    },
     /// The projects that belong to the caller, with their games.
     OwnProjects,
     /// One project, with its game.
@@ -151,7 +187,30 @@ pub enum Reach {
     /// The game with this id, for each player that the caller names.
     Game(String),
     /// One player in one game.
-    Player(Player),
+    Player {
+        /// Who and where.
+        player: Player,
+        /// Whether what the player has beyond the game is part of it.
+        is_trusted: bool,
+    },
+}
+
+impl Reach {
+    /// Whether it holds the names and e-mail addresses of people whatever their game shares.
+    pub fn names_people(&self) -> bool {
+        matches!(self, Self::Everything { people: true })
+    }
+
+    /// Whether it holds the courses that people are enrolled in. A game teaches its own players, so it does
+    /// in the game, but not for those who made the game.
+    pub fn shows_enrollments(&self) -> bool {
+        match self {
+            Self::Everything { people } => *people,
+            Self::Player { is_trusted, .. } => *is_trusted,
+            Self::Game(_) => true,
+            Self::Open | Self::OwnProjects | Self::Project(_) => false,
+        }
+    }
 }
 
 /// Why something is not allowed.
@@ -167,6 +226,12 @@ pub enum Denied {
     Demo,
     /// The project of this slug does not belong to the caller.
     Project(String),
+    /// The game of this slug is not the caller's.
+    Game(String),
+    /// The player with this id is not the caller's.
+    Player(String),
+    /// What all games share is changed by administrators and clients.
+    Platform,
 }
 
 /// Decides whether the caller may call a route of that access about the subject, and how far the answer
@@ -189,6 +254,24 @@ pub(crate) fn on_subject(caller: Caller<'_>, subject: Subject<'_>) -> Result<Rea
             let is_maker = matches!(caller, Caller::Person(role) if role != Role::Guide);
             on_project(caller, slug, is_maker)
         }
+        Subject::Game { id, slug, is_member } => on_game(caller, (id, slug), is_member),
+        Subject::Player { user, is_own } => on_player(caller, user, is_own),
+        Subject::PlayerOfAllGames(user) => match reach(caller) {
+            Reach::Player { is_trusted: false, .. } => Err(Denied::Player(user.to_owned())),
+            _ => on_player(caller, user, false),
+        },
+        Subject::Name { user, is_own } => match caller {
+            Caller::Player { is_trusted: true, .. } => Ok(reach(caller)),
+            Caller::DemoVisitor(player) if player.user != user => Err(Denied::Demo),
+            _ => on_player(caller, user, is_own),
+        },
+        Subject::Platform => match caller {
+            Caller::Client(_)
+            | Caller::Sandbox(..)
+            | Caller::Person(Role::Administrator)
+            | Caller::Key(Role::Administrator, None) => Ok(reach(caller)),
+            _ => Err(Denied::Platform),
+        },
     }
 }
 
@@ -211,7 +294,7 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), Denied> {
         Access::Optional(_) if is_nobody => Ok(()),
         Access::Any(scopes) | Access::Optional(scopes) => with_scope(scopes),
         Access::Player(scopes) => match caller {
-            Caller::Player(_) | Caller::Backend(_) | Caller::Sandbox(_, Some(_)) => Ok(()),
+            Caller::Player { .. } | Caller::Backend(_) | Caller::Sandbox(_, Some(_)) => Ok(()),
             Caller::DemoVisitor(_) => Err(Denied::Demo),
             _ => with_scope(scopes),
         },
@@ -228,12 +311,45 @@ fn reach(caller: Caller<'_>) -> Reach {
         Caller::Nobody => Reach::Open,
         Caller::Person(Role::Developer) => Reach::OwnProjects,
         Caller::Key(_, Some(slug)) => Reach::Project(slug.to_owned()),
-        Caller::Client(_) | Caller::Sandbox(..) | Caller::Person(_) | Caller::Key(_, None) => {
-            Reach::Everything
+        // The user of a sandbox who does not make games plays and nothing else.
+        Caller::Sandbox(rights, Some(player)) if !rights.allow(Scope::GamesRead) => {
+            Reach::Player { player: player.clone(), is_trusted: true }
+        }
+        Caller::Sandbox(..) => Reach::Everything { people: true },
+        Caller::Client(_) | Caller::Person(_) | Caller::Key(_, None) => {
+            Reach::Everything { people: caller.rights().allow(Scope::OrRosterReadonly) }
         }
         Caller::Backend(game) => Reach::Game(game.to_owned()),
-        Caller::Player(player) | Caller::DemoVisitor(player) => Reach::Player(player.clone()),
+        Caller::Player { player, is_trusted } => {
+            Reach::Player { player: player.clone(), is_trusted }
+        }
+        Caller::DemoVisitor(player) => Reach::Player { player: player.clone(), is_trusted: true },
     }
+}
+
+fn on_game(caller: Caller<'_>, (id, slug): (&str, &str), is_member: bool) -> Result<Reach, Denied> {
+    let reach = reach(caller);
+    let is_own = match &reach {
+        Reach::Open => false,
+        Reach::Everything { .. } => true,
+        Reach::OwnProjects => is_member,
+        Reach::Project(own) => own == slug,
+        Reach::Game(own) => own == id,
+        Reach::Player { player, .. } => player.game == id,
+    };
+    if is_own { Ok(reach) } else { Err(Denied::Game(slug.to_owned())) }
+}
+
+fn on_player(caller: Caller<'_>, user: &str, is_own: bool) -> Result<Reach, Denied> {
+    let reach = reach(caller);
+    let is_own = match &reach {
+        Reach::Open => false,
+        // A backend names the players of its game: it is told by them who they are.
+        Reach::Everything { .. } | Reach::Game(_) => true,
+        Reach::OwnProjects | Reach::Project(_) => is_own,
+        Reach::Player { player, .. } => player.user == user,
+    };
+    if is_own { Ok(reach) } else { Err(Denied::Player(user.to_owned())) }
 }
 
 fn on_project(caller: Caller<'_>, slug: &str, is_member: bool) -> Result<Reach, Denied> {
@@ -241,10 +357,15 @@ fn on_project(caller: Caller<'_>, slug: &str, is_member: bool) -> Result<Reach, 
         Caller::Client(_) | Caller::Sandbox(..) | Caller::Key(_, None) => true,
         Caller::Person(role) => role == Role::Administrator || is_member,
         Caller::Key(_, Some(own)) => own == slug,
-        Caller::Nobody | Caller::Player(_) | Caller::DemoVisitor(_) | Caller::Backend(_) => false,
+        Caller::Nobody | Caller::Player { .. } | Caller::DemoVisitor(_) | Caller::Backend(_) => {
+            false
+        }
     };
     match is_own {
         true => Ok(Reach::Project(slug.to_owned())),
         false => Err(Denied::Project(slug.to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -170,6 +170,14 @@ impl Holder {
         }
     }
 
+    /// The slugs of the projects that are its own: those that it is a member of, or that it is bound to.
+    pub fn projects(&self, tx: &mut Tx<'_>) -> Result<Vec<String>> {
+        match self {
+            Self::Person(person) => members::of_person(tx, &person.id),
+            Self::Key(key) => Ok(key.project.iter().cloned().collect()),
+        }
+    }
+
     /// Whether it may see and change a project that exists.
     pub fn may_change(&self, tx: &mut Tx<'_>, project: &str) -> Result<bool> {
         let is_member = self.is_member(tx, project)?;

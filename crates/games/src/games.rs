@@ -138,6 +138,11 @@ pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
     repository::list(tx, page)
 }
 
+/// The games of these slugs, where there are such games.
+pub fn of_slugs(tx: &mut Tx<'_>, slugs: &[String]) -> Result<Vec<Game>> {
+    repository::of_slugs(tx, slugs)
+}
+
 /// The game of an id or slug, if there is one.
 pub fn lookup(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Game>> {
     repository::find(tx, id_or_slug)

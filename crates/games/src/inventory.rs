@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::games;
 use crate::input::{Faults, Metadata, Page};
+use crate::reach::Games;
 use crate::repository::inventory as repository;
 
 /// The slug of the item that credits are.
@@ -100,6 +101,11 @@ impl Movement {
             _ => Err(Problem::invalid("qty", format!("must be a whole number from 1 to {most}"))),
         }
     }
+
+    /// Id or slug of the item.
+    pub fn item(&self) -> &str {
+        &self.item
+    }
 }
 
 /// The items, by slug. Of a game: the platform's and the game's own.
@@ -166,9 +172,13 @@ fn check(item: &Item) -> Result<()> {
     faults.none()
 }
 
-/// What a player has, the credits first, then by slug.
-pub fn of_user(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Held>> {
+/// What a player has of the platform's items and of those of the games, the credits first, then by slug.
+pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str) -> Result<Vec<Held>> {
     let mut held = repository::held(tx, user)?;
+    if let Games::Only(games) = games {
+        let is_shown = |game: &String| games.contains(game);
+        held.retain(|held| held.item.game_id.as_ref().is_none_or(is_shown));
+    }
     held.sort_by(|a, b| {
         (a.item.slug != CREDITS, &a.item.slug).cmp(&(b.item.slug != CREDITS, &b.item.slug))
     });

@@ -13,6 +13,7 @@ pub mod lms;
 pub mod notifications;
 pub mod once;
 pub mod players;
+pub mod reach;
 mod repository;
 pub mod scores;
 pub mod sessions;

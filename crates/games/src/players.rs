@@ -8,6 +8,7 @@ use lyceum_store::Tx;
 use serde::Serialize;
 
 use crate::input::Page;
+use crate::reach::Games;
 use crate::visitors::Visitor;
 use crate::{repository, visitors};
 
@@ -164,14 +165,24 @@ pub fn seen(tx: &mut Tx<'_>, user: &str) -> Result<Seen> {
     Ok(Seen { id, username })
 }
 
-/// The active users of the roster as others see them, in the order in which they came.
-pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Seen>> {
-    let found = repository::players::list(tx, page)?;
+/// The active users of the roster as others see them, in the order in which they came: those who have
+/// played one of the games.
+pub fn list(tx: &mut Tx<'_>, games: &Games, page: Page) -> Result<Vec<Seen>> {
+    let found = repository::players::list(tx, games, page)?;
     let seen = |(id, chosen, given): (String, String, String)| {
         let username = public_name(&chosen, &given).to_owned();
         Seen { id, username }
     };
     Ok(found.into_iter().map(seen).collect())
+}
+
+/// Whether somebody has played one of the games: has a session, a score, a state, an achievement or an
+/// activity there, or visits its demo.
+pub fn has_played(tx: &mut Tx<'_>, user: &str, games: &Games) -> Result<bool> {
+    match games {
+        Games::Every => Ok(true),
+        Games::Only(games) => repository::players::has_played(tx, user, games),
+    }
 }
 
 /// Gives a user a role on the platform.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::input::{Faults, Metadata, Page};
+use crate::reach::Games;
 use crate::repository::scores as repository;
 use crate::{players, visitors};
 
@@ -182,11 +183,11 @@ pub fn submit(
     Ok(score)
 }
 
-/// A player's scores, the newest first, of one game or of all.
-pub fn of_user(tx: &mut Tx<'_>, user: &str, game: Option<&str>, page: Page) -> Result<Vec<Score>> {
+/// A player's scores in the games, the newest first.
+pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str, page: Page) -> Result<Vec<Score>> {
     let is_demo = visitors::lookup(tx, user)?.is_some_and(|visitor| visitor.is_demo());
     let board = if is_demo { Board::Demo } else { Board::Players };
-    repository::of_user(tx, board, user, game, page)
+    repository::of_user(tx, board, user, games, page)
 }
 
 /// A part of a leader board: each player once, the best scores first.

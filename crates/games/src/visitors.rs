@@ -96,6 +96,11 @@ pub fn of_person(
         .ok_or_else(|| Problem::internal("a visitor that was put is not there"))
 }
 
+/// Whether the person plays as the visitor of that id.
+pub fn is_person(tx: &mut Tx<'_>, id: &str, person: &str) -> Result<bool> {
+    Ok(repository::of_person(tx, person)?.is_some_and(|visitor| visitor.id == id))
+}
+
 /// The visitor of the id, if it is one's.
 pub fn lookup(tx: &mut Tx<'_>, id: &str) -> Result<Option<Visitor>> {
     // Most players are users of the roster: nothing is asked for them.

@@ -18,6 +18,12 @@ pub fn leave(tx: &mut Tx<'_>, project: &str, person: &str) -> Result<()> {
     Ok(())
 }
 
+/// The slugs of the projects that a person is a member of.
+pub(crate) fn of_person(tx: &mut Tx<'_>, person: &str) -> Result<Vec<String>> {
+    let sql = "SELECT project FROM project_members WHERE person = $1 ORDER BY project";
+    tx.all(sql, &[person.into()], |row| row.string(0))
+}
+
 /// Whether a person is a member of a project.
 pub(crate) fn is_member(tx: &mut Tx<'_>, project: &str, person: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM project_members WHERE project = $1 AND person = $2";

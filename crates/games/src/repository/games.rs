@@ -1,9 +1,9 @@
 //! Games.
 
 use lyceum_core::Result;
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Row, Tx, dialect};
 
-use super::ms;
+use super::{list_of, ms};
 use crate::games::Game;
 use crate::input::{Page, metadata_in, text_of};
 
@@ -30,6 +30,12 @@ fn read(row: &Row<'_>) -> Result<Game> {
 pub(crate) fn find(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Game>> {
     let sql = format!("SELECT {COLUMNS} FROM games WHERE id = $1 OR slug = $1");
     tx.query_one(&sql, &[id_or_slug.into()], read)
+}
+
+pub(crate) fn of_slugs(tx: &mut Tx<'_>, slugs: &[String]) -> Result<Vec<Game>> {
+    let is_asked = dialect::is_one_of(tx.dialect(), "slug", "$1");
+    let sql = format!("SELECT {COLUMNS} FROM games WHERE {is_asked} ORDER BY slug");
+    tx.all(&sql, &[list_of(slugs)?.as_str().into()], read)
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {

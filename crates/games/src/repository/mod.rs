@@ -14,7 +14,13 @@ pub(crate) mod states;
 pub(crate) mod visitors;
 
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use lyceum_store::Value;
+
+/// Texts as the JSON array that [`lyceum_store::dialect::is_one_of`] reads.
+fn list_of(texts: &[String]) -> Result<String> {
+    serde_json::to_string(texts).map_err(Problem::internal)
+}
 
 fn ms(at: Timestamp) -> Value<'static> {
     at.milliseconds().into()

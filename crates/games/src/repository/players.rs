@@ -1,18 +1,65 @@
 //! What is known of players beside the roster.
 
 use lyceum_core::Result;
-use lyceum_store::Tx;
+use lyceum_store::{Dialect, Tx, dialect};
 
+use super::list_of;
 use crate::input::Page;
 use crate::players::Role;
+use crate::reach::Games;
 
-/// The active users: id, username and given name, in the order in which they came.
-pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<(String, String, String)>> {
-    let sql = "SELECT sourced_id, COALESCE(username, ''), COALESCE(given_name, '') FROM users \
-               WHERE status = 'active' ORDER BY seq LIMIT $1 OFFSET $2";
-    tx.all(sql, &[page.limit.into(), page.offset.into()], |row| {
+/// The active users who have played one of the games: id, username and given name, in the order in which
+/// they came.
+pub(crate) fn list(
+    tx: &mut Tx<'_>,
+    games: &Games,
+    page: Page,
+) -> Result<Vec<(String, String, String)>> {
+    let (list, which) = match games {
+        Games::Every => (String::new(), "$1 = ''".to_owned()),
+        Games::Only(games) => (list_of(games)?, played(tx.dialect(), "users.sourced_id", "$1")),
+    };
+    let sql = format!(
+        "SELECT sourced_id, COALESCE(username, ''), COALESCE(given_name, '') FROM users \
+         WHERE status = 'active' AND {which} ORDER BY seq LIMIT $2 OFFSET $3"
+    );
+    tx.all(&sql, &[list.as_str().into(), page.limit.into(), page.offset.into()], |row| {
         Ok((row.string(0)?, row.string(1)?, row.string(2)?))
     })
+}
+
+/// Whether a user has played one of the games.
+pub(crate) fn has_played(tx: &mut Tx<'_>, user: &str, games: &[String]) -> Result<bool> {
+    let list = list_of(games)?;
+    // PostgreSQL learns the type of a placeholder where it stands alone from the cast.
+    let sql = format!("SELECT 1 WHERE {}", played(tx.dialect(), "CAST($1 AS TEXT)", "$2"));
+    let found = tx.query_one(&sql, &[user.into(), list.as_str().into()], |_| Ok(()))?;
+    Ok(found.is_some())
+}
+
+/// Whether the user that the expression names has left something in one of the games of the JSON array.
+fn played(dialect: Dialect, user: &str, games: &str) -> String {
+    let among = |game: &str| dialect::is_one_of(dialect, game, games);
+    let traces = [
+        ("game_sessions t", "t.user_id", among("t.game_id")),
+        ("game_states t", "t.user_id", among("t.game_id")),
+        ("game_bests t", "t.period = '' AND t.user_id", among("t.game_id")),
+        ("game_visitors t", "t.id", among("t.game_id")),
+        (
+            "game_progress t JOIN game_achievements a ON a.id = t.achievement_id",
+            "t.user_id",
+            among("a.game_id"),
+        ),
+        (
+            "lms_activities t JOIN lms_courses c ON c.course_id = t.course_id",
+            "t.user_id",
+            among("c.game_id"),
+        ),
+    ];
+    let exists = |(table, column, is_there): &(&str, &str, String)| {
+        format!("EXISTS (SELECT 1 FROM {table} WHERE {column} = {user} AND {is_there})")
+    };
+    format!("({})", traces.iter().map(exists).collect::<Vec<_>>().join(" OR "))
 }
 
 /// Role and developer status.

@@ -1,10 +1,11 @@
 //! Scores, and the best of each player in each period.
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::{Row, Tx, Value, dialect};
 
-use super::ms;
+use super::{list_of, ms};
 use crate::input::{Page, metadata_in, text_of};
+use crate::reach::Games;
 use crate::scores::{Board, Line, Score};
 
 /// The tables of scores and of best scores.
@@ -93,17 +94,20 @@ pub(crate) fn of_user(
     tx: &mut Tx<'_>,
     board: Board,
     user: &str,
-    game: Option<&str>,
+    games: &Games,
     page: Page,
 ) -> Result<Vec<Score>> {
-    let which = if game.is_some() { "game_id = $2" } else { "$2 = ''" };
+    let (list, which) = match games {
+        Games::Every => (String::new(), "$2 = ''".to_owned()),
+        Games::Only(games) => (list_of(games)?, dialect::is_one_of(tx.dialect(), "game_id", "$2")),
+    };
     let (scores, _) = tables(board);
     let sql = format!(
         "SELECT id, game_id, user_id, score, metadata, at_ms FROM {scores} \
          WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4"
     );
-    let game = game.unwrap_or_default();
-    tx.all(&sql, &[user.into(), game.into(), page.limit.into(), page.offset.into()], read)
+    let params = [user.into(), list.as_str().into(), page.limit.into(), page.offset.into()];
+    tx.all(&sql, &params, read)
 }
 
 /// The best scores of a period; ranks and names of players are not known here.

@@ -46,8 +46,8 @@ enum Kind {
     Client,
     /// A person's or an API key's.
     Holder(Arc<Holder>),
-    /// A player's, for whom that person or key asked.
-    MadeBy(Arc<Holder>),
+    /// A player's, for whom a person or key asked; trusted where they may know the player anyway.
+    MadeBy { is_trusted: bool },
     /// An anonymous player's.
     DemoVisitor,
     /// That of the backend of a game.
@@ -98,10 +98,15 @@ impl Grant {
         match (&self.kind, self.player()) {
             (Kind::Sandbox, player) => Calling::Sandbox(self.rights(), player),
             (Kind::DemoVisitor, Some(player)) => Calling::DemoVisitor(player),
-            (_, Some(player)) => Calling::Player(player),
+            (Kind::MadeBy { is_trusted }, Some(player)) => {
+                Calling::Player { player, is_trusted: *is_trusted }
+            }
+            (_, Some(player)) => Calling::Player { player, is_trusted: true },
             (Kind::Backend(game), None) => Calling::Backend(game),
-            (Kind::Holder(holder) | Kind::MadeBy(holder), None) => holder.caller(),
-            (Kind::Client | Kind::DemoVisitor, None) => Calling::Client(self.rights()),
+            (Kind::Holder(holder), None) => holder.caller(),
+            (Kind::Client | Kind::DemoVisitor | Kind::MadeBy { .. }, None) => {
+                Calling::Client(self.rights())
+            }
         }
     }
 
@@ -183,7 +188,12 @@ pub(crate) fn refusal(denied: &Denied) -> Refusal {
             let challenge = format!(r#"{BEARER}, error="insufficient_scope", scope="{scopes}""#);
             Refusal::challenge(problem, &challenge)
         }
-        Denied::Role(_) | Denied::Demo | Denied::Project(_) => problem.into(),
+        Denied::Role(_)
+        | Denied::Demo
+        | Denied::Project(_)
+        | Denied::Game(_)
+        | Denied::Player(_)
+        | Denied::Platform => problem.into(),
     }
 }
 
@@ -202,6 +212,19 @@ fn explanation(denied: &Denied) -> String {
         Denied::Project(slug) => format!(
             "the project '{slug}' is not yours; `lyceum admin member add` makes a person a member"
         ),
+        Denied::Game(slug) => format!(
+            "you don't have access to the game '{slug}': the token is for another one, or you are \
+             not a member of its project"
+        ),
+        Denied::Player(user) => format!(
+            "you don't have access to the player '{user}': the token is for another one, or nobody \
+             with that id has played a game of yours"
+        ),
+        Denied::Platform => {
+            "what all games share is changed by administrators and by clients with \
+                             the scope lyceum/games.write; name a game of yours with 'gameId'"
+                .to_owned()
+        }
     }
 }
 

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use lyceum_access::holder::{self, Closed};
 use lyceum_access::session::Sort;
-use lyceum_access::{self as access, Client, Holder};
+use lyceum_access::{self as access, Access, Client, Holder, Player, Subject, allowed};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result, limits};
+use lyceum_games::visitors;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
 use quick_cache::sync::Cache;
 
 use super::{Caller, Grant, Kind, Refusal};
@@ -75,12 +78,30 @@ pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant,
 /// The grant of a token that a person or key made for a player: it opens what the token says, as long as
 /// they may call.
 pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Option<Grant>> {
-    let (id, environment) = (token.client_id.clone(), app.config.server.env);
-    let holder = app.db.read(move |tx| holder::by_id(tx, environment, &id)).await?;
-    Ok(holder.map(|holder| {
+    let (made, environment) = (Arc::clone(&token), app.config.server.env);
+    let find = move |tx: &mut Tx<'_>| {
+        let Some(holder) = holder::by_id(tx, environment, &made.client_id)? else {
+            return Ok(None);
+        };
+        let is_trusted = knows(tx, &holder, made.player.as_ref())?;
+        Ok(Some((holder, is_trusted)))
+    };
+    Ok(app.db.read(find).await?.map(|(holder, is_trusted)| {
         let caller = app.gate.holders().caller(app, &holder);
-        Grant { token, caller, kind: Kind::MadeBy(Arc::new(holder)) }
+        Grant { token, caller, kind: Kind::MadeBy { is_trusted } }
     }))
+}
+
+/// Whether a person or key may know the player anyway: may know everybody, or is the player.
+fn knows(tx: &mut Tx<'_>, holder: &Holder, player: Option<&Player>) -> Result<bool> {
+    let everybody = allowed(holder.caller(), Access::SignedIn, Subject::Route);
+    if everybody.is_ok_and(|reach| reach.names_people()) {
+        return Ok(true);
+    }
+    let (Holder::Person(person), Some(player)) = (holder, player) else { return Ok(false) };
+    let email = person.email.as_str();
+    let user = repository::users_with_emails(tx, &[email])?.remove(email);
+    Ok(user.as_ref() == Some(&player.user) || visitors::is_person(tx, &player.user, &person.id)?)
 }
 
 /// The grant of a demo visitor's token. Each visitor has a share of their own.

@@ -26,7 +26,7 @@ fn play_token(server: &TestServer, cookie: &str) -> Reply {
 }
 
 /// Gives the student ann an e-mail address.
-fn with_email(client: &TestClient, email: &str) {
+pub(crate) fn with_email(client: &TestClient, email: &str) {
     let path = "/ims/oneroster/rostering/v1p2/users/ann";
     let mut ann = get(client, path);
     ann["user"]["email"] = json!(email);

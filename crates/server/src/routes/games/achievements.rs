@@ -4,11 +4,10 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::Result;
 use lyceum_games::achievements::{self, Definition, read_progress};
-use lyceum_games::games;
 use lyceum_store::Tx;
 use serde_json::json;
 
-use super::play::{of_player, once, read, write};
+use super::play::{Play, of_player, once, read, write};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -43,21 +42,21 @@ pub(super) fn routes() -> Vec<Route> {
 async fn listed(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
-        achievements::of_user(tx, &game.id, play.user()?)
+        let user = play.player_in(tx, &game)?;
+        achievements::of_user(tx, &game.id, user)
     })
     .await
 }
 
 async fn defined(context: Context) -> Result<Answer> {
     let definition: Definition = lyceum_games::read(&context.body)?;
-    let (game, name) = (context.param("gameId").to_owned(), context.param("name").to_owned());
-    let grant = context.grant.clone().expect("the route is not public");
+    let play = Play::of(context)?;
+    let db = play.context.app.db.clone();
     let define = move |tx: &mut Tx<'_>| {
-        let game = games::find(tx, &game)?;
-        grant.check_project(tx, &game.slug)?;
-        achievements::define(tx, &game.id, &name, definition.clone())
+        let game = play.game(tx)?;
+        achievements::define(tx, &game.id, play.context.param("name"), definition.clone())
     };
-    let (achievement, is_new) = context.app.db.write(define).await?;
+    let (achievement, is_new) = db.write(define).await?;
     Ok(Answer::of(&achievement).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
@@ -73,8 +72,8 @@ async fn unlocked(context: Context) -> Result<Answer> {
 async fn reach(context: Context, progress: Option<i64>) -> Result<Answer> {
     write(context, StatusCode::OK, move |tx, play| {
         let game = play.game(tx)?;
-        let name = play.context.param("name");
-        achievements::advance(tx, play.now, &game.id, play.user()?, name, progress)
+        let (user, name) = (play.player_in(tx, &game)?, play.context.param("name"));
+        achievements::advance(tx, play.now, &game.id, user, name, progress)
     })
     .await
 }

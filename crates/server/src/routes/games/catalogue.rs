@@ -3,15 +3,15 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
 use lyceum_access::audit::Change;
-use lyceum_access::{self as access, Holder, Issued, Player};
+use lyceum_access::{self as access, Holder, Issued, Player, Subject};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, Result, limits};
 use lyceum_games::games::{self, GameChange, NewGame};
 use lyceum_games::{Page, players, scores};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::play::{paged, read};
+use super::play::{Play, paged, read};
 use super::schema;
 use crate::answer::Answer;
 use crate::auth::Grant;
@@ -65,35 +65,30 @@ async fn shown(context: Context) -> Result<Answer> {
 
 async fn created(context: Context) -> Result<Answer> {
     let new: NewGame = lyceum_games::read(&context.body)?;
-    let now = context.app.clock.now();
-    let holder = context.grant.as_ref().and_then(Grant::holder).cloned();
+    let play = Play::of(context)?;
+    play.decide(Subject::NewProject(&new.slug))?;
+    let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
-        if let Some(Holder::Key(key)) = &holder
-            && !Holder::Key(key.clone()).may_make(&new.slug)
-        {
-            let message = format!("the key is not one for '{}'", new.slug);
-            return Err(Problem::new(ProblemKind::Forbidden, message));
-        }
-        let (game, is_new) = games::create(tx, now, new.clone())?;
-        if let (Some(Holder::Person(person)), true) = (&holder, is_new) {
+        let (game, is_new) = games::create(tx, play.now, new.clone())?;
+        let holder = play.context.grant.as_ref().and_then(Grant::holder);
+        if let (Some(Holder::Person(person)), true) = (holder, is_new) {
             access::join(tx, &game.slug, &person.id)?;
         }
         Ok((game, is_new))
     };
-    let (game, is_new) = context.app.db.write(write).await?;
+    let (game, is_new) = db.write(write).await?;
     Ok(Answer::of(&game).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
 async fn changed(context: Context) -> Result<Answer> {
     let change: GameChange = lyceum_games::read(&context.body)?;
-    let (which, now) = (context.param("gameId").to_owned(), context.app.clock.now());
-    let grant = context.grant.clone().expect("the route is not public");
+    let play = Play::of(context)?;
+    let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
-        let game = games::find(tx, &which)?;
-        grant.check_project(tx, &game.slug)?;
-        games::change(tx, now, &which, change.clone())
+        let game = play.game(tx)?;
+        games::change(tx, play.now, &game.id, change.clone())
     };
-    Ok(Answer::of(&context.app.db.write(write).await?))
+    Ok(Answer::of(&db.write(write).await?))
 }
 
 async fn identity(context: Context) -> Result<Answer> {
@@ -129,23 +124,21 @@ async fn token(context: Context) -> Result<Answer> {
     struct GameTokenRequest {
         user_id: Option<String>,
     }
-    let grant = context.grant.as_ref().expect("the route is not public");
+    let grant = context.grant.clone().expect("the route is not public");
     let asked: GameTokenRequest = lyceum_games::read(&context.body)?;
     let user = asked.user_id.or_else(|| grant.player().map(|player| player.user.clone()));
     let user = user.ok_or_else(|| Problem::invalid("userId", "is required: who is to play"))?;
-    let named = context.param("gameId").to_owned();
-    let caller = grant.clone();
+    let (app, now) = (context.app.clone(), context.app.clock.now());
+    let play = Play::of(context)?;
     let find = move |tx: &mut lyceum_store::Tx<'_>| {
-        let game = games::find(tx, &named)?;
-        caller.check_project(tx, &game.slug)?;
+        let game = play.game(tx)?;
         let user = players::seen(tx, &user)?.id;
         // Refuses a demo visitor of another game.
         scores::Board::of(tx, &user, &game.id)?;
         Ok(Player { user, game: game.id })
     };
-    let player = context.app.db.read(find).await?;
-    let now = context.app.clock.now();
-    let keyring = context.app.gate.keyring();
+    let player = app.db.read(find).await?;
+    let keyring = app.gate.keyring();
     let issued = keyring.issue_game(grant.client_id(), &player, now, limits::TOKEN_LIFETIME_S);
     Ok(Answer::of(&issued_to(&issued, &player, now)))
 }

@@ -223,7 +223,7 @@ pub(super) fn only_the_student(
     other: &Elsewhere,
     in_body: Option<&str>,
 ) -> Result<String> {
-    let user = play.user()?;
+    let user = play.named()?;
     let sandbox = play.context.app.sandbox.as_ref();
     let is_demo = sandbox.is_some_and(|sandbox| sandbox.demo_user() == Some(user));
     let is_named = in_body.is_none_or(|named| named == user || named == other.student);

@@ -2,12 +2,14 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_access::Subject;
 use lyceum_core::{Result, limits};
+use lyceum_games::games;
 use lyceum_games::inventory::{self, Movement, NewItem};
 use lyceum_store::Tx;
 use serde_json::json;
 
-use super::play::{of_game, of_player, once, paged, read, write};
+use super::play::{Play, of_game, of_player, once, paged, read, write};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -29,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "A page of items.", list(schema::item())),
         post("/items", GamesWrite, created)
             .named("createItem")
-            .says("Makes an item; sent again with the same members it stays as it is.")
+            .says("Makes an item; sent again with the same members it stays as it is. An item that belongs to no game is made by administrators and clients.")
             .reads(schema::new_item())
             .answers(201, "Made.", schema::item())
             .answers(200, "Was there already.", schema::item()),
@@ -67,20 +69,37 @@ async fn item(context: Context) -> Result<Answer> {
 
 async fn created(context: Context) -> Result<Answer> {
     let new: NewItem = lyceum_games::read(&context.body)?;
-    let make = move |tx: &mut Tx<'_>| inventory::create_item(tx, new.clone());
-    let (item, is_new) = context.app.db.write(make).await?;
+    let play = Play::of(context)?;
+    let db = play.context.app.db.clone();
+    let make = move |tx: &mut Tx<'_>| {
+        match &new.game_id {
+            Some(game) => drop(play.game_or(tx, Some(game))?),
+            None => drop(play.decide(Subject::Platform)?),
+        }
+        inventory::create_item(tx, new.clone())
+    };
+    let (item, is_new) = db.write(make).await?;
     Ok(Answer::of(&item).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
 async fn held(context: Context) -> Result<Answer> {
-    read(context, |tx, play| inventory::of_user(tx, play.user()?)).await
+    read(context, |tx, play| {
+        let (user, games) = (play.player(tx)?, play.games(tx)?);
+        inventory::of_user(tx, &games, user)
+    })
+    .await
 }
 
 async fn moving(context: Context, adds: bool) -> Result<Answer> {
     let movement = Movement::read(&context.body)?;
     let to = if adds { inventory::add } else { inventory::remove };
     write(context, StatusCode::OK, move |tx, play| {
-        let total = to(tx, play.now, play.user()?, &movement)?;
+        let user = play.player(tx)?;
+        if let Some(game) = inventory::item(tx, movement.item())?.game_id {
+            let game = games::find(tx, &game)?;
+            play.check_game(tx, &game)?;
+        }
+        let total = to(tx, play.now, user, &movement)?;
         Ok(json!({ "newTotal": total }))
     })
     .await

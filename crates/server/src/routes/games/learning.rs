@@ -72,8 +72,8 @@ fn on_scene<T>(
     (game, student): Named<'_>,
     work: impl FnOnce(&mut Tx<'_>, &Scene<'_>) -> Result<T>,
 ) -> Result<T> {
-    let user = play.student(student)?;
     let game: Game = play.game_or(tx, game)?;
+    let user = play.student_in(tx, &game, student)?;
     let integration: Integration = lms::find(tx, &game)?;
     let base_url = play.context.base_url();
     work(tx, &Scene { base_url, now: play.now, game: &game, integration: &integration, user })
@@ -106,8 +106,11 @@ pub(super) fn zone(context: &Context) -> Result<Zone> {
 
 async fn today(context: Context) -> Result<Answer> {
     let (zone, date) = (zone(&context)?, context.asked("date"));
-    read(context, move |tx, play| xp::of_day(tx, play.now, play.user()?, &zone, date.as_deref()))
-        .await
+    read(context, move |tx, play| {
+        let user = play.player(tx)?;
+        xp::of_day(tx, play.now, user, &zone, date.as_deref())
+    })
+    .await
 }
 
 async fn today_set(context: Context) -> Result<Answer> {
@@ -119,7 +122,11 @@ async fn today_set(context: Context) -> Result<Answer> {
 }
 
 async fn total(context: Context) -> Result<Answer> {
-    scan(context, |tx, play| Ok(json!({ "totalXp": xp::total(tx, play.user()?)? }))).await
+    scan(context, |tx, play| {
+        let user = play.player(tx)?;
+        Ok(json!({ "totalXp": xp::total(tx, user)? }))
+    })
+    .await
 }
 
 async fn history(context: Context) -> Result<Answer> {
@@ -127,7 +134,8 @@ async fn history(context: Context) -> Result<Answer> {
     let (start, end) = (context.asked("startDate"), context.asked("endDate"));
     scan(context, move |tx, play| {
         let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
-        Ok(json!({ "history": xp::of_days(tx, play.user()?, &zone, days)? }))
+        let user = play.player(tx)?;
+        Ok(json!({ "history": xp::of_days(tx, user, &zone, days)? }))
     })
     .await
 }

@@ -1,12 +1,13 @@
 //! Levels.
 
 use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_access::Subject;
 use lyceum_core::Result;
 use lyceum_games::levels;
 use lyceum_store::Tx;
 use serde_json::json;
 
-use super::play::{of_player, read};
+use super::play::{Play, of_player, read};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -24,14 +25,18 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The table.", schema::levels()),
         put("/levels/config", GamesWrite, replaced)
             .named("putLevels")
-            .says("Sets the table of levels. Players are at once where it puts them.")
+            .says("Sets the table of levels, which all games share: for administrators and clients. Players are at once where it puts them.")
             .reads(schema::levels())
             .answers(200, "The table.", schema::levels()),
     ]
 }
 
 async fn progress(context: Context) -> Result<Answer> {
-    read(context, |tx, play| levels::progress(tx, play.user()?)).await
+    read(context, |tx, play| {
+        let user = play.player(tx)?;
+        levels::progress(tx, user)
+    })
+    .await
 }
 
 async fn table(context: Context) -> Result<Answer> {
@@ -41,6 +46,9 @@ async fn table(context: Context) -> Result<Answer> {
 async fn replaced(context: Context) -> Result<Answer> {
     let table = levels::read_table(&context.body)?;
     let shown = json!({ "levels": table });
-    context.app.db.write(move |tx: &mut Tx<'_>| levels::set_table(tx, &table)).await?;
+    let play = Play::of(context)?;
+    play.decide(Subject::Platform)?;
+    let db = &play.context.app.db;
+    db.write(move |tx: &mut Tx<'_>| levels::set_table(tx, &table)).await?;
     Ok(Answer::of(&shown))
 }

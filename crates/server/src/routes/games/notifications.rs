@@ -42,14 +42,14 @@ async fn listed(context: Context) -> Result<Answer> {
     };
     read(context, move |tx, play| {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
-        notifications::of_user(tx, play.user()?, unread, page)
+        notifications::of_user(tx, play.player_of_all_games()?, unread, page)
     })
     .await
 }
 
 async fn all_read(context: Context) -> Result<Answer> {
     write(context, StatusCode::OK, |tx, play| {
-        let read = notifications::mark_all_read(tx, play.now, play.user()?)?;
+        let read = notifications::mark_all_read(tx, play.now, play.player_of_all_games()?)?;
         Ok(json!({ "read": read }))
     })
     .await
@@ -57,7 +57,12 @@ async fn all_read(context: Context) -> Result<Answer> {
 
 async fn one_read(context: Context) -> Result<Answer> {
     write(context, StatusCode::OK, |tx, play| {
-        notifications::mark_read(tx, play.now, play.user()?, play.context.param("id"))
+        notifications::mark_read(
+            tx,
+            play.now,
+            play.player_of_all_games()?,
+            play.context.param("id"),
+        )
     })
     .await
 }

@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderName, Method, StatusCode};
-use lyceum_access::Scope;
+use axum::http::{HeaderName, StatusCode};
+use lyceum_access::{Access, Denied, Holder, Player, Reach, Subject};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, Game};
 use lyceum_games::once::{Once, Owner, Sender};
+use lyceum_games::reach::Games;
 use lyceum_games::{Page, players};
 use lyceum_store::Tx;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::auth::Grant;
+use crate::auth::{self, Grant};
 use crate::context::{Context, parameters};
-use crate::route::{Access, Place, Route};
+use crate::route::{Place, Route};
 
 /// The header by which a program that sends a request again says that it is the same one.
 const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
@@ -30,8 +31,16 @@ pub(super) struct Play {
     user: Option<String>,
     /// The game of the token.
     game: Option<String>,
-    /// Whether the token opens other games and players, too.
-    anywhere: bool,
+}
+
+/// How much of a player is shown.
+pub(super) enum View {
+    /// Id and username.
+    Name,
+    /// Name and e-mail address, too.
+    Identity,
+    /// Everything: the name where that is shared, the enrollments where they are open.
+    Profile { shares_identity: bool, enrollments: bool },
 }
 
 impl Play {
@@ -41,51 +50,168 @@ impl Play {
         let grant = context.grant.as_ref();
         if let Some(game) = grant.and_then(|grant| grant.game_of_backend()) {
             let game = Some(game.to_owned());
-            return Ok(Self { context, now, user: asked, game, anywhere: false });
+            return Ok(Self { context, now, user: asked, game });
         }
         let Some(player) = grant.and_then(|grant| grant.player()) else {
-            return Ok(Self { context, now, user: asked, game: None, anywhere: true });
+            return Ok(Self { context, now, user: asked, game: None });
         };
-        let anywhere = grant.is_some_and(|grant| grant.rights().allow(Scope::GamesRead));
         if let Some(asked) = asked.filter(|asked| *asked != player.user) {
-            return Err(forbidden(&format!("the token is not for the player '{asked}'")));
+            return Err(auth::refusal(&Denied::Player(asked)).problem);
         }
         let (user, game) = (Some(player.user.clone()), Some(player.game.clone()));
-        Ok(Self { context, now, user, game, anywhere })
+        Ok(Self { context, now, user, game })
     }
 
-    /// The player. Errors: a client's token, and no `userId` in the query.
-    pub(super) fn user(&self) -> Result<&str> {
+    /// Applies the rule of access to what the request is about.
+    ///
+    /// Errors: `Forbidden`.
+    pub(super) fn decide(&self, subject: Subject<'_>) -> Result<Reach> {
+        let decided = auth::decide(self.context.grant.as_ref(), self.context.route.access, subject);
+        decided.map_err(|denied| auth::refusal(&denied).problem)
+    }
+
+    fn holder(&self) -> Option<&Holder> {
+        self.context.grant.as_ref().and_then(Grant::holder)
+    }
+
+    /// The person's or key's own games; none where the caller is not bound to games of their own.
+    fn own_games(&self, tx: &mut Tx<'_>) -> Result<Option<Vec<Game>>> {
+        match (self.decide(Subject::Route)?, self.holder()) {
+            (Reach::OwnProjects | Reach::Project(_), Some(holder)) => {
+                let slugs = holder.projects(tx)?;
+                games::of_slugs(tx, &slugs).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The games whose records and players an answer may show.
+    pub(super) fn games(&self, tx: &mut Tx<'_>) -> Result<Games> {
+        if let Some(own) = self.own_games(tx)? {
+            return Ok(Games::Only(own.into_iter().map(|game| game.id).collect()));
+        }
+        Ok(match self.decide(Subject::Route)? {
+            // What players have is theirs, whichever game it came from.
+            Reach::Everything { .. } | Reach::Player { is_trusted: true, .. } => Games::Every,
+            Reach::Player { player, .. } => Games::Only(vec![player.game]),
+            Reach::Game(game) => Games::Only(vec![game]),
+            Reach::Open | Reach::OwnProjects | Reach::Project(_) => Games::Only(Vec::new()),
+        })
+    }
+
+    /// Whether the user has played a game of a caller who is bound to games of their own.
+    fn is_own(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
+        match self.own_games(tx)? {
+            Some(_) => {
+                let games = self.games(tx)?;
+                players::has_played(tx, user, &games)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// The player that token or query name; not yet one that the caller has access to.
+    pub(super) fn named(&self) -> Result<&str> {
         self.user.as_deref().ok_or_else(|| {
             Problem::invalid("userId", "is required in the query: a client's token names no player")
         })
     }
 
-    /// The player, where the body may name one, too. Errors: `Forbidden` for another than the token's.
-    pub(super) fn student<'a>(&'a self, in_body: Option<&'a str>) -> Result<&'a str> {
+    /// The player, for what a player has on the platform.
+    ///
+    /// Errors: `Invalid` where nobody is named; `Forbidden`.
+    pub(super) fn player(&self, tx: &mut Tx<'_>) -> Result<&str> {
+        let user = self.named()?;
+        self.check_player(tx, user)?;
+        Ok(user)
+    }
+
+    /// Refuses whoever has no access to what the player has on the platform.
+    pub(super) fn check_player(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
+        let is_own = self.is_own(tx, user)?;
+        self.decide(Subject::Player { user, is_own }).map(drop)
+    }
+
+    /// The player, for what a player has of all games together.
+    pub(super) fn player_of_all_games(&self) -> Result<&str> {
+        let user = self.named()?;
+        self.decide(Subject::PlayerOfAllGames(user))?;
+        Ok(user)
+    }
+
+    /// The player, for what is kept in the game: whoever has access to the game names any player, also one
+    /// who has not played it yet.
+    pub(super) fn player_in(&self, tx: &mut Tx<'_>, game: &Game) -> Result<&str> {
+        self.check_game(tx, game)?;
+        self.named()
+    }
+
+    /// [`Play::player_in`], where the body may name the player, too. Errors: `Forbidden` for another than the
+    /// token's.
+    pub(super) fn student_in<'a>(
+        &'a self,
+        tx: &mut Tx<'_>,
+        game: &Game,
+        in_body: Option<&'a str>,
+    ) -> Result<&'a str> {
+        self.check_game(tx, game)?;
         match (in_body, self.user.as_deref()) {
             (Some(named), Some(user)) if named != user => {
-                Err(forbidden(&format!("the token is not for the player '{named}'")))
+                Err(auth::refusal(&Denied::Player(named.to_owned())).problem)
             }
             (Some(named), _) => Ok(named),
-            (None, _) => self.user(),
+            (None, _) => self.named(),
         }
     }
 
-    /// The player whom the path names as `{userId}`; `me` is whoever calls. Answers whether that is
-    /// somebody whose records the token opens.
-    pub(super) fn named_user(&self) -> Result<(&str, bool)> {
-        let named = self.context.param("userId");
-        if named == "me" {
-            return Ok((self.user()?, true));
+    /// The player whom the path names as `{userId}`; `me` is whoever calls. Not yet one that the caller has
+    /// access to.
+    pub(super) fn named_in_path(&self) -> Result<&str> {
+        match self.context.param("userId") {
+            "me" => self.named(),
+            named => Ok(named),
         }
-        Ok((named, self.anywhere || self.user.as_deref() == Some(named)))
+    }
+
+    /// How much of the player the caller is shown. Errors: `Forbidden` where that is nothing.
+    pub(super) fn view(&self, tx: &mut Tx<'_>, user: &str) -> Result<View> {
+        let is_own = self.is_own(tx, user)?;
+        let reach = self.decide(Subject::Name { user, is_own })?;
+        if reach.names_people() {
+            return Ok(View::Profile { shares_identity: true, enrollments: true });
+        }
+        let is_self = self.user.as_deref() == Some(user);
+        if !is_self && self.is_demo(tx)? {
+            return Err(auth::refusal(&Denied::Demo).problem);
+        }
+        Ok(match &reach {
+            Reach::OwnProjects | Reach::Project(_) => {
+                let own = self.own_games(tx)?.unwrap_or_default();
+                let shares = own.into_iter().filter(|game| game.shares_identity);
+                let shares = Games::Only(shares.map(|game| game.id).collect());
+                let is_told = players::has_played(tx, user, &shares)?;
+                if is_told { View::Identity } else { View::Name }
+            }
+            Reach::Game(game) | Reach::Player { player: Player { game, .. }, .. } if is_self => {
+                let shares_identity = games::find(tx, game)?.shares_identity;
+                View::Profile { shares_identity, enrollments: reach.shows_enrollments() }
+            }
+            _ => View::Name,
+        })
+    }
+
+    /// Refuses whoever has no access to the game.
+    pub(super) fn check_game(&self, tx: &mut Tx<'_>, game: &Game) -> Result<()> {
+        let is_member = match self.holder() {
+            Some(holder) => holder.is_member(tx, &game.slug)?,
+            None => false,
+        };
+        self.decide(Subject::Game { id: &game.id, slug: &game.slug, is_member }).map(drop)
     }
 
     /// The game that path or query name as `gameId`, else the token's.
     ///
-    /// Errors: `NotFound`; `Forbidden` where the token is for another one, or whoever changes something is
-    /// none of its members; `Invalid` where no game is named.
+    /// Errors: `NotFound`; `Forbidden`; `Invalid` where no game is named.
     pub(super) fn game(&self, tx: &mut Tx<'_>) -> Result<Game> {
         self.game_or(tx, None)
     }
@@ -103,14 +229,7 @@ impl Play {
             return Err(Problem::invalid("gameId", message));
         };
         let game = games::find(tx, named)?;
-        if !self.anywhere && self.game.as_ref() != Some(&game.id) {
-            return Err(forbidden(&format!("the token is not for the game '{named}'")));
-        }
-        if let Some(grant) =
-            self.context.grant.as_ref().filter(|_| self.context.method != Method::GET)
-        {
-            grant.check_project(tx, &game.slug)?;
-        }
+        self.check_game(tx, &game)?;
         Ok(game)
     }
 
@@ -155,9 +274,7 @@ impl Play {
     /// where a backend or a client acts for them.
     pub(super) fn present(&self, tx: &mut Tx<'_>) -> Result<()> {
         if self.is_demo(tx)? && !matches!(self.context.route.access, Access::Visitor(_)) {
-            return Err(forbidden(
-                "a demo visitor has scores, the leader board and the app's backend; sign in for the rest",
-            ));
+            return Err(auth::refusal(&Denied::Demo).problem);
         }
         Ok(())
     }
@@ -172,14 +289,6 @@ impl Play {
         match &self.user {
             Some(user) => Ok(players::present(tx, user)?.demo_of.is_some()),
             None => Ok(false),
-        }
-    }
-
-    /// Whether the caller may know names and e-mail addresses: a game only where that is allowed.
-    pub(super) fn knows_identity(&self, tx: &mut Tx<'_>) -> Result<bool> {
-        match &self.game {
-            Some(game) if !self.anywhere => Ok(games::find(tx, game)?.shares_identity),
-            _ => Ok(true),
         }
     }
 }

@@ -3,9 +3,10 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Result, limits};
+use lyceum_games::reach::Games;
 use lyceum_games::scores::{self, Board, NewScore, Timeframe};
 
-use super::play::{forbidden, of_game, once, paged, read, write};
+use super::play::{of_game, once, paged, read, write};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -49,22 +50,22 @@ async fn submitted(context: Context) -> Result<Answer> {
     let new: NewScore = lyceum_games::read(&context.body)?;
     write(context, StatusCode::CREATED, move |tx, play| {
         let game = play.game(tx)?;
-        scores::submit(tx, play.now, &game.id, play.user()?, new.clone())
+        let user = play.player_in(tx, &game)?;
+        scores::submit(tx, play.now, &game.id, user, new.clone())
     })
     .await
 }
 
 async fn of_user(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
-        let (user, is_open) = play.named_user()?;
-        if !is_open {
-            return Err(forbidden(
-                "the token opens nobody else's scores; leader boards show the best",
-            ));
-        }
+        let user = play.named_in_path()?;
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
-        let game = play.asked_game(tx)?;
-        scores::of_user(tx, user, game.as_ref().map(|game| game.id.as_str()), page)
+        play.check_player(tx, user)?;
+        let games = match play.asked_game(tx)? {
+            Some(game) => Games::Only(vec![game.id]),
+            None => play.games(tx)?,
+        };
+        scores::of_user(tx, &games, user, page)
     })
     .await
 }

@@ -37,7 +37,8 @@ async fn listed(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
         let game = play.game(tx)?;
-        sessions::of_user(tx, &game.id, play.user()?, page)
+        let user = play.player_in(tx, &game)?;
+        sessions::of_user(tx, &game.id, user, page)
     })
     .await
 }
@@ -45,7 +46,8 @@ async fn listed(context: Context) -> Result<Answer> {
 async fn started(context: Context) -> Result<Answer> {
     write(context, StatusCode::CREATED, |tx, play| {
         let game = play.game(tx)?;
-        sessions::start(tx, play.now, &game.id, play.user()?)
+        let user = play.player_in(tx, &game)?;
+        sessions::start(tx, play.now, &game.id, user)
     })
     .await
 }
@@ -53,7 +55,8 @@ async fn started(context: Context) -> Result<Answer> {
 async fn ended(context: Context) -> Result<Answer> {
     write(context, StatusCode::OK, |tx, play| {
         let game = play.game(tx)?;
-        sessions::end(tx, play.now, &game.id, play.user()?, play.context.param("sessionId"))
+        let user = play.player_in(tx, &game)?;
+        sessions::end(tx, play.now, &game.id, user, play.context.param("sessionId"))
     })
     .await
 }

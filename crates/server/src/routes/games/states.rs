@@ -28,7 +28,8 @@ pub(super) fn routes() -> Vec<Route> {
 async fn loaded(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
-        states::load(tx, &game.id, play.user()?)
+        let user = play.player_in(tx, &game)?;
+        states::load(tx, &game.id, user)
     })
     .await
 }
@@ -37,7 +38,8 @@ async fn saved(context: Context) -> Result<Answer> {
     let new = NewState::read(&context.body)?;
     write(context, StatusCode::OK, move |tx, play| {
         let game = play.game(tx)?;
-        states::save(tx, play.now, &game.id, play.user()?, &new)
+        let user = play.player_in(tx, &game)?;
+        states::save(tx, play.now, &game.id, user, &new)
     })
     .await
 }

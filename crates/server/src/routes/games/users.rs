@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::lms::{is_off, other};
-use super::play::{Play, forbidden, of_player, paged, scan};
+use super::play::{Play, View, of_player, paged, scan};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -18,12 +18,12 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         paged(get("/users", GamesRead, listed))
             .named("getPlayers")
-            .says("The players by id and username, in the order in which they came: for clients and people with the right, and in a sandbox for its developer.")
+            .says("The players by id and username, in the order in which they came. Developers, and keys of one project, see those who have played a game of theirs.")
             .answers(200, "A page of players.", list(schema::seen())),
         of_player(get("/users/{userId}", Access::visitor(GamesRead), shown))
             .named("getPlayer")
             .says(
-                "A player: 'me' is whoever calls, shown whole; others are shown by their username.",
+                "A player: 'me' is the player of the token, shown whole; others are shown by their username. Names, e-mail addresses and enrollments of others are shown to administrators, guides and clients with a scope of the roster.",
             )
             .answers(200, "The player.", schema::player()),
     ]
@@ -31,7 +31,11 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn listed(context: Context) -> Result<Answer> {
     let page = Page::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
-    scan(context, move |tx, _| players::list(tx, page)).await
+    scan(context, move |tx, play| {
+        let games = play.games(tx)?;
+        players::list(tx, &games, page)
+    })
+    .await
 }
 
 async fn shown(context: Context) -> Result<Answer> {
@@ -53,9 +57,8 @@ async fn shown(context: Context) -> Result<Answer> {
 async fn known(play: &Play) -> Result<Option<Value>> {
     let app = &play.context.app;
     let Some(other) = other(app) else { return Ok(is_off(app).then_some(Value::Null)) };
-    let (user, is_open) = play.named_user()?;
     let demo = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user());
-    match is_open && demo == Some(user) {
+    match demo == Some(play.named_in_path()?) {
         true => Ok(Some(json!(other.learner().await?))),
         false => Ok(Some(Value::Null)),
     }
@@ -69,16 +72,15 @@ fn player(
     settles: bool,
 ) -> Result<Option<Value>> {
     play.present(tx)?;
-    let (user, is_open) = play.named_user()?;
-    if !is_open {
-        if play.is_demo(tx)? {
-            return Err(forbidden("a demo visitor sees nobody else than on the leader board"));
-        }
-        return players::seen(tx, user).map(|seen| Some(json!(seen)));
-    }
-    let has_identity = play.knows_identity(tx)?;
-    let mut shown = json!(players::profile(tx, user, has_identity)?);
+    let user = play.named_in_path()?;
+    let (shares_identity, enrollments) = match play.view(tx, user)? {
+        View::Name => return players::seen(tx, user).map(|seen| Some(json!(seen))),
+        View::Identity => return players::profile(tx, user, true).map(|known| Some(json!(known))),
+        View::Profile { shares_identity, enrollments } => (shares_identity, enrollments),
+    };
+    let mut shown = json!(players::profile(tx, user, shares_identity)?);
     let learner = match known {
+        _ if !enrollments => Value::Null,
         Some(known) => known.clone(),
         // Visitors are in no roster.
         None if visitors::lookup(tx, user)?.is_some() => Value::Null,

@@ -1,0 +1,213 @@
+//! How far a developer, a key of one project and a client without the roster see into games and players.
+
+use lyceum_access::{NewClient, Role, Scope, person};
+use lyceum_core::Dialect;
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::server::{TestServer, both};
+use serde_json::{Value, json};
+
+use super::bound_key;
+use crate::enrolling::{get, post};
+use crate::game_tokens::{code, player, playground};
+use crate::people::let_in;
+use crate::play::with_email;
+
+/// Ann has played `rivers` and `planets`, bob `planets` alone; each game has an item.
+pub(super) fn played(server: &TestServer) -> TestClient {
+    let client = playground(server);
+    for (slug, game) in [("boat", "rivers"), ("rocket", "planets")] {
+        let item = json!({ "slug": slug, "displayName": slug, "gameId": game });
+        post(&client, "/api/items", &item, 201);
+        let add = |user: &str| {
+            let player = player(server, &client, user, game);
+            post(&player, "/api/scores", &json!({ "score": 5 }), 201);
+            post(&player, "/api/inventory/add", &json!({ "itemId": slug, "qty": 1 }), 200);
+        };
+        add("ann");
+        if game == "planets" {
+            add("bob");
+        }
+    }
+    with_email(&client, "ann@example.org");
+    client
+}
+
+/// A developer and a key, of whom `rivers` is the only project.
+fn owners(server: &TestServer) -> [TestClient; 2] {
+    let grace = let_in(server, "grace@example.org", Role::Developer);
+    let join = server.db().write_blocking(|tx| {
+        let grace = person::require(tx, "grace@example.org")?;
+        lyceum_access::join(tx, "rivers", &grace.id)
+    });
+    join.unwrap();
+    [grace, bound_key(server, "rivers")]
+}
+
+fn refused(client: &TestClient, paths: &[&str]) {
+    for path in paths {
+        assert_eq!(code(&client.get(path).expect(403)), "FORBIDDEN", "{path}");
+    }
+}
+
+#[test]
+fn a_developer_reads_own_games_and_the_usernames_of_their_players() {
+    both(|server| {
+        let client = played(server);
+        let ann = json!({ "id": "ann", "username": "ann" });
+        for owner in owners(server) {
+            assert_eq!(get(&owner, "/api/users/ann"), ann);
+            assert_eq!(get(&owner, "/api/users"), json!([ann]));
+            refused(
+                &owner,
+                &[
+                    "/api/users/bob",
+                    "/api/users/nobody",
+                    "/api/users/bob/scores",
+                    "/api/users/ann/scores?gameId=planets",
+                    "/api/inventory?userId=bob",
+                    "/api/levels/me?userId=bob",
+                    "/api/lms/xp/total?userId=bob",
+                    "/api/lms/xp/today?userId=bob",
+                    "/api/lms/xp/history?userId=bob",
+                    "/api/notifications?userId=ann",
+                    "/api/games/planets/state?userId=ann",
+                    "/api/games/planets/sessions?userId=ann",
+                    "/api/games/planets/achievements?userId=ann",
+                    "/api/games/planets/leaderboard",
+                    "/api/leaderboard?gameId=planets",
+                    "/api/items?gameId=planets",
+                    "/api/lms/integrations/planets",
+                    "/api/lms/config/planets",
+                    "/api/lms/verify/planets",
+                ],
+            );
+            for path in [
+                "/api/games/rivers/state?userId=ann",
+                "/api/games/rivers/sessions?userId=ann",
+                "/api/games/rivers/leaderboard",
+                "/api/levels/me?userId=ann",
+                "/api/lms/xp/total?userId=ann",
+            ] {
+                owner.get(path).expect(200);
+            }
+            assert_eq!(get(&owner, "/api/users/ann/scores").as_array().unwrap().len(), 1);
+            let held = get(&owner, "/api/inventory?userId=ann");
+            assert_eq!(held.as_array().unwrap().len(), 1, "{held}");
+            assert_eq!(held[0]["item"]["slug"], "boat");
+        }
+        assert_eq!(get(&client, "/api/users/ann/scores").as_array().unwrap().len(), 2);
+        assert_eq!(get(&client, "/api/inventory?userId=ann").as_array().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn a_developer_changes_own_games_and_nothing_that_games_share() {
+    both(|server| {
+        let client = played(server);
+        let levels = get(&client, "/api/levels/config");
+        for owner in owners(server) {
+            let refused = |path: &str, body: &Value| {
+                assert_eq!(code(&owner.post(path).json(body).expect(403)), "FORBIDDEN", "{path}");
+            };
+            let item = |slug: &str, game: Option<&str>| json!({ "slug": slug, "displayName": slug, "gameId": game });
+            refused("/api/items", &item("comet", Some("planets")));
+            refused("/api/items", &item("token", None));
+            let made = owner.post("/api/items").json(&item("oar", Some("rivers"))).send().status;
+            assert!(matches!(made, 200 | 201), "{made}");
+            let add = |item: &str| json!({ "itemId": item, "qty": 1 });
+            refused("/api/inventory/add?userId=ann", &add("rocket"));
+            refused("/api/inventory/remove?userId=ann", &add("rocket"));
+            refused("/api/inventory/add?userId=bob", &add("boat"));
+            post(&owner, "/api/inventory/add?userId=ann", &add("boat"), 200);
+            let levels = owner.put("/api/levels/config").json(&levels).expect(403);
+            assert_eq!(code(&levels), "FORBIDDEN");
+            refused("/api/games/planets/scores?userId=ann", &json!({ "score": 1 }));
+            refused("/api/games/planets/token", &json!({ "userId": "ann" }));
+            refused("/api/notifications/read?userId=ann", &json!({}));
+        }
+        // A player's token changes the game's own items alone, too.
+        let ann = player(server, &client, "ann", "rivers");
+        let rocket = json!({ "itemId": "rocket", "qty": 1 });
+        assert_eq!(code(&ann.post("/api/inventory/add").json(&rocket).expect(403)), "FORBIDDEN");
+
+        let administrator = let_in(server, "ada@example.org", Role::Administrator);
+        let writer = server.client_with(&[Scope::GamesWrite], Dialect::Platform);
+        for may in [administrator, writer] {
+            may.put("/api/levels/config").json(&levels).expect(200);
+            post(&may, "/api/inventory/add?userId=bob", &rocket, 200);
+        }
+    });
+}
+
+#[test]
+fn who_acts_in_an_own_game_brings_its_first_players() {
+    both(|server| {
+        played(server);
+        let [grace, key] = owners(server);
+        refused(&grace, &["/api/users/bob"]);
+        post(&key, "/api/games/rivers/scores?userId=bob", &json!({ "score": 1 }), 201);
+        assert_eq!(get(&grace, "/api/users/bob"), json!({ "id": "bob", "username": "bob" }));
+    });
+}
+
+#[test]
+fn names_and_enrollments_are_for_those_who_read_the_roster() {
+    both(|server| {
+        let client = played(server);
+        let seen = json!({ "id": "ann", "username": "ann" });
+        let games = server.client_with(&[Scope::GamesRead], Dialect::Platform);
+        assert_eq!(get(&games, "/api/users/ann"), seen);
+        let roster = [Scope::GamesRead, Scope::RosterRead];
+        let reader = server.client_with(&roster, Dialect::Platform);
+        let guide = let_in(server, "gil@example.org", Role::Guide);
+        let administrator = let_in(server, "ada@example.org", Role::Administrator);
+        for knows in [&client, &reader, &guide, &administrator] {
+            let ann = get(knows, "/api/users/ann");
+            assert_eq!((&ann["name"], &ann["email"]), (&json!("ann X"), &json!("ann@example.org")));
+            assert_eq!(ann["lms"]["id"], "ann");
+        }
+        // A game that is told who its players are tells its developers, but not what else they learn.
+        let identity = json!({ "shares": true });
+        administrator.put("/api/games/rivers/identity").json(&identity).expect(200);
+        for owner in owners(server) {
+            let ann = get(&owner, "/api/users/ann");
+            assert_eq!((&ann["name"], &ann["email"]), (&json!("ann X"), &json!("ann@example.org")));
+            assert!(ann.get("lms").is_none_or(Value::is_null), "{ann}");
+            refused(&owner, &["/api/users/bob"]);
+        }
+    });
+}
+
+#[test]
+fn a_game_token_opens_no_more_than_the_developer_who_made_it_may_see() {
+    both(|server| {
+        let client = played(server);
+        let by_client = player(server, &client, "ann", "rivers");
+        assert_eq!(get(&by_client, "/api/users/me")["lms"]["id"], "ann");
+        get(&by_client, "/api/notifications");
+        for owner in owners(server) {
+            let ann = player(server, &owner, "ann", "rivers");
+            let me = get(&ann, "/api/users/me");
+            assert_eq!((&me["username"], &me["email"]), (&json!("ann"), &json!("")));
+            assert_eq!(me["lms"], Value::Null);
+            assert_eq!(get(&ann, "/api/users/me/scores").as_array().unwrap().len(), 1);
+            assert_eq!(get(&ann, "/api/inventory").as_array().unwrap().len(), 1);
+            refused(&ann, &["/api/notifications", "/api/users/bob"]);
+            post(&ann, "/api/inventory/add", &json!({ "itemId": "boat", "qty": 1 }), 200);
+        }
+    });
+}
+
+#[test]
+fn a_client_without_the_roster_still_acts_for_players() {
+    both(|server| {
+        played(server);
+        let scopes = [Scope::GamesRead, Scope::GamesWrite].into_iter().collect();
+        let (id, secret) = server.register(&NewClient { scopes, ..NewClient::named("games") });
+        let games = server.anonymous().with_token(server.token_of(&id, &secret));
+        let bob = player(server, &games, "bob", "rivers");
+        assert_eq!(get(&bob, "/api/users/me")["lms"]["id"], "bob");
+        post(&games, "/api/games/planets/scores?userId=bob", &json!({ "score": 1 }), 201);
+        assert_eq!(get(&games, "/api/users").as_array().unwrap().len(), 2);
+    });
+}
