@@ -181,6 +181,8 @@ pub const SQLITE_SCAN_THREADS: usize = 2;
 pub const POSTGRES_CONNECTIONS: usize = 16;
 /// Connections of one server process to PostgreSQL for scans and exports.
 pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
+/// Milliseconds for which a write that ran into others again and again keeps them waiting at most.
+pub const POSTGRES_TURN_WAIT_MS: u64 = 1000;
 /// Statements that are sent to PostgreSQL before the answer of the first is waited for.
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Bytes of what is sent so; a longer statement goes out when nothing else is under way.

@@ -139,8 +139,9 @@ impl Db {
         task::receive(answer).await
     }
 
-    /// Runs a write; when this answers `Ok`, it is durable. The closure does no I/O and may be
-    /// run again (serialization failure, lost connection). A caller that stops waiting takes back
+    /// Runs a write; when this answers `Ok`, it is durable, and what the closure read was still true when it
+    /// was committed. The closure does no I/O and may be run again (it ran into another write, lost
+    /// connection). A caller that stops waiting takes back
     /// a write that has not begun.
     pub async fn write<T, F>(&self, work: F) -> Result<T>
     where
@@ -185,7 +186,8 @@ impl Db {
 
     /// One write transaction of any length for the command line (imports): blocks the calling
     /// thread, which is none of an async runtime, and runs once. On SQLite other writers wait
-    /// meanwhile, and give up after half a minute.
+    /// meanwhile, and give up after half a minute. On PostgreSQL it sees one state, but what it only read
+    /// may change before it is committed: a rule that must hold writes what it reads.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.file.write_blocking(work),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::time::Instant;
 
-use lyceum_core::limits::STORE_STATEMENT_CACHE_ENTRIES;
+use lyceum_core::limits::{POSTGRES_TURN_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES};
 use lyceum_core::{Problem, Result};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -28,18 +28,19 @@ use crate::{Options, Value};
 /// The first key of the advisory locks by which connections claim their shard of the tally.
 const SHARD_LOCK: i32 = 0x7461_6c79;
 
-/// The advisory lock that gives way to writes which run again and again: those that see the latest share it,
-/// since they never run again themselves and leave no moment to those that do.
-const AGAIN_LOCK: i64 = 0x6c79_6365_756e;
-
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// Repeatable read turns a lost update into a serialization failure, which is run again. Without an
-/// index is for tables where none fits: a plan that was made while a table was small is kept while it
-/// grows, and reads all of it each time.
-const BEGIN_WRITE: &str =
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; SET LOCAL enable_seqscan = off";
-const BEGIN_LATEST: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off";
+/// Without an index is for tables where none fits: a plan that was made while a table was small is kept
+/// while it grows, and reads all of it each time. A write would depend on each row of the table, too.
+const BY_INDEX: &str = "SET LOCAL enable_seqscan = off";
+/// Serializable: whatever a write read is still true when it commits, or it runs again.
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE";
+/// A long write reads more than PostgreSQL can keep track of, and cannot run again: it only sees one state.
+const BEGIN_LONG: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE";
+const BEGIN_LATEST: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+/// Writes take turns by a table that every database has and nobody changes. Unlike an advisory lock, waiting
+/// for it comes before the transaction's snapshot, and it ends with the transaction.
+const BESIDE_OTHERS: &str = "LOCK TABLE refinery_schema_history IN ROW SHARE MODE";
+const ALONE: &str = "LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE";
 
 const COMMIT: &str = "COMMIT";
 
@@ -73,6 +74,8 @@ enum Scope {
 pub(crate) enum Fault {
     /// It ran into another one and may succeed next time.
     Collision,
+    /// Another one held what it needed for too long.
+    Locked,
     /// It made a record that exists by now; the next time it may see it.
     Duplicate,
     /// The connection is gone; nothing was committed.
@@ -117,7 +120,7 @@ impl Session {
         self.scope = match mode {
             Mode::Read(_) if !snapshot => Scope::FirstStatement,
             Mode::Read(_) | Mode::Scan(_) => Scope::Read,
-            Mode::Write(_) | Mode::Again(_) => Scope::Write,
+            Mode::Write(_) | Mode::Alone(_) => Scope::Write,
         };
         match mode {
             Mode::Read(_) if !snapshot => {
@@ -132,14 +135,14 @@ impl Session {
                 }
                 self.send_command(&format!("{BEGIN_READ}; SET LOCAL statement_timeout = {left}"))?;
             }
-            Mode::Write(sees) => return self.write(task, sees),
-            Mode::Again(sees) => {
-                self.command(&format!("SELECT pg_advisory_lock({AGAIN_LOCK})"))?;
-                let written = self.write(task, sees);
-                // What was done stays so. Where this fails, the connection is gone, and its lock.
-                let fault = self.fault;
-                let _ = self.command(&format!("SELECT pg_advisory_unlock({AGAIN_LOCK})"));
-                self.fault = fault;
+            Mode::Write(sees) => return self.write(task, sees, false),
+            Mode::Alone(sees) => {
+                let written = self.write(task, sees, true);
+                // Someone who is not in this turn holds what it needs, such as an import. Those who wait
+                // for the turn do not wait for that.
+                if self.fault == Some(Fault::Locked) {
+                    self.fault = Some(Fault::Collision);
+                }
                 return written;
             }
         }
@@ -148,22 +151,28 @@ impl Session {
         Ok(())
     }
 
-    fn write(&mut self, task: &mut dyn Task, sees: Sees) -> Result<()> {
+    fn write(&mut self, task: &mut dyn Task, sees: Sees, alone: bool) -> Result<()> {
         // Where all of it is sent at once, nobody could tell later whether the commit was done.
         if !self.client.is_there() {
             self.fault = Some(Fault::Lost);
             return Err(problem::out_of_reach());
         }
+        let begin = match sees {
+            Sees::Snapshot => BEGIN_WRITE,
+            Sees::Latest => BEGIN_LATEST,
+        };
+        if alone {
+            let wait = format!("SET LOCAL lock_timeout = {POSTGRES_TURN_WAIT_MS}");
+            if let Err(problem) = self.command(&format!("{begin}; {BY_INDEX}; {wait}; {ALONE}")) {
+                self.rollback();
+                return Err(problem);
+            }
+        } else {
+            self.send_command(&format!("{begin}; {BY_INDEX}; {BESIDE_OTHERS}"))?;
+        }
         let mut tx = match sees {
-            Sees::Snapshot => {
-                self.send_command(BEGIN_WRITE)?;
-                Tx::new(tx::Session::Postgres(self))
-            }
-            Sees::Latest => {
-                let lock = format!("SELECT pg_advisory_xact_lock_shared({AGAIN_LOCK})");
-                self.send_command(&format!("{BEGIN_LATEST}; {lock}"))?;
-                Tx::latest(tx::Session::Postgres(self))
-            }
+            Sees::Snapshot => Tx::new(tx::Session::Postgres(self)),
+            Sees::Latest => Tx::latest(tx::Session::Postgres(self)),
         };
         if !task.run(&mut tx) {
             self.rollback();
@@ -196,7 +205,7 @@ impl Session {
         // Claimed before the snapshot, so that the former owner's counts are in it.
         self.shard()?;
         self.scope = Scope::Write;
-        self.send_command(BEGIN_WRITE)?;
+        self.send_command(&format!("{BEGIN_LONG}; {BY_INDEX}"))?;
         let mut tx = Tx::new(tx::Session::Postgres(self));
         let result = work(&mut tx);
         // An early return leaves the transaction open; it ends with the connection.
@@ -215,7 +224,7 @@ impl Session {
         let is_kept = match self.fault {
             Some(Fault::Lost | Fault::InDoubt) => false,
             Some(Fault::Collision | Fault::Duplicate) => true,
-            Some(Fault::NeedsSnapshot | Fault::Other) | None => outcome.is_ok(),
+            Some(Fault::Locked | Fault::NeedsSnapshot | Fault::Other) | None => outcome.is_ok(),
         };
         is_kept && !self.is_out_of_step
     }
@@ -274,6 +283,7 @@ impl Session {
             _ if is_lost(&failed.error) => Fault::Lost,
             Some(code) if is_retryable(code) => Fault::Collision,
             Some(&SqlState::UNIQUE_VIOLATION) => Fault::Duplicate,
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => Fault::Locked,
             _ => Fault::Other,
         };
         self.fault.get_or_insert(found);

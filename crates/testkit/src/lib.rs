@@ -5,6 +5,7 @@ pub mod client;
 pub mod durability;
 pub mod fuzz;
 pub mod postgres;
+pub mod race;
 pub mod server;
 
 pub use postgres::{both_stores, fresh_database};

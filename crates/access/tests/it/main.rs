@@ -6,6 +6,7 @@ mod clients;
 mod identities;
 mod keys;
 mod people;
+mod races;
 mod tokens;
 
 use lyceum_access::{Keyring, MIGRATIONS, Master, Realm};

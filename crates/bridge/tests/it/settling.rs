@@ -1,13 +1,15 @@
 //! What is due is done for everybody, page by page, and once.
 
+use lyceum_bridge::enroll::{self, Wish};
+use lyceum_bridge::enrollments;
 use lyceum_bridge::settle::{self, Who};
 use lyceum_bridge::tracks::{self, Track};
-use lyceum_bridge::{enroll, enrollments};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, ProblemKind, limits};
 use lyceum_roster::collections::at;
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::{Db, Tx};
+use lyceum_testkit::race;
 use serde_json::{Value, json};
 
 use crate::kit::both;
@@ -158,5 +160,26 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
         db.write_blocking(|tx| write::delete(tx, collection, "class-c-s-2026", now, false))
             .unwrap();
         assert_eq!(listed(), ["d", "c"]);
+    });
+}
+
+#[test]
+fn two_who_enrol_at_once_share_one_default_class() {
+    both(|db| {
+        school(db, 2);
+        let now = instant("2026-01-15");
+        let enrol = |user: &'static str| {
+            move |tx: &mut Tx<'_>| enroll::enroll(tx, now, user, "c", None, &Wish::default())
+        };
+        let (one, other) = race::at_once(db, enrol("u0"), enrol("u1"));
+        assert!(one.is_ok() && other.is_ok(), "{one:?}, {other:?}");
+        let classes = "SELECT COUNT(*) FROM classes";
+        let classes = db.read_blocking(|tx| tx.query_one(classes, &[], |row| row.int(0)));
+        assert_eq!(classes.unwrap(), Some(1));
+        let (one, other) = race::at_once(db, enrol("u0"), enrol("u0"));
+        assert!(one.is_ok() && other.is_ok(), "{one:?}, {other:?}");
+        let places = "SELECT COUNT(*) FROM enrollments WHERE status = 'active'";
+        let places = db.read_blocking(|tx| tx.query_one(places, &[], |row| row.int(0)));
+        assert_eq!(places.unwrap(), Some(2));
     });
 }

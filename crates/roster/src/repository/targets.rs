@@ -55,7 +55,8 @@ fn among<'s>(
 }
 
 /// Makes the transaction depend on a record that a rule read, as if it had written it: of two
-/// transactions that could break the rule together, one runs again. SQLite runs one after the other anyway.
+/// transactions that could break the rule together, one runs again. Requests are serializable without it;
+/// imports are not (decision 089). SQLite runs one transaction after the other.
 pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<()> {
     if tx.dialect() == Dialect::Sqlite {
         return Ok(());

@@ -7,12 +7,13 @@ use std::thread;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::Options;
 use lyceum_roster::kind::Kind;
-use lyceum_roster::kinds::{CLASS, COURSE_COMPONENT, ORG};
+use lyceum_roster::kinds::{CLASS, COURSE_COMPONENT, ORG, USER};
 use lyceum_roster::record::{Record, Stamp, members};
 use lyceum_roster::repository::{self, Outcome};
 use lyceum_roster::structure;
 use lyceum_roster::{bulk, write};
-use lyceum_store::Db;
+use lyceum_store::{Db, Tx};
+use lyceum_testkit::race;
 use serde_json::{Value, json};
 
 use crate::csv_files::{Package, import_all, import_at, now};
@@ -432,5 +433,55 @@ fn records_that_are_written_together_make_no_cycle() {
         put(&[parsed("new", "a"), parsed("a", "new")]).unwrap_err();
         let outcomes = put(&[parsed("new", "a"), parsed("a", "b")]).unwrap();
         assert_eq!(outcomes, [Outcome::Created, Outcome::Updated]);
+    });
+}
+
+#[test]
+fn a_purge_leaves_a_record_that_something_new_refers_to() {
+    both(|db| {
+        network(db);
+        for round in 0..5 {
+            let (school, user) = (format!("purged-{round}"), format!("of-purged-{round}"));
+            create(db, "orgs", json!({"sourcedId": school, "name": "x", "type": "school"}));
+            delete(db, "orgs", &school);
+            let later = rules().now.plus_seconds(1);
+            let role =
+                json!({"roleType": "primary", "role": "student", "org": {"sourcedId": school}});
+            let new = object(json!({"sourcedId": user, "enabledUser": true, "givenName": "A",
+                "familyName": "B", "roles": [role]}));
+            let of = collection("users");
+            let (_, purged) = race::at_once(
+                db,
+                move |tx| write::create(tx, of, new.clone(), &rules()),
+                move |tx| repository::purge(tx, &ORG, later, i64::MIN, 1000),
+            );
+            purged.unwrap();
+            let has = |kind, id| db.read_blocking(|tx| repository::find(tx, kind, id)).unwrap();
+            let (user, org) = (has(&USER, &user), has(&ORG, &school));
+            assert!(user.is_none() || org.is_some(), "round {round}");
+        }
+    });
+}
+
+#[test]
+fn two_orgs_that_move_below_each_other_make_no_cycle() {
+    both(|db| {
+        network(db);
+        for round in 0..5 {
+            let org = |id: &str, parent: Option<&str>| {
+                let parent = parent.map(|parent| json!({"sourcedId": parent}));
+                json!({"sourcedId": id, "name": id, "type": "district", "parent": parent})
+            };
+            let (a, b) = (format!("a-{round}"), format!("b-{round}"));
+            create(db, "orgs", org(&a, None));
+            create(db, "orgs", org(&b, None));
+            let below = |id: &str, parent: &str| {
+                let (of, id) = (collection("orgs"), id.to_owned());
+                let patch = object(json!({"parent": {"sourcedId": parent}}));
+                move |tx: &mut Tx<'_>| write::patch(tx, of, &id, &patch, None, &rules())
+            };
+            let (one, other) = race::at_once(db, below(&a, &b), below(&b, &a));
+            assert!(one.is_ok() != other.is_ok(), "round {round}");
+        }
     });
 }

@@ -20,9 +20,9 @@ use crate::{Migration, Options, Tx, migrate};
 /// Times that a lost connection is made anew for one task; the pauses add up to about a second.
 const MAX_RECONNECTS: u32 = 6;
 
-/// Times that a write runs beside those that see the latest. Where one of them follows the other it would
-/// never come through.
-const BESIDE_OTHERS: u32 = 2;
+/// Times that a write runs beside others before every second time is a turn of its own. Without turns a long
+/// write among many short ones would never come through; earlier ones would make unrelated writes wait.
+const BESIDE_OTHERS: u32 = 6;
 
 /// An open PostgreSQL database.
 pub(crate) struct Postgres {
@@ -41,8 +41,8 @@ pub(crate) enum Mode {
     Scan(Instant),
     /// A write.
     Write(Sees),
-    /// A write that ran into others, who stay away now where they see the latest.
-    Again(Sees),
+    /// A write that ran into others, who wait now until it has ended.
+    Alone(Sees),
 }
 
 /// What the statements of a write see of what others commit.
@@ -187,18 +187,22 @@ impl Worker {
                 Some(Fault::Lost) => attempt < MAX_RECONNECTS,
                 Some(Fault::Duplicate) => attempt == 1,
                 Some(Fault::NeedsSnapshot) => true,
-                Some(Fault::InDoubt | Fault::Other) | None => false,
+                Some(Fault::InDoubt | Fault::Locked | Fault::Other) | None => false,
             };
             if !again {
                 return task.answer(outcome);
             }
-            match (fault, mode) {
+            mode = match (fault, mode) {
                 (Some(Fault::NeedsSnapshot), _) => continue,
                 (Some(Fault::Collision), Mode::Write(sees)) if attempt >= BESIDE_OTHERS => {
-                    mode = Mode::Again(sees);
+                    Mode::Alone(sees)
                 }
-                _ => thread::sleep(pause(attempt)),
-            }
+                (_, Mode::Alone(sees)) => Mode::Write(sees),
+                _ => {
+                    thread::sleep(pause(attempt));
+                    mode
+                }
+            };
             tracing::debug!(attempt, "a transaction runs again");
         }
     }

@@ -6,6 +6,7 @@ mod dialect;
 mod durability;
 mod jobs;
 mod migrations;
+mod races;
 mod reads;
 mod sent;
 mod spool;

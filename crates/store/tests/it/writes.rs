@@ -179,7 +179,7 @@ fn a_slow_write_comes_through_among_quick_ones() {
         });
         assert!(quick > 0, "nobody was in the way");
         assert_eq!(wait(db.read(number_now)).unwrap(), quick + 1);
-        assert!(runs.load(Ordering::SeqCst) <= 3, "it ran {runs:?} times");
+        assert!(runs.load(Ordering::SeqCst) <= 8, "it ran {runs:?} times");
     });
 }
 

@@ -1,0 +1,157 @@
+//! Rules that read what they do not write.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::{Dialect, Tx};
+use lyceum_testkit::race::at_once;
+
+use crate::{count, on_both, wait};
+
+const ROUNDS: usize = 20;
+
+fn refused() -> Problem {
+    Problem::new(ProblemKind::Conflict, "the rule does not allow this")
+}
+
+fn number(tx: &mut Tx<'_>, sql: &str) -> Result<i64> {
+    Ok(tx.query_one(sql, &[], |row| row.int(0))?.unwrap_or(0))
+}
+
+fn add(tx: &mut Tx<'_>, id: &str, value: i64) -> Result<()> {
+    let sql = "INSERT INTO things (id, number) VALUES ($1, $2)";
+    tx.execute(sql, &[id.into(), value.into()]).map(drop)
+}
+
+/// Clears the row unless it is the last one that is set.
+fn clear(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    if number(tx, "SELECT COUNT(*) FROM things WHERE number = 1")? < 2 {
+        return Err(refused());
+    }
+    tx.execute("UPDATE things SET number = 0 WHERE id = $1", &[id.into()]).map(drop)
+}
+
+/// Adds a row where there are fewer than the limit.
+fn add_within(tx: &mut Tx<'_>, id: &str, limit: i64) -> Result<()> {
+    if number(tx, "SELECT COUNT(*) FROM things WHERE number = 7")? >= limit {
+        return Err(refused());
+    }
+    add(tx, id, 7)
+}
+
+#[test]
+fn of_two_writes_that_each_allow_the_other_one_runs_again_and_is_refused() {
+    on_both(|db| {
+        for round in 0..ROUNDS {
+            let set = |tx: &mut Tx<'_>| {
+                tx.execute("DELETE FROM things", &[])?;
+                add(tx, "a", 1)?;
+                add(tx, "b", 1)
+            };
+            wait(db.write(set)).unwrap();
+            let (one, other) = at_once(db, |tx| clear(tx, "a"), |tx| clear(tx, "b"));
+            assert!(one.is_ok() != other.is_ok(), "round {round}: {one:?} {other:?}");
+        }
+    });
+}
+
+#[test]
+fn a_limit_holds_for_rows_that_are_not_there_yet() {
+    on_both(|db| {
+        for round in 0..ROUNDS {
+            wait(db.write(|tx| tx.execute("DELETE FROM things", &[]))).unwrap();
+            let (one, other) =
+                at_once(db, |tx| add_within(tx, "a", 1), |tx| add_within(tx, "b", 1));
+            assert!(one.is_ok() != other.is_ok(), "round {round}: {one:?} {other:?}");
+            assert_eq!(count(db), 1);
+        }
+    });
+}
+
+/// Finds that there is no such row and adds it, as most requests do.
+fn find_and_add(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    let known = "SELECT 1 FROM things WHERE id = $1";
+    match tx.query_one(known, &[id.into()], |_| Ok(()))? {
+        Some(()) => Err(refused()),
+        None => add(tx, id, 0),
+    }
+}
+
+#[test]
+fn writes_of_unrelated_rows_seldom_run_again() {
+    on_both(|db| {
+        // As many as have more than a few pages of an index.
+        let fill = |tx: &mut Tx<'_>| (0..5000).try_for_each(|n| add(tx, &format!("{n:x}"), 0));
+        wait(db.write(fill)).unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let (writers, each) = (16, 50);
+        wait(async {
+            let tasks: Vec<_> = (0..writers)
+                .map(|writer| {
+                    let (db, runs) = (db.clone(), runs.clone());
+                    tokio::spawn(async move {
+                        for n in 0..each {
+                            let runs = runs.clone();
+                            // Spread over the index, as the ids of records are.
+                            let spread = (writer * each + n) * 7_368_787 % 1_048_576;
+                            let id = format!("{spread:x}-{writer}-{n}");
+                            let work = move |tx: &mut Tx<'_>| {
+                                runs.fetch_add(1, Ordering::SeqCst);
+                                find_and_add(tx, &id)
+                            };
+                            db.write(work).await.unwrap();
+                        }
+                    })
+                })
+                .collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        let (runs, writes) = (runs.load(Ordering::SeqCst), writers * each);
+        assert!(runs <= writes * 3 / 2, "{writes} writes ran {runs} times");
+    });
+}
+
+/// Where others only ever follow each other, it would run again until its attempts end.
+#[test]
+fn a_slow_write_comes_through_among_quick_ones_that_break_what_it_read() {
+    on_both(|db| {
+        let (is_done, runs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        wait(async {
+            let quick: Vec<_> = (0..4)
+                .map(|writer| {
+                    let (db, is_done) = (db.clone(), is_done.clone());
+                    tokio::spawn(async move {
+                        for n in 0.. {
+                            if is_done.load(Ordering::SeqCst) {
+                                return;
+                            }
+                            let id = format!("{writer}-{n}");
+                            let work = move |tx: &mut Tx<'_>| find_and_add(tx, &id);
+                            db.write(work).await.unwrap();
+                        }
+                    })
+                })
+                .collect();
+            let seen = runs.clone();
+            let slow = db.write(move |tx| {
+                seen.fetch_add(1, Ordering::SeqCst);
+                let rows = number(tx, "SELECT COUNT(*) FROM things WHERE number = 0")?;
+                if tx.dialect() == Dialect::Postgres {
+                    thread::sleep(Duration::from_millis(50));
+                }
+                (0..100).try_for_each(|n| add(tx, &format!("slow-{n}"), rows))
+            });
+            slow.await.unwrap();
+            is_done.store(true, Ordering::SeqCst);
+            for quick in quick {
+                quick.await.unwrap();
+            }
+        });
+        assert!(runs.load(Ordering::SeqCst) <= 8, "it ran {runs:?} times");
+    });
+}
