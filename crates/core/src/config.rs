@@ -41,6 +41,8 @@ pub struct Server {
     #[serde(deserialize_with = "values::public_url")]
     pub public_url: Option<String>,
     pub env: Environment,
+    pub node_name: String,
+    pub node_address: String,
     pub workers: usize,
     pub request_timeout_s: u64,
     pub header_timeout_s: u64,
@@ -182,6 +184,13 @@ pub enum Environment {
     Staging,
     /// For real learners.
     Production,
+}
+
+impl Server {
+    /// How people reach this node.
+    pub fn node_address(&self) -> &str {
+        if self.node_address.is_empty() { &self.listen } else { &self.node_address }
+    }
 }
 
 impl Environment {

@@ -437,6 +437,8 @@ pub const BACKEND_MODULES_MAX_COUNT: usize = 100;
 pub const BACKEND_MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Routes of one backend at most.
 pub const BACKEND_ROUTES_MAX_COUNT: usize = 1000;
+/// Seconds that a node is remembered that holds no project and was not started again.
+pub const NODE_REMEMBERED_S: i64 = 90 * 86_400;
 /// Projects of one server at most.
 pub const PROJECTS_MAX_COUNT: i64 = 10_000;
 /// Versions of one project that are kept at most; older ones are forgotten, the served one never.

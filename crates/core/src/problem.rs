@@ -28,6 +28,8 @@ pub enum Kind {
     MethodNotAllowed,
     /// The id is taken, or the state does not allow it (409).
     Conflict,
+    /// Another node holds the files that the answer needs (421).
+    Misdirected,
     /// `If-Match` named another version (412).
     PreconditionFailed,
     /// A body, page or batch above its limit (413).

@@ -320,6 +320,7 @@ impl Server {
             404 => ProblemKind::NotFound,
             409 | 412 => ProblemKind::Conflict,
             413 => ProblemKind::TooLarge,
+            421 => ProblemKind::Misdirected,
             429 | 500.. => ProblemKind::Unavailable,
             _ => ProblemKind::Invalid,
         };

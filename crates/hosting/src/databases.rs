@@ -49,8 +49,12 @@ pub struct RestorePoint {
 
 /// The file that is served, which is not there before somebody uses it.
 pub fn file_of(folder: &Path, project: Option<&Project>) -> PathBuf {
-    let named = project.and_then(|project| project.database.as_deref());
-    folder.join(named.unwrap_or(FIRST))
+    named(folder, project.and_then(|project| project.database.as_deref()))
+}
+
+/// The file of that name, else the first one.
+pub(crate) fn named(folder: &Path, name: Option<&str>) -> PathBuf {
+    folder.join(name.unwrap_or(FIRST))
 }
 
 /// A name for a file that nothing has yet.

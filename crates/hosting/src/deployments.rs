@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::databases::{self, Declared};
 use crate::projects::{self, Place};
-use crate::{audit, courses, repository, secrets};
+use crate::{audit, courses, homes, repository, secrets};
 
 /// A version of a project.
 #[derive(Clone, Debug, Serialize)]
@@ -76,11 +76,6 @@ pub fn active(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Deployment>> {
         Some(project) => repository::deployments::find(tx, slug, project.version),
         None => Ok(None),
     }
-}
-
-/// The number of the version that is served: cheap enough to be asked for at every request.
-pub fn active_version(tx: &mut Tx<'_>, slug: &str) -> Result<Option<i64>> {
-    repository::projects::active_version(tx, slug)
 }
 
 /// The files of a frontend, by the SHA-256 of its zip; none where it was never unpacked here.
@@ -187,6 +182,7 @@ pub fn apply(
         let before = known.as_ref().filter(|_| state.database != DatabaseState::default());
         databases::replace(tx, now, before, (slug, file, "deploy"))?;
     }
+    homes::hold(tx, &place.node, slug, plan.desired.uses)?;
     if plan.makes_version() {
         let declared = declared(tx, slug, &state, plan)?;
         let deployment = Deployment {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -13,7 +14,8 @@ use lyceum_project::{Metadata, Secrets, State, Uses};
 use lyceum_store::Tx;
 use serde::Serialize;
 
-use crate::{courses, databases, repository};
+use crate::nodes::Node;
+use crate::{courses, databases, homes, repository};
 
 /// A project that is served.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +50,8 @@ pub struct Place {
     pub backend_url: String,
     /// The page of the server that signs players in and embeds the frontend.
     pub play_url: String,
+    /// The node that serves it.
+    pub node: Arc<Node>,
     /// The folder of the project's database, keys and bucket.
     pub folder: PathBuf,
     /// Whether the roster of courses is this server's.
@@ -89,11 +93,12 @@ pub(crate) fn check_room(tx: &mut Tx<'_>) -> Result<()> {
 
 /// What the server has of a project, also where it has nothing yet: what plans start from.
 ///
-/// Errors: `Invalid` for what is no slug.
+/// Errors: `Invalid` for what is no slug; `Misdirected` where another node holds the project's files.
 pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Result<State> {
     if !games::is_slug(slug) {
         return Err(Problem::invalid("slug", games::SLUG_RULE));
     }
+    homes::admit(tx, &place.node, slug)?;
     let project = repository::projects::find(tx, slug)?;
     let deployment = match &project {
         Some(project) => repository::deployments::find(tx, slug, project.version)?,

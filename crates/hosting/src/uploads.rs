@@ -7,6 +7,8 @@ use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use serde::Serialize;
 
+use crate::nodes::TAG_LENGTH;
+
 /// How far an upload is.
 #[derive(Clone, Debug, Serialize)]
 pub struct Upload {
@@ -77,16 +79,33 @@ pub fn find(blobs: &Blobs, client: &str, id: &str) -> Result<Upload> {
 
 const DIGEST_LENGTH: usize = 43;
 const SIZE_LENGTH: usize = 8;
+const WHOSE_LENGTH: usize = 12;
+const ID_LENGTH: usize = DIGEST_LENGTH + SIZE_LENGTH + WHOSE_LENGTH;
 
 /// An id says all that there is to know of an upload, so that nothing is kept of it but its bytes:
 /// the hash, the size, whose it is.
 fn id(client: &str, sha256: &Digest, size: u64) -> String {
-    let whose = &Digest::of(client.as_bytes()).to_string()[..12];
+    let whose = &Digest::of(client.as_bytes()).to_string()[..WHOSE_LENGTH];
     format!(
         "{}{size:0width$x}{whose}",
         BASE64_URL_SAFE_NO_PAD.encode(sha256.0),
         width = SIZE_LENGTH
     )
+}
+
+/// The id as clients have it: with the tag of the node that has the pieces.
+pub fn tagged(id: &str, tag: &str) -> String {
+    format!("{id}{tag}")
+}
+
+/// The id of an upload on the node that has its pieces, and the tag of that node; an id of before nodes were
+/// told apart has none.
+pub fn split(id: &str) -> (&str, Option<&str>) {
+    let at = id.len().saturating_sub(TAG_LENGTH);
+    match id.split_at_checked(at) {
+        Some((own, tag)) if own.len() == ID_LENGTH => (own, Some(tag)),
+        _ => (id, None),
+    }
 }
 
 fn parse(id: &str) -> Option<(Digest, u64)> {

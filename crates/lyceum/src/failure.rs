@@ -54,7 +54,9 @@ impl From<Problem> for Failure {
         let code = match problem.kind {
             ProblemKind::Unauthorized | ProblemKind::Forbidden => Code::NotAllowed,
             ProblemKind::NotFound => Code::NotFound,
-            ProblemKind::Conflict | ProblemKind::PreconditionFailed => Code::Conflict,
+            ProblemKind::Conflict | ProblemKind::Misdirected | ProblemKind::PreconditionFailed => {
+                Code::Conflict
+            }
             _ => Code::Failed,
         };
         // There is no log to look into here: the cause is what the reader needs.

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use lyceum_access::{Keyring, Player};
-use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result, limits};
@@ -62,10 +61,13 @@ impl Server {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,
         };
+        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let node = hosted::begin(&db, &config, &blobs, clock.now()).await?;
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
-            blobs: Blobs::open_at(config.store.data.join("hosting"), &config.s3, "hosting")?,
+            blobs,
+            node,
             hosted: Hosted::default(),
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),

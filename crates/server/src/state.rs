@@ -8,6 +8,7 @@ use bytes::Bytes;
 use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
+use lyceum_hosting::nodes::Node;
 use lyceum_store::Db;
 
 use crate::auth::{Gate, Providers, Sandbox};
@@ -32,6 +33,8 @@ pub struct State {
     pub config: Config,
     /// The address that callers reach the server by, without a slash at its end.
     pub base_url: String,
+    /// The node that this is, which holds the files of its projects.
+    pub(crate) node: Arc<Node>,
     /// The files of hosted projects.
     pub(crate) blobs: Blobs,
     /// What serving hosted projects remembers, and the engine of their backends.

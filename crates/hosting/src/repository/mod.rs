@@ -3,6 +3,8 @@
 pub(crate) mod audit;
 pub(crate) mod databases;
 pub(crate) mod deployments;
+pub(crate) mod homes;
+pub(crate) mod nodes;
 pub(crate) mod projects;
 pub(crate) mod secrets;
 

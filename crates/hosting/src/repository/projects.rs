@@ -26,10 +26,6 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
     tx.query_one(&sql, &[slug.into()], read)
 }
 
-pub(crate) fn active_version(tx: &mut Tx<'_>, slug: &str) -> Result<Option<i64>> {
-    tx.query_one("SELECT active FROM projects WHERE slug = $1", &[slug.into()], |row| row.int(0))
-}
-
 pub(crate) fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
     let sql = format!("SELECT {COLUMNS} FROM projects ORDER BY slug LIMIT $1");
     tx.all(&sql, &[limits::PROJECTS_MAX_COUNT.into()], read)

@@ -18,7 +18,7 @@ use lyceum_hosting::engine::{
     BoxError, Engine, EngineSettings, Running, SCHEME_HEADER, Worker, find_workerd,
 };
 use lyceum_hosting::user::USER_HEADER;
-use lyceum_hosting::{databases, deployments, projects, secrets};
+use lyceum_hosting::{databases, deployments, homes, projects, secrets};
 use lyceum_project::{Backend, Plan, Step, Uses};
 
 use super::{Address, X_FORWARDED_FOR, by_path, platform};
@@ -187,8 +187,8 @@ async fn worker(
         main: backend.main,
         compatibility_date: backend.compatibility_date,
         d1,
-        kv: file(uses.kv, "kv.sqlite"),
-        bucket: file(uses.bucket, "bucket"),
+        kv: file(uses.kv, homes::KV),
+        bucket: file(uses.bucket, homes::BUCKET),
         api: platform::api(app, slug),
         secrets,
         variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
@@ -198,7 +198,7 @@ async fn worker(
 
 /// The folder of what a project keeps: database, keys, bucket.
 pub(crate) fn folder(app: &App, slug: &str) -> PathBuf {
-    app.config.store.data.join("hosting/projects").join(slug)
+    app.node.folder_of(slug)
 }
 
 fn modules(blobs: &Blobs, backend: &Backend) -> Result<Vec<(String, Vec<u8>)>> {

@@ -7,6 +7,7 @@ mod by_path;
 mod caching;
 mod change;
 mod frontend;
+mod node;
 mod platform;
 mod preview;
 mod range;
@@ -25,6 +26,7 @@ use lyceum_blob::{Digest, Swept};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
 use lyceum_hosting::engine::{BoxError, Engine, LogLine};
+use lyceum_hosting::homes;
 use lyceum_roster::imports;
 use quick_cache::sync::Cache;
 use serde_json::json;
@@ -42,6 +44,7 @@ pub(crate) use address::Address;
 pub(crate) use backend::{engine, folder};
 pub(crate) use change::{Change, deploy, rehearse, replace_database};
 use frontend::is_navigation;
+pub(crate) use node::begin;
 use preview::Asked;
 
 /// What serving projects remembers between requests.
@@ -197,7 +200,8 @@ async fn kept(app: &App, slug: &str, version: i64) -> Result<Option<Arc<Deployme
 /// database may have served another one since.
 async fn active_version(app: &App, slug: &str) -> Result<Option<i64>> {
     let slug = slug.to_owned();
-    app.db.read(move |tx| deployments::active_version(tx, &slug)).await
+    let node = Arc::clone(&app.node);
+    app.db.read(move |tx| homes::active_version(tx, &node, &slug)).await
 }
 
 async fn find(app: &App, slug: &str, version: i64) -> Result<Arc<Deployment>> {

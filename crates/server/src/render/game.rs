@@ -27,6 +27,7 @@ fn code(kind: Kind) -> &'static str {
         Kind::NotFound => "NOT_FOUND",
         Kind::MethodNotAllowed => "METHOD_NOT_ALLOWED",
         Kind::Conflict => "CONFLICT",
+        Kind::Misdirected => "MISDIRECTED",
         Kind::PreconditionFailed => "PRECONDITION_FAILED",
         Kind::TooLarge => "PAYLOAD_TOO_LARGE",
         Kind::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",

@@ -90,6 +90,7 @@ pub fn status(kind: Kind) -> StatusCode {
         Kind::NotFound => StatusCode::NOT_FOUND,
         Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Kind::Conflict => StatusCode::CONFLICT,
+        Kind::Misdirected => StatusCode::MISDIRECTED_REQUEST,
         Kind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -1,6 +1,8 @@
 //! The page on which people play a deployed project: it signs them in, embeds the app from its own host and
 //! hands it a game token ([decision 076](../../../../docs/decisions/076-play-page.md)).
 
+use std::sync::Arc;
+
 use axum::http::{HeaderValue, header};
 use lyceum_access::{Holder, Person, Player};
 use lyceum_console::play::{Mode, Play};
@@ -8,7 +10,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, Game};
 use lyceum_games::visitors;
-use lyceum_hosting::deployments;
+use lyceum_hosting::{deployments, homes};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -105,7 +107,9 @@ fn policy(app_url: &str) -> String {
 
 /// The game of a project that has something to show. Errors: `NotFound`.
 async fn deployed(context: &Context, slug: String) -> Result<Game> {
+    let node = Arc::clone(&context.app.node);
     let read = move |tx: &mut Tx<'_>| {
+        homes::admit(tx, &node, &slug)?;
         let served = deployments::active(tx, &slug)?;
         let game = games::lookup(tx, &slug)?;
         match (served.and_then(|served| served.frontend), game) {

@@ -25,6 +25,7 @@ mod enrolling;
 mod events;
 mod game_tokens;
 mod games;
+mod homes;
 mod hosted;
 mod issuers;
 mod keys;

@@ -42,12 +42,12 @@ pub(crate) fn build(text: &str) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn begin(client: &TestClient, artifact: &Artifact) -> Value {
+pub(crate) fn begin(client: &TestClient, artifact: &Artifact) -> Value {
     let body = json!({ "sha256": artifact.sha256, "size": artifact.size });
     client.post("/api/uploads").json(&body).expect(200).json()
 }
 
-fn piece(client: &TestClient, id: &str, range: &str, bytes: &[u8]) -> Reply {
+pub(crate) fn piece(client: &TestClient, id: &str, range: &str, bytes: &[u8]) -> Reply {
     let call = client.put(&format!("/api/uploads/{id}")).header("content-range", range);
     call.body("application/octet-stream", bytes).send()
 }

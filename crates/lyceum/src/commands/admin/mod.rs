@@ -6,6 +6,7 @@ mod check;
 mod keys;
 mod members;
 mod postgres;
+mod projects;
 mod purge;
 mod users;
 
@@ -35,6 +36,9 @@ pub(crate) enum Admin {
     /// Say who belongs to a project
     #[command(subcommand)]
     Member(members::Member),
+    /// Say which node holds the files of a project
+    #[command(subcommand)]
+    Project(projects::Project),
 }
 
 impl Admin {
@@ -48,6 +52,7 @@ impl Admin {
             Self::User(user) => user.run(printer),
             Self::Key(key) => key.run(printer),
             Self::Member(member) => member.run(printer),
+            Self::Project(project) => project.run(printer),
         }
     }
 }

@@ -48,6 +48,7 @@ fn code_minor(problem: &Problem, version: Case) -> Option<&'static str> {
         Kind::Malformed
         | Kind::MethodNotAllowed
         | Kind::Conflict
+        | Kind::Misdirected
         | Kind::PreconditionFailed
         | Kind::TooLarge
         | Kind::UnsupportedMediaType

@@ -46,6 +46,7 @@ fn code_minor(kind: Kind) -> &'static str {
         | Kind::BadId
         | Kind::MethodNotAllowed
         | Kind::Conflict
+        | Kind::Misdirected
         | Kind::PreconditionFailed
         | Kind::TooLarge
         | Kind::UnsupportedMediaType

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::buckets::{About, Bucket, Info, Listing, Part};
-use lyceum_hosting::{Pieces, deployments};
+use lyceum_hosting::{Pieces, deployments, homes};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// The project's bucket. Errors: `NotFound` where it has none.
 pub(crate) async fn bucket(context: &Context) -> Result<Bucket> {
     let slug = context.param("slug").to_owned();
-    let folder = hosted::folder(&context.app, &slug).join("bucket");
+    let folder = hosted::folder(&context.app, &slug).join(homes::BUCKET);
     let sought = slug.clone();
     let served = context.app.db.read(move |tx| deployments::active(tx, &sought)).await?;
     if !served.is_some_and(|served| served.uses.bucket) {

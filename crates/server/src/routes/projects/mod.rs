@@ -8,6 +8,7 @@ mod schema;
 mod uploads;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesWrite, ProjectsRead, ProjectsWrite};
@@ -17,7 +18,7 @@ use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_games::{games, lms};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Place, Project};
-use lyceum_hosting::{archive, audit};
+use lyceum_hosting::{archive, audit, homes};
 use lyceum_project::{Artifact, Plan, State};
 use lyceum_store::Tx;
 use serde::Deserialize;
@@ -107,12 +108,20 @@ where
     }
 }
 
+/// Whether the caller may have to do with the project of the path, and this node holds its files.
 async fn admit(context: &Context) -> Result<()> {
-    let Some(holder) = holder(context) else { return Ok(()) };
+    let (holder, node) = (holder(context), Arc::clone(&context.app.node));
     let slug = context.param("slug").to_owned();
-    let is_admitted = context.app.db.read(move |tx| match projects::is_there(tx, &slug)? {
-        true => holder.may_change(tx, &slug),
-        false => Ok(holder.may_make(&slug)),
+    let is_admitted = context.app.db.read(move |tx| {
+        let is_own = match &holder {
+            Some(holder) if projects::is_there(tx, &slug)? => holder.may_change(tx, &slug)?,
+            Some(holder) => holder.may_make(&slug),
+            None => true,
+        };
+        if is_own {
+            homes::admit(tx, &node, &slug)?;
+        }
+        Ok(is_own)
     });
     if is_admitted.await? {
         return Ok(());
@@ -324,7 +333,8 @@ pub(crate) fn place(app: &App, slug: &str) -> Place {
     let play_url = format!("{}/play/{slug}", app.base_url);
     let sandbox = app.sandbox.as_ref();
     let teaches = sandbox.is_none_or(|sandbox| matches!(sandbox.learning, Learning::Here));
-    Place { environment, backend_url, frontend_url, play_url, folder, teaches }
+    let node = Arc::clone(&app.node);
+    Place { environment, backend_url, frontend_url, play_url, node, folder, teaches }
 }
 
 /// Who asks.

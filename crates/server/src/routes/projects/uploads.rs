@@ -5,6 +5,7 @@ use lyceum_access::Scope::ProjectsWrite;
 use lyceum_blob::Digest;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::uploads::{self, Upload};
+use lyceum_hosting::{homes, nodes};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -56,6 +57,29 @@ pub(super) fn area() -> Area {
     }
 }
 
+/// The upload of the path, as this node has it. Errors: `Misdirected` where another node has its pieces.
+async fn own(context: &Context) -> Result<String> {
+    let id = context.param("id");
+    let node = &context.app.node;
+    let (own, Some(tag)) = uploads::split(id) else { return Ok(id.to_owned()) };
+    if tag == node.tag() {
+        return Ok(own.to_owned());
+    }
+    let tag = tag.to_owned();
+    match context.app.db.read(move |tx| nodes::of_tag(tx, &tag)).await? {
+        None => Ok(id.to_owned()),
+        Some(other) => Err(Problem::new(
+            ProblemKind::Misdirected,
+            format!(
+                "the pieces of this upload are on the node {}, and this is the node '{}'; send the next one to that \
+                 node, or begin the upload here anew",
+                homes::shown(&other),
+                node.name()
+            ),
+        )),
+    }
+}
+
 async fn begun(context: Context) -> Result<Answer> {
     #[derive(Deserialize)]
     struct Asked {
@@ -64,13 +88,15 @@ async fn begun(context: Context) -> Result<Answer> {
     }
     let Asked { sha256, size } = lyceum_games::read(&context.body)?;
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
-    Ok(answer(&apart(move || uploads::begin(&blobs, &client, sha256, size)).await?))
+    let upload = apart(move || uploads::begin(&blobs, &client, sha256, size)).await?;
+    Ok(answer(&context, upload))
 }
 
 async fn found(context: Context) -> Result<Answer> {
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
-    let id = context.param("id").to_owned();
-    Ok(answer(&apart(move || uploads::find(&blobs, &client, &id)).await?))
+    let id = own(&context).await?;
+    let upload = apart(move || uploads::find(&blobs, &client, &id)).await?;
+    Ok(answer(&context, upload))
 }
 
 async fn continued(context: Context) -> Result<Answer> {
@@ -79,7 +105,8 @@ async fn continued(context: Context) -> Result<Answer> {
         Problem::new(ProblemKind::Malformed, message)
     })?;
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
-    let (id, piece) = (context.param("id").to_owned(), context.body);
+    let id = own(&context).await?;
+    let piece = context.body.clone();
     let work = move || {
         let upload = uploads::find(&blobs, &client, &id)?;
         let (first, last, size) = range;
@@ -98,7 +125,7 @@ async fn continued(context: Context) -> Result<Answer> {
         Ok(Err(upload))
     };
     Ok(match apart(work).await? {
-        Ok(upload) => answer(&upload),
+        Ok(upload) => answer(&context, upload),
         Err(upload) => elsewhere(&upload),
     })
 }
@@ -111,8 +138,10 @@ fn elsewhere(upload: &Upload) -> Answer {
     answer.header(OFFSET, upload.offset)
 }
 
-fn answer(upload: &Upload) -> Answer {
-    Answer::of(upload).status(StatusCode::OK).header(OFFSET, upload.offset)
+fn answer(context: &Context, upload: Upload) -> Answer {
+    let id = uploads::tagged(&upload.id, context.app.node.tag());
+    let upload = Upload { id, ..upload };
+    Answer::of(&upload).status(StatusCode::OK).header(OFFSET, upload.offset)
 }
 
 /// First byte, last byte and size of the whole (RFC 9110, 14.4).

@@ -1,6 +1,7 @@
 //! The log of a backend: the lines that this server remembers, and those that come.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use lyceum_access::Holder;
 use lyceum_console::{Cell, Choice, Column, List, Query, projects as view};
 use lyceum_core::{Result, limits};
 use lyceum_hosting::engine::{LogLine, Stream};
+use lyceum_store::Tx;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{Instant, sleep};
 
@@ -115,7 +117,9 @@ async fn feed(
         if checked.elapsed() >= heartbeat {
             checked = Instant::now();
             let (holder, slug) = (holder.clone(), slug.clone());
-            let admitted = context.app.db.read(move |tx| admit(tx, &holder, &slug).map(drop));
+            let node = Arc::clone(&context.app.node);
+            let admit = move |tx: &mut Tx<'_>| admit(tx, &node, &holder, &slug).map(drop);
+            let admitted = context.app.db.read(admit);
             if !is_heard(&context).await || admitted.await.is_err() {
                 return;
             }

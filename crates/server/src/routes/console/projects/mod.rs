@@ -6,6 +6,7 @@ mod logs;
 mod promote;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use lyceum_access::audit::Change;
 use lyceum_access::{Holder, Role, api_key, client, person};
@@ -13,8 +14,9 @@ use lyceum_console::{Button, Cell, Column, Facts, List, Row, projects as view, s
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games;
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
+use lyceum_hosting::nodes::Node;
 use lyceum_hosting::projects::{self, Project};
-use lyceum_hosting::{audit, databases};
+use lyceum_hosting::{audit, databases, homes};
 use lyceum_store::Tx;
 use serde_json::json;
 
@@ -73,11 +75,11 @@ const CHANGES: &[Column] = &[
     Column::text("details", "Details"),
 ];
 
-/// Refuses a project that the visitor does not belong to.
-fn admit(tx: &mut Tx<'_>, holder: &Holder, slug: &str) -> Result<Project> {
+/// Refuses a project that the visitor does not belong to, and one whose files another node holds.
+fn admit(tx: &mut Tx<'_>, node: &Node, holder: &Holder, slug: &str) -> Result<Project> {
     let project = projects::find(tx, slug)?;
     match holder.may_change(tx, slug)? {
-        true => Ok(project),
+        true => homes::admit(tx, node, slug).map(|()| project),
         false => Err(Problem::new(
             ProblemKind::Forbidden,
             format!(
@@ -104,9 +106,9 @@ async fn read<T: Send + 'static>(
     work: impl Fn(&mut Tx<'_>, Project) -> Result<T> + Send + Sync + 'static,
 ) -> Result<(String, T)> {
     let (slug, holder) = (context.param("slug").to_owned(), Holder::Person(visitor.person.clone()));
-    let sought = slug.clone();
+    let (sought, node) = (slug.clone(), Arc::clone(&context.app.node));
     let read = move |tx: &mut Tx<'_>| {
-        let project = admit(tx, &holder, &sought)?;
+        let project = admit(tx, &node, &holder, &sought)?;
         work(tx, project)
     };
     Ok((slug, context.app.db.read(read).await?))
@@ -286,8 +288,9 @@ async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Ans
     let to = format!("/console/projects/{slug}");
     let (folder, sought) = (hosted::folder(&context.app, &slug), slug.clone());
     let holder = Holder::Person(person.clone());
+    let (node, changing) = (Arc::clone(&context.app.node), Arc::clone(&context.app.node));
     let differs = context.app.db.read(move |tx| {
-        let project = admit(tx, &holder, &sought)?;
+        let project = admit(tx, &node, &holder, &sought)?;
         let target = deployments::find(tx, &sought, version)?;
         Ok((project.version, databases::differs(&folder, &project, &target)?))
     });
@@ -309,7 +312,7 @@ async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Ans
         });
     }
     let turned = context.app.db.write(move |tx| {
-        admit(tx, &Holder::Person(person.clone()), &slug)?;
+        admit(tx, &changing, &Holder::Person(person.clone()), &slug)?;
         deployments::roll_back(tx, (now, &person.id), &slug, Some(version), Some(revision), None)?;
         let change = Change { who: &person.email, what: "project.rollback", subject: &slug };
         change.note(tx, now, &json!({ "version": version }))

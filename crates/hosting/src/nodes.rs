@@ -1,0 +1,220 @@
+//! Nodes: the servers of one database, each with a data folder of its own. A node knows itself by a file in
+//! that folder, so that moving the folder moves the node.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::Tx;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::repository::nodes as repository;
+
+/// The file in the folder `hosting` that says which node this is.
+const FILE: &str = "node.json";
+const LOCK: &str = "node.lock";
+
+/// A node of the database, as people know it.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// A UUID.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// How people reach it.
+    pub address: String,
+    /// How often its data folder was started on.
+    pub generation: i64,
+}
+
+/// The node that this process works for.
+#[derive(Debug)]
+pub struct Node {
+    id: String,
+    name: String,
+    address: String,
+    generation: AtomicI64,
+    /// The folder `hosting` in the data folder.
+    folder: PathBuf,
+    shares_blobs: bool,
+}
+
+/// What the settings say of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// What people call it; empty: the name of the host.
+    pub name: &'a str,
+    /// How people reach it.
+    pub address: &'a str,
+    /// Whether all nodes have the files of versions, in a bucket of S3.
+    pub shares_blobs: bool,
+}
+
+/// What stands in the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Identity {
+    id: String,
+    generation: i64,
+}
+
+/// Held while a node starts or its file is made: one process at a time works on the file.
+#[derive(Debug)]
+pub struct Alone {
+    _lock: File,
+}
+
+impl Node {
+    /// The node of the folder `hosting`, which gets an identity where it has none.
+    pub fn of_folder(folder: &Path, about: &About<'_>) -> Result<(Self, Alone)> {
+        let made = |fault: io::Error| lyceum_blob::failed("read the identity of the node", &fault);
+        fs::create_dir_all(folder).map_err(made)?;
+        let lock = File::options().create(true).append(true).open(folder.join(LOCK));
+        let lock = lock.and_then(|lock| lock.lock().map(|()| lock)).map_err(made)?;
+        let identity = match read(folder)? {
+            Some(identity) => identity,
+            None => Identity { id: Uuid::new_v4().to_string(), generation: 0 }.write(folder)?,
+        };
+        let name = match about.name {
+            "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            name => name.to_owned(),
+        };
+        let node = Self {
+            id: identity.id,
+            name,
+            address: about.address.to_owned(),
+            generation: AtomicI64::new(identity.generation),
+            folder: folder.to_owned(),
+            shares_blobs: about.shares_blobs,
+        };
+        Ok((node, Alone { _lock: lock }))
+    }
+
+    /// Begins a generation, in the folder first: after a crash the folder is ahead of the database, which a
+    /// copy of it never is.
+    pub fn advance(&self, _alone: &Alone) -> Result<()> {
+        let generation = self.generation.load(Relaxed) + 1;
+        Identity { id: self.id.clone(), generation }.write(&self.folder)?;
+        self.generation.store(generation, Relaxed);
+        Ok(())
+    }
+
+    /// The node that a folder becomes that is a copy of another one's: a new one, without projects.
+    pub fn renewed(&self, _alone: &Alone) -> Result<Self> {
+        let identity = Identity { id: Uuid::new_v4().to_string(), generation: 1 };
+        let Identity { id, generation } = identity.write(&self.folder)?;
+        Ok(Self {
+            id,
+            name: self.name.clone(),
+            address: self.address.clone(),
+            generation: AtomicI64::new(generation),
+            folder: self.folder.clone(),
+            shares_blobs: self.shares_blobs,
+        })
+    }
+
+    /// A UUID.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What tells its uploads from those of other nodes: the random end of its id.
+    pub fn tag(&self) -> &str {
+        tag_of(&self.id)
+    }
+
+    /// Whether all nodes have the files of versions.
+    pub(crate) fn shares_blobs(&self) -> bool {
+        self.shares_blobs
+    }
+
+    /// The folder of a project's database, keys and bucket.
+    pub fn folder_of(&self, slug: &str) -> PathBuf {
+        self.folder.join("projects").join(slug)
+    }
+
+    /// Whether the folder is the one that the database knows under this id, and not a copy of it. Another
+    /// process on the same folder may have begun a later generation.
+    pub(crate) fn is_current(&self, known: i64) -> Result<bool> {
+        if known <= self.generation.load(Relaxed) {
+            return Ok(true);
+        }
+        let identity = read(&self.folder)?.filter(|identity| identity.id == self.id);
+        let here = identity.map_or(0, |identity| identity.generation);
+        self.generation.fetch_max(here, Relaxed);
+        Ok(known <= here)
+    }
+}
+
+impl Identity {
+    fn write(self, folder: &Path) -> Result<Self> {
+        let text = serde_json::to_vec(&self).map_err(Problem::internal)?;
+        write_durably(&folder.join(FILE), &text)?;
+        Ok(self)
+    }
+}
+
+fn read(folder: &Path) -> Result<Option<Identity>> {
+    match fs::read(folder.join(FILE)) {
+        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|fault| {
+            Problem::internal(format!("{} is damaged: {fault}", folder.join(FILE).display()))
+        }),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(fault) => Err(lyceum_blob::failed("read the identity of the node", &fault)),
+    }
+}
+
+/// Writes a small file that is whole or as before, also after a crash.
+pub(crate) fn write_durably(file: &Path, text: &[u8]) -> Result<()> {
+    let written = || -> io::Result<()> {
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let draft = file.with_extension("new");
+        let mut new = File::create(&draft)?;
+        new.write_all(text)?;
+        new.sync_all()?;
+        fs::rename(&draft, file)?;
+        File::open(folder)?.sync_all()
+    };
+    written().map_err(|fault| lyceum_blob::failed(&format!("write {}", file.display()), &fault))
+}
+
+/// Notes that the node works on the database. `false`: the database knows a later generation than the one
+/// before this, so that the node's folder is a copy or an old state of the one that it knows.
+pub fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<bool> {
+    repository::forget(tx, now.plus_seconds(-limits::NODE_REMEMBERED_S))?;
+    repository::enter(tx, now, &known(node))
+}
+
+/// Notes a node that does not serve yet; what is known of it stays.
+pub fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
+    repository::note(tx, now, &known(node))
+}
+
+fn known(node: &Node) -> Known {
+    Known {
+        id: node.id.clone(),
+        name: node.name.clone(),
+        address: node.address.clone(),
+        generation: node.generation.load(Relaxed),
+    }
+}
+
+/// The node of the tag; none: there is none in this database.
+pub fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
+    repository::of_tag(tx, tag)
+}
+
+/// Hexadecimal digits of a tag.
+pub(crate) const TAG_LENGTH: usize = 12;
+
+fn tag_of(id: &str) -> &str {
+    id.get(id.len().saturating_sub(TAG_LENGTH)..).unwrap_or_default()
+}

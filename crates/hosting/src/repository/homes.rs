@@ -1,0 +1,63 @@
+//! Where the files of projects are.
+
+use lyceum_core::Result;
+use lyceum_project::Uses;
+use lyceum_store::Tx;
+
+use super::{json_in, json_of};
+use crate::homes::{Home, Whereabouts};
+use crate::nodes::Known;
+
+/// What is known of where a project's files are; none: there is no such project.
+pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Whereabouts>> {
+    let sql = "SELECT p.active, p.database, h.node, h.mark, h.kept, n.name, n.address, n.generation \
+               FROM projects p LEFT JOIN project_homes h ON h.slug = p.slug \
+               LEFT JOIN nodes n ON n.id = h.node WHERE p.slug = $1";
+    tx.query_one(sql, &[slug.into()], |row| {
+        let home = match row.opt_text(2)? {
+            None => None,
+            Some(id) => Some(Home {
+                node: Known {
+                    id: id.to_owned(),
+                    name: row.opt_text(5)?.unwrap_or(id).to_owned(),
+                    address: row.opt_text(6)?.unwrap_or_default().to_owned(),
+                    generation: row.opt_int(7)?.unwrap_or_default(),
+                },
+                mark: row.string(3)?,
+                kept: json_in(row.text(4)?)?,
+            }),
+        };
+        let database = row.opt_text(1)?.map(str::to_owned);
+        Ok(Whereabouts { version: row.int(0)?, database, home })
+    })
+}
+
+/// The projects of which nobody knows where their files are.
+pub(crate) fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    let sql = "SELECT slug FROM projects WHERE slug NOT IN (SELECT slug FROM project_homes)";
+    tx.all(sql, &[], |row| row.string(0))
+}
+
+/// Notes where the files of a project are that nobody knew of; answers whether nobody did.
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    slug: &str,
+    (node, mark): (&str, &str),
+    kept: Uses,
+) -> Result<bool> {
+    let sql = "INSERT INTO project_homes (slug, node, mark, kept) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT DO NOTHING";
+    let kept = json_of(&kept);
+    Ok(tx.execute(sql, &[slug.into(), node.into(), mark.into(), (&kept).into()])? == 1)
+}
+
+pub(crate) fn keep(tx: &mut Tx<'_>, slug: &str, kept: Uses) -> Result<()> {
+    let sql = "UPDATE project_homes SET kept = $1 WHERE slug = $2";
+    tx.send(sql, &[(&json_of(&kept)).into(), slug.into()])
+}
+
+/// Notes that another node has the files now.
+pub(crate) fn move_to(tx: &mut Tx<'_>, slug: &str, node: &str, mark: &str) -> Result<()> {
+    let sql = "UPDATE project_homes SET node = $1, mark = $2 WHERE slug = $3";
+    tx.send(sql, &[node.into(), mark.into(), slug.into()])
+}

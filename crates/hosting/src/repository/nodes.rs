@@ -1,0 +1,52 @@
+//! The nodes of the database.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+
+use super::ms;
+use crate::nodes::Known;
+
+/// Whether the generation is later than the one that is known, which it replaces then.
+pub(crate) fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<bool> {
+    let Known { id, name, address, generation } = node;
+    let changed = tx.execute(
+        "INSERT INTO nodes (id, name, address, generation, started_ms) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (id) DO UPDATE SET name = excluded.name, address = excluded.address, \
+         generation = excluded.generation, started_ms = excluded.started_ms \
+         WHERE nodes.generation < excluded.generation",
+        &[id.into(), name.into(), address.into(), (*generation).into(), ms(now)],
+    )?;
+    Ok(changed == 1)
+}
+
+pub(crate) fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<()> {
+    let Known { id, name, address, generation } = node;
+    tx.send(
+        "INSERT INTO nodes (id, name, address, generation, started_ms) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT DO NOTHING",
+        &[id.into(), name.into(), address.into(), (*generation).into(), ms(now)],
+    )
+}
+
+/// The node whose id ends so.
+pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
+    // A UUID has 36 characters, of which the last 12 are the tag.
+    let sql = "SELECT id, name, address, generation FROM nodes WHERE substr(id, 25) = $1";
+    tx.query_one(sql, &[tag.into()], |row| {
+        Ok(Known {
+            id: row.string(0)?,
+            name: row.string(1)?,
+            address: row.string(2)?,
+            generation: row.int(3)?,
+        })
+    })
+}
+
+/// Forgets nodes that hold no project and were not started for long, such as those of containers that get a new
+/// data folder with each start.
+pub(crate) fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
+    let sql =
+        "DELETE FROM nodes WHERE started_ms < $1 AND id NOT IN (SELECT node FROM project_homes)";
+    tx.send(sql, &[ms(before)])
+}

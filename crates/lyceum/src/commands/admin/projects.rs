@@ -1,0 +1,107 @@
+//! `lyceum admin project`
+
+use clap::{Args, Subcommand};
+use lyceum_core::config::Config;
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_hosting::homes;
+use lyceum_hosting::nodes::{self, About, Node};
+use serde_json::json;
+
+use crate::failure::Result;
+use crate::printer::{Printer, table};
+use crate::settings::{DataArgs, Missing, noted, write};
+
+#[derive(Subcommand)]
+pub(crate) enum Project {
+    /// Show which node holds the files of each project
+    List(List),
+    /// Make the node of this data folder the holder of a project, whose files were restored or moved here
+    Adopt(Adopt),
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Adopt {
+    /// The project's slug
+    slug: String,
+    /// Also where the files do not carry the mark that the database knows
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Project {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        match self {
+            Self::List(list) => list.run(printer),
+            Self::Adopt(adopt) => adopt.run(printer),
+        }
+    }
+}
+
+impl List {
+    fn run(self, printer: &Printer) -> Result {
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let all = db.read_blocking(homes::list)?;
+        let row = |(slug, node): &(String, Option<nodes::Known>)| {
+            let (name, address) =
+                node.as_ref().map_or(("", ""), |node| (node.name.as_str(), node.address.as_str()));
+            vec![slug.clone(), name.to_owned(), address.to_owned()]
+        };
+        let rows: Vec<_> = all.iter().map(row).collect();
+        printer.answer(
+            || table(&["project", "node", "address"], &rows),
+            || {
+                all.iter()
+                    .map(|(slug, node)| {
+                        let node = node.as_ref();
+                        let node = node.map(|node| {
+                            json!({ "id": node.id, "name": node.name, "address": node.address })
+                        });
+                        json!({ "slug": slug, "node": node })
+                    })
+                    .collect()
+            },
+        );
+        Ok(())
+    }
+}
+
+impl Adopt {
+    fn run(self, printer: &Printer) -> Result {
+        let (config, db) = self.data.open(Missing::Refuse)?;
+        let (node, _alone) = node(&config)?;
+        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let (now, name) = (SystemClock.now(), node.name().to_owned());
+        let (slug, is_forced) = (self.slug.clone(), self.force);
+        let before = write(&db, move |tx| {
+            nodes::note(tx, now, &node)?;
+            let before = homes::adopt(tx, (&node, &blobs), &slug, is_forced)?;
+            noted(tx, now, "project.adopt", &slug)?;
+            Ok(before)
+        })?;
+        let from = before.map(|node| format!("; before, {} did", homes::shown(&node)));
+        printer.done(&format!(
+            "the node '{name}' holds the project '{}' now{}",
+            self.slug,
+            from.unwrap_or_default()
+        ));
+        Ok(())
+    }
+}
+
+/// The node of the data folder.
+fn node(config: &Config) -> Result<(Node, nodes::Alone)> {
+    let about = About {
+        name: &config.server.node_name,
+        address: config.server.node_address(),
+        shares_blobs: !config.s3.bucket.is_empty(),
+    };
+    Ok(Node::of_folder(&config.store.data.join(lyceum_hosting::FOLDER), &about)?)
+}

@@ -1,0 +1,63 @@
+//! The node that this server is, and the projects whose files it finds in its folder.
+
+use std::sync::Arc;
+
+use lyceum_blob::Blobs;
+use lyceum_core::Result;
+use lyceum_core::config::Config;
+use lyceum_core::time::Timestamp;
+use lyceum_hosting::homes;
+use lyceum_hosting::nodes::{self, About, Node};
+use lyceum_store::Db;
+
+use crate::apart::apart;
+
+/// Begins a generation of the node of the data folder, and notes that it holds projects of which nobody knows
+/// yet where their files are.
+pub(crate) async fn begin(
+    db: &Db,
+    config: &Config,
+    blobs: &Blobs,
+    now: Timestamp,
+) -> Result<Arc<Node>> {
+    let (folder, server) = (config.store.data.join("hosting"), config.server.clone());
+    let shares_blobs = !config.s3.bucket.is_empty();
+    let open = move || {
+        let address = server.node_address();
+        let (node, alone) =
+            Node::of_folder(&folder, &About { name: &server.node_name, address, shares_blobs })?;
+        node.advance(&alone)?;
+        Ok((node, alone))
+    };
+    // Another process that starts on this folder waits until this one has begun.
+    let (node, alone) = apart(open).await?;
+    let mut node = Arc::new(node);
+    let entering = Arc::clone(&node);
+    if !db.write(move |tx| nodes::enter(tx, now, &entering)).await? {
+        tracing::warn!(
+            node = node.name(),
+            "the data folder is a copy or an old state of another one: this is a new node, without projects; \
+             `lyceum admin project adopt` makes it the holder of a project"
+        );
+        node = apart(move || node.renewed(&alone).map(Arc::new)).await?;
+        let entering = Arc::clone(&node);
+        db.write(move |tx| nodes::enter(tx, now, &entering)).await?;
+    }
+    claim(db, &node, blobs).await?;
+    Ok(node)
+}
+
+async fn claim(db: &Db, node: &Arc<Node>, blobs: &Blobs) -> Result<()> {
+    for unclaimed in db.read(homes::unclaimed).await? {
+        let (own, blobs, dialect) = (Arc::clone(node), blobs.clone(), db.dialect());
+        let slug = unclaimed.slug.clone();
+        let found = apart(move || unclaimed.found(&own, &blobs, dialect)).await?;
+        let Some(kept) = found else {
+            tracing::warn!(slug, "the files of a project are not on this node");
+            continue;
+        };
+        let own = Arc::clone(node);
+        db.write(move |tx| homes::claim(tx, &own, &slug, kept)).await?;
+    }
+    Ok(())
+}

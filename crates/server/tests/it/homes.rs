@@ -1,0 +1,322 @@
+//! Several nodes of one database, each with a data folder of its own: a project is served, planned and deployed by
+//! the node that holds its files, and every other one refuses it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lyceum_access::Role;
+use lyceum_core::ProblemKind;
+use lyceum_hosting::homes;
+use lyceum_hosting::nodes::{About, Node};
+use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
+use lyceum_store::Target;
+use lyceum_testkit::client::Reply;
+use lyceum_testkit::server::{Setup, TestServer, both_as};
+use serde_json::{Value, json};
+use ureq::http::Method;
+
+use crate::people;
+use crate::projects::{artifact, begin, build, piece, plan, send, state, upload, wanted};
+
+fn named(name: &str) -> Setup {
+    let mut setup = Setup::default();
+    setup.config.server.node_name = name.to_owned();
+    setup.config.server.node_address = format!("http://{name}.internal:4321");
+    setup
+}
+
+/// Runs the body against two nodes of one database, on both stores.
+fn two_nodes(body: impl Fn(&mut TestServer, &mut TestServer)) {
+    both_as(&named("oak"), |oak| {
+        let mut elm = other(oak, "elm", None);
+        body(oak, &mut elm);
+    });
+}
+
+/// Another node of the same database, behind the same address; without a folder it gets one.
+fn other(server: &TestServer, name: &str, folder: Option<&Path>) -> TestServer {
+    let Setup { config, master, .. } = server.setup().clone();
+    let mut setup = Setup { master, ..named(name) };
+    setup.config.server.public_url = config.server.public_url;
+    if let Some(from) = folder {
+        let copy = tempfile::tempdir().unwrap();
+        copy_folder(from, copy.path());
+        setup.folder = Some(copy.into());
+    }
+    TestServer::start_as(server.target(), setup)
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir_all(&to).unwrap();
+            copy_folder(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+fn hosting(server: &TestServer) -> PathBuf {
+    server.setup().config.store.data.join("hosting")
+}
+
+fn project(server: &TestServer) -> PathBuf {
+    hosting(server).join("projects/rivers")
+}
+
+/// The files of a folder with their bytes.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut contents = BTreeMap::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_file() {
+            contents.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    contents
+}
+
+/// Deploys the project `rivers` with a database, keys and a bucket.
+fn deploy(server: &TestServer, text: &str, table: &str) -> State {
+    let client = server.client();
+    let zip = build(text);
+    upload(&client, &zip);
+    let state = state(&client, "rivers");
+    let mut wish = wanted(&state, &zip, &[]);
+    wish.uses = Uses { database: true, kv: true, bucket: true, lms: false };
+    let ddl = format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY, body TEXT)");
+    let schema = SchemaWish::Push { ddl, renames: Vec::new() };
+    wish.database = Some(DatabaseWish { schema, accept_data_loss: true });
+    let reply = send(&client, &plan(&state, &wish), &[]);
+    assert!(matches!(reply.status, 200 | 201), "{}", reply.text());
+    let object = client.put("/api/projects/rivers/bucket/object?key=map");
+    object.body("application/octet-stream", "a map").expect(200);
+    reply.json()
+}
+
+fn assert_names(reply: &Reply, holder: &str, what: &str) {
+    assert_eq!(reply.status, 421, "{what}: {}", reply.text());
+    let told = reply.text();
+    assert!(told.contains(holder), "{what} names the node {holder}: {told}");
+}
+
+/// Every route below the path, with the media type of its body.
+fn routes_below(server: &TestServer, base: &str) -> Vec<(Method, String, Option<String>)> {
+    let document: Value = server.anonymous().get("/openapi.json").expect(200).json();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let paths = paths.filter(|(path, _)| path.starts_with(base));
+    let mut routes = Vec::new();
+    for (path, methods) in paths {
+        for (method, route) in methods.as_object().unwrap() {
+            let Ok(method) = method.to_uppercase().parse::<Method>() else { continue };
+            let is_method = route["responses"].is_object();
+            let media = route["requestBody"]["content"].as_object();
+            let media = media.and_then(|content| content.keys().next().cloned());
+            let path = path.replace("{slug}", "rivers").replace("{version}", "1");
+            let path = path.replace("{part}", "1").replace("{id}", "x");
+            let path = path.replace("{sha256}", &artifact(b"x").sha256);
+            routes.extend(is_method.then_some((method, path, media)));
+        }
+    }
+    routes
+}
+
+#[test]
+fn every_route_of_a_project_is_refused_by_nodes_without_its_files() {
+    two_nodes(|oak, elm| {
+        deploy(oak, "one", "notes");
+        let before = contents(&project(oak));
+        let client = elm.client();
+        let routes = routes_below(elm, "/api/projects/{slug}");
+        assert!(routes.len() > 15, "{routes:?}");
+        for (method, path, media) in routes {
+            let mut call = client.call(method.clone(), &path);
+            if let Some(media) = media {
+                call = call.body(&media, "{}");
+            }
+            assert_names(
+                &call.send(),
+                "'oak' (http://oak.internal:4321)",
+                &format!("{method} {path}"),
+            );
+        }
+        people::person(elm, "ada@example.org", "Ada", Role::Administrator);
+        let cookie = people::signed_in(elm, "ada@example.org");
+        for page in ["", "/logs", "/bucket", "/secrets", "/changes", "/diff", "/logs/stream"] {
+            let path = format!("/console/projects/rivers{page}");
+            let reply = elm.anonymous().get(&path).header("cookie", &cookie).send();
+            assert_names(&reply, "oak", &path);
+        }
+        for path in ["/_projects/rivers/", "/_projects/rivers/api/x", "/play/rivers?mode=demo"] {
+            assert_names(&elm.anonymous().get(path).send(), "oak", path);
+            elm.restart();
+            assert_names(&elm.anonymous().get(path).send(), "oak", path);
+        }
+        assert!(!project(elm).exists(), "the other node makes no file of the project");
+        assert_eq!(contents(&project(oak)), before, "the data is as it was");
+        assert_eq!(
+            elm.client().get("/api/projects").expect(200).json::<Value>()[0]["slug"],
+            "rivers"
+        );
+    });
+}
+
+#[test]
+fn a_plan_for_a_project_of_another_node_is_not_applied() {
+    two_nodes(|oak, elm| {
+        let served = deploy(oak, "one", "notes");
+        let zip = build("two");
+        upload(&elm.client(), &zip);
+        let mut wish = wanted(&served, &zip, &[]);
+        wish.uses = served.uses;
+        let reply = send(&elm.client(), &plan(&served, &wish), &[]);
+        assert_names(&reply, "oak", "the deploy");
+        oak.restart();
+        let after = state(&oak.client(), "rivers");
+        assert_eq!((after.version, after.database.ddl), (Some(1), served.database.ddl));
+        let object = oak.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
+        assert_eq!(object.text(), "a map");
+        deploy(oak, "two", "notes");
+    });
+}
+
+#[test]
+fn pieces_of_an_upload_go_to_the_node_where_it_began() {
+    two_nodes(|oak, elm| {
+        let (bytes, token) = (b"a river runs", oak.token(&[], lyceum_core::Dialect::Platform));
+        let [at_oak, at_elm] = [&*oak, &*elm].map(|node| node.anonymous().with_token(&token));
+        let id = begin(&at_oak, &artifact(bytes))["id"].as_str().unwrap().to_owned();
+        assert_eq!(piece(&at_oak, &id, "bytes 0-4/12", &bytes[..5]).status, 200);
+        assert_names(&piece(&at_elm, &id, "bytes 5-11/12", &bytes[5..]), "oak", "a piece");
+        assert_names(&at_elm.get(&format!("/api/uploads/{id}")).send(), "oak", "the offset");
+        let whole: Value = piece(&at_oak, &id, "bytes 5-11/12", &bytes[5..]).json();
+        assert_eq!(whole["complete"], true);
+        assert_ne!(
+            begin(&at_elm, &artifact(bytes))["id"],
+            id.as_str(),
+            "it is another upload there"
+        );
+    });
+}
+
+#[test]
+fn files_that_are_lost_are_refused_and_not_made_anew() {
+    both_as(&named("oak"), |oak| {
+        deploy(oak, "one", "notes");
+        for lost in ["kv.sqlite", "bucket", "home"] {
+            let (file, away) = (project(oak).join(lost), project(oak).join("away"));
+            fs::rename(&file, &away).unwrap();
+            for is_anew in [false, true] {
+                if is_anew {
+                    oak.restart();
+                }
+                assert_names(&oak.anonymous().get("/_projects/rivers/").send(), lost, lost);
+                let state = oak.client().get("/api/projects/rivers/state").send();
+                assert_names(&state, "'oak'", lost);
+                assert!(!file.exists(), "{lost} is not made anew");
+            }
+            fs::rename(&away, &file).unwrap();
+            oak.anonymous().get("/_projects/rivers/").expect(200);
+        }
+        fs::rename(hosting(oak), hosting(oak).with_extension("away")).unwrap();
+        oak.restart();
+        assert_names(
+            &oak.client().get("/api/projects/rivers/state").send(),
+            "'oak'",
+            "a lost folder",
+        );
+    });
+}
+
+#[test]
+fn of_two_copies_of_a_data_folder_one_serves_its_projects() {
+    both_as(&named("oak"), |oak| {
+        deploy(oak, "one", "notes");
+        let served = |node: &TestServer| node.anonymous().get("/_projects/rivers/").send().status;
+        let folder = oak.setup().config.store.data.clone();
+        let copy = other(oak, "elm", Some(&folder));
+        assert_eq!((served(oak), served(&copy)), (421, 200), "the copy was started later");
+        assert_names(&oak.anonymous().get("/_projects/rivers/").send(), "was copied", "the first");
+        oak.restart();
+        assert_names(&oak.anonymous().get("/_projects/rivers/").send(), "'elm'", "a new node");
+        assert_eq!(served(&copy), 200);
+        // An old state of the folder, as of a disk that was put back.
+        let old = other(oak, "old", Some(&folder));
+        assert_names(&old.anonymous().get("/_projects/rivers/").send(), "'elm'", "an old state");
+        // Two processes on one folder are no copies.
+        let twin = copy.twin();
+        assert_eq!((served(&copy), served(&twin)), (200, 200));
+    });
+}
+
+fn adopt(node: &TestServer, is_forced: bool) -> lyceum_core::Result<()> {
+    let config = &node.setup().config;
+    let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+    let about = About { name: "", address: "", shares_blobs: false };
+    let (own, _alone) = Node::of_folder(&hosting(node), &about)?;
+    node.db().write_blocking(|tx| homes::adopt(tx, (&own, &blobs), "rivers", is_forced).map(drop))
+}
+
+#[test]
+fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
+    two_nodes(|oak, elm| {
+        let served = deploy(oak, "one", "notes");
+        let refused = adopt(elm, true).unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::Conflict);
+        assert!(refused.message.contains("is missing"), "{refused}");
+        fs::create_dir_all(project(elm)).unwrap();
+        copy_folder(&project(oak), &project(elm));
+        let refused = adopt(elm, true).unwrap_err();
+        assert!(refused.message.contains("copy the folder 'hosting/blobs'"), "{refused}");
+        copy_folder(&hosting(oak).join("blobs"), &hosting(elm).join("blobs"));
+        let mark = fs::read(project(elm).join("home")).unwrap();
+        fs::write(project(elm).join("home"), "another\n").unwrap();
+        let refused = adopt(elm, false).unwrap_err();
+        assert!(refused.message.contains("another mark"), "{refused}");
+        fs::write(project(elm).join("home"), mark).unwrap();
+        adopt(elm, false).unwrap();
+        assert_names(&oak.client().get("/api/projects/rivers/state").send(), "'elm'", "the former");
+        assert_eq!(state(&elm.client(), "rivers").database.ddl, served.database.ddl);
+        let object = elm.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
+        assert_eq!(object.text(), "a map");
+        // What stayed behind is stale, and says so.
+        let refused = adopt(oak, false).unwrap_err();
+        assert!(refused.message.contains("another mark"), "{refused}");
+        deploy(elm, "two", "notes");
+    });
+}
+
+#[test]
+fn a_project_of_before_nodes_were_recorded_belongs_to_the_node_that_has_its_files() {
+    two_nodes(|oak, elm| {
+        deploy(oak, "one", "notes");
+        let forget = |node: &TestServer| {
+            node.db().write_blocking(|tx| {
+                tx.execute("DELETE FROM project_homes", &[])?;
+                tx.execute("DELETE FROM nodes", &[])
+            })
+        };
+        forget(oak).unwrap();
+        for file in [project(oak).join("home"), hosting(oak).join("node.json")] {
+            fs::remove_file(file).unwrap();
+        }
+        // A database of SQLite has one node.
+        if matches!(oak.target(), Target::Postgres(_)) {
+            elm.restart();
+            assert_names(
+                &elm.anonymous().get("/_projects/rivers/").send(),
+                "no node is known",
+                "elm",
+            );
+        }
+        oak.restart();
+        assert_eq!(oak.anonymous().get("/_projects/rivers/").expect(200).text(), "one");
+        let object = oak.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
+        assert_eq!(object.text(), "a map");
+        assert_names(&elm.anonymous().get("/_projects/rivers/").send(), "'oak'", "elm");
+        assert_eq!(json!(state(&oak.client(), "rivers").version), json!(1));
+    });
+}
