@@ -18,6 +18,8 @@ pub enum Access {
     Page(Roles),
     /// A token that holds one of these scopes.
     Any(Scopes),
+    /// A token that holds one of the first scopes and one of the second.
+    Both(Scopes, Scopes),
     /// As `Any`; without a token the route answers what is open to everybody.
     Optional(Scopes),
     /// A game token, which names a player, or a token that holds one of these scopes.
@@ -42,9 +44,18 @@ impl Access {
         match self {
             Self::Public | Self::SignedIn | Self::Page(_) => None,
             Self::Any(scopes)
+            | Self::Both(scopes, _)
             | Self::Optional(scopes)
             | Self::Player(scopes)
             | Self::Visitor(scopes) => Some(scopes),
+        }
+    }
+
+    /// The scopes of which a token must hold one beside one of [`Access::scopes`], if there are such.
+    pub fn also(self) -> Option<Scopes> {
+        match self {
+            Self::Both(_, also) => Some(also),
+            _ => None,
         }
     }
 }
@@ -293,6 +304,7 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), Denied> {
         },
         Access::Optional(_) if is_nobody => Ok(()),
         Access::Any(scopes) | Access::Optional(scopes) => with_scope(scopes),
+        Access::Both(scopes, also) => with_scope(scopes).and_then(|()| with_scope(also)),
         Access::Player(scopes) => match caller {
             Caller::Player { .. } | Caller::Backend(_) | Caller::Sandbox(_, Some(_)) => Ok(()),
             Caller::DemoVisitor(_) => Err(Denied::Demo),

@@ -45,7 +45,7 @@ pub struct NewClient {
     pub secret: Option<String>,
     /// Which payloads it is given.
     pub dialect: Dialect,
-    /// What it may ask for; empty: everything.
+    /// What it may ask for; empty: [`Scopes::EVERYTHING`].
     pub scopes: Scopes,
     /// Origins of web pages that may call with its tokens.
     pub origins: Vec<String>,
@@ -129,7 +129,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewClient) -> Result<(Clien
         revoked: None,
         changed: repository::next_change(tx)?,
     };
-    // An empty list means everything, also what a later release adds.
+    // An empty list means `Scopes::EVERYTHING`, also what a later release adds to it.
     if !repository::insert(tx, &client, &new.scopes.to_string())? {
         let message = format!("the client id '{}' is taken", client.id);
         return Err(Problem::new(ProblemKind::Conflict, message));

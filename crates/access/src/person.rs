@@ -42,7 +42,7 @@ impl Role {
     /// What it may do.
     pub fn scopes(self) -> Scopes {
         match self {
-            Self::Administrator => Scopes::EVERYTHING,
+            Self::Administrator => Scopes::EVERYTHING.with(Scope::PasswordsRead),
             Self::Guide => [
                 Scope::RosterRead,
                 Scope::GradebookRead,

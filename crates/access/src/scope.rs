@@ -56,6 +56,7 @@ pub enum Scope {
     GamesWrite,
     ProjectsRead,
     ProjectsWrite,
+    PasswordsRead,
 }
 
 use Scope::{
@@ -66,8 +67,9 @@ use Scope::{
     ObProfileUpdate, OrAssessmentCreateput, OrAssessmentDelete, OrAssessmentReadonly,
     OrGradebookCoreReadonly, OrGradebookCreatepost, OrGradebookCreateput, OrGradebookDelete,
     OrGradebookReadonly, OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly,
-    OrRosterDemographicsReadonly, OrRosterReadonly, ProjectsRead, ProjectsWrite, QtiRead, QtiWrite,
-    ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead, StandardsWrite,
+    OrRosterDemographicsReadonly, OrRosterReadonly, PasswordsRead, ProjectsRead, ProjectsWrite,
+    QtiRead, QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead,
+    StandardsWrite,
 };
 
 macro_rules! standard {
@@ -83,7 +85,7 @@ macro_rules! one_roster {
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 45] = [
+const NAMES: [(Scope, &str); 46] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -129,6 +131,7 @@ const NAMES: [(Scope, &str); 45] = [
     (GamesWrite, "lyceum/games.write"),
     (ProjectsRead, "lyceum/projects.read"),
     (ProjectsWrite, "lyceum/projects.write"),
+    (PasswordsRead, "lyceum/passwords.read"),
 ];
 
 impl Scope {
@@ -186,6 +189,9 @@ impl Scope {
             GamesWrite => "Register games and act for players in them.",
             ProjectsRead => "Read hosted projects, their versions and logs.",
             ProjectsWrite => "Deploy projects and change what they are served with.",
+            PasswordsRead => {
+                "Decrypt the passwords of users in other systems. No client has it unless it is named."
+            }
         }
     }
 
@@ -257,7 +263,8 @@ impl FromStr for Scope {
 pub struct Scopes(u64);
 
 impl Scopes {
-    /// All scopes of ours, which together open everything: what a client without a list has.
+    /// All scopes of ours but [`Scope::PasswordsRead`]: what a client without a list has. They open every route
+    /// but the one that decrypts passwords, which is for those to whom somebody gave it by name.
     pub const EVERYTHING: Self = Self(
         RosterRead.bit()
             | RosterWrite.bit()
@@ -284,6 +291,12 @@ impl Scopes {
             | ProjectsRead.bit()
             | ProjectsWrite.bit(),
     );
+
+    /// These scopes and one more.
+    #[must_use]
+    pub const fn with(self, scope: Scope) -> Self {
+        Self(self.0 | scope.bit())
+    }
 
     /// The members, in the order of the vocabulary.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
@@ -360,10 +373,21 @@ mod tests {
     }
 
     #[test]
-    fn everything_opens_every_scope() {
+    fn everything_opens_every_scope_but_that_for_passwords() {
         let rights = Scopes::EVERYTHING.rights();
         for scope in Scope::all() {
-            assert!(rights.allow(scope), "{scope}");
+            assert_eq!(rights.allow(scope), scope != PasswordsRead, "{scope}");
+        }
+    }
+
+    #[test]
+    fn of_all_scopes_and_roles_only_the_administrator_opens_passwords() {
+        for scope in Scope::all().filter(|scope| *scope != PasswordsRead) {
+            assert!(!Scopes::from_iter([scope]).rights().allow(PasswordsRead), "{scope}");
+        }
+        for role in crate::Role::ALL {
+            let is_administrator = role == crate::Role::Administrator;
+            assert_eq!(role.scopes().rights().allow(PasswordsRead), is_administrator, "{role}");
         }
     }
 

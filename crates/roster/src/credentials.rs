@@ -111,10 +111,10 @@ pub fn register(
     Ok(Registered { user_profile_id, credential_id: credential.id })
 }
 
-/// The sealed password of a user's credential. Errors: `NotFound`.
-pub fn sealed(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Vec<u8>> {
+/// A user's credential, its password sealed. Errors: `NotFound`.
+pub fn find(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Credential> {
     let credential = repository::credential(tx, user, id)?;
-    Ok(credential.ok_or_else(|| Problem::not_found("credential of the user", id))?.sealed)
+    credential.ok_or_else(|| Problem::not_found("credential of the user", id))
 }
 
 fn name_in_profile(fields: &mut Object, user: &str, login: &Login) -> Result<String> {

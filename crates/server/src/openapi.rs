@@ -141,6 +141,11 @@ impl Shared {
             Access::SignedIn => json!([{ "client": [] }, { "session": [] }]),
             // One of the scopes is enough: each is an alternative of its own.
             Access::Any(scopes) => of_clients(scopes).collect(),
+            Access::Both(scopes, also) => scopes
+                .iter()
+                .flat_map(|one| also.iter().map(move |other| [one.name(), other.name()]))
+                .map(|both| json!({ "client": both }))
+                .collect(),
             Access::Player(scopes) | Access::Visitor(scopes) => {
                 std::iter::once(json!({ "game": [] })).chain(of_clients(scopes)).collect()
             }

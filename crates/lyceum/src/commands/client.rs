@@ -32,7 +32,7 @@ pub(crate) struct Create {
     /// Its secret, at least 16 characters [default: a random one of 256 bits]
     #[arg(long)]
     secret: Option<String>,
-    /// A scope that it may ask for; repeat for more [default: all]
+    /// A scope that it may ask for; repeat for more [default: all but lyceum/passwords.read]
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<Scope>,
     /// Payloads: `platform` with extra fields, `standard` exactly as the standards' schemas

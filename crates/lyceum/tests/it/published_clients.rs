@@ -3,6 +3,7 @@
 
 use std::process::{Command, Stdio};
 
+use lyceum_access::{Scope, Scopes};
 use serde_json::Value;
 
 use crate::http::Http;
@@ -61,7 +62,8 @@ fn the_published_case_client_uses_every_operation(store: Store) {
 /// Writes and reads, then reads again from a server that was restarted on the same data.
 fn twice(store: Store, script: &str) {
     let mut served = Served::start(store);
-    let key = served.client("platform", &[]);
+    let everything = Scopes::EVERYTHING.with(Scope::PasswordsRead);
+    let key = served.client("platform", &everything.iter().map(Scope::name).collect::<Vec<_>>());
     let state = served.file("state.json");
     for (phase, restart) in [("write", true), ("read", false)] {
         let more = ["--phase", phase, "--state", argument(&state)];

@@ -54,8 +54,9 @@ fn a_purged_user_leaves_no_password_behind() {
         let register = |user: &str| {
             db.write_blocking(|tx| credentials::register(tx, user, &login, b"sealed", now)).unwrap()
         };
-        let sealed =
-            |user: &str, id: &str| db.read_blocking(|tx| credentials::sealed(tx, user, id));
+        let sealed = |user: &str, id: &str| {
+            db.read_blocking(|tx| Ok(credentials::find(tx, user, id)?.sealed))
+        };
         let (ann, eve) = (register("ann"), register("eve"));
         assert_ne!(ann.credential_id, eve.credential_id);
         assert_eq!(sealed("ann", &ann.credential_id).unwrap(), b"sealed");

@@ -110,6 +110,15 @@ impl Grant {
         }
     }
 
+    /// Its name in the audit log: the address of a person, the name of a key, the id of a client.
+    pub(crate) fn name(&self) -> &str {
+        match self.holder() {
+            Some(Holder::Person(person)) => &person.email,
+            Some(Holder::Key(key)) => &key.name,
+            None => self.client_id(),
+        }
+    }
+
     /// Refuses a person or API key to whom the project of the slug does not belong; clients act for
     /// everybody.
     pub(crate) fn check_project(&self, tx: &mut Tx<'_>, slug: &str) -> Result<()> {
@@ -155,6 +164,7 @@ pub(crate) async fn identify(
             return Ok(None);
         }
         Access::Any(scopes)
+        | Access::Both(scopes, _)
         | Access::Optional(scopes)
         | Access::Player(scopes)
         | Access::Visitor(scopes) => scopes,

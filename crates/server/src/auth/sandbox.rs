@@ -47,7 +47,7 @@ impl Sandbox {
         let caller = Arc::new(Caller::new(client(), limits));
         let grant = |player: Option<Player>| {
             let scopes = match player {
-                None => Scopes::EVERYTHING,
+                None => Scopes::EVERYTHING.with(Scope::PasswordsRead),
                 Some(_) if !makes_games => Scopes::default(),
                 Some(_) => [Scope::GamesRead, Scope::GamesWrite].into_iter().collect(),
             };

@@ -61,10 +61,25 @@ fn a_token_without_the_scope_is_refused_and_one_with_it_is_not() {
                     .or_insert_with_key(|scopes| server.client_with(scopes, Dialect::Platform));
                 call(client, &route, &path).send().status
             };
-            for scope in open {
-                let status = status(vec![scope]);
-                let told = format!("{} {path} with {scope} answered {status}", route.method);
-                assert!(!matches!(status, 401 | 403 | 405 | 429) && status < 500, "{told}");
+            let (_, also): (Vec<_>, Vec<_>) = Scope::all().partition(|scope| {
+                !route.access.also().is_some_and(|also| rights(*scope).allow_any(also))
+            });
+            for scope in &open {
+                // One of each, where it takes two; one alone opens nothing then.
+                let pairs = also.iter().map(|other| vec![*scope, *other]);
+                let enough: Vec<_> =
+                    if also.is_empty() { vec![vec![*scope]] } else { pairs.collect() };
+                for scopes in enough {
+                    let told = format!("{} {path} with {scopes:?}", route.method);
+                    let status = status(scopes);
+                    let is_open = !matches!(status, 401 | 403 | 405 | 429) && status < 500;
+                    assert!(is_open, "{told} answered {status}");
+                }
+            }
+            if !also.is_empty() {
+                for alone in [&open, &also] {
+                    assert_eq!(status(alone.clone()), 403, "{} {path} with half", route.method);
+                }
             }
             // All the others together: less than each of them opens no more.
             assert_eq!(status(closed), 403, "{} {path} without its scope", route.method);

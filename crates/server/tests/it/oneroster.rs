@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use lyceum_access::{NewApiKey, NewClient, Role, Scope, api_key, audit};
 use lyceum_core::{Dialect, limits};
 use lyceum_store::Dialect as Store;
 use lyceum_testkit::client::TestClient;
@@ -175,14 +176,89 @@ fn a_credential_is_kept_encrypted_and_shown_on_demand() {
         server.restart();
         let client = server.client();
         let id = made["credentialId"].as_str().unwrap();
-        let shown = post(&client, &format!("{path}/{id}/decrypt"), &json!({}), 200);
-        assert_eq!(shown["password"], "open sesame");
+        let decrypting = server.client_with(&[Scope::PasswordsRead], Dialect::Platform);
+        let shown = post(&decrypting, &format!("{path}/{id}/decrypt"), &json!({}), 200);
+        assert_eq!(shown, json!({ "password": "open sesame" }));
         let user = client.get(&format!("{ROSTERING}/users/ann")).expect(200).text();
         assert!(!user.contains("sesame"), "{user}");
         assert!(user.contains(made["userProfileId"].as_str().unwrap()));
         let foreign = format!("{ROSTERING}/users/tom/credentials/{id}/decrypt");
-        client.post(&foreign).json(&json!({})).expect(404);
+        decrypting.post(&foreign).json(&json!({})).expect(404);
         client.post(&path).json(&json!({"applicationName": "x"})).expect(422);
+    });
+}
+
+#[test]
+fn passwords_are_decrypted_by_a_right_of_its_own_and_each_time_is_in_the_audit_log() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let path = format!("{ROSTERING}/users/ann/credentials");
+        let login = json!({"applicationName": "Reader", "credentials": {"username": "ann", "password": "open sesame"}});
+        let id = post(&client, &path, &login, 201)["credentialId"].as_str().unwrap().to_owned();
+        let decrypt = format!("{path}/{id}/decrypt");
+        let entries = || {
+            let filter =
+                audit::Filter { what: "password.decrypt".to_owned(), ..Default::default() };
+            server.db().read_blocking(|tx| audit::list(tx, &filter, 100, 0)).unwrap().entries
+        };
+        // A client without a list of scopes and one that may write rosters are refused alike.
+        let writer =
+            server.client_with(&[Scope::RosterWrite, Scope::RosterRead], Dialect::Platform);
+        let key = |role| {
+            let new = NewApiKey { name: format!("{role}"), role, project: None, maker: None };
+            let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
+            let made = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
+            server.anonymous().with_token(made.unwrap().1)
+        };
+        for refused in [client, writer, key(Role::Guide), key(Role::Developer)] {
+            let told = refused.post(&decrypt).json(&json!({})).expect(403);
+            let challenge = told.header("www-authenticate");
+            assert!(challenge.contains(r#"scope="lyceum/passwords.read""#), "{challenge}");
+        }
+        assert_eq!(entries().len(), 0);
+        let new = NewClient {
+            scopes: [Scope::PasswordsRead].into_iter().collect(),
+            ..NewClient::named("sync")
+        };
+        let (client, secret) = server.register(&new);
+        let sync = server.anonymous().with_token(server.token_of(&client, &secret));
+        for caller in [&sync, &key(Role::Administrator), &sync] {
+            assert_eq!(post(caller, &decrypt, &json!({}), 200)["password"], "open sesame");
+        }
+        sync.post(&format!("{path}/none/decrypt")).json(&json!({})).expect(404);
+        let entries = entries();
+        let who: Vec<_> = entries.iter().map(|entry| entry.who.as_str()).collect();
+        assert_eq!(who, [client.as_str(), "administrator", client.as_str()]);
+        for entry in &entries {
+            assert_eq!(entry.subject, "ann");
+            assert_eq!(entry.details, json!({"credential": id, "application": "Reader"}));
+        }
+    });
+}
+
+#[test]
+fn a_user_with_demographics_needs_the_right_to_read_both() {
+    both(|server| {
+        school(&server.client());
+        let path = format!("{ROSTERING}/users/ann/demographics");
+        let with = |scopes: &[Scope]| server.client_with(scopes, Dialect::Platform);
+        for (scopes, missing) in [
+            (vec![Scope::DemographicsRead], "lyceum/roster.read"),
+            (vec![Scope::OrRosterDemographicsReadonly, Scope::RosterWrite], "lyceum/roster.read"),
+            (vec![Scope::RosterRead], "lyceum/demographics.read"),
+        ] {
+            let refused = with(&scopes).get(&path).expect(403);
+            let challenge = refused.header("www-authenticate");
+            assert!(challenge.contains(missing), "{scopes:?}: {challenge}");
+            assert!(!refused.text().contains("Ann"), "{}", refused.text());
+        }
+        for scopes in [
+            [Scope::DemographicsRead, Scope::RosterRead],
+            [Scope::OrRosterDemographicsReadonly, Scope::OrRosterCoreReadonly],
+        ] {
+            assert_eq!(get(&with(&scopes), &path)["user"]["sourcedId"], "ann");
+        }
     });
 }
 

@@ -188,9 +188,12 @@ fn credentials_are_replaced_in_one_profile_and_need_the_right_to_write() {
         post(&client, "/users/none/credentials", &named("x", "y"), 404);
         let id = |made: &Value| made["credentialId"].as_str().unwrap().to_owned();
         let ids = [(id(&first), "three"), (id(&second), "two"), (id(&other), "p\u{e4}ss \"x\"")];
+        let decrypting = server.token(&[Scope::PasswordsRead], Dialect::Platform);
         now_and_after_restart(server, |client| {
             for (id, password) in &ids {
-                let shown = post(client, &format!("{path}/{id}/decrypt"), &json!({}), 200);
+                let token = decrypting.clone();
+                let decrypting = client.clone().with_token(token);
+                let shown = post(&decrypting, &format!("{path}/{id}/decrypt"), &json!({}), 200);
                 assert_eq!(shown, json!({ "password": password }));
             }
             let read = get(client, "/users/ann");
@@ -205,7 +208,8 @@ fn credentials_are_replaced_in_one_profile_and_need_the_right_to_write() {
         let decrypt = format!("{ROSTERING}{path}/{}/decrypt", ids[0].0);
         reader.post(&decrypt).json(&json!({})).expect(403);
         let asked = format!("{ROSTERING}{path}/none/decrypt");
-        server.client().post(&asked).json(&json!({})).expect(404);
+        let decrypting = server.anonymous().with_token(decrypting);
+        decrypting.post(&asked).json(&json!({})).expect(404);
     });
 }
 

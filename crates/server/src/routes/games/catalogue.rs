@@ -99,7 +99,7 @@ async fn identity(context: Context) -> Result<Answer> {
     let IdentityRequest { shares } = lyceum_games::read(&context.body)?;
     let (which, now) = (context.param("gameId").to_owned(), context.app.clock.now());
     let grant = context.grant.clone().expect("the route is not public");
-    let who = grant.holder().map_or_else(|| grant.client_id(), Holder::name).to_owned();
+    let who = grant.name().to_owned();
     let write = move |tx: &mut lyceum_store::Tx<'_>| share_identity(tx, now, &which, shares, &who);
     Ok(Answer::of(&context.app.db.write(write).await?))
 }

@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
+use lyceum_access::audit::Change;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::credentials::Login;
 use lyceum_roster::kinds::{DEMOGRAPHICS, USER};
@@ -13,7 +14,7 @@ use super::scopes::{Does, access};
 use super::{respond, schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Route, delete, get, post};
+use crate::route::{Access, Route, delete, get, post};
 
 pub(super) fn routes() -> Vec<Route> {
     let text = || json!({ "type": "string" });
@@ -50,13 +51,13 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(201, "Kept.", object(&["userProfileId", "credentialId", "message"])),
         post(
             "/users/{userSourcedId}/credentials/{credentialId}/decrypt",
-            Scope::RosterWrite,
+            Scope::PasswordsRead,
             decrypt,
         )
         .named("decryptCredential")
-        .says("Shows the password of a user's login for another system.")
+        .says("Shows the password of a user's login for another system. Each call is in the audit log.")
         .answers(200, "The password.", object(&["password"])),
-        get("/users/{userSourcedId}/demographics", access(&DEMOGRAPHICS, Does::ReadScoped), known)
+        get("/users/{userSourcedId}/demographics", with_demographics(), known)
             .named("getUserWithDemographics")
             .says("Reads a user together with the demographics.")
             .answers(
@@ -72,6 +73,12 @@ pub(super) fn routes() -> Vec<Route> {
                 }),
             ),
     ]
+}
+
+/// Whoever reads a user with the demographics may read both.
+fn with_demographics() -> Access {
+    let scopes = |kind| access(kind, Does::ReadCore).scopes().unwrap_or_default();
+    Access::Both(scopes(&USER), scopes(&DEMOGRAPHICS))
 }
 
 async fn add_agent(context: Context) -> Result<Answer> {
@@ -128,9 +135,17 @@ async fn register(context: Context) -> Result<Answer> {
 async fn decrypt(context: Context) -> Result<Answer> {
     let user = context.param("userSourcedId").to_owned();
     let id = context.param("credentialId").to_owned();
-    let label = label(&user, &id);
-    let sealed = context.app.db.read(move |tx| credentials::sealed(tx, &user, &id)).await?;
-    let opened = context.app.gate.keyring().master().open(&label, &sealed);
+    let (label, now) = (label(&user, &id), context.app.clock.now());
+    let who = context.grant.as_ref().expect("the route is not public").name().to_owned();
+    // The entry is durable before the password leaves.
+    let noted = context.app.db.write(move |tx| {
+        let credential = credentials::find(tx, &user, &id)?;
+        let details = json!({ "credential": id, "application": credential.application });
+        let change = Change { who: &who, what: "password.decrypt", subject: &user };
+        change.note(tx, now, &details)?;
+        Ok(credential.sealed)
+    });
+    let opened = context.app.gate.keyring().master().open(&label, &noted.await?);
     let opened = opened.ok_or_else(|| Problem::internal("a credential does not open"))?;
     let password = String::from_utf8(opened).map_err(Problem::internal)?;
     Ok(Answer::of(&json!({ "password": password })))
