@@ -345,3 +345,24 @@ fn what_is_larger_than_its_limit_is_refused() {
         assert_eq!(read["all"].as_array().unwrap().len(), limits::FEEDBACK_SHOWN_COUNT);
     });
 }
+
+#[test]
+fn a_token_for_lessons_alone_learns_of_no_item_what_is_right() {
+    both(|server| {
+        let client = server.client();
+        stored(&client, "q-secret", "Q");
+        let lessons =
+            server.client_with(&[Scope::AdaptiveRead, Scope::AdaptiveWrite], Dialect::Platform);
+        let reader = server.client_with(&[Scope::QtiRead], Dialect::Platform);
+        let answer = json!({"identifier": "RESPONSE", "response": "right"});
+        for base in ["/assessment-items", "/qti/items", "/items"] {
+            let path = format!("{base}/q-secret/process-response");
+            lessons.post(&path).json(&answer).expect(403);
+            let scored: Value = reader.post(&path).json(&answer).expect(200).json();
+            assert_eq!(scored["score"].as_f64(), Some(1.0), "{scored}");
+        }
+        lessons.get("/assessment-items/q-secret").expect(403);
+        let shown = lessons.get("/assessment-items/q-secret/candidate").expect(200).text();
+        assert!(!shown.contains("correct-response"), "{shown}");
+    });
+}
