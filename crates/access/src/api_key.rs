@@ -36,6 +36,9 @@ pub struct ApiKey {
     pub revoked: Option<Timestamp>,
     /// The id of the person who made it; none: it was made by a command.
     pub maker: Option<String>,
+    /// Whether it is refused because the person who made it may not change its project any more: the person is no
+    /// member now, or the account is disabled or gone.
+    pub is_stopped: bool,
 }
 
 /// What a new key is made from.
@@ -79,6 +82,7 @@ pub fn create(
         used: None,
         revoked: None,
         maker: new.maker.clone(),
+        is_stopped: false,
     };
     if list(tx)?.iter().any(|known| known.revoked.is_none() && known.name == key.name) {
         let message = format!("there is a key '{}' already; revoke it first", key.name);

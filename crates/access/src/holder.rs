@@ -33,6 +33,8 @@ pub enum Closed {
     Ended,
     /// The key was revoked.
     Revoked,
+    /// A person made the key who may not change its project any more.
+    Stopped,
 }
 
 impl Closed {
@@ -43,6 +45,7 @@ impl Closed {
             Self::OtherEnvironment => "the key is one of another environment",
             Self::Ended => "the session has ended",
             Self::Revoked => "the key was revoked",
+            Self::Stopped => "the person who made the key may not change its project any more",
         }
     }
 }
@@ -66,6 +69,7 @@ pub fn of_bearer(
         None => Err(Closed::Unknown),
         Some(key) if key.environment != environment => Err(Closed::OtherEnvironment),
         Some(key) if key.revoked.is_some() => Err(Closed::Revoked),
+        Some(key) if key.is_stopped => Err(Closed::Stopped),
         Some(key) => {
             let is_stale = key.used.is_none_or(|used| is_stale(used, now));
             Ok((Holder::Key(key), is_stale))
@@ -107,7 +111,9 @@ pub fn by_id(tx: &mut Tx<'_>, environment: Environment, id: &str) -> Result<Opti
         return Ok(person.map(Holder::Person));
     }
     let key = api_keys::by_id(tx, id)?;
-    let key = key.filter(|key| key.revoked.is_none() && key.environment == environment);
+    let is_in_force =
+        |key: &ApiKey| key.revoked.is_none() && !key.is_stopped && key.environment == environment;
+    let key = key.filter(is_in_force);
     Ok(key.map(Holder::Key))
 }
 

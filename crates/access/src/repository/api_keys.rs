@@ -9,8 +9,11 @@ use lyceum_store::{Row, Tx, Value};
 use crate::api_key::ApiKey;
 use crate::secret::Hash;
 
-const COLUMNS: &str =
-    "id, name, environment, role, project, created_ms, used_ms, revoked_ms, maker";
+/// The last one tells whether the key's maker, if a person made it, may not change its project any more.
+const COLUMNS: &str = "id, name, environment, role, project, created_ms, used_ms, revoked_ms, maker, \
+    CASE WHEN maker IS NULL OR EXISTS (SELECT 1 FROM people p WHERE p.id = maker \
+    AND p.disabled_ms IS NULL AND (p.role = 'administrator' OR EXISTS (SELECT 1 FROM project_members m \
+    WHERE m.project = api_keys.project AND m.person = p.id))) THEN NULL ELSE maker END";
 
 /// Every key in the order of its making, revoked ones too.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<ApiKey>> {
@@ -94,5 +97,6 @@ fn read(row: &Row<'_>) -> Result<ApiKey> {
         used: row.opt_int(6)?.map(Timestamp::from_milliseconds),
         revoked: row.opt_int(7)?.map(Timestamp::from_milliseconds),
         maker: row.opt_text(8)?.map(str::to_owned),
+        is_stopped: row.opt_text(9)?.is_some(),
     })
 }

@@ -121,6 +121,7 @@ impl Revoke {
 fn row(key: &ApiKey) -> Vec<String> {
     let state = match key.revoked {
         Some(at) => format!("revoked {at}"),
+        None if key.is_stopped => "stopped: its maker may not change the project".to_owned(),
         None => "active".to_owned(),
     };
     vec![
@@ -144,5 +145,6 @@ fn record(key: &ApiKey) -> Value {
         "created": key.created.to_string(),
         "lastUsed": key.used.map(|at| at.to_string()),
         "revoked": key.revoked.map(|at| at.to_string()),
+        "stopped": key.is_stopped,
     })
 }

@@ -77,7 +77,10 @@ fn key_cells(visitor: &Visitor, key: &ApiKey, maker: Option<&str>) -> [Cell; 7] 
         Cell::text(maker.unwrap_or("a command")),
         at(visitor, key.created),
         used(visitor, key.used),
-        state(key.revoked),
+        match key.is_stopped && key.revoked.is_none() {
+            true => Cell::text("stopped: its maker may not change the project").toned("bad"),
+            false => state(key.revoked),
+        },
     ]
 }
 

@@ -1,6 +1,7 @@
 //! People: signing in, sessions, programs that they let in, API keys.
 
 mod first;
+mod makers;
 mod programs;
 
 use std::sync::Arc;

@@ -1,0 +1,90 @@
+//! Keys that people make for projects, and what becomes of them when a person leaves.
+
+use lyceum_access::{self as access, NewApiKey, Role, api_key, person as people};
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::server::{TestServer, both};
+use serde_json::Value;
+
+use super::{person, signed_in};
+use crate::game_tokens::{player, playground};
+
+/// A key for the project, made by the person of the address.
+fn key_of(server: &TestServer, email: &str, name: &str, project: Option<&str>) -> TestClient {
+    let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
+    let made = server.db().write_blocking(|tx| {
+        let new = NewApiKey {
+            name: name.to_owned(),
+            role: Role::Developer,
+            project: project.map(str::to_owned),
+            maker: Some(people::require(tx, email)?.id),
+        };
+        api_key::create(tx, now, environment, &new)
+    });
+    server.anonymous().with_token(made.unwrap().1)
+}
+
+fn stopped(server: &TestServer) -> Vec<String> {
+    let keys = server.db().read_blocking(api_key::list).unwrap();
+    keys.into_iter().filter(|key| key.is_stopped).map(|key| key.name).collect()
+}
+
+#[test]
+fn a_key_stops_when_its_maker_may_not_change_the_project_any_more() {
+    both(|server| {
+        let client = playground(server);
+        for (email, role) in
+            [("ada@example.org", Role::Administrator), ("grace@example.org", Role::Developer)]
+        {
+            person(server, email, email, role);
+        }
+        let member = |is_member: bool| {
+            let change = |tx: &mut lyceum_store::Tx<'_>| {
+                let id = people::require(tx, "grace@example.org")?.id;
+                match is_member {
+                    true => access::join(tx, "rivers", &id),
+                    false => access::leave(tx, "rivers", &id),
+                }
+            };
+            server.db().write_blocking(change).unwrap();
+        };
+        member(true);
+        let own = key_of(server, "grace@example.org", "own", Some("rivers"));
+        let others = [
+            key_of(server, "ada@example.org", "project", Some("rivers")),
+            key_of(server, "ada@example.org", "all", None),
+        ];
+        let ann = player(server, &own, "ann", "rivers");
+        own.get("/api/auth/me").expect(200);
+        ann.get("/api/users/me").expect(200);
+        assert_eq!(stopped(server), [""; 0]);
+
+        member(false);
+        let twin = server.twin();
+        for server in [server.address(), twin.address()] {
+            let caller = |client: &TestClient| {
+                TestClient::new(server.clone()).with_token(client.token().unwrap())
+            };
+            let refused = caller(&own).get("/api/auth/me").expect(401).text();
+            assert!(refused.contains("may not change its project any more"), "{refused}");
+            caller(&ann).get("/api/users/me").expect(401);
+            for other in &others {
+                caller(other).get("/api/auth/me").expect(200);
+            }
+        }
+        assert_eq!(stopped(server), ["own"]);
+        let browser = signed_in(server, "ada@example.org");
+        let page = server.anonymous().get("/console/keys").header("cookie", &browser).expect(200);
+        assert_eq!(page.text().matches("stopped: its maker").count(), 1, "{}", page.text());
+
+        // Whoever comes back finds the key in force; a disabled account revokes it for good.
+        member(true);
+        own.get("/api/auth/me").expect(200);
+        let now = server.setup().clock.now();
+        server.db().write_blocking(|tx| people::disable(tx, now, "grace@example.org")).unwrap();
+        own.get("/api/auth/me").expect(401);
+        let listed = server.db().read_blocking(api_key::list).unwrap();
+        assert!(listed.iter().any(|key| key.name == "own" && key.revoked.is_some()));
+        let me: Value = client.get("/api/auth/me").expect(200).json();
+        assert!(me.is_object(), "a client goes on: {me}");
+    });
+}
