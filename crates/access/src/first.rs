@@ -28,6 +28,13 @@ pub fn is_open(tx: &mut Tx<'_>, master: &Master, sent: &str) -> Result<bool> {
     Ok(is_link && !is_made(tx)?)
 }
 
+/// What is said of a link that makes no administrator.
+pub fn closed() -> Problem {
+    let message = "this link makes no administrator: it is not the one that the server shows at its start, \
+                   or there is an administrator already";
+    Problem::new(ProblemKind::NotFound, message)
+}
+
 /// Makes the first administrator by the link. `password` is a hash.
 /// Errors: the link is not it, or somebody administers by now; what [`person::create`] refuses.
 pub fn make(
@@ -38,9 +45,7 @@ pub fn make(
     (email, name, password): (&str, &str, &str),
 ) -> Result<Person> {
     if !is_open(tx, master, sent)? {
-        let message = "this link makes no administrator: it is not the one that the server shows at \
-                       its start, or there is an administrator already";
-        return Err(Problem::new(ProblemKind::NotFound, message));
+        return Err(closed());
     }
     create(tx, now, email, name, password, "first link")
 }

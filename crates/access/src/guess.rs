@@ -34,8 +34,14 @@ pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[Subject]) -> Result<()
     Ok(())
 }
 
+/// Something that is limited for each place that it comes from, such as `device codes from 192.0.2.1`. Every limit
+/// by address counts in this way.
+pub fn from_place(what: &str, address: IpAddr, max: i64) -> Subject {
+    (format!("{what} from {}", place(address)), max)
+}
+
 /// The address, or the network of one subscriber (RFC 6177): whoever has one address of IPv6 has many.
-pub fn place(address: IpAddr) -> String {
+fn place(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => {

@@ -1,5 +1,6 @@
 //! Signing in with a password.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use lyceum_access::guess::{self, Subject};
@@ -19,7 +20,7 @@ pub(crate) async fn sign_in(
     password: String,
 ) -> Result<(Person, String)> {
     let (app, now) = (&context.app, context.app.clock.now());
-    let subjects = subjects(email, &guess::place(context.address));
+    let subjects = subjects(email, context.address);
     let counted = subjects.clone();
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
     let wanted = email.to_owned();
@@ -76,11 +77,11 @@ pub(crate) async fn hashing<T: Send + 'static>(
     hashed.await.map_err(Problem::internal)
 }
 
-fn subjects(email: &str, address: &str) -> Vec<Subject> {
-    let email = email.trim().to_lowercase();
+fn subjects(email: &str, address: IpAddr) -> Vec<Subject> {
+    let account = format!("account {}", email.trim().to_lowercase());
     vec![
-        (format!("account {email} from {address}"), limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),
-        (format!("account {email}"), limits::GUESSES_ACCOUNT_COUNT),
-        (format!("address {address}"), limits::GUESSES_ADDRESS_COUNT),
+        guess::from_place(&account, address, limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),
+        (account, limits::GUESSES_ACCOUNT_COUNT),
+        guess::from_place("sign-ins", address, limits::GUESSES_ADDRESS_COUNT),
     ]
 }

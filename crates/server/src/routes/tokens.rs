@@ -125,8 +125,8 @@ async fn ask_for_device(context: Context) -> Result<Answer> {
         return Ok(unkept(refused(&fault)));
     }
     let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
-    let subject = format!("device codes from {}", context.address);
-    let subjects = vec![(subject, limits::GUESSES_ADDRESS_COUNT)];
+    let subjects =
+        [guess::from_place("device codes", context.address, limits::GUESSES_ADDRESS_COUNT)];
     let asked = context.app.db.write(move |tx| {
         guess::count(tx, now, &subjects)?;
         device::ask(tx, now, environment)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lyceum_access::guess::{self, Subject};
+use lyceum_access::guess;
 use lyceum_access::{DEMO_CLIENT, Player};
 use lyceum_core::{Result, limits};
 use lyceum_games::{games, visitors};
@@ -33,7 +33,7 @@ async fn demo(context: Context) -> Result<Answer> {
         None => None,
     };
     let named = context.param("gameId").to_owned();
-    let place = guess::place(context.address);
+    let address = context.address;
     let begin = move |tx: &mut Tx<'_>| {
         let game = games::find(tx, &named)?;
         let known = match &former {
@@ -43,9 +43,8 @@ async fn demo(context: Context) -> Result<Answer> {
         let visitor = match known {
             Some(known) => known,
             None => {
-                let counted: Subject =
-                    (format!("demo visitors from {place}"), limits::DEMO_VISITORS_MAX_COUNT);
-                guess::count(tx, now, &[counted])?;
+                let most = limits::DEMO_VISITORS_MAX_COUNT;
+                guess::count(tx, now, &[guess::from_place("demo visitors", address, most)])?;
                 visitors::begin_demo(tx, now, &game)?
             }
         };

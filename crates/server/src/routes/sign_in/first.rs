@@ -3,9 +3,10 @@
 use askama::Template;
 use lyceum_access::{first, password};
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
 
-use super::onward;
 use super::page::{Form, Guard, shown};
+use super::{check_link, onward};
 use crate::answer::Answer;
 use crate::auth::sign_in;
 use crate::context::Context;
@@ -36,6 +37,14 @@ pub(super) async fn make(context: Context) -> Result<Answer> {
     if let Err(problem) = password::check(&typed) {
         return page(&context, &link, (&email, &name), Some(&problem)).await;
     }
+    let (master, sent) = (context.app.gate.keyring().master().clone(), link.clone());
+    let works = move |tx: &mut Tx<'_>| first::is_open(tx, &master, &sent);
+    if let Err(problem) = check_link(&context, works, first::closed).await {
+        return match problem.cause {
+            None => page(&context, &link, (&email, &name), Some(&problem)).await,
+            Some(_) => Err(problem),
+        };
+    }
     let hash = sign_in::hashing(&context.app, move || password::hash(&typed)).await?;
     let (now, master) = (context.app.clock.now(), context.app.gate.keyring().master().clone());
     let wanted = (link.clone(), email.clone(), name.clone());
@@ -64,7 +73,8 @@ async fn page(
     let guard = Guard::of(context, false);
     let problem_text = problem.map(sentence);
     let view = First { token: guard.token(), link, email, name, problem: problem_text, is_open };
-    let kind = if is_open { problem.map(|p| p.kind) } else { Some(ProblemKind::NotFound) };
+    let closed = (!is_open).then_some(ProblemKind::NotFound);
+    let kind = problem.map(|problem| problem.kind).or(closed);
     let answer = shown(&view)?;
     guard.keep(match kind {
         Some(kind) => answer.status(render::status(kind)),

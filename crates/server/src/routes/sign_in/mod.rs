@@ -9,8 +9,9 @@ mod welcome;
 
 use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
-use lyceum_access::{person, session};
+use lyceum_access::{guess, person, session};
 use lyceum_core::{Problem, Result, limits};
+use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
@@ -223,4 +224,25 @@ mod tests {
             assert_eq!(local(path), "");
         }
     }
+}
+
+/// Refuses a link that does not work before anything is hashed for it. Such tries are counted by place.
+///
+/// Errors: `refused`; too many tries.
+async fn check_link(
+    context: &Context,
+    works: impl Fn(&mut Tx<'_>) -> Result<bool> + Send + 'static,
+    refused: fn() -> Problem,
+) -> Result<()> {
+    let now = context.app.clock.now();
+    let tries = [guess::from_place("link", context.address, limits::GUESSES_LINK_COUNT)];
+    let checked = context.app.db.write(move |tx| {
+        guess::count(tx, now, &tries)?;
+        let works = works(tx)?;
+        if works {
+            guess::take_back(tx, &tries)?;
+        }
+        Ok(works)
+    });
+    if checked.await? { Ok(()) } else { Err(refused()) }
 }

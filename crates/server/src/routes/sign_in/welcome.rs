@@ -1,11 +1,12 @@
 //! A one-time link: its owner sets a password.
 
 use askama::Template;
-use lyceum_access::{guess, password, person};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_access::{password, person};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
 
 use super::page::{Form, Guard, shown};
-use super::{onward, sentence};
+use super::{check_link, onward, sentence};
 use crate::answer::Answer;
 use crate::auth::{people, sign_in};
 use crate::context::Context;
@@ -32,7 +33,9 @@ pub(super) async fn set(context: Context) -> Result<Answer> {
     if let Err(problem) = password::check(typed) {
         return page(&context, link, Some(&problem)).await;
     }
-    if let Err(problem) = look_up(&context, link).await {
+    let (now, wanted) = (context.app.clock.now(), link.to_owned());
+    let works = move |tx: &mut Tx<'_>| Ok(person::of_link(tx, now, &wanted)?.is_some());
+    if let Err(problem) = check_link(&context, works, person::no_link).await {
         return match problem.cause {
             None => page(&context, link, Some(&problem)).await,
             Some(_) => Err(problem),
@@ -52,22 +55,6 @@ pub(super) async fn set(context: Context) -> Result<Answer> {
         }
         Err(problem) => Err(problem),
     }
-}
-
-/// Errors: the link does not work, before anything is hashed for it; too many such links.
-async fn look_up(context: &Context, link: &str) -> Result<()> {
-    let (now, wanted) = (context.app.clock.now(), link.to_owned());
-    let tries =
-        vec![(format!("link from {}", guess::place(context.address)), limits::GUESSES_LINK_COUNT)];
-    let looked_up = context.app.db.write(move |tx| {
-        guess::count(tx, now, &tries)?;
-        let found = person::of_link(tx, now, &wanted)?;
-        if found.is_some() {
-            guess::take_back(tx, &tries)?;
-        }
-        Ok(found)
-    });
-    looked_up.await?.map(drop).ok_or_else(person::no_link)
 }
 
 async fn page(context: &Context, link: &str, problem: Option<&Problem>) -> Result<Answer> {

@@ -1,8 +1,11 @@
 //! The first administrator: by the link that a server shows at its start.
 
-use lyceum_access::{Role, audit, first};
+use std::time::Instant;
+
+use lyceum_access::{Role, audit, first, password};
+use lyceum_core::limits;
 use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::json;
 
 use super::{PASSWORD, cookie, form_token, me, person};
@@ -81,5 +84,47 @@ fn another_link_makes_nobody() {
             make(server, &super::session::new_form_secret(), "e@example.org", PASSWORD).status,
             404
         );
+    });
+}
+
+#[test]
+fn a_wrong_link_is_counted_and_refused_before_a_password_is_hashed() {
+    let mut setup = Setup::default();
+    setup.config.server.trusted_proxies = serde_json::from_str(r#"["127.0.0.0/8"]"#).unwrap();
+    both_as(&setup, |server| {
+        let right = link(server);
+        let page = server.anonymous().get(&format!("/first?link={right}")).expect(200);
+        let (token, browser) = (form_token(&page), cookie(&page));
+        let send = |link: &str, address: &str| {
+            let fields = [
+                ("token", token.as_str()),
+                ("link", link),
+                ("email", "ada@example.org"),
+                ("name", "Ada"),
+                ("password", PASSWORD),
+            ];
+            let client = server.anonymous();
+            let call = client.post("/first").form(&fields).header("cookie", &browser);
+            call.header("x-forwarded-for", address).send().status
+        };
+        let took = |work: &mut dyn FnMut()| {
+            let begun = Instant::now();
+            work();
+            begun.elapsed()
+        };
+        let mut quickest = None;
+        for number in 1..=limits::GUESSES_LINK_COUNT {
+            let wrong = took(&mut || {
+                assert_eq!(send("none", &format!("2001:db8:0:1::{number}")), 404);
+            });
+            quickest = Some(quickest.map_or(wrong, |known| wrong.min(known)));
+        }
+        let hash = (0..3).map(|_| took(&mut || drop(password::hash(PASSWORD)))).min();
+        assert!(quickest < hash, "{quickest:?} is no quicker than a hash, {hash:?}");
+        for link in ["none", &right] {
+            assert_eq!(send(link, "2001:db8:0:1:ffff::1"), 429);
+        }
+        assert_eq!(send("none", "2001:db8:0:2::1"), 404);
+        assert_eq!(send(&right, "192.0.2.1"), 303);
     });
 }

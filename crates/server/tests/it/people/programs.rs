@@ -126,6 +126,24 @@ fn a_program_is_refused_too_late_or_unknown() {
 }
 
 #[test]
+fn codes_for_programs_are_counted_by_subscriber() {
+    let mut setup = Setup::default();
+    setup.config.server.trusted_proxies = serde_json::from_str(r#"["127.0.0.0/8"]"#).unwrap();
+    both_as(&setup, |server| {
+        let ask = |address: &str| {
+            let client = server.anonymous();
+            let call = client.post("/oauth2/device_authorization").form(&[CLIENT]);
+            call.header("x-forwarded-for", address).send().status
+        };
+        for number in 0..limits::GUESSES_ADDRESS_COUNT {
+            assert_eq!(ask(&format!("2001:db8:0:1::{number:x}")), 200);
+        }
+        assert_eq!(ask("2001:db8:0:1:ffff::1"), 429);
+        assert_eq!((ask("2001:db8:0:2::1"), ask("192.0.2.1")), (200, 200));
+    });
+}
+
+#[test]
 fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
     both(|server| {
         let admin = key(server, "admin", Role::Administrator, Environment::Production);
