@@ -275,8 +275,11 @@ pub const EVENT_REFUSED_KEPT_COUNT: i64 = 10_000;
 pub const EVENT_JOB_KEPT_DAYS: i64 = 30;
 /// Milliseconds between two looks at the log for a live stream.
 pub const EVENT_STREAM_POLL_MS: u64 = 250;
-/// Seconds after which a live stream says that it lives, and looks whether its client still may.
+/// Seconds after which a live stream says that it lives.
 pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
+/// Milliseconds between two looks whether the reader of a live stream may still read it. With
+/// `CLIENTS_REFRESH_MS` it is below `REVOCATION_MAX_S`.
+pub const STREAM_CHECK_MS: u64 = 1000;
 /// Events that a live stream reads from the log at once.
 pub const EVENT_STREAM_BATCH_RECORDS: i64 = 100;
 /// Milliseconds that a live stream waits at most for a number of the log that was given out and does

@@ -2,12 +2,15 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
 use hyper::body::Frame;
-use tokio::sync::mpsc::Receiver;
+use lyceum_core::limits;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::time::{Instant, sleep};
 
 use crate::answer::Answer;
 
@@ -22,6 +25,54 @@ pub(crate) fn answer(pieces: Receiver<Bytes>) -> Answer {
     Answer::typed(HeaderValue::from_static(MEDIA), Body::new(Chunks(pieces)))
         .header(header::CACHE_CONTROL, "no-store")
         .header(HeaderName::from_static("x-accel-buffering"), "no")
+}
+
+/// Whether the reader of a stream may still read it.
+pub(crate) type Check = Box<dyn Fn() -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
+
+/// Sends pieces to a reader for as long as the reader may read them. The right is checked again every
+/// [`limits::STREAM_CHECK_MS`], also while a slow reader takes nothing.
+pub(crate) struct Feed {
+    sender: Sender<Bytes>,
+    may_read: Check,
+    checked: Instant,
+}
+
+const CHECK: Duration = Duration::from_millis(limits::STREAM_CHECK_MS);
+
+impl Feed {
+    pub(crate) fn new(sender: Sender<Bytes>, may_read: Check) -> Self {
+        Self { sender, may_read, checked: Instant::now() }
+    }
+
+    /// Sends a piece, if there is one. False: the stream ends.
+    pub(crate) async fn send(&mut self, piece: String) -> bool {
+        loop {
+            if self.checked.elapsed() >= CHECK {
+                self.checked = Instant::now();
+                if !(self.may_read)().await {
+                    return false;
+                }
+            }
+            if piece.is_empty() {
+                return true;
+            }
+            tokio::select! {
+                permit = self.sender.reserve() => {
+                    return permit.map(|permit| permit.send(piece.into())).is_ok();
+                }
+                () = sleep(CHECK) => {}
+            }
+        }
+    }
+
+    /// Waits before the next look for something to send. False: the reader went.
+    pub(crate) async fn pause(&self) -> bool {
+        tokio::select! {
+            () = sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)) => true,
+            () = self.sender.closed() => false,
+        }
+    }
 }
 
 /// A body of the pieces that a task sends.

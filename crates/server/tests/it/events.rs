@@ -287,10 +287,10 @@ fn corrections_replace_what_they_correct() {
 }
 
 /// A live stream, line by line.
-struct Stream(BufReader<TcpStream>);
+pub(crate) struct Stream(BufReader<TcpStream>);
 
 impl Stream {
-    fn open(address: &str, token: &str, headers: &str) -> Self {
+    pub(crate) fn open(address: &str, token: &str, headers: &str) -> Self {
         let host = address.trim_start_matches("http://");
         let mut socket = TcpStream::connect(host).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -306,14 +306,27 @@ impl Stream {
         stream
     }
 
-    fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
         line
     }
 
+    /// Whether its connection is open.
+    pub(crate) fn is_open(mut self) -> bool {
+        let wait = Some(Duration::from_millis(100));
+        self.0.get_ref().set_read_timeout(wait).unwrap();
+        loop {
+            match self.0.read_line(&mut String::new()) {
+                Ok(0) => return false,
+                Ok(_) => {}
+                Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
+            }
+        }
+    }
+
     /// The next event: its id, and the id that its sender gave it.
-    fn next(&mut self) -> (String, String) {
+    pub(crate) fn next(&mut self) -> (String, String) {
         loop {
             if let Some(number) = self.line().strip_prefix("id: ") {
                 let number = number.trim().to_owned();

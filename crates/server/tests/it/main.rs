@@ -53,6 +53,7 @@ mod routing;
 mod scoring;
 mod screening;
 mod shutdown;
+mod stream_rights;
 mod subject_tracks;
 mod telemetry;
 mod test_outs;

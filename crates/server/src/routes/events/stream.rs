@@ -8,16 +8,16 @@
 //! power, another event would get the number, and the client would never see that one.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use bytes::Bytes;
 use lyceum_access::Scope;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_events::repository::{self, Filter, Follow};
 use serde_json::json;
-use tokio::sync::mpsc::{Sender, channel};
-use tokio::time::{Instant, sleep};
+use tokio::sync::mpsc::channel;
+use tokio::time::Instant;
 
 use super::log;
 use super::stored::stored;
@@ -25,7 +25,7 @@ use crate::answer::Answer;
 use crate::auth::{self, people};
 use crate::context::Context;
 use crate::route::{Access, Place, Route, get};
-use crate::sse;
+use crate::sse::{self, Feed};
 
 /// `GET /events/stream`
 pub(super) fn route() -> Route {
@@ -64,21 +64,23 @@ pub(crate) async fn streamed(context: Context) -> Result<Answer> {
         }
     };
     let (sender, receiver) = channel(1);
-    tokio::spawn(feed(context, filter, Follow::from(from), follows, sender));
+    let context = Arc::new(context);
+    let feed = Feed::new(sender, still_heard(Arc::clone(&context)));
+    tokio::spawn(follow_log(context, filter, Follow::from(from), follows, feed));
     Ok(sse::answer(receiver))
 }
 
 /// Sends what arrives until the client goes, its token ends, or the server stops.
-async fn feed(
-    context: Context,
+async fn follow_log(
+    context: Arc<Context>,
     filter: Filter,
     mut follow: Follow,
     follows: bool,
-    sender: Sender<Bytes>,
+    mut feed: Feed,
 ) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
-    let mut checked = Instant::now();
-    if sender.send(place("begin", &follow).into()).await.is_err() {
+    let mut told = Instant::now();
+    if !feed.send(place("begin", &follow)).await {
         return;
     }
     while !context.app.draining.load(Relaxed) {
@@ -99,21 +101,12 @@ async fn feed(
         if idle && !follows && !follow.waits() {
             return;
         }
-        if checked.elapsed() >= heartbeat {
-            checked = Instant::now();
-            if !is_heard(&context).await {
-                return;
-            }
+        if told.elapsed() >= heartbeat {
+            told = Instant::now();
             text.push_str(&place("alive", &follow));
         }
-        if !text.is_empty() && sender.send(text.into()).await.is_err() {
+        if !feed.send(text).await || (idle && !feed.pause().await) {
             return;
-        }
-        if idle {
-            tokio::select! {
-                () = sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)) => {}
-                () = sender.closed() => return,
-            }
         }
     }
 }
@@ -123,8 +116,15 @@ fn place(comment: &str, follow: &Follow) -> String {
     format!(": {comment}\nid: {}\n\n", follow.seen())
 }
 
-/// Whether the caller may hear more: a client that was revoked, or whose token ended, may not, and a browser
-/// whose session ended neither.
+fn still_heard(context: Arc<Context>) -> sse::Check {
+    Box::new(move || {
+        let context = Arc::clone(&context);
+        Box::pin(async move { is_heard(&context).await })
+    })
+}
+
+/// Whether the caller may hear more: a client that was revoked, or whose token ended, may not, and neither may
+/// a person who was disabled or signed out, or a key that was revoked.
 pub(crate) async fn is_heard(context: &Context) -> bool {
     let (app, headers) = (&context.app, &context.headers);
     match context.route.access {

@@ -5,21 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use bytes::Bytes;
-use lyceum_access::Holder;
+use lyceum_access::{Holder, Person};
 use lyceum_console::{Cell, Choice, Column, List, Query, projects as view};
 use lyceum_core::{Result, limits};
 use lyceum_hosting::engine::{LogLine, Stream};
 use lyceum_store::Tx;
-use tokio::sync::mpsc::{Sender, channel};
-use tokio::time::{Instant, sleep};
+use tokio::sync::mpsc::channel;
+use tokio::time::Instant;
 
 use super::{admit, at, listed, query, read};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::routes::console::Visitor;
 use crate::routes::events::stream::is_heard;
-use crate::sse;
+use crate::sse::{self, Feed};
 
 const LINES: &[Column] =
     &[Column::text("time", "Time"), Column::text("stream", "From"), Column::text("text", "Line")];
@@ -90,21 +89,35 @@ pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answe
     let wanted = Wanted::of(&context);
     let after = seen.or_else(|| wanted.query.own("after").parse().ok()).unwrap_or_default();
     let (sender, receiver) = channel(1);
-    tokio::spawn(feed(context, Holder::Person(visitor.person), slug, wanted, after, sender));
+    let context = Arc::new(context);
+    let may_read = still_admitted(Arc::clone(&context), visitor.person, slug.clone());
+    tokio::spawn(follow_lines(context, slug, wanted, after, Feed::new(sender, may_read)));
     Ok(sse::answer(receiver))
 }
 
+fn still_admitted(context: Arc<Context>, person: Person, slug: String) -> sse::Check {
+    Box::new(move || {
+        let (context, holder, slug) =
+            (Arc::clone(&context), Holder::Person(person.clone()), slug.clone());
+        Box::pin(async move {
+            let node = Arc::clone(&context.app.node);
+            let admit = move |tx: &mut Tx<'_>| admit(tx, &node, &holder, &slug).map(drop);
+            let admitted = context.app.db.read(admit);
+            is_heard(&context).await && admitted.await.is_ok()
+        })
+    })
+}
+
 /// Sends lines as they come, until the reader goes, may see them no longer, or the server stops.
-async fn feed(
-    context: Context,
-    holder: Holder,
+async fn follow_lines(
+    context: Arc<Context>,
     slug: String,
     wanted: Wanted,
     mut after: i64,
-    sender: Sender<Bytes>,
+    mut feed: Feed,
 ) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
-    let mut checked = Instant::now();
+    let mut told = Instant::now();
     let mut text = String::from(": begin\n\n");
     while !context.app.draining.load(Relaxed) {
         let mut lines = context.app.hosted.logs(&slug);
@@ -114,23 +127,12 @@ async fn feed(
             let json = serde_json::to_string(line).expect("a line has string keys");
             let _ = write!(text, "id: {}\ndata: {json}\n\n", line.id);
         }
-        if checked.elapsed() >= heartbeat {
-            checked = Instant::now();
-            let (holder, slug) = (holder.clone(), slug.clone());
-            let node = Arc::clone(&context.app.node);
-            let admit = move |tx: &mut Tx<'_>| admit(tx, &node, &holder, &slug).map(drop);
-            let admitted = context.app.db.read(admit);
-            if !is_heard(&context).await || admitted.await.is_err() {
-                return;
-            }
+        if told.elapsed() >= heartbeat {
+            told = Instant::now();
             text.push_str(": alive\n\n");
         }
-        if !text.is_empty() && sender.send(std::mem::take(&mut text).into()).await.is_err() {
+        if !feed.send(std::mem::take(&mut text)).await || !feed.pause().await {
             return;
-        }
-        tokio::select! {
-            () = sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)) => {}
-            () = sender.closed() => return,
         }
     }
 }
