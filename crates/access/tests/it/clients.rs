@@ -212,15 +212,20 @@ fn a_client_is_granted_what_it_has() {
 }
 
 #[test]
-fn a_client_without_a_list_has_every_scope() {
+fn a_client_without_a_list_has_every_scope_but_that_for_passwords() {
     on_both_stores(|db| {
         let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let found = db.read_blocking(|tx| client::find(tx, &made.id)).unwrap().unwrap();
         assert_eq!(found.scopes, made.scopes);
         let rights = found.grant(None).unwrap().rights();
-        assert!(Scope::all().all(|scope| rights.allow(scope)));
         for scope in Scope::all() {
-            assert!(found.grant(Some(scope.name())).is_ok(), "{scope}");
+            let is_had = scope != Scope::PasswordsRead;
+            assert_eq!(rights.allow(scope), is_had, "{scope}");
+            assert_eq!(found.grant(Some(scope.name())).is_ok(), is_had, "{scope}");
         }
+        let scopes = [Scope::PasswordsRead].into_iter().collect();
+        let named = NewClient { scopes, ..NewClient::named("y") };
+        let (named, _) = write(db, |tx| client::create(tx, morning(), &named));
+        assert!(named.grant(Some("lyceum/passwords.read")).is_ok());
     });
 }
