@@ -165,7 +165,7 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &Asked) -> Result<Reset> {
     let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
     let mut deleted = 0;
     for mark in marks.results.values().flatten() {
-        write::delete(tx, results, fields::text(&mark.fields, "sourcedId"), now, false)?;
+        write::delete(tx, results, fields::text(&mark.fields, "sourcedId"), now, false, None)?;
         deleted += 1;
     }
     for lesson in ids {

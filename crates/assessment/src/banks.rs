@@ -194,22 +194,30 @@ pub fn replace(
     wish: &Wish,
     expected: Option<i64>,
 ) -> Result<Bank> {
-    let former = get(tx, &wish.identifier)?;
-    if expected.is_some_and(|expected| expected != former.version) {
-        let message = format!(
-            "the assessment bank '{}' is at version {}; read it again",
-            former.identifier, former.version
-        );
-        return Err(Problem::new(ProblemKind::PreconditionFailed, message));
-    }
+    let former = expect(tx, &wish.identifier, expected)?;
     known(tx, &wish.tests)?;
     let bank = stored(wish, former.version + 1, former.created_at, now);
     repository::update(tx, &bank)?;
     Ok(bank)
 }
 
-/// Deletes a bank, and what it served to whom. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, identifier: &str) -> Result<()> {
+/// The bank, in the version that the caller expects.
+fn expect(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Result<Bank> {
+    let bank = get(tx, identifier)?;
+    if expected.is_some_and(|expected| expected != bank.version) {
+        let message = format!(
+            "the assessment bank '{identifier}' is at version {}; read it again",
+            bank.version
+        );
+        return Err(Problem::new(ProblemKind::PreconditionFailed, message));
+    }
+    Ok(bank)
+}
+
+/// Deletes a bank, and what it served to whom. Errors: `NotFound`, `PreconditionFailed` where another version
+/// than `expected` is there.
+pub fn delete(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Result<()> {
+    expect(tx, identifier, expected)?;
     match repository::delete(tx, identifier)? {
         true => Ok(()),
         false => Err(missing(identifier)),

@@ -140,7 +140,7 @@ pub fn unenroll(
         ));
     }
     for place in places {
-        write::delete(tx, collection(), &place.id, now, false)?;
+        write::delete(tx, collection(), &place.id, now, false, None)?;
     }
     Ok(())
 }

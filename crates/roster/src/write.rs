@@ -210,15 +210,20 @@ pub fn patch(
     repository::replace(tx, &record, expected)
 }
 
-/// Marks a record `tobedeleted`, with `cascade` those that refer to it too. Errors: `NotFound`.
+/// Marks a record `tobedeleted`, with `cascade` those that refer to it too. `expected` is the version that the
+/// caller saw, where it says so.
+///
+/// Errors: `NotFound`; `PreconditionFailed` when the version is another.
 pub fn delete(
     tx: &mut Tx<'_>,
     collection: Collection,
     id: &str,
     now: Timestamp,
     cascade: bool,
+    expected: Option<i64>,
 ) -> Result<()> {
-    within(tx, collection, id)?;
+    let stored = within(tx, collection, id)?;
+    repository::expect(collection.kind, id, &stored, expected)?;
     repository::delete(tx, collection.kind, id, now, cascade)?;
     Ok(())
 }

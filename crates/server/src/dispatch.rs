@@ -26,7 +26,7 @@ use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, Pending, Route};
 use crate::state::App;
 use crate::table::{Place, Table};
-use crate::{body, compression, cors, hosted, parameters, proxy, routes};
+use crate::{body, compression, cors, etag, hosted, parameters, proxy, routes};
 
 /// Answers requests by the tables of the areas.
 pub(crate) struct Dispatch {
@@ -226,6 +226,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
         }
         context.params = params?;
         parameters::check(route, rendering, context.uri.query())?;
+        etag::check(route, &context.headers)?;
         let usual_bytes = self.app.config.server.body_max_bytes;
         context.body =
             body::read(&route.reads, usual_bytes, &context.headers, &mut self.body).await?;

@@ -1,9 +1,10 @@
 //! Versions of records as entity tags (RFC 9110, 8.8.3).
 
-use axum::http::header;
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::context::Context;
+use crate::route::Route;
 
 /// The tag of a record's version.
 pub(crate) fn tag(version: i64) -> String {
@@ -21,16 +22,40 @@ pub(crate) fn names(tags: &str, tag: &str) -> bool {
 ///
 /// Errors: `PreconditionFailed` for a tag that this server never gave.
 pub(crate) fn expected(context: &Context) -> Result<Option<i64>> {
-    let Some(tag) = context.header(header::IF_MATCH) else { return Ok(None) };
-    if tag.trim() == "*" {
+    match context.headers.get(header::IF_MATCH) {
+        Some(tag) => version(tag),
+        None => Ok(None),
+    }
+}
+
+/// Refuses a change that names a version which its address does not have. Nothing that a client says of a
+/// version is passed over, whatever the route.
+///
+/// Errors: `PreconditionFailed`.
+pub(crate) fn check(route: &Route, headers: &HeaderMap) -> Result<()> {
+    let Some(tag) = headers.get(header::IF_MATCH).filter(|_| route.method != Method::GET) else {
+        return Ok(());
+    };
+    match version(tag)? {
+        Some(_) if !route.takes_version => Err(Problem::new(
+            ProblemKind::PreconditionFailed,
+            "this request cannot name the version that it is meant for; send it without If-Match",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn version(tag: &HeaderValue) -> Result<Option<i64>> {
+    let text = tag.to_str().unwrap_or_default().trim();
+    if text == "*" {
         return Ok(None);
     }
-    let version = tag.trim().strip_prefix("\"v").and_then(|rest| rest.strip_suffix('"'));
+    let version = text.strip_prefix("\"v").and_then(|rest| rest.strip_suffix('"'));
     match version.and_then(|version| version.parse().ok()) {
         Some(version) => Ok(Some(version)),
         None => Err(Problem::new(
             ProblemKind::PreconditionFailed,
-            format!("If-Match names {tag}, which is no ETag of this record; read it again"),
+            format!("If-Match names {text}, which is no ETag of this record; read it again"),
         )),
     }
 }

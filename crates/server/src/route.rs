@@ -10,7 +10,7 @@ use axum::http::{Method, StatusCode};
 pub use lyceum_access::Access;
 use lyceum_console::Screen;
 use lyceum_core::{Result, limits};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -107,6 +107,8 @@ pub struct Route {
     pub answers: Vec<Answers>,
     /// Left out of the OpenAPI document's recommended set.
     pub deprecated: bool,
+    /// Whether a change may name the version that it is meant for ([`Route::of_version`]).
+    pub takes_version: bool,
 }
 
 /// What a JSON route reads.
@@ -142,6 +144,7 @@ where
         params: Vec::new(),
         answers: Vec::new(),
         deprecated: false,
+        takes_version: false,
     }
 }
 
@@ -269,6 +272,15 @@ impl Route {
     pub fn reads_up_to(mut self, bytes: usize) -> Self {
         self.reads.max_bytes = Some(bytes);
         self
+    }
+
+    /// A change that is done only to the version that `If-Match` names; the handler asks [`crate::etag::expected`].
+    /// Every other change with the header is refused before its handler runs.
+    #[must_use]
+    pub fn of_version(mut self) -> Self {
+        self.takes_version = true;
+        let says = "The ETag of the version to change; 412 where another one is there.";
+        self.param(Place::Header, "If-Match", json!({ "type": "string" }), says)
     }
 
     /// Still served, no longer recommended.

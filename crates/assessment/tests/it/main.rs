@@ -170,7 +170,7 @@ fn a_bank_may_be_sent_again_and_another_is_a_conflict() {
         assert_eq!(create(body).unwrap(), first);
         let other = create(br#"{"identifier": "b", "title": "Other", "tests": ["t"]}"#);
         assert_eq!(other.unwrap_err().kind, ProblemKind::Conflict);
-        db.write_blocking(|tx| banks::delete(tx, "b")).unwrap();
+        db.write_blocking(|tx| banks::delete(tx, "b", None)).unwrap();
         create(br#"{"identifier": "b", "title": "Other", "tests": ["t"]}"#).unwrap();
     });
 }

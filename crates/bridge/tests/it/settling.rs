@@ -157,7 +157,7 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
         };
         assert_eq!(listed(), ["d"]);
         let collection = at("classes").unwrap();
-        db.write_blocking(|tx| write::delete(tx, collection, "class-c-s-2026", now, false))
+        db.write_blocking(|tx| write::delete(tx, collection, "class-c-s-2026", now, false, None))
             .unwrap();
         assert_eq!(listed(), ["d", "c"]);
     });

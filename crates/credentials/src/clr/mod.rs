@@ -222,6 +222,21 @@ fn is_same(known: &Record, version: &Version) -> bool {
         || read(&known.of.given).is_some_and(|before| read(&version.given) == Some(before))
 }
 
+impl Record {
+    /// Refuses a change of another version than the one that the caller saw, where it says so.
+    ///
+    /// Errors: `PreconditionFailed`.
+    pub fn expect(&self, expected: Option<i64>) -> Result<()> {
+        match expected {
+            Some(expected) if expected != self.number => {
+                let message = "the record has changed since it was read; read it again";
+                Err(Problem::new(ProblemKind::PreconditionFailed, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Errors: `Conflict` for a record that is revoked.
 fn in_force(record: &Record) -> Result<()> {
     match record.revoked {
@@ -241,9 +256,16 @@ fn deleted(id: &str) -> String {
 }
 
 /// Deletes a record: no list shows it. Copies of it stay valid unless it is revoked.
-/// Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, now: Timestamp, base_url: &str, id: &str) -> Result<()> {
+/// Errors: `NotFound`; `PreconditionFailed` where another version than `expected` is the newest.
+pub fn delete(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    base_url: &str,
+    id: &str,
+    expected: Option<i64>,
+) -> Result<()> {
     let known = found(tx, base_url, id)?;
+    known.expect(expected)?;
     repository::delete(tx, &known.of.id, now)
 }
 

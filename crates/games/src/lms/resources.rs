@@ -232,7 +232,7 @@ pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, game: &Game, course: &Taught
     for (kind, id) in ids(course).into_iter().rev() {
         if is_created_by(tx, game, kind, &id)? && state(tx, kind, &id)? == State::Ok {
             let collection = at(kind.path).expect("every kind has a collection");
-            write::delete(tx, collection, &id, now, false)?;
+            write::delete(tx, collection, &id, now, false, None)?;
         }
     }
     Ok(())

@@ -35,10 +35,10 @@ pub use learners::{Learner, each_learning, learners, users_with_emails};
 pub use list::{Listed, Query, list};
 pub use people::People;
 pub use purge::{Purged, purge};
-pub(crate) use put::put_among;
 pub use put::{
     Creation, Outcome, Put, add, create, create_all, overwrite, present, put_all, replace, upsert,
 };
+pub(crate) use put::{expect, put_among};
 pub(crate) use read::is_empty;
 pub use read::{
     Stored, are_in_use, each, find, find_in, first_user_with_email, in_use, learning, mentioning,

@@ -85,7 +85,7 @@ pub fn replace(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Resul
 pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<Put> {
     match find(tx, record.kind, &record.sourced_id)? {
         Some(stored) => update(tx, record, stored, expected),
-        None if expected.is_some() => Err(changed_meanwhile(record)),
+        None if expected.is_some() => Err(changed_meanwhile(record.kind, &record.sourced_id)),
         None => create(tx, record),
     }
 }
@@ -220,9 +220,7 @@ pub(super) fn update(
     stored: Stored,
     expected: Option<i64>,
 ) -> Result<Put> {
-    if expected.is_some_and(|expected| expected != stored.version) {
-        return Err(changed_meanwhile(record));
-    }
+    expect(record.kind, &record.sourced_id, &stored, expected)?;
     if record.same_as(&stored.body, stored.extra.as_deref()) {
         return Ok(Put { outcome: Outcome::Unchanged, stored });
     }
@@ -255,7 +253,7 @@ fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> 
     }
     let changed = tx.update_rows(kind.table, &columns, &["seq", "version"], &values)?;
     if changed != records.len() as u64 {
-        return Err(changed_meanwhile(first));
+        return Err(changed_meanwhile(first.kind, &first.sourced_id));
     }
     for (record, stored) in records {
         if rules::stand_alone(kind) {
@@ -292,12 +290,22 @@ fn tally(tx: &mut Tx<'_>, record: &Record, seq: i64, delta: i64) {
     }
 }
 
-fn changed_meanwhile(record: &Record) -> Problem {
+/// Refuses a change of another version than the one that the caller saw, where it says so.
+///
+/// Errors: `PreconditionFailed`.
+pub(crate) fn expect(kind: &Kind, id: &str, stored: &Stored, expected: Option<i64>) -> Result<()> {
+    match expected {
+        Some(expected) if expected != stored.version => Err(changed_meanwhile(kind, id)),
+        _ => Ok(()),
+    }
+}
+
+fn changed_meanwhile(kind: &Kind, id: &str) -> Problem {
     Problem::new(
         ProblemKind::PreconditionFailed,
         format!(
-            "the {} '{}' has changed since it was read; read it again and send its new ETag",
-            record.kind.one, record.sourced_id
+            "the {} '{id}' has changed since it was read; read it again and send its new ETag",
+            kind.one
         ),
     )
 }

@@ -363,7 +363,8 @@ fn deleted_parts_leave_the_syllabus_and_are_shown_on_demand() {
         made(db, &body);
         let delete = |path: &str, id: &str| {
             let now = rules().now;
-            db.write_blocking(|tx| write::delete(tx, collection(path), id, now, false)).unwrap();
+            db.write_blocking(|tx| write::delete(tx, collection(path), id, now, false, None))
+                .unwrap();
         };
         delete("courses/components", "b");
         delete("courses/component-resources", "lb");

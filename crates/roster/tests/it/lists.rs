@@ -71,7 +71,7 @@ fn offsets_stay_right_when_records_go() {
             db.write_blocking(|tx| {
                 let courses = crate::kit::collection("courses");
                 let id = format!("course-{n:04}");
-                lyceum_roster::write::delete(tx, courses, &id, rules().now, false)
+                lyceum_roster::write::delete(tx, courses, &id, rules().now, false, None)
             })
             .unwrap();
         }

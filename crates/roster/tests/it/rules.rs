@@ -85,7 +85,7 @@ fn refused_everywhere(db: &Db, path: &str, value: &Value, is_new: bool, fault: &
 
 fn delete(db: &Db, path: &str, id: &str) {
     let now = rules().now;
-    db.write_blocking(|tx| write::delete(tx, collection(path), id, now, false)).unwrap();
+    db.write_blocking(|tx| write::delete(tx, collection(path), id, now, false, None)).unwrap();
 }
 
 fn put(db: &Db, path: &str, value: &Value) -> Result<Outcome> {

@@ -61,7 +61,8 @@ fn a_purged_user_leaves_no_password_behind() {
         assert_ne!(ann.credential_id, eve.credential_id);
         assert_eq!(sealed("ann", &ann.credential_id).unwrap(), b"sealed");
         assert!(sealed("eve", &ann.credential_id).is_err(), "another user's");
-        db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", now, false)).unwrap();
+        db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", now, false, None))
+            .unwrap();
         let later = now.plus_seconds(1);
         let (purged, _) =
             db.write_blocking(|tx| repository::purge(tx, &USER, later, 0, 100)).unwrap();

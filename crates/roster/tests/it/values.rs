@@ -275,7 +275,8 @@ fn what_was_stored_before_a_rule_can_be_read_and_deleted() {
         let sql = "UPDATE courses SET body = REPLACE(body, '\"03\"', '\"banana\"')";
         db.write_blocking(|tx| tx.execute(sql, &[])).unwrap();
         let now = rules().now;
-        db.write_blocking(|tx| write::delete(tx, collection("courses"), "c", now, false)).unwrap();
+        db.write_blocking(|tx| write::delete(tx, collection("courses"), "c", now, false, None))
+            .unwrap();
         let restored = db.write_blocking(|tx| {
             let status = object(json!({"status": "active"}));
             write::patch(tx, collection("courses"), "c", &status, None, &Rules { ..rules() })

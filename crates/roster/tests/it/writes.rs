@@ -224,7 +224,7 @@ fn deleting_marks_and_purging_removes() {
         );
         let now = rules().now.plus_seconds(60);
         let delete = |path: &str, id: &str, cascade: bool| {
-            db.write_blocking(|tx| write::delete(tx, collection(path), id, now, cascade))
+            db.write_blocking(|tx| write::delete(tx, collection(path), id, now, cascade, None))
         };
         delete("courses", "c", false).unwrap();
         let all = |path: &str| ids(&list(db, path, None, &Parameters::default()).unwrap());

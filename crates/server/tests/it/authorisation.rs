@@ -183,7 +183,7 @@ fn nothing_is_served_beside_the_tables() {
     });
 }
 
-fn every_route() -> impl Iterator<Item = (String, Route)> {
+pub(crate) fn every_route() -> impl Iterator<Item = (String, Route)> {
     routes::all().into_iter().flat_map(|area| {
         let base = area.base;
         area.routes.into_iter().map(move |route| (format!("{base}{}", route.path), route))
@@ -194,7 +194,7 @@ fn rights(scope: Scope) -> lyceum_access::Rights {
     lyceum_access::Scopes::from_iter([scope]).rights()
 }
 
-fn call<'a>(client: &'a TestClient, route: &Route, path: &str) -> Call<'a> {
+pub(crate) fn call<'a>(client: &'a TestClient, route: &Route, path: &str) -> Call<'a> {
     // A live stream ends only where it is told to.
     let query = if path.ends_with("/stream") { "?follow=false" } else { "" };
     client.call(route.method.clone(), &(filled(path) + query))

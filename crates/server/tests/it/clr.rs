@@ -9,7 +9,7 @@ use crate::badges::{award, awarded, escaped, local, now_and_after_restart, schoo
 const CLR: &str = "/ims/clr/v2p0";
 
 /// The record of the platform's document, word for word.
-fn document() -> Value {
+pub(crate) fn document() -> Value {
     json!({
         "@context": [
             "https://www.w3.org/2018/credentials/v1",
@@ -33,7 +33,7 @@ fn post(client: &TestClient, path: &str, body: &Value, status: u16) -> Value {
     client.post(&format!("{CLR}{path}")).json(body).expect(status).json()
 }
 
-fn path(record: &Value) -> String {
+pub(crate) fn path(record: &Value) -> String {
     format!("{CLR}/clr/{}", escaped(record["id"].as_str().unwrap()))
 }
 

@@ -60,3 +60,4 @@ mod test_outs;
 mod tls;
 mod tokens;
 mod verifying;
+mod versions;

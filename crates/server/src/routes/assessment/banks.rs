@@ -29,11 +29,13 @@ pub(super) fn routes() -> Vec<Route> {
             .says("An assessment bank.")
             .answers(200, "The bank.", test_schema::bank()),
         put("/{bank}", QtiWrite, replaced)
+            .of_version()
             .named("putAssessmentBank")
             .says("Replaces a bank; who was served which test stays known.")
             .reads(test_schema::bank_input())
             .answers(200, "The bank.", test_schema::bank()),
         delete("/{bank}", QtiWrite, deleted)
+            .of_version()
             .named("deleteAssessmentBank")
             .says("Deletes a bank and what it served to whom; its tests stay.")
             .answers_empty(204, "Deleted."),
@@ -79,8 +81,8 @@ async fn replaced(context: Context) -> Result<Answer> {
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    let id = context.param("bank").to_owned();
-    context.app.db.write(move |tx| banks::delete(tx, &id)).await?;
+    let (id, expected) = (context.param("bank").to_owned(), etag::expected(&context)?);
+    context.app.db.write(move |tx| banks::delete(tx, &id, expected)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 

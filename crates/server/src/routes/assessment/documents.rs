@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
-use crate::route::{Access, Place, Route, delete, get, post, put};
+use crate::route::{Access, Route, delete, get, post, put};
 
 /// The routes of a kind, below its collection.
 pub(super) fn routes(kind: Kind) -> Vec<Route> {
@@ -47,17 +47,13 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
         put("/{identifier}", QtiWrite, move |context| put_in_place(context, kind))
             .named(format!("put{one}"))
             .says("Puts another version in place of a document; the former one stays readable.")
-            .param(
-                Place::Header,
-                "If-Match",
-                json!({ "type": "string" }),
-                "The ETag of the version to replace.",
-            )
+            .of_version()
             .reads(schema::input(kind))
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
             .answers(200, "Replaced.", schema::document(kind))
             .with_headers(schema::TAGGED),
         delete("/{identifier}", QtiWrite, move |context| deleted(context, kind))
+            .of_version()
             .named(format!("delete{one}"))
             .says("Deletes a document that nothing refers to; its versions stay readable.")
             .answers_empty(204, "Deleted.")
@@ -78,6 +74,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
 /// `DELETE /{id}` of whatever has that identifier.
 pub(super) fn delete_any(name: &str) -> Route {
     delete("/{id}", QtiWrite, any_deleted)
+        .of_version()
         .named(format!("deleteContent{name}"))
         .says("Deletes the item, test, stimulus or feedback with that identifier.")
         .answers(200, "Deleted.", schema::message())
@@ -193,8 +190,9 @@ async fn version(context: Context, kind: Kind) -> Result<Answer> {
 }
 
 async fn any_deleted(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    let was = context.app.db.write(move |tx| lyceum_assessment::delete_any(tx, &id)).await?;
+    let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
+    let delete = move |tx: &mut Tx<'_>| lyceum_assessment::delete_any(tx, &id, expected);
+    let was = context.app.db.write(delete).await?;
     Ok(Answer::of(&json!({ "message": format!("deleted: {was}") })))
 }
 

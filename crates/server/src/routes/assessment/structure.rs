@@ -30,6 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("The items of a test, each with its place.")
             .answers(200, "The questions.", test_schema::questions(&schema::document(Kind::Item))),
         put("/{identifier}/metadata", QtiWrite, metadata_replaced)
+            .of_version()
             .named("putAssessmentTestMetadata")
             .says("Replaces the metadata of a test; null takes them away.")
             .reads(test_schema::metadata_input())
@@ -40,6 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("The parts of a test, in their order.")
             .answers(200, "A page of parts.", schema::page(&test_schema::part())),
         post(PARTS, QtiWrite, added)
+            .of_version()
             .named("createTestPart")
             .says("Adds a part at the end of a test.")
             .reads(test_schema::part_input())
@@ -49,11 +51,13 @@ pub(super) fn routes() -> Vec<Route> {
             .says("A part of a test.")
             .answers(200, "The part.", test_schema::part()),
         put(PART, QtiWrite, replaced)
+            .of_version()
             .named("putTestPart")
             .says("Changes a part and the sections that it names; what the body leaves out stays.")
             .reads(test_schema::part_input())
             .answers(200, "The part.", test_schema::part()),
         delete(PART, QtiWrite, removed)
+            .of_version()
             .named("deleteTestPart")
             .says("Removes a part that no rule refers to; a test keeps at least one.")
             .answers_empty(204, "Removed."),
@@ -62,6 +66,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("The sections of a part, in their order.")
             .answers(200, "A page of sections.", schema::page(&test_schema::section())),
         post(SECTIONS, QtiWrite, added)
+            .of_version()
             .named("createSection")
             .says("Adds a section to a part, in the place of its sequence.")
             .reads(test_schema::section_input())
@@ -71,25 +76,30 @@ pub(super) fn routes() -> Vec<Route> {
             .says("A section at any depth of a part.")
             .answers(200, "The section.", test_schema::section()),
         put(SECTION, QtiWrite, replaced)
+            .of_version()
             .named("putSection")
             .says("Changes a section, its place and the items that it names; what the body leaves out stays.")
             .reads(test_schema::section_input())
             .answers(200, "The section.", test_schema::section()),
         delete(SECTION, QtiWrite, removed)
+            .of_version()
             .named("deleteSection")
             .says("Removes a section that no rule refers to; a part keeps at least one.")
             .answers_empty(204, "Removed."),
         post(ITEMS, QtiWrite, added)
+            .of_version()
             .named("addSectionItem")
             .says("Adds a reference to an item to a section, in the place of its sequence.")
             .reads(test_schema::item_ref_input())
             .answers(201, "The section.", test_schema::section()),
         put(ORDER, QtiWrite, ordered)
+            .of_version()
             .named("orderSectionItems")
             .says("Puts the references of a section in order; each is named once.")
             .reads(test_schema::order_input())
             .answers(200, "The section.", test_schema::section()),
         delete(ITEM, QtiWrite, removed)
+            .of_version()
             .named("removeSectionItem")
             .says("Removes a reference that no rule refers to from a section; the item stays.")
             .answers_empty(204, "Removed."),

@@ -65,12 +65,14 @@ pub(super) fn routes() -> Vec<Route> {
             .param(Place::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
             .answers(200, "The record.", credential()),
         put("/clr/{id}", writes, updated)
+            .of_version()
             .named("updateClr")
             .says("Adds achievements to a record, or changes them: a new version, signed. A deleted record is restored.")
             .reads(json!({ "type": "object" }))
             .reads_up_to(limits::CLR_MAX_BYTES)
             .answers(200, "The new version.", credential()),
         delete("/clr/{id}", writes, deleted)
+            .of_version()
             .named("deleteClr")
             .says("Deletes a record. Copies of it stay valid unless it was revoked before.")
             .answers_empty(204, "Deleted; PUT restores it."),
@@ -228,11 +230,7 @@ async fn updated(context: Context) -> Result<Answer> {
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
     let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id);
     let record = context.app.db.read(find).await?;
-    let expected = etag::expected(&context)?;
-    if expected.is_some_and(|expected| expected != record.number) {
-        let message = "the record has changed since it was read; read it again";
-        return Err(Problem::new(ProblemKind::PreconditionFailed, message));
-    }
+    record.expect(etag::expected(&context)?)?;
     let now = context.app.clock.now();
     let given: Object = clr::updated(now, &record, &sent)?;
     let signer = signer(&context).await?;
@@ -244,8 +242,8 @@ async fn updated(context: Context) -> Result<Answer> {
 
 async fn deleted(context: Context) -> Result<Answer> {
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
-    let now = context.app.clock.now();
-    context.app.db.write(move |tx| clr::delete(tx, now, &base_url, &id)).await?;
+    let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
+    context.app.db.write(move |tx| clr::delete(tx, now, &base_url, &id, expected)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 

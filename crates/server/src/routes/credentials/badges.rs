@@ -58,6 +58,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("A definition, by its id or that of its achievement.")
             .answers(200, "The definition.", schema::definition()),
         put("/badges/{id}", writes(), replaced)
+            .of_version()
             .named("replaceBadge")
             .says("Replaces a definition, or restores a deleted one.")
             .reads(schema::definition())
@@ -67,6 +68,7 @@ pub(super) fn routes() -> Vec<Route> {
                 schema::definition(),
             ),
         delete("/badges/{id}", writes(), deleted)
+            .of_version()
             .named("deleteBadge")
             .says("Deletes a definition: nobody can be awarded it. Badges that were issued before stay.")
             .answers_empty(204, "Deleted; PUT restores it."),

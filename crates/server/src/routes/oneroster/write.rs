@@ -52,12 +52,7 @@ pub(super) fn put(collection: Collection) -> Route {
         collection.path,
         if upserts { ", or creates it" } else { "" }
     ))
-    .param(
-        Place::Header,
-        "If-Match",
-        json!({"type": "string"}),
-        "The ETag of the version to replace.",
-    )
+    .of_version()
     .reads(schema::wrapped_input(collection))
     .answers(200, "Replaced.", schema::single(collection));
     if upserts {
@@ -80,12 +75,7 @@ pub(super) fn patch(collection: Collection) -> Route {
     )
     .named(operation("patch", singular(collection)))
     .says(format!("Changes fields of one of {} (RFC 7396).", collection.path))
-    .param(
-        Place::Header,
-        "If-Match",
-        json!({"type": "string"}),
-        "The ETag of the version to change.",
-    )
+    .of_version()
     .reads_as(&["application/json", "application/merge-patch+json"])
     .reads(json!({"type": "object"}))
     .answers(200, "Changed.", schema::single(collection))
@@ -98,6 +88,7 @@ pub(super) fn delete(collection: Collection) -> Route {
         access(collection.kind, Does::Delete),
         move |context| deleted(context, collection),
     )
+    .of_version()
     .named(operation("delete", singular(collection)))
     .says(format!("Marks one of {} 'tobedeleted'; lists show it no more.", collection.path))
     .param(Place::Query, "cascade", json!({"type": "boolean"}), "Marks those that refer to it too.")
@@ -296,8 +287,9 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
 async fn deleted(context: Context, collection: Collection) -> Result<Answer> {
     let cascade = context.asked_as("cascade", "must be 'true' or 'false'")?.unwrap_or(false);
     let id = context.param("sourcedId").to_owned();
-    let now = context.app.clock.now();
-    context.app.db.write(move |tx| roster::delete(tx, collection, &id, now, cascade)).await?;
+    let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
+    let delete = move |tx: &mut Tx<'_>| roster::delete(tx, collection, &id, now, cascade, expected);
+    context.app.db.write(delete).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
