@@ -1,9 +1,13 @@
 //! What a handler answers.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use bytes::Bytes;
 use serde::Serialize;
+
+use crate::fixed::Fixed;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -17,6 +21,8 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body: bytes at once, or a stream.
     pub body: Body,
+    /// The same body, where it never changes: it has compressed copies.
+    pub(crate) fixed: Option<Arc<Fixed>>,
 }
 
 impl Answer {
@@ -32,14 +38,19 @@ impl Answer {
 
     /// A status with neither type nor body.
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Body::empty() }
+        Self { status, headers: HeaderMap::new(), body: Body::empty(), fixed: None }
     }
 
     /// 200 with a body of the media type.
     pub fn typed(media: HeaderValue, body: Body) -> Self {
         let mut headers = HeaderMap::with_capacity(4);
         headers.insert(header::CONTENT_TYPE, media);
-        Self { status: StatusCode::OK, headers, body }
+        Self { status: StatusCode::OK, headers, body, fixed: None }
+    }
+
+    /// 200 with a body of the media type that never changes.
+    pub(crate) fn fixed(media: HeaderValue, fixed: Arc<Fixed>) -> Self {
+        Self { fixed: Some(Arc::clone(&fixed)), ..Self::typed(media, Body::from(fixed.plain())) }
     }
 
     /// The same answer with another status.
@@ -64,6 +75,9 @@ impl From<Answer> for Response<Body> {
         let mut response = Response::new(answer.body);
         *response.status_mut() = answer.status;
         *response.headers_mut() = answer.headers;
+        if let Some(fixed) = answer.fixed {
+            response.extensions_mut().insert(fixed);
+        }
         response
     }
 }

@@ -2,25 +2,60 @@
 
 use std::convert::Infallible;
 use std::future::ready;
+use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::http::{
     Extensions, HeaderMap, HeaderValue, Request, Response, StatusCode, Version, header,
 };
+use bytes::Bytes;
+use http_body_util::BodyExt;
 use lyceum_core::limits;
 use tower::{Layer, ServiceExt, service_fn};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 
-/// Compresses the answer by what `Accept-Encoding` takes: zstd, br or gzip.
+use crate::fixed::Fixed;
+
+/// Compresses the answer by what `Accept-Encoding` takes: zstd, br or gzip. An answer that never changes has
+/// its compressed copies.
 pub(crate) async fn negotiate(
-    response: Response<Body>,
+    mut response: Response<Body>,
     accepted: Option<HeaderValue>,
 ) -> Response<Body> {
-    match accepted {
-        Some(accepted) if worth_it(&response) => compress(response, accepted).await,
-        _ => response,
+    let fixed = response.extensions_mut().remove::<Arc<Fixed>>();
+    let Some(accepted) = accepted.filter(|_| worth_it(&response)) else { return response };
+    if let Some(fixed) = fixed {
+        return packed(response, &accepted, &fixed).await;
     }
+    compress(response, accepted, CompressionLevel::Fastest).await
+}
+
+async fn packed(
+    mut response: Response<Body>,
+    accepted: &HeaderValue,
+    fixed: &Fixed,
+) -> Response<Body> {
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let Some((encoding, bytes)) = fixed.packed(accepted).await else { return response };
+    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    response.map(|_| Body::from(bytes))
+}
+
+/// All of the bytes, compressed well; none where that fails.
+pub(crate) async fn whole(bytes: Bytes, encoding: HeaderValue) -> Option<Bytes> {
+    let response = Response::new(Body::from(bytes));
+    let response = compress(response, encoding, CompressionLevel::Default).await;
+    Some(response.into_body().collect().await.ok()?.to_bytes())
+}
+
+/// Whether `Accept-Encoding` names the encoding and does not refuse it.
+pub(crate) fn accepts(accepted: &HeaderValue, encoding: &str) -> bool {
+    accepted.to_str().unwrap_or_default().split(',').any(|part| {
+        let (name, weight) = part.split_once(';').unwrap_or((part, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0f32));
+        name.trim().eq_ignore_ascii_case(encoding) && !is_refused
+    })
 }
 
 /// Text, and not a short one; a live stream is to arrive at once, piece by piece.
@@ -33,7 +68,11 @@ fn worth_it(response: &Response<Body>) -> bool {
         && response.body().size_hint().exact().is_none_or(|bytes| bytes >= small)
 }
 
-async fn compress(response: Response<Body>, accepted: HeaderValue) -> Response<Body> {
+async fn compress(
+    response: Response<Body>,
+    accepted: HeaderValue,
+    level: CompressionLevel,
+) -> Response<Body> {
     let mut request = Request::new(());
     request.headers_mut().insert(header::ACCEPT_ENCODING, accepted);
     let mut response = Some(response);
@@ -42,7 +81,7 @@ async fn compress(response: Response<Body>, accepted: HeaderValue) -> Response<B
     });
     // JSON of many like records shrinks to a fraction at the lowest level already.
     let layer = CompressionLayer::new()
-        .quality(CompressionLevel::Fastest)
+        .quality(level)
         .compress_when(|_: StatusCode, _: Version, _: &HeaderMap, _: &Extensions| true);
     match layer.layer(give).oneshot(request).await {
         Ok(compressed) => compressed.map(Body::new),

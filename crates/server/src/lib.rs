@@ -15,6 +15,7 @@ pub mod context;
 mod cors;
 mod dispatch;
 mod etag;
+mod fixed;
 mod guarded;
 mod hosted;
 mod imports;

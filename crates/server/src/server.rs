@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use lyceum_access::{Keyring, Player};
 use lyceum_core::config::Config;
@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
+use crate::fixed::FixedAnswers;
 use crate::guarded::Guarded;
 use crate::hosted::{self, Hosted};
 use crate::imports::{self, Imports};
@@ -80,7 +81,7 @@ impl Server {
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),
-            descriptions: Mutex::default(),
+            fixed: FixedAnswers::default(),
             docs: Docs::default(),
             imports: Imports::default(),
             draining: AtomicBool::new(false),

@@ -1,10 +1,8 @@
 //! What every request shares.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
 use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
@@ -12,6 +10,7 @@ use lyceum_hosting::nodes::Node;
 use lyceum_store::Db;
 
 use crate::auth::{Gate, Providers, Sandbox};
+use crate::fixed::FixedAnswers;
 use crate::guarded::Guarded;
 use crate::hosted::Hosted;
 use crate::imports::Imports;
@@ -61,8 +60,8 @@ pub struct State {
     pub(crate) sandbox: Option<Sandbox>,
     /// Counters.
     pub(crate) metrics: Metrics,
-    /// Descriptions of the API by name, each made when it is first asked for.
-    pub(crate) descriptions: Mutex<BTreeMap<&'static str, Bytes>>,
+    /// Answers that never change, by name, each made when it is first asked for.
+    pub(crate) fixed: FixedAnswers,
     /// Imports that this server works on.
     pub(crate) imports: Imports,
     /// The documentation.

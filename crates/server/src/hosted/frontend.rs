@@ -14,6 +14,7 @@ use super::caching;
 use super::range::{self, Range};
 use crate::answer::Answer;
 use crate::apart::apart;
+use crate::compression;
 use crate::etag;
 use crate::state::App;
 
@@ -99,12 +100,8 @@ pub(super) fn is_navigation(path: &str, parts: &Parts) -> bool {
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 fn accepts(parts: &Parts, encoding: &str) -> bool {
-    let accepted = parts.headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    accepted.unwrap_or_default().split(',').any(|part| {
-        let (name, weight) = part.split_once(';').unwrap_or((part, ""));
-        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0f32));
-        name.trim().eq_ignore_ascii_case(encoding) && !is_refused
-    })
+    let accepted = parts.headers.get(header::ACCEPT_ENCODING);
+    accepted.is_some_and(|accepted| compression::accepts(accepted, encoding))
 }
 
 async fn send(app: &App, found: Found<'_>, parts: &Parts) -> Result<Answer> {

@@ -1,9 +1,11 @@
 //! The API described: the OpenAPI document, an explorer for people, the standard's discovery.
 
-use std::sync::{OnceLock, PoisonError};
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
+use bytes::Bytes;
 use lyceum_console::docs::{Document, Explorer, FIRST, Library, Search, Snippet};
 use lyceum_console::{assets, html};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -15,6 +17,7 @@ use crate::openapi;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Place, Route, get};
 
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const MARKDOWN: HeaderValue = HeaderValue::from_static("text/markdown; charset=utf-8");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -120,11 +123,11 @@ pub(super) fn discovery() -> Area {
 fn discovered(service: &'static str, file: &'static str) -> Route {
     let path = format!("/ims/oneroster/{service}/v1p2/discovery/{file}");
     get(path.trim_end_matches('/').to_owned(), Access::Public, move |context| async move {
-        Ok(described(&context, service, || {
+        described(&context, service, || {
             let areas = super::oneroster::areas();
             let area = areas.iter().find(|area| area.name == service).expect("services are areas");
             openapi::discovery(area, context.base_url())
-        }))
+        })
     })
     .named(format!("discover{service}{}", file.split('_').next().unwrap_or_default()))
     .says(format!("The {service} service of this server, as OpenAPI."))
@@ -133,22 +136,20 @@ fn discovered(service: &'static str, file: &'static str) -> Route {
 
 async fn document(context: Context) -> Result<Answer> {
     let make = || openapi::document(&super::all(), context.base_url());
-    Ok(described(&context, "all", make))
+    described(&context, "all", make)
 }
 
 /// A description of the API: made once, for it takes a thousand times as long as a read.
 pub(super) fn described(
     context: &Context,
-    name: &'static str,
+    name: &str,
     make: impl FnOnce() -> Value,
-) -> Answer {
-    let mut known = context.app.descriptions.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = known.entry(name).or_insert_with(|| make().to_string().into());
-    Answer::json(text.clone())
+) -> Result<Answer> {
+    context.app.fixed.get(name, JSON, || Ok(make().to_string()))
 }
 
-fn page(html: String) -> Answer {
-    Answer::typed(HTML, Body::from(html))
+fn page(answer: Answer) -> Answer {
+    answer
         .header(header::CONTENT_SECURITY_POLICY, POLICY)
         .header(SNIFF, HeaderValue::from_static("nosniff"))
 }
@@ -156,13 +157,15 @@ fn page(html: String) -> Answer {
 fn shown(context: &Context, slug: &str) -> Result<Answer> {
     let library = context.app.docs.library();
     let found = library.page(slug).ok_or_else(|| missing(slug))?;
-    Ok(page(html(&Document { library, page: found })?))
+    let make = || html(&Document { library, page: found });
+    Ok(page(context.app.fixed.get(&format!("docs/{slug}"), HTML, make)?))
 }
 
 async fn explorer(context: Context) -> Result<Answer> {
     let library = context.app.docs.library();
     let is_built = assets::file("swagger-ui-bundle.js").is_some();
-    Ok(page(html(&Explorer { library, is_built })?)
+    let make = || html(&Explorer { library, is_built });
+    Ok(page(context.app.fixed.get("docs explorer", HTML, make)?)
         .header(header::CONTENT_SECURITY_POLICY, EXPLORER_POLICY))
 }
 
@@ -171,30 +174,41 @@ async fn search(context: Context) -> Result<Answer> {
     let query = context.asked("q").unwrap_or_default();
     let query: String = query.trim().chars().take(limits::SEARCH_MAX_BYTES).collect();
     let found = library.search(&query);
-    Ok(page(match context.asked("part").is_some() {
+    let text = match context.asked("part").is_some() {
         true => html(&Snippet { query: &query, found })?,
         false => html(&Search { library, query: &query, found })?,
-    }))
+    };
+    Ok(page(Answer::typed(HTML, Body::from(text))))
 }
 
 async fn overview(context: Context) -> Result<Answer> {
-    let text = context.app.docs.library().overview(context.base_url());
-    Ok(Answer::typed(TEXT, Body::from(text)))
+    let make = || Ok(context.app.docs.library().overview(context.base_url()));
+    context.app.fixed.get("llms.txt", TEXT, make)
 }
 
 async fn file(context: Context) -> Result<Answer> {
     let name = context.param("file");
     if let Some(slug) = name.strip_suffix(".md") {
         let found = context.app.docs.library().page(slug).ok_or_else(|| missing(slug))?;
-        return Ok(Answer::typed(MARKDOWN, Body::from(found.text.clone())));
+        let make = || Ok(found.text.clone());
+        return context.app.fixed.get(&format!("docs/{slug}.md"), MARKDOWN, make);
     }
-    let Some((data, media)) = assets::file(name) else {
-        return shown(&context, name);
-    };
+    let Some(answer) = asset(&context, name)? else { return shown(&context, name) };
+    Ok(answer.header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")))
+}
+
+/// A script, style or picture of our pages; none: there is no such file.
+pub(super) fn asset(context: &Context, name: &str) -> Result<Option<Answer>> {
+    let Some((data, media)) = assets::file(name) else { return Ok(None) };
     let media = HeaderValue::from_str(&media).map_err(Problem::internal)?;
-    Ok(Answer::typed(media, Body::from(data.into_owned()))
-        .header(SNIFF, HeaderValue::from_static("nosniff"))
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")))
+    let make = || {
+        Ok(match data {
+            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            Cow::Owned(bytes) => Bytes::from(bytes),
+        })
+    };
+    let answer = context.app.fixed.get(&format!("asset {name}"), media, make)?;
+    Ok(Some(answer.header(SNIFF, HeaderValue::from_static("nosniff"))))
 }
 
 fn missing(name: &str) -> Problem {

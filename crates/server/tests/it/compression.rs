@@ -32,6 +32,30 @@ fn long_texts_are_compressed_for_those_who_ask() {
 }
 
 #[test]
+fn what_never_changes_has_compressed_copies() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        for path in ["/openapi.json", "/docs/settings", "/docs/limits.md", "/llms.txt"] {
+            let plain = client.get(path).expect(200);
+            assert_eq!(plain.header("content-encoding"), "", "{path}");
+            for (encoding, accepted) in [("gzip", "deflate, gzip"), ("br", "gzip, br")] {
+                let get = || client.get(path).header("accept-encoding", accepted).expect(200);
+                let packed = get();
+                assert_eq!(packed.header("content-encoding"), encoding, "{path}");
+                assert_eq!(packed.header("vary").to_lowercase(), "accept-encoding", "{path}");
+                assert_eq!(packed.header("content-length"), packed.body.len().to_string());
+                assert_eq!(unpack(encoding, &packed.body), plain.body, "{path} {encoding}");
+                assert_eq!(get().body, packed.body, "{path}");
+            }
+        }
+        for accepted in ["identity", "br;q=0, gzip;q=0"] {
+            let reply = client.get("/openapi.json").header("accept-encoding", accepted).expect(200);
+            assert_eq!(reply.header("content-encoding"), "");
+        }
+    });
+}
+
+#[test]
 fn compression_can_be_switched_off() {
     let mut setup = probe::setup();
     setup.config.server.compression = false;

@@ -4,7 +4,8 @@ mod records;
 
 use serde_json::json;
 
-use super::credentials::{self, Standard, described};
+use super::credentials::{self, Standard, description};
+use super::docs::described;
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get};
@@ -24,7 +25,8 @@ pub(super) fn area() -> Area {
 
 fn discovery() -> Route {
     get("/discovery", Access::Public, |context: Context| async move {
-        Ok(described(&context, &area(), "https://purl.imsglobal.org/spec/clr/"))
+        let make = || description(&context, &area(), "https://purl.imsglobal.org/spec/clr/");
+        described(&context, "learner records", make)
     })
     .named("discoverClr")
     .says("The learner records of this server, as OpenAPI.")

@@ -28,6 +28,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde_json::json;
 
+use super::docs;
 use super::sign_in::Form;
 use crate::answer::Answer;
 use crate::auth::people::Cookie;
@@ -235,14 +236,12 @@ async fn enter(context: Context) -> Result<Answer> {
 
 async fn asset(context: Context) -> Result<Answer> {
     let name = context.param("file");
-    let Some((data, media)) = assets::file(name).filter(|_| assets::is_hashed(name)) else {
+    let found = if assets::is_hashed(name) { docs::asset(&context, name)? } else { None };
+    let Some(answer) = found else {
         return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{name}' here")));
     };
-    let media = HeaderValue::from_str(&media).map_err(Problem::internal)?;
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-    Ok(Answer::typed(media, Body::from(data.into_owned()))
-        .header(SNIFF, HeaderValue::from_static("nosniff"))
-        .header(header::CACHE_CONTROL, forever))
+    Ok(answer.header(header::CACHE_CONTROL, forever))
 }
 
 /// The answer; a problem as a page in the visitor's frame, unless the fault is the server's.

@@ -3,15 +3,16 @@
 use lyceum_access::Scope;
 use serde_json::{Map, Value, json};
 
-use crate::answer::Answer;
 use crate::context::Context;
 use crate::openapi;
 use crate::route::{Access, Area, Route, get};
+use crate::routes::docs::described;
 
 pub(super) fn route() -> Route {
     get("/discovery", Access::Public, |context: Context| async move {
-        let areas = super::areas();
-        Ok(described(&context, &areas[0], "https://purl.imsglobal.org/spec/ob/"))
+        let make =
+            || description(&context, &super::areas()[0], "https://purl.imsglobal.org/spec/ob/");
+        described(&context, "badges", make)
     })
     .named("discoverBadges")
     .says("The Open Badges service of this server, as OpenAPI.")
@@ -19,7 +20,7 @@ pub(super) fn route() -> Route {
 }
 
 /// The document of one area, with the standard's security scheme. Scopes are those that begin so.
-pub(in crate::routes) fn described(context: &Context, area: &Area, scopes: &str) -> Answer {
+pub(in crate::routes) fn description(context: &Context, area: &Area, scopes: &str) -> Value {
     let base_url = context.base_url();
     let mut document = openapi::discovery(area, base_url);
     document["openapi"] = "3.0.1".into();
@@ -62,7 +63,7 @@ pub(in crate::routes) fn described(context: &Context, area: &Area, scopes: &str)
             },
         },
     });
-    Answer::of(&document)
+    document
 }
 
 fn every_scope() -> Map<String, Value> {

@@ -25,7 +25,7 @@ use crate::route::Area;
 use crate::state::App;
 
 pub(super) use badges::issue;
-pub(super) use discovery::described;
+pub(super) use discovery::description;
 pub(crate) use issuers::StatusLists;
 pub(super) use kept::{by_forms, check_own, list_parameters, own_issuer, reason, since};
 pub(super) use profile::{Standard, routes as profile_routes};

@@ -83,11 +83,11 @@ fn discovery(version: Case) -> Vec<Route> {
     };
     let route = move |path: String, id: String| {
         get(path, Access::Public, move |context: Context| async move {
-            Ok(super::docs::described(&context, name, || {
+            super::docs::described(&context, name, || {
                 let areas = areas();
                 let area = areas.iter().find(|area| area.name == name).expect("it is an area");
                 openapi::discovery(area, context.base_url())
-            }))
+            })
         })
         .named(id)
         .says("The service of this server, as OpenAPI.")
