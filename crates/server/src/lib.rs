@@ -13,6 +13,7 @@ mod compression;
 mod connection;
 pub mod context;
 mod cors;
+mod descriptors;
 mod dispatch;
 mod etag;
 mod fixed;

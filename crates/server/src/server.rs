@@ -26,7 +26,7 @@ use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::state::{App, State};
 use crate::tls::Tls;
-use crate::{listen, routes};
+use crate::{descriptors, listen, routes};
 
 /// A server that holds its address and does not answer yet.
 pub struct Server {
@@ -62,6 +62,7 @@ impl Server {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,
         };
+        descriptors::raise();
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
         let node = hosted::begin(&db, &config, &blobs, clock.now()).await?;
         let app = Arc::new(State {
