@@ -7,6 +7,7 @@ mod dialect;
 pub mod filter;
 pub mod json;
 pub mod limits;
+pub mod origins;
 pub mod problem;
 pub mod random;
 pub mod text;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, HOST};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use lyceum_core::{Problem, ProblemKind};
 use lyceum_hosting::engine::{Body, SCHEME_HEADER};
@@ -43,6 +43,9 @@ pub(crate) async fn serve(dev: &Arc<Dev>, listener: TcpListener) {
 impl Dev {
     async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
         let begun = Instant::now();
+        if let Some(answer) = self.strange(&request) {
+            return answer;
+        }
         let _ = self.tried.subscribe().wait_for(|tried| *tried).await;
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         // What a caller must not say of itself.
@@ -62,6 +65,21 @@ impl Dev {
         let status = answer.status().to_string();
         (self.tell)(Told::Answered { method, path, status, took: begun.elapsed() });
         answer
+    }
+
+    /// Refuses a name that others could make lead to this machine (DNS rebinding).
+    fn strange(&self, request: &Request<Incoming>) -> Option<Response<Body>> {
+        let host = request.headers().get(HOST)?.to_str().unwrap_or_default();
+        if self.settings.origins.takes_host(host) {
+            return None;
+        }
+        let message = format!(
+            "this backend does not answer for the host '{host}', whose name others could make lead here; \
+             if it is yours, start `lyceum dev` with --origin http://{host}"
+        );
+        let mut answer = refusal("FORBIDDEN", &message);
+        *answer.status_mut() = StatusCode::FORBIDDEN;
+        Some(answer)
     }
 
     fn refused(&self, problem: &Problem) -> Response<Body> {

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::Request;
+use lyceum_core::origins::Origins;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 use lyceum_deploy::Evaluator;
@@ -41,6 +42,8 @@ pub struct Settings {
     pub workerd: Option<PathBuf>,
     /// Whether what is saved is served.
     pub reloads: bool,
+    /// The names under which it is called, beside those of this machine.
+    pub origins: Origins,
 }
 
 /// What happens.

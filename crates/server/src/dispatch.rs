@@ -64,7 +64,10 @@ impl Dispatch {
         let started = Instant::now();
         let (parts, body) = request.into_parts();
         let id = RequestId::of(&parts.headers);
-        if let Some(project) = hosted::Address::of(&self.app, &parts) {
+        let stranger = self.app.sandbox.as_ref().and_then(|sandbox| sandbox.check(&parts).err());
+        if let Some(project) = hosted::Address::of(&self.app, &parts)
+            && stranger.is_none()
+        {
             return self.project(project, (parts, body), id, peer, started).await;
         }
         let method = parts.method.clone();
@@ -95,13 +98,17 @@ impl Dispatch {
             grant: None,
         };
         // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
-        let is_open = place.rendering == Rendering::Game || self.app.sandbox.is_some();
+        let is_open = (place.rendering == Rendering::Game || self.app.sandbox.is_some())
+            && stranger.is_none();
         let dialect_asked = auth::dialect_asked(&call.parts.headers);
         let patience = Duration::from_secs(self.app.config.server.request_timeout_s);
         let way = Way { lead, rendering: place.rendering, is_open };
-        let result = match timeout(patience, call.answer(way)).await {
-            Ok(result) => result,
-            Err(_) => Err(too_slow(patience).into()),
+        let result = match stranger {
+            Some(problem) => Err(problem.into()),
+            None => match timeout(patience, call.answer(way)).await {
+                Ok(result) => result,
+                Err(_) => Err(too_slow(patience).into()),
+            },
         };
         if call.leaves_body && !call.body_waits {
             body::drain(call.body);

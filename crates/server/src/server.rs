@@ -125,12 +125,23 @@ impl Server {
 
     /// Makes this a sandbox: on the platform's routes any token is this player, and the standards'
     /// routes need none. The player makes games, too, or plays alone; what is below `/api/lms` is done
-    /// here, elsewhere or refused.
+    /// here, elsewhere or refused. Pages of this machine and of the sandbox itself may call it.
     #[must_use]
     pub fn as_sandbox(mut self, demo: Player, makes_games: bool, learning: Learning) -> Self {
         let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
         app.gate.know(auth::sandbox_client(), &app.config.limits);
-        app.sandbox = Some(auth::Sandbox::new(demo, makes_games, learning, &app.config.limits));
+        app.sandbox = Some(auth::Sandbox::new(demo, makes_games, learning, &app.config));
+        self
+    }
+
+    /// Lets pages of these origins call the sandbox, and answers for their hosts: those of a tunnel to it.
+    /// A server that is no sandbox has its clients' origins.
+    #[must_use]
+    pub fn open_to(mut self, origins: Vec<String>) -> Self {
+        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        if let Some(sandbox) = &mut app.sandbox {
+            sandbox.origins.add(origins);
+        }
         self
     }
 

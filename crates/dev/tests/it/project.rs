@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use lyceum_core::origins::Origins;
 use lyceum_core::time::SystemClock;
 use lyceum_dev::{Settings, Told};
 use lyceum_hosting::engine::find_workerd;
@@ -48,6 +49,7 @@ impl Project {
             platform: None,
             workerd: find_workerd(None, &[tests("hosting")], None),
             reloads: true,
+            origins: Origins::default(),
         };
         let (sender, told) = channel();
         let (say, heard) = channel();

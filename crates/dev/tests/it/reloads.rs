@@ -194,3 +194,12 @@ fn a_save_is_served_within_half_a_second() {
     let most = if is_quiet { Duration::from_millis(500) } else { Duration::from_secs(5) };
     assert!(median <= most, "{times:?}");
 }
+
+#[test]
+fn a_name_that_others_made_lead_here_is_not_answered_for() {
+    let project = Project::of(&[("server/api/hello.js", "export const GET = (c) => c.json(1);")]);
+    let status = |host| project.send("GET", "/api/hello", &[("host", host)]).status().as_u16();
+    assert_eq!(status("localhost:8788"), 200);
+    assert_eq!(status("127.0.0.1:8788"), 200);
+    assert_eq!(status("evil.example:8788"), 403);
+}

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use lyceum_core::Problem;
+use lyceum_core::origins::{self, Origins};
 use lyceum_core::time::SystemClock;
 use lyceum_dev::{Settings, Tell, Told};
 use lyceum_hosting::engine::Stream;
@@ -41,6 +42,10 @@ pub(crate) struct Dev {
     /// Serve what is there now, whatever is saved later
     #[arg(long)]
     no_reload: bool,
+    /// Answer for the host of this origin, such as that of a tunnel, and start the sandbox with it; can be
+    /// given several times
+    #[arg(long = "origin", value_name = "URL", value_parser = origins::read)]
+    origins: Vec<String>,
     /// Print no line for a request
     #[arg(long)]
     no_logger: bool,
@@ -56,7 +61,9 @@ impl Dev {
         let bound = bind(self.port)?;
         let port = bound.local_addr().map_err(Problem::internal)?.port();
         let own = match (&self.sandbox, self.no_sandbox) {
-            (None, false) if known(&slug).is_none() => Some(Beside::start(&self.config_path)?),
+            (None, false) if known(&slug).is_none() => {
+                Some(Beside::start(&self.config_path, &self.origins)?)
+            }
             _ => None,
         };
         let platform = match &own {
@@ -68,6 +75,7 @@ impl Dev {
             platform: platform.clone(),
             workerd: evaluator.workerd,
             reloads: !self.no_reload,
+            origins: Origins::of(self.origins, ""),
         };
         let url = format!("http://localhost:{port}");
         let told = json!({
@@ -140,12 +148,15 @@ struct Beside {
 }
 
 impl Beside {
-    fn start(config_path: &std::path::Path) -> Result<Self> {
+    fn start(config_path: &std::path::Path, origins: &[String]) -> Result<Self> {
         let failed = |error: std::io::Error| Failure::failed(format!("a sandbox: {error}"));
         let port = ports::free_above(BELOW_SANDBOXES).unwrap_or_default();
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.args(["sandbox", "--json", "--quiet", "--until-stdin-ends", "--port"]);
         command.arg(port.to_string()).arg("--config-path").arg(config_path);
+        for origin in origins {
+            command.arg("--origin").arg(origin);
+        }
         let mut process =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
         let input = process.stdin.take();

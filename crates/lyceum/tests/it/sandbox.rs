@@ -143,6 +143,25 @@ fn nothing_is_accepted_without_a_token_but_by_the_standards() {
 }
 
 #[test]
+fn a_tunnel_is_named_with_its_origin() {
+    let place = Place::new();
+    let (page, host) = ("https://tunnel.example", "tunnel.example");
+    let closed = Running::start(&place, "--memory");
+    let told = closed.client().get("/api/users/me").header("origin", page).expect(403).text();
+    assert!(told.contains("start it with --origin https://tunnel.example"), "{told}");
+    closed.client().get("/api/users/me").header("host", host).expect(403);
+    let origins = "--origin https://other.example --origin https://tunnel.example/";
+    let open = Running::start(&place, &format!("--memory {origins}"));
+    let client = open.client();
+    let read = client.get("/api/users/me").header("host", host).header("origin", page);
+    assert_eq!(read.expect(200).header("access-control-allow-origin"), page);
+    client.get("/api/users/me").header("origin", "https://evil.example").expect(403);
+    let (code, told) = place.fails("sandbox --memory --port 0 --origin tunnel.example");
+    assert_eq!(code, 2);
+    assert!(told.contains("must be an origin such as https://app.example.org"), "{told}");
+}
+
+#[test]
 fn the_console_opens_with_project_and_student_by_a_link_that_works_once() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--project-name Rivers");

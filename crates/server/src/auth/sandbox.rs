@@ -3,13 +3,16 @@
 
 use std::sync::Arc;
 
+use axum::http::request::Parts;
+use axum::http::{HeaderName, header};
 use lyceum_access as access;
 use lyceum_access::{Client, Player, Scope, Scopes};
-use lyceum_core::Dialect;
-use lyceum_core::config::Limits;
+use lyceum_core::config::Config;
+use lyceum_core::origins::Origins;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 
-use super::{Caller, Grant, Kind};
+use super::{Backend, Caller, Grant, Kind};
 use crate::learning::Learning;
 
 /// The stand-ins of a sandbox.
@@ -20,6 +23,8 @@ pub(crate) struct Sandbox {
     demo: Grant,
     /// Whom players learn with.
     pub(crate) learning: Learning,
+    /// Which pages may call, and under which names: nobody needs a token that a page could not have.
+    pub(crate) origins: Origins,
 }
 
 /// The client on whose behalf the stand-ins call.
@@ -42,9 +47,9 @@ impl Sandbox {
         demo: Player,
         makes_games: bool,
         learning: Learning,
-        limits: &Limits,
+        config: &Config,
     ) -> Self {
-        let caller = Arc::new(Caller::new(client(), limits));
+        let caller = Arc::new(Caller::new(client(), &config.limits));
         let grant = |player: Option<Player>| {
             let scopes = match player {
                 None => Scopes::EVERYTHING.with(Scope::PasswordsRead),
@@ -62,7 +67,34 @@ impl Sandbox {
             };
             Grant { token: Arc::new(token), caller: Arc::clone(&caller), kind: Kind::Sandbox }
         };
-        Self { everybody: grant(None), demo: grant(Some(demo)), learning }
+        let origins = Origins::of(vec![config.public_url()], &config.hosting.domain);
+        Self { everybody: grant(None), demo: grant(Some(demo)), learning, origins }
+    }
+
+    /// Refuses pages of sites that have nothing to do with the sandbox, and names that such a site made
+    /// lead here. Errors: `Forbidden`, naming the flag that allows it.
+    pub(crate) fn check(&self, parts: &Parts) -> Result<()> {
+        // A backend asks without a connection.
+        if parts.extensions.get::<Backend>().is_some() {
+            return Ok(());
+        }
+        let text = |name: HeaderName| {
+            parts.headers.get(name).map(|value| value.to_str().unwrap_or_default())
+        };
+        let host = parts.uri.authority().map(|whole| whole.as_str()).or(text(header::HOST));
+        if let Some(host) = host.filter(|host| !self.origins.takes_host(host)) {
+            return Err(forbidden(format!(
+                "this sandbox does not answer for the host '{host}', whose name others could make lead \
+                 here; if it is yours, start the sandbox with --origin http://{host}"
+            )));
+        }
+        match text(header::ORIGIN).filter(|origin| !self.origins.takes_page(origin, host)) {
+            None => Ok(()),
+            Some(origin) => Err(forbidden(format!(
+                "pages of '{origin}' may not call this sandbox; if they are yours, start it with \
+                 --origin {origin}"
+            ))),
+        }
     }
 
     /// The demo user and the project.
@@ -89,4 +121,10 @@ impl Sandbox {
             _ => None,
         }
     }
+}
+
+fn forbidden(message: String) -> Problem {
+    // Who reads the console of a page is not shown the answer.
+    tracing::warn!("{message}");
+    Problem::new(ProblemKind::Forbidden, message)
 }

@@ -9,6 +9,7 @@ use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
+use ureq::http::Method;
 
 use crate::enrolling::{ROSTERING, get, post, schools, user};
 
@@ -165,7 +166,7 @@ fn mock_tokens_open_a_sandbox_and_no_other_server() {
         let player = sandbox.anonymous().with_token(token["token"].as_str().unwrap());
         post(&player, "/api/scores", &json!({ "score": 2 }), 201);
         player.post("/api/games").json(&json!({"slug": "x", "displayName": "X"})).expect(403);
-        // Pages of any origin may call.
+        // Pages of this machine may call.
         let page = mock.get("/api/users/me").header("origin", "http://localhost:5173").expect(200);
         assert_eq!(page.header("access-control-allow-origin"), "http://localhost:5173");
     });
@@ -175,5 +176,51 @@ fn mock_tokens_open_a_sandbox_and_no_other_server() {
         let refused = server.anonymous().with_token(token).get("/api/users/me").expect(401);
         assert_eq!(code(&refused), "UNAUTHORIZED");
         server.anonymous().with_token(token).get("/api/games").expect(401);
+    });
+}
+
+/// A page that a browser shows reaches a sandbox on the same machine, which asks for no token that the page
+/// would not have.
+#[test]
+fn a_sandbox_refuses_pages_of_other_sites_and_names_that_they_made_lead_to_it() {
+    let demo = Player { user: "demo".to_owned(), game: String::new() };
+    let setup = Setup { sandbox: Some((demo, true)), ..Setup::default() };
+    both_as(&setup, |sandbox| {
+        let everybody = sandbox.anonymous();
+        schools(&everybody);
+        user(&everybody, "demo", "student", &["03"], "s");
+        let mock = sandbox.anonymous().with_token("mock-dev-token");
+        let game = json!({"slug": "rivers", "displayName": "R"});
+        for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
+            let refused = mock.post("/api/games").json(&game).header("origin", origin).expect(403);
+            let told = refused.text();
+            assert!(told.contains(&format!("--origin {origin}")), "{told}");
+            assert_eq!(refused.header("access-control-allow-origin"), "");
+            everybody.get(&format!("{ROSTERING}/users")).header("origin", origin).expect(403);
+            let preflight = mock.call(Method::OPTIONS, "/api/games").header("origin", origin);
+            let preflight = preflight.header("access-control-request-method", "POST").expect(403);
+            assert_eq!(preflight.header("access-control-allow-origin"), "");
+        }
+        assert_eq!(get(&mock, "/api/games"), json!([]), "nothing was done");
+        let own = sandbox.address();
+        for origin in
+            [&own, "http://localhost:5173", "http://rivers.localhost:4321", "http://[::1]:3000"]
+        {
+            let read = mock.get("/api/users/me").header("origin", origin).expect(200);
+            assert_eq!(read.header("access-control-allow-origin"), origin);
+        }
+        for host in ["evil.example:4321", "localhost.evil.example"] {
+            for path in ["/api/users/me", "/_projects/rivers/", "/console/", "/health"] {
+                let refused = mock.get(path).header("host", host).expect(403).text();
+                assert!(refused.contains(host), "{path}: {refused}");
+            }
+            let told = mock.get("/api/users/me").header("host", host).expect(403).text();
+            assert!(told.contains(&format!("--origin http://{host}")), "{told}");
+        }
+        for host in ["localhost:4321", "127.0.0.1", "[::1]:4321"] {
+            mock.get("/api/users/me").header("host", host).expect(200);
+        }
+        // A project's own host.
+        everybody.get("/").header("host", "rivers.localhost:4321").expect(404);
     });
 }

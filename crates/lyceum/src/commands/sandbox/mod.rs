@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use lyceum_core::Problem;
 use lyceum_core::config::{self, Loaded, Origin, Secret};
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::{Problem, origins};
 use lyceum_games::games::NewGame;
 use lyceum_games::players;
 use lyceum_project::{Config, Course, slug_of};
@@ -63,6 +63,10 @@ pub(crate) struct Run {
     /// What the demo user is on the platform: player, developer or admin
     #[arg(long, value_name = "ROLE", default_value = "developer", value_parser = platform_role)]
     platform_role: players::Role,
+    /// Let pages of this origin call, beside those of localhost and its own, and answer for its host, such
+    /// as that of a tunnel; can be given several times
+    #[arg(long = "origin", value_name = "URL", value_parser = origins::read)]
+    origins: Vec<String>,
     /// End when the standard input does, as with the program that started this one
     #[arg(long)]
     until_stdin_ends: bool,
@@ -208,6 +212,7 @@ impl Run {
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
             let server = server
                 .as_sandbox(player, makes_games, platform::learning(other, mode))
+                .open_to(self.origins)
                 .with_commands(reference::markdown);
             let _registered = registry::register(entry.clone()).inspect_err(|problem| {
                 printer.warn(&format!("other tools cannot find this: {problem}"));

@@ -1,0 +1,178 @@
+//! Which web pages may call a server that asks for no token, and under which names it is called.
+//!
+//! Such a server listens on its own machine, where every page that a browser shows can reach it. A page of
+//! another site is told by its `Origin`. A page whose own name was made to lead here (DNS rebinding) has
+//! the origin of that name, and is told by the `Host`.
+
+use std::net::IpAddr;
+
+/// The pages and names of such a server: those of the machine, its own, and those that were named.
+#[derive(Clone, Debug, Default)]
+pub struct Origins {
+    named: Vec<String>,
+    domain: String,
+}
+
+impl Origins {
+    /// Those of the machine, of the origins, and of hosts below the domain.
+    pub fn of(named: Vec<String>, domain: &str) -> Self {
+        Self { named, domain: domain.to_ascii_lowercase() }
+    }
+
+    /// Names further origins.
+    pub fn add(&mut self, named: Vec<String>) {
+        self.named.extend(named);
+    }
+
+    /// Whether pages of the origin may call the server by that name of a host.
+    pub fn takes_page(&self, origin: &str, host: Option<&str>) -> bool {
+        if self.named.iter().any(|named| named.eq_ignore_ascii_case(origin)) {
+            return true;
+        }
+        let Some(authority) = authority(origin) else { return false };
+        let name = name(authority);
+        let is_same = host.is_some_and(|host| host.eq_ignore_ascii_case(authority));
+        is_same
+            || is_localhost(&name)
+            || self.is_below_domain(&name)
+            || address(&name).is_some_and(|it| it.is_loopback())
+    }
+
+    /// Whether the server answers for the host, which may have a port. An address cannot be rebound.
+    pub fn takes_host(&self, host: &str) -> bool {
+        let asked = name(host);
+        let is_named = self.named.iter().filter_map(|named| authority(named)).map(name);
+        address(&asked).is_some()
+            || is_localhost(&asked)
+            || self.is_below_domain(&asked)
+            || is_named.into_iter().any(|name| name == asked)
+    }
+
+    fn is_below_domain(&self, name: &str) -> bool {
+        let above = name.strip_suffix(self.domain.as_str());
+        !self.domain.is_empty() && above.is_some_and(|above| above.ends_with('.'))
+    }
+}
+
+/// Reads an origin as browsers send it, such as `https://app.example.org`; a slash at its end is left out,
+/// and `null` is the origin of files and of frames that have none. Errors: what it must be.
+pub fn read(text: &str) -> Result<String, String> {
+    let origin = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
+    let is_plain = |authority: &str| {
+        let plain = |byte: u8| byte.is_ascii_graphic() && !b"/?#@\\*".contains(&byte);
+        !authority.is_empty() && authority.bytes().all(plain)
+    };
+    match origin == "null" || authority(&origin).is_some_and(is_plain) {
+        true => Ok(origin),
+        false => Err("must be an origin such as https://app.example.org".to_owned()),
+    }
+}
+
+fn authority(origin: &str) -> Option<&str> {
+    origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"))
+}
+
+/// The name of a host, in lower case, without the port and the dot at its end.
+fn name(host: &str) -> String {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+/// Browsers lead these to the machine itself (RFC 6761, 6.3).
+fn is_localhost(name: &str) -> bool {
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+fn address(name: &str) -> Option<IpAddr> {
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    bare.unwrap_or(name).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins() -> Origins {
+        let named =
+            ["http://localhost:4321", "https://tunnel.example", "https://page.example:8443"];
+        Origins::of(named.map(str::to_owned).into(), "apps.example")
+    }
+
+    #[test]
+    fn pages_of_the_machine_and_named_ones_may_call() {
+        for origin in [
+            "http://localhost:5173",
+            "https://localhost",
+            "http://fractions.localhost:4321",
+            "http://127.0.0.1:3000",
+            "http://127.9.9.9",
+            "http://[::1]:3000",
+            "https://tunnel.example",
+            "https://page.example:8443",
+            "http://fractions.apps.example",
+        ] {
+            assert!(origins().takes_page(origin, None), "{origin}");
+        }
+        for origin in [
+            "https://evil.example",
+            "http://tunnel.example",
+            "https://page.example",
+            "https://tunnel.example.evil.example",
+            "http://localhost.evil.example",
+            "http://evillocalhost",
+            "http://127.0.0.1.evil.example",
+            "http://127.0.0.1@evil.example",
+            "http://10.0.0.1",
+            "http://apps.example.evil.example",
+            "http://evilapps.example",
+            "file://localhost",
+            "null",
+            "",
+        ] {
+            assert!(!origins().takes_page(origin, Some("localhost:4321")), "{origin}");
+        }
+        assert!(
+            origins().takes_page("http://10.0.0.1:4321", Some("10.0.0.1:4321")),
+            "its own page"
+        );
+        let mut files = origins();
+        files.add(vec!["null".to_owned()]);
+        assert!(files.takes_page("null", None));
+    }
+
+    #[test]
+    fn names_that_can_be_rebound_are_not_answered_for() {
+        for host in [
+            "localhost:4321",
+            "localhost",
+            "localhost.:4321",
+            "LOCALHOST:4321",
+            "fractions.localhost:4321",
+            "127.0.0.1:4321",
+            "[::1]:4321",
+            "192.168.1.5:4321",
+            "tunnel.example",
+            "page.example",
+            "fractions.apps.example",
+        ] {
+            assert!(origins().takes_host(host), "{host}");
+        }
+        for host in
+            ["evil.example:4321", "localhost.evil.example", "127.0.0.1.evil.example", "", "x"]
+        {
+            assert!(!origins().takes_host(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_origin_is_refused() {
+        assert_eq!(read("https://App.example/").as_deref(), Ok("https://app.example"));
+        assert_eq!(read("null").as_deref(), Ok("null"));
+        for text in ["app.example", "https://", "https://a/b", "ftp://a", "https://*.a", "*"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}
