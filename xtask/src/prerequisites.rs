@@ -7,11 +7,12 @@ use anyhow::{Result, bail};
 use crate::run::{command, output, run, works};
 
 /// Programs that the build and the tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 5] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
     ("chromium", "chromium"),
+    ("pgbouncer", "pgbouncer"),
 ];
 
 /// Installs what is missing, or says what to install.
@@ -35,7 +36,7 @@ pub(crate) fn install() -> Result<()> {
         }
     }
     if packages.is_empty() {
-        println!("PostgreSQL, Python, make, xmllint, strace and Chromium are installed");
+        println!("PostgreSQL, PgBouncer, Python, make, xmllint, strace and Chromium are installed");
         return Ok(());
     }
     install_packages(&packages)

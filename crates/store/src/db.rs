@@ -10,7 +10,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::postgres::{Mode, Postgres, Sees};
 use crate::sqlite::{File, Sqlite};
-use crate::{Dialect, Migration, Tx, backup, migrate, task};
+use crate::{Dialect, Migration, Tx, backup, migrate, probe, task};
 
 /// Where the data is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,9 +195,18 @@ impl Db {
         }
     }
 
-    /// Whether the store answers; the basis of `/ready`.
+    /// Whether the store answers.
     pub async fn ping(&self) -> Result<()> {
         self.read(|tx| tx.query_one("SELECT 1", &[], |_| Ok(()))).await.map(drop)
+    }
+
+    /// Whether a write becomes durable; the basis of `/ready`. It waits for the disk. Errors: `Unavailable`
+    /// where the disk is full or the database takes no writes, and what else a write fails of.
+    pub async fn check_writes(&self) -> Result<()> {
+        if let Store::Sqlite(sqlite) = &*self.0 {
+            sqlite.file.check_room()?;
+        }
+        self.write(probe::write).await
     }
 
     /// Copies an SQLite database into a new file while reads and writes go on; the copy is the

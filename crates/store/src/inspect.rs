@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use rusqlite::OptionalExtension;
 
-use crate::postgres::{Failed, address, reach};
+use crate::postgres::{Address, Failed, reach};
 use crate::sqlite::{File, Use};
 use crate::{Options, Target, problem};
 
@@ -47,7 +47,7 @@ fn sqlite(file: &File) -> Result<Inspection> {
 }
 
 fn server(url: &str) -> Result<Inspection> {
-    let mut client = reach(&address(url)?)?;
+    let mut client = reach(&Address::parse(url)?)?;
     let mut ask = |sql| {
         let row = client.wait(sql, async |client| client.query_one(sql, &[]).await);
         row.map_err(Failed::problem)

@@ -19,6 +19,7 @@ mod inspect;
 pub mod jobs;
 pub mod migrate;
 mod postgres;
+mod probe;
 mod problem;
 pub mod spool;
 mod sql;

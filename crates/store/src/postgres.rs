@@ -1,26 +1,33 @@
 //! PostgreSQL: a connection, and what runs on it. [`pool`] has the threads.
 
+mod address;
 mod bulk;
 mod client;
 mod pool;
+mod pooler;
+mod tls;
 mod values;
 
 use std::collections::HashMap;
 use std::pin::pin;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use lyceum_core::limits::{POSTGRES_TURN_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES};
+use lyceum_core::limits::{
+    POSTGRES_READ_WAIT_MS, POSTGRES_SILENCE_MS, POSTGRES_STATEMENT_MS, POSTGRES_TURN_WAIT_MS,
+    STORE_STATEMENT_CACHE_ENTRIES,
+};
 use lyceum_core::{Problem, Result};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Error, Statement};
+use tokio_postgres::{Error, Statement};
 
+pub(crate) use address::Address;
 pub(crate) use client::{Client, Failed};
-pub(crate) use pool::{Mode, Postgres, Sees, address, reach};
+pub(crate) use pool::{Mode, Postgres, Sees, reach};
 pub(crate) use values::cell;
 
 use self::values::Encoded;
-use crate::problem::{self, Nul, is_lost, is_retryable, unavailable};
+use crate::problem::{self, Nul, is_retryable, unavailable};
 use crate::task::Task;
 use crate::tx::{self, Cells, Row, Tx};
 use crate::{Options, Value};
@@ -54,6 +61,8 @@ pub(crate) struct Session {
     fault: Option<Fault>,
     /// Whether answers may be taken for those of other statements.
     is_out_of_step: bool,
+    /// How long an answer of a write is waited for; none: for ever.
+    write_wait: Option<Duration>,
 }
 
 /// What the next statement belongs to.
@@ -90,9 +99,10 @@ pub(crate) enum Fault {
 
 impl Session {
     /// Connects. Never called on a thread of an async runtime: the client has its own.
-    pub(crate) fn connect(config: &Config, options: Options) -> Result<Self> {
-        let mut client =
-            Client::connect(config).map_err(|error| problem::postgres(&error, "connecting"))?;
+    pub(crate) fn connect(address: &Address, options: Options) -> Result<Self> {
+        let client = Client::connect(address);
+        let mut client = client.map_err(|told| problem::out_of_reach().because(told))?;
+        client.set_patience(Some(Duration::from_millis(POSTGRES_READ_WAIT_MS)));
         // Whatever begins no write transaction cannot write. A server that was told to commit
         // without waiting for its disk is told otherwise; a stronger setting stays.
         let setup = format!(
@@ -110,13 +120,42 @@ impl Session {
             scope: Scope::Read,
             fault: None,
             is_out_of_step: false,
+            write_wait: None,
         })
+    }
+
+    /// [`Session::connect`] for requests, which do not wait for ever: a statement ends after a time that
+    /// the address or the database may set otherwise (`statement_timeout`).
+    pub(crate) fn connect_for_requests(address: &Address, options: Options) -> Result<Self> {
+        let mut session = Self::connect(address, options)?;
+        // A statement that waits for a lock fails of that, and says so.
+        let statement_ms = options.lock_wait_ms + POSTGRES_STATEMENT_MS;
+        let sql = format!(
+            "SELECT CASE setting WHEN '0' THEN {statement_ms} ELSE setting::bigint END, \
+             set_config(name, CASE setting WHEN '0' THEN '{statement_ms}' ELSE setting END, false) \
+             FROM pg_settings WHERE name = 'statement_timeout'"
+        );
+        let limit = session.wait(&sql, async |client| client.query_one(&sql, &[]).await)?;
+        let limit_ms = limit.try_get::<_, i64>(0).map_err(Problem::internal)?.unsigned_abs();
+        session.write_wait = Some(Duration::from_millis(limit_ms + POSTGRES_SILENCE_MS));
+        Ok(session)
     }
 
     /// Runs a task in the transaction that its mode asks for, up to the commit. `Ok` says that
     /// the task's own result stands.
     pub(crate) fn run(&mut self, task: &mut dyn Task, mode: Mode, snapshot: bool) -> Result<()> {
         self.fault = None;
+        self.client.set_patience(match mode {
+            Mode::Read(_) => {
+                let most = Duration::from_millis(POSTGRES_READ_WAIT_MS);
+                Some(self.write_wait.map_or(most, |wait| wait.min(most)))
+            }
+            Mode::Scan(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                Some(left + Duration::from_millis(POSTGRES_SILENCE_MS))
+            }
+            Mode::Write(_) | Mode::Alone(_) => self.write_wait,
+        });
         self.scope = match mode {
             Mode::Read(_) if !snapshot => Scope::FirstStatement,
             Mode::Read(_) | Mode::Scan(_) => Scope::Read,
@@ -190,6 +229,7 @@ impl Session {
         &mut self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.client.set_patience(None);
         self.scope = Scope::Read;
         self.send_command(BEGIN_READ)?;
         let result = work(&mut Tx::new(tx::Session::Postgres(self)));
@@ -202,6 +242,7 @@ impl Session {
         &mut self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.client.set_patience(None);
         // Claimed before the snapshot, so that the former owner's counts are in it.
         self.shard()?;
         self.scope = Scope::Write;
@@ -234,7 +275,7 @@ impl Session {
         // The server answers in the order in which it was asked: what it refused before, it did not commit.
         let is_refused = answer
             .as_ref()
-            .is_err_and(|failed| failed.sql != COMMIT && failed.error.as_db_error().is_some());
+            .is_err_and(|failed| failed.sql != COMMIT && failed.failure.is_refusal());
         let Err(problem) = self.note(answer) else { return Ok(()) };
         if self.fault != Some(Fault::Lost) || is_refused {
             return Err(problem);
@@ -279,8 +320,8 @@ impl Session {
             Ok(answer) => return Ok(answer),
             Err(failed) => failed,
         };
-        let found = match failed.error.code() {
-            _ if is_lost(&failed.error) => Fault::Lost,
+        let found = match failed.failure.code() {
+            _ if failed.failure.is_lost() => Fault::Lost,
             Some(code) if is_retryable(code) => Fault::Collision,
             Some(&SqlState::UNIQUE_VIOLATION) => Fault::Duplicate,
             Some(&SqlState::LOCK_NOT_AVAILABLE) => Fault::Locked,
@@ -316,7 +357,7 @@ impl Session {
         let mut rows = pin!(rows);
         loop {
             let row = self.client.next(rows.as_mut());
-            match self.note(row.map_err(|error| Failed { error, sql: sql.to_owned() }))? {
+            match self.note(row.map_err(|failure| Failed::new(failure, sql)))? {
                 Some(row) if each(&Row(Cells::Postgres(&row)))? => {}
                 _ => return Ok(()),
             }

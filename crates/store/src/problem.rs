@@ -40,6 +40,11 @@ pub(crate) fn unavailable(message: impl Into<String>, retry_after_s: u64) -> Pro
     }
 }
 
+/// The database can store nothing.
+pub(crate) fn disk_full() -> Problem {
+    unavailable("The disk that holds the database is full; make room on it", 60)
+}
+
 /// The database does not answer.
 pub(crate) fn out_of_reach() -> Problem {
     unavailable("The database cannot be reached; try again in a moment", 2)
@@ -86,9 +91,7 @@ pub(crate) fn sqlite(error: &rusqlite::Error, sql: &str) -> Problem {
             "The database is locked by another process, such as an import; try again later",
             10,
         ),
-        Some(ErrorCode::DiskFull) => {
-            unavailable("The disk that holds the database is full; make room on it", 60)
-        }
+        Some(ErrorCode::DiskFull) => disk_full(),
         Some(ErrorCode::ConstraintViolation) if is_duplicate(error) => duplicate(),
         _ => return Problem::internal(format!("{error} in: {sql}")),
     };
@@ -106,53 +109,98 @@ fn duplicate() -> Problem {
     Problem::new(ProblemKind::Conflict, "A record with the same key exists already")
 }
 
-/// What a PostgreSQL error in a statement means.
-pub(crate) fn postgres(error: &tokio_postgres::Error, sql: &str) -> Problem {
-    if Error::source(error).is_some_and(<dyn Error>::is::<Nul>) {
+/// Why PostgreSQL did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It, or the way to it, told an error.
+    Told(tokio_postgres::Error),
+    /// Nothing came back for as long as is waited.
+    Silence,
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Told(error)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    /// The error with what the server, or the system, says about it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Silence => f.write_str("no answer came in time"),
+            Self::Told(error) => match Error::source(error) {
+                Some(cause) => write!(f, "{error}: {cause}"),
+                None => write!(f, "{error}"),
+            },
+        }
+    }
+}
+
+impl Failure {
+    /// The server's code; none where it told nothing.
+    pub(crate) fn code(&self) -> Option<&SqlState> {
+        match self {
+            Self::Told(error) => error.code(),
+            Self::Silence => None,
+        }
+    }
+
+    /// Whether the server itself told it.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.code().is_some()
+    }
+
+    /// Whether the connection is of no further use.
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Silence => true,
+            Self::Told(error) => match error.code() {
+                Some(code) => is_outage(code),
+                None => error.is_closed() || self.is_caused_by::<std::io::Error>(),
+            },
+        }
+    }
+
+    /// Whether the two could not agree on TLS.
+    pub(crate) fn is_of_tls(&self) -> bool {
+        // The client library does not tell its kinds of errors apart otherwise.
+        matches!(self, Self::Told(error) if error.to_string().contains("TLS"))
+    }
+
+    fn is_caused_by<E: Error + 'static>(&self) -> bool {
+        matches!(self, Self::Told(error) if Error::source(error).is_some_and(<dyn Error>::is::<E>))
+    }
+}
+
+/// What a failure of PostgreSQL in a statement means.
+pub(crate) fn postgres(failure: &Failure, sql: &str) -> Problem {
+    if failure.is_caused_by::<Nul>() {
         return nul();
     }
-    let problem = match error.code() {
+    let problem = match failure.code() {
         Some(&SqlState::QUERY_CANCELED) => return too_slow(),
         Some(&SqlState::UNIQUE_VIOLATION) => duplicate(),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => {
             unavailable("Another transaction holds the records, such as an import; try again", 10)
         }
-        Some(&SqlState::DISK_FULL) => {
-            unavailable("The disk that holds the database is full; make room on it", 60)
+        Some(&SqlState::DISK_FULL) => disk_full(),
+        // A write begins by saying that it writes, which a standby refuses.
+        Some(&SqlState::FEATURE_NOT_SUPPORTED) if sql.starts_with("BEGIN") => {
+            unavailable("The database takes no writes now; try again later", 10)
         }
         Some(code) if is_retryable(code) => {
             unavailable("Too many requests change the same records at once; try again", 1)
         }
-        Some(code) if !is_outage(code) => {
-            return Problem::internal(format!("{} in: {sql}", describe(error)));
-        }
-        _ if error.code().is_some() || is_lost(error) => out_of_reach(),
-        _ => return Problem::internal(format!("{} in: {sql}", describe(error))),
+        _ if failure.is_lost() => out_of_reach(),
+        _ => return Problem::internal(format!("{failure} in: {sql}")),
     };
-    problem.because(format!("{} in: {sql}", describe(error)))
-}
-
-/// The error with what the server, or the system, says about it.
-pub(crate) fn describe(error: &tokio_postgres::Error) -> String {
-    match Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
+    problem.because(format!("{failure} in: {sql}"))
 }
 
 /// Whether running the same transaction again can succeed.
 pub(crate) fn is_retryable(code: &SqlState) -> bool {
     [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code)
-}
-
-/// Whether the connection is of no further use.
-pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
-    match error.code() {
-        Some(code) => is_outage(code),
-        None => {
-            error.is_closed() || Error::source(error).is_some_and(<dyn Error>::is::<std::io::Error>)
-        }
-    }
 }
 
 fn is_outage(code: &SqlState) -> bool {

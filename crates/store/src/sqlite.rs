@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{
-    SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS, SQLITE_WRITE_CACHE_BYTES,
-    STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES, STORE_WRITE_BATCH_MAX_ENTRIES,
-    STORE_WRITE_BATCH_OPEN_MS,
+    READY_FREE_MIN_BYTES, SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
+    SQLITE_WRITE_CACHE_BYTES, STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES,
+    STORE_WRITE_BATCH_MAX_ENTRIES, STORE_WRITE_BATCH_OPEN_MS,
 };
 use lyceum_core::{Problem, Result};
 use rusqlite::config::DbConfig;
@@ -115,6 +115,16 @@ impl File {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(STORE_STATEMENT_CACHE_ENTRIES);
         Ok(connection)
+    }
+
+    /// Refuses where the disk is full. A small write does not show that while it fits into the log that is
+    /// there.
+    pub(crate) fn check_room(&self) -> Result<()> {
+        let disk = rustix::fs::statvfs(&self.path).map_err(Problem::internal)?;
+        match disk.f_bavail.saturating_mul(disk.f_frsize) < READY_FREE_MIN_BYTES {
+            true => Err(problem::disk_full()),
+            false => Ok(()),
+        }
     }
 
     /// Runs one read of any length on a connection of its own.

@@ -57,8 +57,8 @@ impl Cluster {
         let port = free_port();
         let mut keeper = Command::new("/bin/sh");
         keeper.args(["-c", KEEPER, "keeper"]).args([&programs, &folder]).arg(port.to_string());
-        if is_root() {
-            let (user, group) = owner_of_postgres(); // PostgreSQL refuses to run as root
+        if let Some((user, group)) = owner() {
+            // PostgreSQL refuses to run as root
             chown(&folder, Some(user), Some(group)).expect("root may give a folder away");
             keeper.uid(user).gid(group);
         }
@@ -73,6 +73,12 @@ impl Cluster {
     /// The address of the cluster's database `postgres`.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Runs one statement in the database `postgres`, as the cluster's owner.
+    pub fn run(&self, sql: &str) {
+        let mut client = Client::connect(&self.url(), NoTls).expect("the cluster answers");
+        client.batch_execute(sql).expect("the statement is right");
     }
 
     /// The process above all of the cluster's.
@@ -129,6 +135,11 @@ fn release(folder: &Path) -> Option<u32> {
     let told = Command::new(folder.join("postgres")).arg("--version").output().ok()?;
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
     told.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
+}
+
+/// The user and group that PostgreSQL and what belongs to it run as where this is root.
+pub fn owner() -> Option<(u32, u32)> {
+    is_root().then(owner_of_postgres)
 }
 
 fn is_root() -> bool {

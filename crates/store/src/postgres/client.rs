@@ -13,9 +13,14 @@ use lyceum_core::limits::{POSTGRES_SENT_MAX_BYTES, POSTGRES_SENT_MAX_STATEMENTS}
 use refinery::{Report, Runner};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{self, JoinHandle};
-use tokio_postgres::{Config, Error, NoTls, Row, RowStream};
+use tokio::time;
+use tokio_postgres::{Error, Row, RowStream};
 
-use crate::problem;
+use super::address::Address;
+use crate::problem::{self, Failure};
+
+/// How long a server has to be told goodbye.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// An open connection.
 pub(crate) struct Client {
@@ -24,6 +29,8 @@ pub(crate) struct Client {
     /// Bytes in it.
     sent_bytes: usize,
     inner: Arc<tokio_postgres::Client>,
+    /// How long an answer is waited for; none: for ever.
+    patience: Option<Duration>,
     /// Dropped behind the client, which ends it.
     link: Link,
 }
@@ -42,33 +49,34 @@ struct Link {
 
 /// A failure, and the statement that failed.
 pub(crate) struct Failed {
-    pub(crate) error: Error,
+    pub(crate) failure: Failure,
     pub(crate) sql: String,
 }
 
 impl Failed {
     /// What it means to a caller.
     pub(crate) fn problem(self) -> Problem {
-        problem::postgres(&self.error, &self.sql)
+        problem::postgres(&self.failure, &self.sql)
+    }
+
+    pub(crate) fn new(failure: impl Into<Failure>, sql: &str) -> Self {
+        Self { failure: failure.into(), sql: sql.to_owned() }
     }
 }
 
 impl Client {
-    /// Connects. Never called on a thread of an async runtime: the client has its own.
-    pub(crate) fn connect(config: &Config) -> Result<Self, Error> {
+    /// Connects. Never called on a thread of an async runtime: the client has its own. Errors: what is in
+    /// the way.
+    pub(crate) fn connect(address: &Address) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime without threads needs a file descriptor only");
-        let mut config = config.clone();
-        config.application_name("lyceum");
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(5));
-        }
-        let (client, connection) = runtime.block_on(config.connect(NoTls))?;
+        let (client, connection) = runtime.block_on(address.connect())?;
         let task = runtime.spawn(connection);
         Ok(Self {
             sent: Vec::new(),
             sent_bytes: 0,
             inner: Arc::new(client),
+            patience: None,
             link: Link { runtime, task },
         })
     }
@@ -76,6 +84,11 @@ impl Client {
     /// The connection itself, for what is sent.
     pub(crate) fn handle(&self) -> Arc<tokio_postgres::Client> {
         self.inner.clone()
+    }
+
+    /// Waits no longer than so long for each answer from now on; none: for ever.
+    pub(crate) fn set_patience(&mut self, patience: Option<Duration>) {
+        self.patience = patience;
     }
 
     /// Sends a statement of so many bytes without waiting for its answer. Errors: of what is wrong before it
@@ -94,7 +107,7 @@ impl Client {
         let mut answer = Box::pin(answer);
         // Statements run in the order in which they are polled first.
         match (&mut answer).now_or_never() {
-            Some(Err(error)) => Err(Failed { error, sql: sql.to_owned() }),
+            Some(Err(error)) => Err(Failed::new(error, sql)),
             Some(Ok(())) => Ok(()),
             None => {
                 self.sent_bytes += bytes;
@@ -129,19 +142,22 @@ impl Client {
         self.sent_bytes = 0;
         let sent = async {
             for Sent { sql, answer } in self.sent.drain(..) {
-                answer.await.map_err(|error| Failed { error, sql })?;
+                answer.await.map_err(|error| Failed::new(error, &sql))?;
             }
             Ok(())
         };
         // At the same time: an answer in parts that nobody takes stops those behind it.
-        let (sent, answer) = self.link.runtime.block_on(future::join(sent, ask(&self.inner)));
+        let both = future::join(sent, ask(&self.inner));
+        let both = self.link.runtime.block_on(in_time(self.patience, both));
+        let (sent, answer) = both.map_err(|silence| Failed::new(silence, sql))?;
         sent?;
-        answer.map_err(|error| Failed { error, sql: sql.to_owned() })
+        answer.map_err(|error| Failed::new(error, sql))
     }
 
     /// Waits for the next row.
-    pub(crate) fn next(&self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Error> {
-        self.link.runtime.block_on(rows.try_next())
+    pub(crate) fn next(&self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Failure> {
+        let next = in_time(self.patience, rows.try_next());
+        Ok(self.link.runtime.block_on(next)??)
     }
 
     /// Brings the schema forward.
@@ -151,10 +167,21 @@ impl Client {
     }
 }
 
+/// What comes while there is patience.
+async fn in_time<T>(
+    patience: Option<Duration>,
+    what: impl Future<Output = T>,
+) -> Result<T, Failure> {
+    match patience {
+        Some(patience) => time::timeout(patience, what).await.map_err(|_| Failure::Silence),
+        None => Ok(what.await),
+    }
+}
+
 impl Drop for Link {
-    /// Waits until the server was told goodbye.
+    /// Waits until the server was told goodbye, unless it does not listen.
     fn drop(&mut self) {
         let Self { runtime, task } = self;
-        let _ = runtime.block_on(task); // an error means that the connection is gone
+        let _ = runtime.block_on(async { time::timeout(GOODBYE, task).await });
     }
 }

@@ -1,18 +1,23 @@
 //! The threads that own the connections.
+//!
+//! A thread takes a request only while it has a connection. One that gets none ends and leaves the queue to
+//! the others; the last one that ends tells all who wait.
 
 use std::any::TypeId;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use lyceum_core::limits::{POSTGRES_SCAN_CONNECTIONS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES};
-use lyceum_core::{Problem, ProblemKind, Result};
-use tokio_postgres::Config;
+use lyceum_core::limits::{
+    POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, POSTGRES_SCAN_CONNECTIONS,
+    STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
+};
+use lyceum_core::{Problem, Result};
 
-use super::{Client, Fault, Session};
+use super::{Address, Client, Fault, Session, pooler};
 use crate::problem::{self, unavailable};
 use crate::task::{self, Task};
 use crate::{Migration, Options, Tx, migrate};
@@ -26,7 +31,7 @@ const BESIDE_OTHERS: u32 = 6;
 
 /// An open PostgreSQL database.
 pub(crate) struct Postgres {
-    config: Config,
+    address: Address,
     options: Options,
     short: Pool,
     long: Pool,
@@ -62,15 +67,18 @@ struct Request {
 impl Postgres {
     /// Migrates the database; its connections are made when they are needed.
     pub(crate) fn open(url: &str, migrations: &[Migration], options: Options) -> Result<Self> {
-        let config = address(url)?;
-        let migrate = || migrate::postgres(&mut reach(&config)?, migrations);
+        let address = Address::parse(url)?;
+        let migrate = || {
+            pooler::refuse(&address)?;
+            migrate::postgres(&mut reach(&address)?, migrations)
+        };
         // The client brings a runtime of its own, so a thread of the caller's will not do.
         thread::scope(|scope| scope.spawn(migrate).join())
             .unwrap_or_else(|_| Err(Problem::internal("migrating panicked")))?;
         Ok(Self {
-            short: Pool::new(&config, options, options.connections),
-            long: Pool::new(&config, options, POSTGRES_SCAN_CONNECTIONS),
-            config,
+            short: Pool::new(&address, options, options.connections),
+            long: Pool::new(&address, options, POSTGRES_SCAN_CONNECTIONS),
+            address,
             options,
         })
     }
@@ -84,67 +92,69 @@ impl Postgres {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        Session::connect(&self.config, self.options)?.read_once(work)
+        Session::connect(&self.address, self.options)?.read_once(work)
     }
 
     pub(crate) fn write_blocking<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        Session::connect(&self.config, self.options)?.write_once(work)
+        Session::connect(&self.address, self.options)?.write_once(work)
     }
 }
 
-/// Reads a `postgres://…` address.
-pub(crate) fn address(url: &str) -> Result<Config> {
-    url.parse().map_err(|error: tokio_postgres::Error| {
-        let cause = std::error::Error::source(&error).map(ToString::to_string);
-        let cause = cause.unwrap_or_else(|| error.to_string());
-        Problem::new(ProblemKind::Invalid, format!("The database's address is none: {cause}"))
-    })
-}
-
 /// The first connection to a database. Errors: `Unavailable`, with what is in the way.
-pub(crate) fn reach(config: &Config) -> Result<Client> {
-    Client::connect(config).map_err(|error| {
-        let cause = problem::describe(&error);
-        unavailable(format!("The database cannot be opened: {cause}"), 2)
-    })
+pub(crate) fn reach(address: &Address) -> Result<Client> {
+    Client::connect(address)
+        .map_err(|told| unavailable(format!("The database cannot be opened: {told}"), 2))
 }
 
 /// Threads with one connection each, started one by one as the queue demands.
 struct Pool {
-    queue: Sender<Request>,
+    queue: Arc<Sender<Request>>,
     waiting: Receiver<Request>,
     shared: Arc<Shared>,
     size: usize,
 }
 
 struct Shared {
-    config: Config,
+    address: Address,
     options: Options,
     threads: AtomicUsize,
+    /// Threads that have a connection.
+    connected: AtomicUsize,
+    /// Threads that have a connection and no request.
     idle: AtomicUsize,
+    /// When no connection was to be had for the last time.
+    refused: Mutex<Option<Instant>>,
     /// Types of read closures that were seen to run more than one statement.
     need_snapshot: RwLock<HashSet<TypeId>>,
 }
 
 impl Pool {
-    fn new(config: &Config, options: Options, size: usize) -> Self {
+    fn new(address: &Address, options: Options, size: usize) -> Self {
         let (queue, waiting) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let shared = Shared {
-            config: config.clone(),
+            address: address.clone(),
             options,
             threads: AtomicUsize::new(0),
+            connected: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
+            refused: Mutex::default(),
             need_snapshot: RwLock::default(),
         };
-        Self { queue, waiting, shared: Arc::new(shared), size }
+        Self { queue: Arc::new(queue), waiting, shared: Arc::new(shared), size }
     }
 
     fn submit(&self, request: Request) -> Result<()> {
+        let was_refused = self.shared.was_refused_just_now();
+        if was_refused && self.shared.has_no_threads() {
+            return Err(problem::out_of_reach());
+        }
         task::submit(&self.queue, request)?;
-        if self.queue.len() > self.shared.idle.load(Ordering::SeqCst) {
+        let is_short_of_threads = self.queue.len() > self.shared.idle.load(Ordering::SeqCst);
+        // A server that gives no further connection is not asked for one by each request.
+        if is_short_of_threads && (!was_refused || self.shared.has_no_threads()) {
             self.grow()?;
         }
         Ok(())
@@ -156,35 +166,86 @@ impl Pool {
         if threads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_err() {
             return Ok(());
         }
-        let (shared, waiting) = (self.shared.clone(), self.waiting.clone());
+        let mut worker = Worker {
+            session: None,
+            shared: self.shared.clone(),
+            queue: Arc::downgrade(&self.queue),
+            waiting: self.waiting.clone(),
+        };
         let thread = thread::Builder::new().name("store-postgres".to_owned());
-        let started = thread.spawn(move || Worker { session: None, shared }.run(&waiting));
-        started.map(drop).map_err(Problem::internal)
+        thread.spawn(move || worker.run()).map(drop).map_err(Problem::internal)
     }
 }
 
 struct Worker {
     session: Option<Session>,
     shared: Arc<Shared>,
+    /// Where a request goes back to that another thread can serve. It does not keep the pool open.
+    queue: Weak<Sender<Request>>,
+    waiting: Receiver<Request>,
 }
 
 impl Worker {
-    fn run(&mut self, waiting: &Receiver<Request>) {
-        loop {
+    fn run(&mut self) {
+        while self.connect().is_ok() {
             self.shared.idle.fetch_add(1, Ordering::SeqCst);
-            let request = waiting.recv();
+            let request = self.waiting.recv();
             self.shared.idle.fetch_sub(1, Ordering::SeqCst);
-            let Ok(request) = request else { return };
+            let Ok(request) = request else { break };
             self.serve(request);
+            if self.session.is_none() && self.shared.was_refused_just_now() {
+                break;
+            }
+        }
+        self.disconnect();
+        self.shared.threads.fetch_sub(1, Ordering::SeqCst);
+        // After the thread is counted out: who comes later starts another one.
+        if self.shared.has_no_threads() {
+            for Request { task, .. } in self.waiting.try_iter() {
+                task.answer(Err(problem::out_of_reach()));
+            }
+        }
+    }
+
+    /// Makes a connection where there is none.
+    fn connect(&mut self) -> Result<()> {
+        if self.session.is_some() {
+            return Ok(());
+        }
+        match Session::connect_for_requests(&self.shared.address, self.shared.options) {
+            Ok(session) => {
+                self.shared.connected.fetch_add(1, Ordering::SeqCst);
+                self.session = Some(session);
+                Ok(())
+            }
+            Err(problem) => {
+                tracing::warn!(cause = ?problem.cause, "no connection to the database");
+                *self.shared.refused() = Some(Instant::now());
+                Err(problem)
+            }
+        }
+    }
+
+    fn disconnect(&mut self) {
+        if self.session.take().is_some() {
+            self.shared.connected.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
     fn serve(&mut self, Request { mut task, mut mode }: Request) {
+        let (begun, patience) = (Instant::now(), Duration::from_millis(POSTGRES_RECONNECT_MS));
         for attempt in 1.. {
-            let (outcome, fault) = self.attempt(&mut *task, mode);
+            let (outcome, fault) = match self.connect() {
+                Ok(()) => self.attempt(&mut *task, mode),
+                // Others have connections, and this one was not begun or came to nothing.
+                Err(problem) if self.shared.is_connected() => {
+                    return self.give_back(Request { task, mode }, problem);
+                }
+                Err(problem) => (Err(problem), Some(Fault::Lost)),
+            };
             let again = match fault {
                 Some(Fault::Collision) => attempt < STORE_MAX_ATTEMPTS,
-                Some(Fault::Lost) => attempt < MAX_RECONNECTS,
+                Some(Fault::Lost) => attempt < MAX_RECONNECTS && begun.elapsed() < patience,
                 Some(Fault::Duplicate) => attempt == 1,
                 Some(Fault::NeedsSnapshot) => true,
                 Some(Fault::InDoubt | Fault::Locked | Fault::Other) | None => false,
@@ -207,18 +268,19 @@ impl Worker {
         }
     }
 
-    fn attempt(&mut self, task: &mut dyn Task, mode: Mode) -> (Result<()>, Option<Fault>) {
-        if self.session.is_none() {
-            match Session::connect(&self.shared.config, self.shared.options) {
-                Ok(session) => self.session = Some(session),
-                Err(problem) => return (Err(problem), Some(Fault::Lost)),
-            }
+    fn give_back(&self, request: Request, problem: Problem) {
+        let Some(queue) = self.queue.upgrade() else { return request.task.answer(Err(problem)) };
+        if let Err(refused) = queue.try_send(request) {
+            refused.into_inner().task.answer(Err(problem));
         }
-        let session = self.session.as_mut().expect("it was connected above");
+    }
+
+    fn attempt(&mut self, task: &mut dyn Task, mode: Mode) -> (Result<()>, Option<Fault>) {
+        let session = self.session.as_mut().expect("whoever asks has connected");
         let outcome = session.run(task, mode, self.shared.needs_snapshot(mode));
         let fault = session.fault();
         if !session.is_of_use(&outcome) {
-            self.session = None;
+            self.disconnect();
         }
         if let (Some(Fault::NeedsSnapshot), Mode::Read(closure)) = (fault, mode) {
             let set = &self.shared.need_snapshot;
@@ -229,6 +291,23 @@ impl Worker {
 }
 
 impl Shared {
+    fn is_connected(&self) -> bool {
+        self.connected.load(Ordering::SeqCst) > 0
+    }
+
+    fn has_no_threads(&self) -> bool {
+        self.threads.load(Ordering::SeqCst) == 0
+    }
+
+    fn refused(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn was_refused_just_now(&self) -> bool {
+        let pause = Duration::from_millis(POSTGRES_CONNECT_PAUSE_MS);
+        self.refused().is_some_and(|then| then.elapsed() < pause)
+    }
+
     fn needs_snapshot(&self, mode: Mode) -> bool {
         let Mode::Read(closure) = mode else { return true };
         self.need_snapshot.read().unwrap_or_else(PoisonError::into_inner).contains(&closure)

@@ -6,11 +6,14 @@ mod dialect;
 mod durability;
 mod jobs;
 mod migrations;
+mod network;
+mod pooler;
 mod races;
 mod reads;
 mod sent;
 mod spool;
 mod tally;
+mod tls;
 mod values;
 mod writes;
 

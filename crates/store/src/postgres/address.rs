@@ -1,0 +1,310 @@
+//! Where a PostgreSQL server is, read as libpq reads it.
+//!
+//! The client library reads most of an address. Here is what it does not know (certificates), reads
+//! otherwise (units), or leaves without a limit: a server that vanishes without a word must not keep
+//! requests.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use lyceum_core::limits::{
+    POSTGRES_CONNECT_WAIT_S, POSTGRES_KEEPALIVES_COUNT, POSTGRES_KEEPALIVES_IDLE_S,
+    POSTGRES_KEEPALIVES_INTERVAL_S, POSTGRES_UNACKNOWLEDGED_MS,
+};
+use lyceum_core::{Problem, ProblemKind, Result};
+use percent_encoding::percent_decode_str;
+use tokio::time;
+use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode, TargetSessionAttrs};
+use tokio_postgres::{Client, Config, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::tls::{self, Files, Mode};
+use crate::problem::Failure;
+
+type Stream = <MakeRustlsConnect as tokio_postgres::tls::MakeTlsConnect<Socket>>::Stream;
+
+/// The parameters that are read here and not by the client library.
+const OWN: [&str; 7] = [
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives_count",
+];
+
+/// Where a server is: several hosts where one takes the other's place.
+#[derive(Clone)]
+pub(crate) struct Address {
+    hosts: Vec<Config>,
+    in_random_order: bool,
+    /// How long one host has for an open connection; none: for ever.
+    wait: Option<Duration>,
+    mode: Mode,
+    tls: MakeRustlsConnect,
+}
+
+impl Address {
+    /// Reads `postgres://user:password@host/database?…` or `host=… dbname=…`. Errors: `Invalid`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let (rest, own) = split(text)?;
+        let config: Config = rest.parse().map_err(|error: tokio_postgres::Error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            refused(&cause.unwrap_or_else(|| error.to_string()))
+        })?;
+        let mode = Mode::parse(own.get("sslmode").map(String::as_str))?;
+        let file = |name: &str| own.get(name).filter(|path| !path.is_empty()).map(String::as_str);
+        let files =
+            Files { roots: file("sslrootcert"), chain: file("sslcert"), key: file("sslkey") };
+        let (mode, tls) = tls::connector(mode, &files)?;
+        let number = |name: &str, default: u64| match own.get(name) {
+            None => Ok(default),
+            Some(text) => text.trim().parse().map_err(|_| {
+                refused(&format!("{name} must be a whole number from 0, got '{text}'"))
+            }),
+        };
+        let mut common = common(&config)?;
+        common.keepalives(config.get_keepalives());
+        let is_given = |name: &str| has_parameter(text, name);
+        if is_given("keepalives_idle") {
+            common.keepalives_idle(config.get_keepalives_idle());
+        } else {
+            common.keepalives_idle(Duration::from_secs(POSTGRES_KEEPALIVES_IDLE_S));
+        }
+        common.keepalives_interval(
+            config
+                .get_keepalives_interval()
+                .unwrap_or(Duration::from_secs(POSTGRES_KEEPALIVES_INTERVAL_S)),
+        );
+        let count = number("keepalives_count", POSTGRES_KEEPALIVES_COUNT)?;
+        if let Some(count) = u32::try_from(count).ok().filter(|count| *count > 0) {
+            common.keepalives_retries(count);
+        }
+        let unacknowledged_ms = number("tcp_user_timeout", POSTGRES_UNACKNOWLEDGED_MS)?;
+        if unacknowledged_ms > 0 {
+            common.tcp_user_timeout(Duration::from_millis(unacknowledged_ms));
+        }
+        let wait_s = number("connect_timeout", POSTGRES_CONNECT_WAIT_S)?;
+        Ok(Self {
+            hosts: hosts(&config, &common, mode)?,
+            in_random_order: config.get_load_balance_hosts() == LoadBalanceHosts::Random,
+            wait: (wait_s > 0).then(|| Duration::from_secs(wait_s)),
+            mode,
+            tls,
+        })
+    }
+
+    /// Opens a connection to the first host that is fit. Errors: what each of them told.
+    pub(crate) async fn connect(
+        &self,
+    ) -> std::result::Result<(Client, Connection<Socket, Stream>), String> {
+        let mut hosts: Vec<&Config> = self.hosts.iter().collect();
+        if self.in_random_order {
+            fastrand::shuffle(&mut hosts);
+        }
+        let mut told = Vec::new();
+        for host in hosts {
+            let mut opened = self.try_to_open(host).await;
+            let may_be_plain = self.mode == Mode::Prefer && host.get_ssl_mode() != SslMode::Disable;
+            if may_be_plain && opened.as_ref().is_err_and(Failure::is_of_tls) {
+                let mut plain = host.clone();
+                plain.ssl_mode(SslMode::Disable);
+                opened = self.try_to_open(&plain).await;
+            }
+            match opened {
+                Ok(opened) => return Ok(opened),
+                Err(failure) if self.hosts.len() > 1 => {
+                    told.push(format!("{}: {failure}", name(host)));
+                }
+                Err(failure) => told.push(failure.to_string()),
+            }
+        }
+        Err(told.join("; "))
+    }
+
+    async fn try_to_open(
+        &self,
+        host: &Config,
+    ) -> std::result::Result<(Client, Connection<Socket, Stream>), Failure> {
+        let opening = host.connect(self.tls.clone());
+        match self.wait {
+            None => Ok(opening.await?),
+            Some(wait) => {
+                Ok(time::timeout(wait, opening).await.map_err(|_| Failure::Silence)??)
+            }
+        }
+    }
+}
+
+fn name(host: &Config) -> String {
+    let named = match (host.get_hosts().first(), host.get_hostaddrs().first()) {
+        (Some(Host::Tcp(name)), _) => name.clone(),
+        (Some(Host::Unix(path)), _) => path.display().to_string(),
+        (None, address) => address.map(ToString::to_string).unwrap_or_default(),
+    };
+    let port = host.get_ports().first().copied().unwrap_or(5432);
+    format!("{named}:{port}")
+}
+
+fn refused(cause: &str) -> Problem {
+    Problem::new(ProblemKind::Invalid, format!("The address of the database is wrong: {cause}"))
+}
+
+/// What the configurations of all hosts have in common.
+fn common(config: &Config) -> Result<Config> {
+    let mut common = Config::new();
+    if let Some(user) = config.get_user() {
+        common.user(user);
+    }
+    if let Some(password) = config.get_password() {
+        common.password(password);
+    }
+    if let Some(name) = config.get_dbname() {
+        common.dbname(name);
+    }
+    if let Some(options) = config.get_options() {
+        common.options(options);
+    }
+    if config.get_target_session_attrs() == TargetSessionAttrs::ReadOnly {
+        return Err(refused("the server writes, so target_session_attrs cannot be 'read-only'"));
+    }
+    common.application_name(config.get_application_name().unwrap_or("lyceum"));
+    common.ssl_negotiation(config.get_ssl_negotiation());
+    common.channel_binding(config.get_channel_binding());
+    common.target_session_attrs(config.get_target_session_attrs());
+    Ok(common)
+}
+
+/// One configuration a host.
+fn hosts(config: &Config, common: &Config, mode: Mode) -> Result<Vec<Config>> {
+    let (names, addresses) = (config.get_hosts(), config.get_hostaddrs());
+    let (ports, count) = (config.get_ports(), names.len().max(addresses.len()));
+    if count == 0 {
+        return Err(refused("it names no host"));
+    }
+    if !names.is_empty() && !addresses.is_empty() && names.len() != addresses.len() {
+        return Err(refused("it has not as many values of host as of hostaddr"));
+    }
+    if ports.len() > 1 && ports.len() != count {
+        return Err(refused("it has not as many ports as hosts"));
+    }
+    Ok((0..count)
+        .map(|at| {
+            let mut one = common.clone();
+            let address: Option<&IpAddr> = addresses.get(at);
+            one.ssl_mode(mode.of_library());
+            match names.get(at) {
+                Some(Host::Tcp(name)) => {
+                    one.host(name);
+                }
+                Some(Host::Unix(path)) => {
+                    one.ssl_mode(SslMode::Disable); // as libpq: nothing goes over a network
+                    one.host_path(path);
+                }
+                None => {
+                    one.host(address.map(ToString::to_string).unwrap_or_default());
+                }
+            }
+            if let Some(address) = address {
+                one.hostaddr(*address);
+            }
+            one.port(ports.get(at).or(ports.first()).copied().unwrap_or(5432));
+            one
+        })
+        .collect())
+}
+
+/// Parts an address into what the client library reads and the parameters of [`OWN`].
+fn split(text: &str) -> Result<(String, HashMap<String, String>)> {
+    let mut own = HashMap::new();
+    let mut take = |key: &str, value: &str| {
+        let is_own = OWN.contains(&key);
+        if is_own {
+            own.insert(key.to_owned(), value.to_owned());
+        }
+        is_own
+    };
+    if !is_url(text) {
+        let mut rest = String::new();
+        for (key, value) in pairs(text)? {
+            if !take(&key, &value) {
+                let value = value.replace('\\', "\\\\").replace('\'', "\\'");
+                rest.push_str(&format!("{key}='{}' ", in_our_words(&key, &value)));
+            }
+        }
+        return Ok((rest, own));
+    }
+    let Some((front, query)) = parted(text) else { return Ok((text.to_owned(), own)) };
+    let mut rest = Vec::new();
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        let (key, value) = part
+            .split_once('=')
+            .ok_or_else(|| refused(&format!("the parameter '{part}' has no value")))?;
+        if !take(key, &percent_decode_str(value).decode_utf8_lossy()) {
+            rest.push(format!("{key}={}", in_our_words(key, value)));
+        }
+    }
+    Ok((format!("{front}?{}", rest.join("&")), own))
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+/// A URL up to its parameters, and these. A password may hold a question mark.
+fn parted(url: &str) -> Option<(&str, &str)> {
+    let from = url.rfind('@').unwrap_or(0);
+    let at = from + url[from..].find('?')?;
+    Some((&url[..at], &url[at + 1..]))
+}
+
+fn has_parameter(text: &str, name: &str) -> bool {
+    match is_url(text) {
+        true => parted(text).is_some_and(|(_, query)| {
+            query.split('&').any(|part| part.split_once('=').is_some_and(|(key, _)| key == name))
+        }),
+        false => pairs(text).is_ok_and(|pairs| pairs.iter().any(|(key, _)| key == name)),
+    }
+}
+
+/// A primary takes writes; the client library knows the older word.
+fn in_our_words<'v>(key: &str, value: &'v str) -> &'v str {
+    if key == "target_session_attrs" && value == "primary" { "read-write" } else { value }
+}
+
+/// The pairs of `key = value 'quoted value'`, in which a backslash takes the next character as it is.
+fn pairs(text: &str) -> Result<Vec<(String, String)>> {
+    let mut pairs = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (key, after) = rest
+            .split_once('=')
+            .ok_or_else(|| refused(&format!("'{}' has no value", rest.trim())))?;
+        let after = after.trim_start();
+        let (is_quoted, body) = match after.strip_prefix('\'') {
+            Some(body) => (true, body),
+            None => (false, after),
+        };
+        let (mut value, mut end) = (String::new(), body.len());
+        let mut chars = body.char_indices();
+        while let Some((at, letter)) = chars.next() {
+            match letter {
+                '\\' => value.extend(chars.next().map(|(_, letter)| letter)),
+                '\'' if is_quoted => {
+                    end = at + 1;
+                    break;
+                }
+                space if !is_quoted && space.is_whitespace() => {
+                    end = at;
+                    break;
+                }
+                letter => value.push(letter),
+            }
+        }
+        pairs.push((key.trim().to_owned(), value));
+        rest = body[end..].trim_start();
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,192 @@
+//! What is asked of a PostgreSQL server's certificate.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// The roots of the system, as libpq names them.
+const SYSTEM: &str = "system";
+
+/// The values of `sslmode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// No TLS.
+    Disable,
+    /// TLS where the server has it.
+    Prefer,
+    /// TLS, whosever certificate it is.
+    Require,
+    /// TLS, with a certificate of a known root.
+    VerifyCa,
+    /// TLS, with a certificate of a known root for the host.
+    VerifyFull,
+}
+
+/// Files in the format PEM.
+pub(crate) struct Files<'f> {
+    /// Of the roots that are trusted, or [`SYSTEM`].
+    pub(crate) roots: Option<&'f str>,
+    /// Of the own certificate and what is between it and its root.
+    pub(crate) chain: Option<&'f str>,
+    /// Of the own certificate's key.
+    pub(crate) key: Option<&'f str>,
+}
+
+impl Mode {
+    pub(crate) fn parse(text: Option<&str>) -> Result<Self> {
+        Ok(match text {
+            None | Some("prefer") => Self::Prefer,
+            Some("disable") => Self::Disable,
+            Some("require") => Self::Require,
+            Some("verify-ca") => Self::VerifyCa,
+            Some("verify-full") => Self::VerifyFull,
+            Some(other) => {
+                return Err(refused(format!(
+                    "sslmode must be one of disable, prefer, require, verify-ca and verify-full, \
+                     got '{other}'"
+                )));
+            }
+        })
+    }
+
+    pub(crate) fn of_library(self) -> SslMode {
+        match self {
+            Self::Disable => SslMode::Disable,
+            Self::Prefer => SslMode::Prefer,
+            Self::Require | Self::VerifyCa | Self::VerifyFull => SslMode::Require,
+        }
+    }
+}
+
+fn refused(message: impl Into<String>) -> Problem {
+    Problem::new(ProblemKind::Invalid, message)
+}
+
+/// What opens TLS, and the mode, which roots make stricter as they do in libpq.
+pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRustlsConnect)> {
+    let mode = match (mode, files.roots) {
+        (Mode::Require, Some(SYSTEM)) => Mode::VerifyFull,
+        (Mode::Require, Some(_)) => Mode::VerifyCa,
+        (Mode::VerifyCa | Mode::VerifyFull, None) => {
+            return Err(refused(
+                "sslmode 'verify-ca' and 'verify-full' need sslrootcert: the file of the trusted \
+                 root certificates, or 'system'",
+            ));
+        }
+        (Mode::VerifyCa, Some(SYSTEM)) => Mode::VerifyFull,
+        (mode, _) => mode,
+    };
+    let provider = Arc::new(ring::default_provider());
+    let roots = files.roots.filter(|_| mode != Mode::Disable).map(roots).transpose()?;
+    let roots = roots.map(|roots| {
+        WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
+            .build()
+            .map_err(|error| refused(format!("sslrootcert cannot be used: {error}")))
+    });
+    let verifier = Verifier {
+        roots: roots.transpose()?,
+        checks_name: mode == Mode::VerifyFull,
+        provider: provider.clone(),
+    };
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(Problem::internal)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let config = match (files.chain, files.key) {
+        (None, None) => config.with_no_client_auth(),
+        (Some(chain), Some(key)) => {
+            let failed = |error: &dyn std::fmt::Display| {
+                refused(format!("sslcert '{chain}' and sslkey '{key}' cannot be used: {error}"))
+            };
+            let key = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(&error))?;
+            let chain = certificates("sslcert", chain)?;
+            config.with_client_auth_cert(chain, key).map_err(|error| failed(&error))?
+        }
+        _ => return Err(refused("sslcert and sslkey belong together: name both or neither")),
+    };
+    Ok((mode, MakeRustlsConnect::new(config)))
+}
+
+fn roots(path: &str) -> Result<RootCertStore> {
+    let mut store = RootCertStore::empty();
+    let certificates = match path {
+        SYSTEM => rustls_native_certs::load_native_certs().certs,
+        path => certificates("sslrootcert", path)?,
+    };
+    let (added, _) = store.add_parsable_certificates(certificates);
+    match added {
+        0 => Err(refused(format!("sslrootcert '{path}' holds no certificate"))),
+        _ => Ok(store),
+    }
+}
+
+fn certificates(parameter: &str, path: &str) -> Result<Vec<CertificateDer<'static>>> {
+    CertificateDer::pem_file_iter(Path::new(path))
+        .and_then(Iterator::collect)
+        .map_err(|error| refused(format!("{parameter} '{path}' cannot be read: {error}")))
+}
+
+/// Asks what the mode asks of a certificate: libpq knows fewer demands than browsers make.
+#[derive(Debug)]
+struct Verifier {
+    /// None: any certificate will do.
+    roots: Option<Arc<WebPkiServerVerifier>>,
+    checks_name: bool,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        chain: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(roots) = &self.roots else { return Ok(ServerCertVerified::assertion()) };
+        // The chain is looked at before the name.
+        match roots.verify_server_cert(certificate, chain, host, ocsp, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if !self.checks_name => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,175 @@
+//! TLS to PostgreSQL, and addresses of several hosts.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use lyceum_core::Result;
+use lyceum_store::{Db, Target};
+use lyceum_testkit::postgres::Cluster;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
+};
+use tempfile::TempDir;
+
+use crate::SCHEMA;
+
+struct Files {
+    folder: TempDir,
+}
+
+impl Files {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+}
+
+fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    params.distinguished_name.push(DnType::CommonName, name);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+/// A certificate of the authority and its key, as PEM.
+fn certificate(of: &CertifiedIssuer<'static, KeyPair>, host: &str) -> (String, String) {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
+    params.distinguished_name.push(DnType::CommonName, host);
+    (params.signed_by(&key, of).unwrap().pem(), key.serialize_pem())
+}
+
+/// Makes a file of the server's folder, as its own user.
+fn put(cluster: &Cluster, name: &str, text: &str) {
+    cluster.run(&format!(
+        "COPY (SELECT 1) TO PROGRAM $$cat > /dev/null; umask 077; printf '%s' '{text}' > {name}$$"
+    ));
+}
+
+/// A server with a certificate for `localhost`.
+fn server(files: &Files) -> Cluster {
+    let (root, stranger) = (authority("root"), authority("stranger"));
+    files.write("root.pem", &root.pem());
+    files.write("stranger.pem", &stranger.pem());
+    let (chain, key) = certificate(&root, "postgres");
+    files.write("client.pem", &chain);
+    files.write("client.key", &key);
+    let cluster = Cluster::start();
+    let (chain, key) = certificate(&root, "localhost");
+    put(&cluster, "server.crt", &chain);
+    put(&cluster, "server.key", &key);
+    put(&cluster, "root.crt", &root.pem());
+    cluster.run("ALTER SYSTEM SET ssl_ca_file = 'root.crt'");
+    cluster.run("ALTER SYSTEM SET ssl = on");
+    cluster.run("SELECT pg_reload_conf()");
+    cluster
+}
+
+fn port(cluster: &Cluster) -> String {
+    let url = cluster.url();
+    url.rsplit_once('/').unwrap().0.rsplit_once(':').unwrap().1.to_owned()
+}
+
+/// Whether the connection is encrypted, or why there is none.
+fn opened(address: &str) -> Result<bool> {
+    let db = Db::open(&Target::Postgres(address.to_owned()), SCHEMA)?;
+    let sql = "SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    Ok(db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0)))?.unwrap() == 1)
+}
+
+fn parameter(name: &str, path: &Path) -> String {
+    format!("{name}={}", path.display())
+}
+
+#[test]
+fn each_sslmode_demands_what_it_demands_in_libpq() {
+    let files = Files { folder: tempfile::tempdir().unwrap() };
+    let cluster = server(&files);
+    let port = port(&cluster);
+    let at = |host: &str, parameters: &[&str]| {
+        opened(&format!("postgres://postgres@{host}:{port}/postgres?{}", parameters.join("&")))
+    };
+    let root = parameter("sslrootcert", &files.path("root.pem"));
+    let stranger = parameter("sslrootcert", &files.path("stranger.pem"));
+    let (root, stranger) = (root.as_str(), stranger.as_str());
+    assert!(!at("localhost", &["sslmode=disable"]).unwrap());
+    // The server may only just have read its settings.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !at("localhost", &["sslmode=prefer"]).unwrap() {
+        assert!(std::time::Instant::now() < deadline, "the server takes no TLS");
+    }
+    assert!(at("localhost", &[]).unwrap(), "prefer is the default");
+    assert!(at("127.0.0.1", &["sslmode=require"]).unwrap());
+    assert!(at("127.0.0.1", &["sslmode=require", root]).unwrap());
+    assert!(at("127.0.0.1", &["sslmode=verify-ca", root]).unwrap(), "of another host");
+    assert!(at("localhost", &["sslmode=verify-full", root]).unwrap());
+    let pairs = format!(
+        "host=localhost port={port} user=postgres dbname='postgres' sslmode=verify-full {root}"
+    );
+    assert!(opened(&pairs).unwrap());
+    let wrong: [(&str, &[&str], &str); 6] = [
+        ("127.0.0.1", &["sslmode=verify-full", root], "NotValidForName"),
+        ("localhost", &["sslmode=verify-full", stranger], "UnknownIssuer"),
+        ("localhost", &["sslmode=verify-ca", stranger], "UnknownIssuer"),
+        ("localhost", &["sslmode=require", stranger], "UnknownIssuer"),
+        ("localhost", &["sslmode=verify-full"], "need sslrootcert"),
+        ("localhost", &["sslmode=sure"], "sslmode must be one of"),
+    ];
+    for (host, parameters, cause) in wrong {
+        let told = at(host, parameters).unwrap_err().message;
+        assert!(told.contains(cause) || told.contains("certificate"), "{parameters:?}: {told}");
+    }
+
+    put(&cluster, "pg_hba.conf", "hostssl all all all trust clientcert=verify-ca\n");
+    cluster.run("SELECT pg_reload_conf()");
+    let own = [
+        parameter("sslcert", &files.path("client.pem")),
+        parameter("sslkey", &files.path("client.key")),
+    ];
+    let with: Vec<&str> =
+        own.iter().map(String::as_str).chain(["sslmode=verify-full", root]).collect();
+    assert!(at("localhost", &with).unwrap());
+    while at("localhost", &["sslmode=require"]).is_ok() {
+        assert!(std::time::Instant::now() < deadline, "the server asks for no certificate");
+    }
+}
+
+#[test]
+fn a_server_without_tls_is_only_taken_where_that_is_allowed() {
+    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    assert!(!opened(&url).unwrap());
+    assert!(!opened(&format!("{url}?sslmode=prefer")).unwrap());
+    let told = opened(&format!("{url}?sslmode=require")).unwrap_err().message;
+    assert!(told.contains("does not support TLS"), "{told}");
+}
+
+#[test]
+fn the_first_of_several_hosts_that_takes_writes_is_taken() {
+    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    let (front, name) = url.rsplit_once('/').unwrap();
+    let (user, host) = front.rsplit_once('@').unwrap();
+    // A host that answers nothing: its queue of connections is never looked at.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = silent.local_addr().unwrap();
+    let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let read_only = Cluster::start();
+    read_only.run("ALTER SYSTEM SET default_transaction_read_only = on");
+    read_only.run("SELECT pg_reload_conf()");
+    let read_only = format!("127.0.0.1:{}", port(&read_only));
+    let hosts = format!("{dead},{silent},{read_only},{host}");
+    let ask = "connect_timeout=1&target_session_attrs";
+    for value in ["read-write", "primary"] {
+        opened(&format!("{user}@{hosts}/{name}?{ask}={value}")).unwrap();
+    }
+    let none = format!("{user}@{dead},{silent},{read_only}/{name}?{ask}=read-write");
+    let told = opened(&none).unwrap_err().message;
+    for host in [dead.to_string(), silent.to_string(), read_only.clone()] {
+        assert!(told.contains(&host), "{told}");
+    }
+    assert!(opened(&format!("{user}@{host}/{name}?target_session_attrs=read-only")).is_err());
+}
