@@ -24,6 +24,7 @@ use crate::metrics::Metrics;
 use crate::route::Area;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
+use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::{descriptors, listen, routes};
@@ -85,6 +86,7 @@ impl Server {
             fixed: FixedAnswers::default(),
             docs: Docs::default(),
             imports: Imports::default(),
+            readiness: Readiness::default(),
             draining: AtomicBool::new(false),
             clock,
             config,

@@ -18,6 +18,7 @@ use crate::intake::Intake;
 use crate::metrics::Metrics;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
+use crate::routes::health::Readiness;
 
 /// The server's state: cheap to clone.
 pub type App = Arc<State>;
@@ -66,6 +67,8 @@ pub struct State {
     pub(crate) imports: Imports,
     /// The documentation.
     pub(crate) docs: Docs,
+    /// Whether the store takes writes.
+    pub(crate) readiness: Readiness,
     /// The server was told to stop.
     pub(crate) draining: AtomicBool,
 }

@@ -1,10 +1,12 @@
 //! Whether the server lives, whether it takes requests, and how it does.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::HeaderValue;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Db;
 use serde_json::json;
 
 use crate::answer::Answer;
@@ -35,7 +37,7 @@ pub(super) fn area() -> Area {
                 .answers(200, "It does.", state.clone()),
             get("/ready", Access::Public, ready)
                 .named("getReady")
-                .says("Whether the server takes requests: 503 while it stops or has no database.")
+                .says("Whether the server takes requests: 503 while it stops or its database takes no writes.")
                 .answers(200, "It does.", state),
             get("/metrics", Access::Public, metrics)
                 .named("getMetrics")
@@ -56,10 +58,42 @@ async fn ready(context: Context) -> Result<Answer> {
         problem.retry_after_s = Some(1);
         return Err(problem);
     }
-    context.app.db.ping().await.map_err(|problem| {
-        Problem::new(ProblemKind::Unavailable, "the database does not answer").because(problem)
-    })?;
-    Ok(ok(&context))
+    match context.app.readiness.is_ready(&context.app.db).await {
+        true => Ok(ok(&context)),
+        false => {
+            let message = "the database does not take writes; the server's log says why";
+            Err(Problem {
+                retry_after_s: Some(1),
+                ..Problem::new(ProblemKind::Unavailable, message)
+            })
+        }
+    }
+}
+
+/// Whether the store takes writes, as it was found last. One looks for all who ask at once: anybody may.
+#[derive(Default)]
+pub(crate) struct Readiness(tokio::sync::Mutex<Option<(Instant, bool)>>);
+
+impl Readiness {
+    async fn is_ready(&self, db: &Db) -> bool {
+        let mut found = self.0.lock().await;
+        let kept = Duration::from_millis(limits::READY_KEPT_MS);
+        if let Some((when, is_ready)) = *found
+            && when.elapsed() < kept
+        {
+            return is_ready;
+        }
+        let wait = Duration::from_millis(limits::READY_WAIT_MS);
+        let checked = match tokio::time::timeout(wait, db.check_writes()).await {
+            Ok(checked) => checked.map_err(|problem| format!("{problem}: {:?}", problem.cause)),
+            Err(_) => Err(format!("no answer within {wait:?}")),
+        };
+        if let Err(cause) = &checked {
+            tracing::warn!(cause, "not ready: the database does not take writes");
+        }
+        *found = Some((Instant::now(), checked.is_ok()));
+        checked.is_ok()
+    }
 }
 
 fn ok(context: &Context) -> Answer {

@@ -10,7 +10,7 @@ pub(crate) mod credentials;
 pub(crate) mod docs;
 mod events;
 pub(crate) mod games;
-mod health;
+pub(crate) mod health;
 pub(crate) mod oneroster;
 mod play;
 pub(crate) mod projects;

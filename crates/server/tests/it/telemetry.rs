@@ -1,7 +1,12 @@
 //! Health, counters and request ids.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use lyceum_core::limits;
+use lyceum_store::Dialect;
 use lyceum_testkit::server::both_as;
 use serde_json::Value;
 
@@ -74,4 +79,43 @@ fn requests_are_counted_by_area_method_and_status_alone() {
 fn series(text: &str) -> BTreeMap<&str, &str> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.rsplit_once(' ').unwrap()).collect()
+}
+
+/// Somebody else writes for longer than `/ready` waits.
+#[test]
+fn ready_asks_for_a_write_that_must_come_soon_and_health_for_nothing() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        client.get("/ready").expect(200);
+        let (is_held, held) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            let db = server.db().clone();
+            scope.spawn(move || {
+                let other = db.write_blocking(|tx| {
+                    if tx.dialect() == Dialect::Postgres {
+                        tx.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE", &[])?;
+                    }
+                    is_held.send(()).unwrap();
+                    released.recv().unwrap();
+                    Ok(())
+                });
+                other.unwrap();
+            });
+            held.recv().unwrap();
+            thread::sleep(Duration::from_millis(limits::READY_KEPT_MS)); // the last answer is kept
+            let begun = Instant::now();
+            client.get("/ready").expect(503);
+            client.get("/ready").expect(503);
+            let most = Duration::from_millis(limits::READY_WAIT_MS + 1000);
+            assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
+            client.get("/health").expect(200);
+            release.send(()).unwrap();
+        });
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while client.get("/ready").send().status != 200 {
+            assert!(Instant::now() < deadline, "it does not come back");
+            thread::sleep(Duration::from_millis(50));
+        }
+    });
 }
