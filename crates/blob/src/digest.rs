@@ -64,10 +64,11 @@ impl<'de> Deserialize<'de> for Digest {
 
 /// Takes bytes for their digest alone.
 #[derive(Debug, Default)]
-pub(crate) struct Hasher(sha2::Sha256);
+pub struct Hasher(sha2::Sha256);
 
 impl Hasher {
-    pub(crate) fn digest(&self) -> Digest {
+    /// The digest of what was taken so far.
+    pub fn digest(&self) -> Digest {
         Digest(self.0.clone().finalize().into())
     }
 }

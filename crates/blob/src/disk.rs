@@ -145,6 +145,23 @@ impl Blobs {
         }
     }
 
+    /// Gives the file of a blob on disk another name, which keeps the bytes though the blob be removed. Answers
+    /// whether the blob is here.
+    pub fn link(&self, sha256: &Digest, to: &Path) -> Result<bool> {
+        let from = self.path(sha256);
+        let linked = match fs::hard_link(&from, to) {
+            Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            // Not every file system has links.
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => fs::copy(&from, to).map(drop),
+            linked => linked,
+        };
+        match linked {
+            Ok(()) => Ok(true),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(fault) => Err(failed("link a blob", &fault)),
+        }
+    }
+
     /// The whole blob; none: it is not here. For small ones.
     pub fn read(&self, sha256: &Digest) -> Result<Option<Vec<u8>>> {
         let Some(mut blob) = self.open(sha256)? else { return Ok(None) };

@@ -13,7 +13,7 @@ mod remote;
 mod upload;
 mod writer;
 
-pub use digest::Digest;
+pub use digest::{Digest, Hasher};
 pub use disk::{Blob, Blobs, Swept};
 pub use writer::Writer;
 

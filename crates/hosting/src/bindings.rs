@@ -25,7 +25,7 @@ use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, JoinSet};
 
-pub(crate) use sql::Bucket;
+pub(crate) use sql::{Bucket, copies};
 pub(crate) use stores::Stores;
 
 use crate::engine::{Api, Body, Worker};

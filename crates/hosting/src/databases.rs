@@ -19,7 +19,7 @@ use crate::projects::{self, Project};
 use crate::repository;
 
 /// The file of a database that nothing changed yet.
-const FIRST: &str = "d1.sqlite";
+pub(crate) const FIRST: &str = "d1.sqlite";
 /// What the names of all begin with.
 const PREFIX: &str = "d1";
 

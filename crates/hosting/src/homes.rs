@@ -256,17 +256,37 @@ fn lacks<'a>(blobs: &Blobs, versions: impl Iterator<Item = &'a Deployment>) -> R
     Ok(lacking)
 }
 
-/// The files of what is kept.
-fn files(folder: &Path, kept: Uses, database: Option<&str>) -> Vec<PathBuf> {
-    let of = |is_kept: bool, file: PathBuf| is_kept.then_some(file);
+/// The index of a bucket, from the project's folder.
+pub(crate) fn index() -> String {
+    format!("{BUCKET}/{INDEX}")
+}
+
+/// The files of what is kept, from the project's folder.
+pub(crate) fn names(kept: Uses, database: Option<&str>) -> Vec<String> {
+    let of = |is_kept: bool, file: &str| is_kept.then(|| file.to_owned());
     [
-        of(kept.database || database.is_some(), databases::named(folder, database)),
-        of(kept.kv, folder.join(KV)),
-        of(kept.bucket, folder.join(BUCKET).join(INDEX)),
+        of(kept.database || database.is_some(), database.unwrap_or(databases::FIRST)),
+        of(kept.kv, KV),
+        of(kept.bucket, &index()),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+fn files(folder: &Path, kept: Uses, database: Option<&str>) -> Vec<PathBuf> {
+    names(kept, database).into_iter().map(|name| folder.join(name)).collect()
+}
+
+/// Notes that this node holds a project whose files were restored here. Whatever another node has is stale.
+pub(crate) fn restored(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<()> {
+    let Some(known) = repository::homes::find(tx, slug)? else { return Ok(()) };
+    let mark = Uuid::new_v4().to_string();
+    write_marks(&node.folder_of(slug), &[&mark])?;
+    match known.home {
+        Some(_) => repository::homes::move_to(tx, slug, node.id(), &mark),
+        None => repository::homes::insert(tx, slug, (node.id(), &mark), Uses::default()).map(drop),
+    }
 }
 
 /// The first file of what is kept that is not there.

@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod audit;
+pub mod backup;
 mod bindings;
 pub mod buckets;
 mod courses;
@@ -17,6 +18,7 @@ mod pieces;
 pub mod projects;
 mod repository;
 pub mod secrets;
+pub mod soundness;
 mod sweep;
 pub mod uploads;
 pub mod user;

@@ -171,7 +171,7 @@ impl Remote {
         let code = match answer.status {
             401 | 403 => Code::NotAllowed,
             404 => Code::NotFound,
-            409 => Code::Conflict,
+            409 | 421 => Code::Conflict,
             _ => Code::Failed,
         };
         let text = text.unwrap_or("no reason given");

@@ -8,6 +8,7 @@ mod aliases;
 pub mod answer;
 mod apart;
 pub mod auth;
+pub mod backup;
 mod body;
 mod compression;
 mod connection;

@@ -8,6 +8,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::problem;
+use crate::tx::{Session, Tx};
 
 /// Pages that are copied between two reports of progress.
 const PAGES_PER_STEP: i32 = 2048;
@@ -44,11 +45,17 @@ pub fn settle(file: &Path) -> Result<()> {
 }
 
 /// Copies the state of this instant. The file appears under its name only when it is whole.
-pub(crate) fn copy(
+pub(crate) fn copy(source: &Connection, to: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
+    copy_with(source, to, progress, |_| Ok(()))
+}
+
+/// [`copy`], with a read of the same instant.
+pub(crate) fn copy_with<T>(
     source: &Connection,
     to: &Path,
     mut progress: impl FnMut(u64, u64),
-) -> Result<()> {
+    read: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+) -> Result<T> {
     if to.exists() {
         let to = to.display();
         return Err(Problem::new(
@@ -66,22 +73,25 @@ pub(crate) fn copy(
     if partial.exists() {
         fs::remove_file(&partial).map_err(failed)?;
     }
-    pages(source, &partial, &mut progress)
-        .map_err(|error| problem::sqlite(&error, "online backup"))?;
-    fs::rename(&partial, to).map_err(failed)
+    let broken = |error: rusqlite::Error| problem::sqlite(&error, "online backup");
+    // An open read keeps the snapshot; without it every write would start the copy over.
+    let snapshot = source.unchecked_transaction().map_err(broken)?;
+    let begun = snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
+    begun.map_err(broken)?;
+    let read = read(&mut Tx::new(Session::Sqlite(&snapshot)))?;
+    pages(&snapshot, &partial, &mut progress).map_err(broken)?;
+    fs::rename(&partial, to).map_err(failed)?;
+    Ok(read)
 }
 
 fn pages(
-    source: &Connection,
+    snapshot: &Connection,
     to: &Path,
     progress: &mut impl FnMut(u64, u64),
 ) -> rusqlite::Result<()> {
-    // An open read keeps the snapshot; without it every write would start the copy over.
-    let snapshot = source.unchecked_transaction()?;
-    snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let mut copy = Connection::open(to)?;
     {
-        let backup = Backup::new(&snapshot, &mut copy)?;
+        let backup = Backup::new(snapshot, &mut copy)?;
         while backup.step(PAGES_PER_STEP)? != StepResult::Done {
             report(&backup, progress);
         }

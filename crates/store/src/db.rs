@@ -216,6 +216,26 @@ impl Db {
         backup::copy(&self.sqlite_file()?.connect(crate::sqlite::Use::Scan)?, path, progress)
     }
 
+    /// [`Db::backup_to`], with a read of the same instant.
+    pub fn backup_with<T>(
+        &self,
+        path: &Path,
+        progress: impl FnMut(u64, u64),
+        read: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let connection = self.sqlite_file()?.connect(crate::sqlite::Use::Scan)?;
+        backup::copy_with(&connection, path, progress, read)
+    }
+
+    /// [`Db::read_blocking`] on PostgreSQL, with the name of its snapshot, which `pg_dump` and others can share while
+    /// the work runs.
+    pub fn read_exported<T>(&self, work: impl FnOnce(&mut Tx<'_>, &str) -> Result<T>) -> Result<T> {
+        self.read_blocking(|tx| {
+            let named = tx.query_one("SELECT pg_export_snapshot()", &[], |row| row.string(0))?;
+            work(tx, &named.unwrap_or_default())
+        })
+    }
+
     /// The faults that SQLite finds in its file, one a line; none when it is sound. Reads the
     /// whole file. PostgreSQL looks after its own pages: `Invalid` there.
     pub fn check(&self) -> Result<Vec<String>> {

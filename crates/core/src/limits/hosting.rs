@@ -10,6 +10,12 @@ pub const RESTORE_POINTS_MAX_COUNT: usize = 10;
 pub const DEPLOY_PAUSE_MAX_MS: u64 = 5_000;
 /// Bytes of all objects of a bucket, and of the parts of those to be, at most.
 pub const BUCKET_MAX_BYTES: u64 = 50 * 1024 * 1024 * 1024;
+/// Copies of the database that one backup makes, where files that it names are removed meanwhile.
+pub const BACKUP_COPIES_MAX_COUNT: usize = 5;
+/// Bytes that a backup reads or writes at once.
+pub const BACKUP_BUFFER_BYTES: usize = 1024 * 1024;
+/// Bytes of what a backup says of itself.
+pub const BACKUP_MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Seconds for which a file that no kept version needs stays, where nobody asks for it meanwhile.
 pub const BLOB_SPARED_S: u64 = 86_400;
 /// Seconds between two looks for files that no kept version needs.

@@ -1,6 +1,7 @@
 //! The SQLite files behind bindings. All SQL of the crate's bindings is here.
 
 mod authorizer;
+pub(crate) mod copies;
 mod d1;
 mod kv;
 mod query;

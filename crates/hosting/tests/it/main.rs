@@ -7,6 +7,7 @@
 )]
 
 mod archive;
+mod backups;
 mod host;
 mod isolation;
 mod leftovers;

@@ -109,7 +109,7 @@ fn a_sound_database_is_checked_and_purged() {
         assert_eq!(stderr, "checked 0 records: no fault\n");
         assert_eq!(
             place.json("admin check --json"),
-            serde_json::json!({"records": 0, "faults": []})
+            serde_json::json!({"records": 0, "files": 0, "faults": []})
         );
         let (code, _, stderr) = place.run("admin purge --older-than 30d");
         assert_eq!((code, stderr.as_str()), (0, "removed 0 records\n"));

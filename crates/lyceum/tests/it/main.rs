@@ -9,6 +9,7 @@
 
 mod accounts;
 mod admin;
+mod backups;
 mod badges;
 mod browser;
 mod buckets;

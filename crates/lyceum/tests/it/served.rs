@@ -82,7 +82,7 @@ pub(crate) struct Key {
 }
 
 /// Data that a server works on.
-struct Data {
+pub(crate) struct Data {
     folder: TempDir,
     store: Store,
     flags: &'static [&'static str],
@@ -114,6 +114,27 @@ impl Served {
     pub(crate) fn as_shipped(store: Store, flags: &'static [&'static str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::on(Rc::new(Data { folder, store, flags, allocates_ids: false }))
+    }
+
+    /// Starts a server on data that is made ready first.
+    pub(crate) fn prepared(
+        store: Store,
+        flags: &'static [&'static str],
+        prepare: impl FnOnce(&Data),
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = Data { folder, store, flags, allocates_ids: true };
+        prepare(&data);
+        Self::on(Rc::new(data))
+    }
+
+    /// Starts another node of the same PostgreSQL database, with a data folder of its own.
+    pub(crate) fn beside(&self) -> Self {
+        let Store::Postgres(address) = &self.data.store else { panic!("SQLite has one node") };
+        Self::prepared(Store::Postgres(address.clone()), self.data.flags, |data| {
+            std::fs::create_dir_all(data.file("data")).unwrap();
+            std::fs::copy(self.file("data/master.key"), data.file("data/master.key")).unwrap();
+        })
     }
 
     fn on(data: Rc<Data>) -> Self {
@@ -184,15 +205,21 @@ impl Served {
 
     /// Runs another command of the program on the same data; its output.
     pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        self.data.run(arguments)
+    }
+
+    /// Runs a command that must fail; what it told.
+    pub(crate) fn fails(&self, arguments: &[&str]) -> String {
         let output = self.data.command(arguments).output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "lyceum {arguments:?}: {errors}");
-        String::from_utf8(output.stdout).unwrap()
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&told).into_owned();
+        assert!(!output.status.success(), "lyceum {arguments:?} succeeded: {told}");
+        told
     }
 
     /// A path for a file that goes with the data.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.data.folder.path().join(name)
+        self.data.file(name)
     }
 
     /// What the server wrote.
@@ -213,6 +240,19 @@ impl Drop for Served {
 }
 
 impl Data {
+    /// A path for a file that goes with the data.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a command of the program on the data; its output.
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "lyceum {arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// A command of the program on the data.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
@@ -221,9 +261,14 @@ impl Data {
         if arguments[0] == "demo" {
             return command;
         }
-        command.arg("--data").arg(self.folder.path().join("data"));
+        if !arguments.contains(&"--data") {
+            command.arg("--data").arg(self.folder.path().join("data"));
+        }
         if let Store::Postgres(database) = &self.store {
             command.arg("--database").arg(database);
+            let programs = lyceum_testkit::postgres::programs();
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            command.env("PATH", format!("{}:{}", path.to_string_lossy(), programs.display()));
         }
         command
     }

@@ -62,13 +62,18 @@ fn project(staging: &Served, production: &Served) -> Place {
         place = place.with(&format!("LYCEUM_{name}_URL"), &served.base);
         place = place.with(&format!("LYCEUM_{name}_API_KEY"), made["key"].as_str().unwrap());
     }
+    write(&place);
+    place
+}
+
+/// A project with a database, keys and a bucket.
+pub(crate) fn write(place: &Place) {
     fs::remove_dir_all(place.path().join("server/api/users")).unwrap();
     fs::remove_file(place.path().join("server/api/hello.ts")).unwrap();
     fs::create_dir(place.path().join("db")).unwrap();
     place.write("lyceum.config.js", CONFIG);
     place.write("server/api/scores.ts", SCORES);
-    write_version(&place, 1, SCHEMA);
-    place
+    write_version(place, 1, SCHEMA);
 }
 
 fn at(client: &TestClient, path: &str) -> Value {

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::{Problem, ProblemKind};
+use lyceum_hosting::backup::{self, Cover, Draft};
 use lyceum_store::Target;
+use serde_json::json;
 
-use super::postgres;
+use super::{postgres, projects};
 use crate::failure::{Code, Failure, Result};
-use crate::printer::Printer;
+use crate::printer::{Printer, counted};
 use crate::settings::{self, DataArgs, Missing};
 
 #[derive(Args)]
@@ -25,7 +28,7 @@ pub(crate) struct Backup {
 pub(crate) struct Restore {
     /// The file that `backup` made
     file: PathBuf,
-    /// Replace a database that holds data already
+    /// Replace a database that holds data already; files of projects are moved aside
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -39,22 +42,68 @@ impl Backup {
             let message = format!("the file '{}' exists already", self.file.display());
             return Err(Failure::new(Code::Conflict, message).hint("name another, or move it away"));
         }
-        match settings::target(&config) {
-            Target::Sqlite(_) => {
-                let bar = printer.progress("copying pages", 1);
-                db.backup_to(&self.file, |done, all| {
-                    bar.set_length(all);
-                    bar.set_position(done);
-                })?;
-                bar.finish_and_clear();
-            }
-            Target::Postgres(url) => postgres::dump(&url, &self.file)?,
-        }
-        let (now, file) = (SystemClock.now(), self.file.display().to_string());
-        settings::write(&db, move |tx| settings::noted(tx, now, "backup.make", &file))?;
+        let node = projects::node(&config)?.0;
+        let now = SystemClock.now();
+        let url = match settings::target(&config) {
+            Target::Postgres(url) => url,
+            Target::Sqlite(_) => String::new(),
+        };
+        // What the tools of PostgreSQL say is told as it is.
+        let mut refused = None;
+        let mut dump = |to: &Path, snapshot: &str| {
+            postgres::dump(&url, to, snapshot).map_err(|failure| {
+                let problem = Problem::new(ProblemKind::Unavailable, &failure.message);
+                refused = Some(failure);
+                problem
+            })
+        };
+        let bar = printer.progress("bytes read", 0);
+        let made = lyceum_server::backup::make(
+            (&db, &config, &node),
+            now,
+            &self.file,
+            &mut dump,
+            |bytes| bar.set_position(bytes),
+        );
+        bar.finish_and_clear();
+        let written = match (refused, made) {
+            (Some(failure), _) => return Err(failure),
+            (None, made) => made?,
+        };
+        let name = self.file.display().to_string();
+        settings::write(&db, move |tx| settings::noted(tx, now, "backup.make", &name))?;
+        printer.answer(String::new, || {
+            json!({
+                "file": self.file.display().to_string(), "bytes": written.bytes,
+                "files": written.files, "covers": written.cover, "missing": written.missing,
+            })
+        });
         printer.done(&format!("backed up to '{}'", self.file.display()));
         printer.warn(&about_master_key(&config));
+        about_the_rest(printer, &written.cover, &written.missing);
         Ok(())
+    }
+}
+
+/// What a backup does not hold.
+fn about_the_rest(printer: &Printer, cover: &Cover, missing: &[String]) {
+    if let Some(bucket) = &cover.s3_bucket {
+        printer.warn(&format!(
+            "the files of versions and the objects of buckets are in the bucket '{bucket}' of S3 and not in the \
+             backup; keep versions or a copy of that bucket"
+        ));
+    }
+    for (slug, node) in &cover.elsewhere {
+        printer.warn(&format!(
+            "the node {node} holds the files of the project '{slug}', which are not in the backup; make one there, too"
+        ));
+    }
+    if let Some(first) = missing.first() {
+        printer.warn(&format!(
+            "{} that the database names were not on the server and are not in the backup, such as '{first}'; \
+             `lyceum admin check` lists them",
+            counted(missing.len(), "file")
+        ));
     }
 }
 
@@ -65,30 +114,91 @@ impl Restore {
             let message = format!("there is no file '{}'", self.file.display());
             return Err(Failure::new(Code::NotFound, message));
         }
-        match settings::target(&config) {
-            Target::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
-            Target::Postgres(url) => postgres::restore(&url, &self.file, self.force)?,
+        let target = settings::target(&config);
+        if backup::is_archive(&self.file)? {
+            self.restore_all(&config, &target, printer)?;
+        } else {
+            match target {
+                Target::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
+                Target::Postgres(url) => postgres::restore(&url, &self.file, self.force)?,
+            }
+            // Brings the schema forward: a backup may be from an earlier release.
+            settings::open(&config, Missing::Refuse)?;
+            printer.warn(
+                "the backup is of an earlier release and holds no files of deployed projects",
+            );
         }
-        // Brings the schema forward: a backup may be from an earlier release.
-        settings::open(&config, Missing::Refuse)?;
         printer.done(&format!("restored from '{}'", self.file.display()));
         printer.warn(&about_master_key(&config));
         Ok(())
     }
 
+    /// A backup of the whole server: all of it is read and checked before anything is replaced.
+    fn restore_all(&self, config: &Config, target: &Target, printer: &Printer) -> Result {
+        let data = &config.store.data;
+        settings::make_folder(config)?;
+        if let Target::Sqlite(to) = target {
+            self.may_replace(config, to)?;
+        }
+        if Draft::is_taken(data) && !self.force {
+            let message = format!("there are files of deployed projects in '{}'", data.display());
+            return Err(Failure::new(Code::Conflict, message)
+                .hint("name an empty folder with --data, or move them aside with --force"));
+        }
+        let bar = printer
+            .progress("reading the backup", fs::metadata(&self.file).map_or(1, |data| data.len()));
+        let draft = backup::take(&self.file, data, &config.s3, |bytes| bar.set_position(bytes));
+        bar.finish_and_clear();
+        let draft = draft?;
+        let (store, now) = (draft.cover.store.as_str(), SystemClock.now());
+        match (target, store) {
+            (Target::Sqlite(_), "sqlite") | (Target::Postgres(_), "postgresql") => {}
+            _ => {
+                let message = format!(
+                    "the backup is of a database of '{store}', and the settings name another one"
+                );
+                return Err(Failure::new(Code::Usage, message)
+                    .hint("name a PostgreSQL database with --database, or none for SQLite"));
+            }
+        }
+        if let Target::Postgres(url) = target {
+            postgres::restore(url, &draft.database(), self.force)?;
+        }
+        let restored = draft.install(data, now)?;
+        if let Target::Sqlite(to) = target {
+            // Its name comes last: a folder without it is not taken for a server's.
+            fs::rename(draft.database(), to).map_err(|error| cannot_write(to, &error))?;
+        }
+        // Brings the schema forward: a backup may be from an earlier release.
+        let db = settings::open(config, Missing::Refuse)?;
+        let node = projects::node(config)?.0;
+        let (cover, missing) = (draft.cover.clone(), draft.missing.clone());
+        settings::write(&db, move |tx| draft.adopt(tx, now, &node))?;
+        for folder in restored.moved {
+            printer.warn(&format!("the former files are in '{}'", folder.display()));
+        }
+        about_the_rest(printer, &cover, &missing);
+        Ok(())
+    }
+
+    /// Refuses to replace a database, unless that is asked for and nobody uses it.
+    fn may_replace(&self, config: &Config, to: &Path) -> Result {
+        if !to.exists() {
+            return Ok(());
+        }
+        if !self.force {
+            let message = format!("there is a database in '{}'", config.store.data.display());
+            return Err(Failure::new(Code::Conflict, message)
+                .hint("name an empty folder with --data, or replace it with --force"));
+        }
+        lyceum_store::settle(to)
+            .map_err(|problem| Failure::from(problem).hint("stop the server that serves it first"))
+    }
+
     /// The database appears under its name only when it is whole; a former one is replaced then.
     fn restore_sqlite(&self, config: &Config, to: &Path, printer: &Printer) -> Result {
         settings::make_folder(config)?;
-        if to.exists() {
-            if !self.force {
-                let message = format!("there is a database in '{}'", config.store.data.display());
-                return Err(Failure::new(Code::Conflict, message)
-                    .hint("name an empty folder with --data, or replace it with --force"));
-            }
-            lyceum_store::settle(to).map_err(|problem| {
-                Failure::from(problem).hint("stop the server that serves it first")
-            })?;
-        }
+        self.may_replace(config, to)?;
         let draft = to.with_extension("restored");
         if draft.exists() {
             fs::remove_file(&draft).map_err(|error| cannot_write(&draft, &error))?;

@@ -1,44 +1,145 @@
 //! `lyceum admin check`
 
-use clap::Args;
-use lyceum_store::Dialect;
-use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Result};
+use clap::Args;
+use lyceum_hosting::backup::{self, Checked};
+use lyceum_hosting::soundness;
+use lyceum_roster::imports;
+use lyceum_store::{Db, Dialect, Target};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::projects;
+use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Check {
+    /// A backup to check in place of the data
+    file: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
 }
 
+/// What was read, and what does not fit.
+#[derive(Default)]
+struct Found {
+    records: u64,
+    files: u64,
+    faults: Vec<String>,
+}
+
 impl Check {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let (_, db) = self.data.open(Missing::Refuse)?;
-        let mut faults = Vec::new();
-        // PostgreSQL looks after its own pages.
-        if db.dialect() == Dialect::Sqlite {
-            printer.step("checking the pages of the file");
-            faults.extend(db.check()?);
-        }
-        let bar = printer.progress("checking records", 0);
-        let checked = db.read_blocking(|tx| {
-            lyceum_roster::repository::check(tx, |_, records| bar.set_position(records))
-        })?;
-        bar.finish_and_clear();
-        faults.extend(checked.faults);
+        let found = match &self.file {
+            Some(file) => of_backup(file, printer)?,
+            None => self.of_data(printer)?,
+        };
+        let Found { records, files, faults } = found;
         printer.answer(
             || faults.join("\n") + if faults.is_empty() { "" } else { "\n" },
-            || json!({ "records": checked.records, "faults": faults }),
+            || json!({ "records": records, "files": files, "faults": faults }),
         );
-        let records = counted(checked.records, "record");
+        let read = match files {
+            0 => counted(records, "record"),
+            _ => format!("{} and {}", counted(records, "record"), counted(files, "file")),
+        };
         if faults.is_empty() {
-            printer.done(&format!("checked {records}: no fault"));
+            printer.done(&format!("checked {read}: no fault"));
             return Ok(());
         }
-        let message = format!("{} in {records}", counted(faults.len(), "fault"));
-        Err(Failure::failed(message).hint("restore the last good backup, or report the faults"))
+        let message = format!("{} in {read}", counted(faults.len(), "fault"));
+        let hint = match self.file {
+            Some(_) => "restore another backup",
+            None => "restore the last good backup, or report the faults",
+        };
+        Err(Failure::failed(message).hint(hint))
     }
+
+    fn of_data(&self, printer: &Printer) -> Result<Found> {
+        let (config, db) = self.data.open(Missing::Refuse)?;
+        let mut found = of_database(&db, printer)?;
+        let node = projects::node(&config)?.0;
+        let named = db.read_blocking(|tx| {
+            let others = imports::files(tx)?;
+            backup::named(tx, &node, others)
+        })?;
+        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let bar = printer.progress("checking files", 0);
+        let faults =
+            soundness::check((&node, &blobs), &named, !config.s3.bucket.is_empty(), |files| {
+                found.files = files;
+                bar.set_position(files);
+            })?;
+        bar.finish_and_clear();
+        found.faults.extend(faults);
+        Ok(found)
+    }
+}
+
+fn of_database(db: &Db, printer: &Printer) -> Result<Found> {
+    let mut found = Found::default();
+    // PostgreSQL looks after its own pages.
+    if db.dialect() == Dialect::Sqlite {
+        printer.step("checking the pages of the file");
+        found.faults.extend(db.check()?);
+    }
+    let bar = printer.progress("checking records", 0);
+    let checked = db.read_blocking(|tx| {
+        lyceum_roster::repository::check(tx, |_, records| bar.set_position(records))
+    })?;
+    bar.finish_and_clear();
+    found.records = checked.records;
+    found.faults.extend(checked.faults);
+    Ok(found)
+}
+
+/// A backup: its sums, and the database in it. What `pg_dump` wrote is held against its sum alone.
+fn of_backup(file: &Path, printer: &Printer) -> Result<Found> {
+    if !file.is_file() {
+        let message = format!("there is no file '{}'", file.display());
+        return Err(Failure::new(Code::NotFound, message));
+    }
+    if !backup::is_archive(file)? {
+        // Of an earlier release: a database, of which only a copy may be opened.
+        let folder = TempDir::new().map_err(|error| Failure::failed(error.to_string()))?;
+        let copy = folder.path().join("copy.db");
+        lyceum_store::restore(file, &copy, |_, _| ())?;
+        return of_database(&opened(&copy)?, printer);
+    }
+    let bar =
+        printer.progress("reading the backup", fs::metadata(file).map_or(1, |data| data.len()));
+    let checked = backup::check(file, |bytes| bar.set_position(bytes))?;
+    bar.finish_and_clear();
+    let mut found = Found { files: checked.files, faults: checked.faults.clone(), records: 0 };
+    let Some(cover) = checked.cover.as_ref().filter(|cover| cover.store == "sqlite") else {
+        return Ok(found);
+    };
+    let Some(database) = checked.database.as_ref().filter(|_| found.faults.is_empty()) else {
+        return Ok(found);
+    };
+    let db = opened(database)?;
+    let inside = of_database(&db, printer)?;
+    found.records = inside.records;
+    found.faults.extend(inside.faults.into_iter().map(|fault| format!("database: {fault}")));
+    if cover.s3_bucket.is_none() {
+        found.faults.extend(absent(&db, &checked, &cover.projects)?);
+    }
+    Ok(found)
+}
+
+/// What the database of a backup names and the backup does not hold.
+fn absent(db: &Db, checked: &Checked, projects: &[String]) -> Result<Vec<String>> {
+    let named = db.read_blocking(|tx| backup::blobs_of(tx, projects))?;
+    let absent = named.into_iter().filter(|digest| !checked.has(digest));
+    let absent = absent.map(|digest| format!("blobs/{digest}"));
+    let known = |path: &String| checked.missing.contains(path);
+    Ok(absent.filter(|path| !known(path)).map(|path| format!("{path}: it is missing")).collect())
+}
+
+fn opened(file: &Path) -> Result<Db> {
+    Ok(Db::open(&Target::Sqlite(file.to_owned()), &lyceum_server::migrations())?)
 }

@@ -17,11 +17,11 @@ use crate::printer::Printer;
 
 #[derive(Subcommand)]
 pub(crate) enum Admin {
-    /// Copy the database into a file while it is in use
+    /// Write the whole server into a file while it is in use: the database and the files of deployed projects
     Backup(backup::Backup),
-    /// Make the database from a backup file
+    /// Make the server anew from a backup file
     Restore(backup::Restore),
-    /// Read everything and report what does not fit together
+    /// Read everything, or a backup, and report what does not fit together
     Check(check::Check),
     /// Remove records for good that were deleted long ago
     Purge(purge::Purge),

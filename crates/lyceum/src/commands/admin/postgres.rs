@@ -8,9 +8,12 @@ use percent_encoding::percent_decode_str;
 
 use crate::failure::{Failure, Result};
 
-/// Writes the database into a file of `pg_dump`'s custom format.
-pub(super) fn dump(url: &str, file: &Path) -> Result {
+/// Writes the database, as of a snapshot, into a file of `pg_dump`'s custom format.
+pub(super) fn dump(url: &str, file: &Path, snapshot: &str) -> Result {
     let mut command = tool("pg_dump", url);
+    command.arg(format!("--snapshot={snapshot}"));
+    // The archive that it goes into is compressed.
+    command.arg("--compress=0");
     command.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(file);
     run(command, "pg_dump").map_err(Failure::failed)
 }

@@ -97,7 +97,7 @@ impl Adopt {
 }
 
 /// The node of the data folder.
-fn node(config: &Config) -> Result<(Node, nodes::Alone)> {
+pub(super) fn node(config: &Config) -> Result<(Node, nodes::Alone)> {
     let about = About {
         name: &config.server.node_name,
         address: config.server.node_address(),

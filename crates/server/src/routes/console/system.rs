@@ -14,6 +14,7 @@ use super::{
 };
 use crate::answer::Answer;
 use crate::apart::apart;
+use crate::backup;
 use crate::context::Context;
 use crate::route::Route;
 
@@ -220,22 +221,27 @@ async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else("No backup was made yet; `lyceum admin backup FILE` makes one while all runs on.")
         .note(at_most(made.len(), limits::CONSOLE_JOBS_COUNT));
     let says = if is_sqlite {
-        "A copy of the database at one instant, beside it in the data folder. Keep copies on another \
-         machine, and master.key apart from them."
+        "The database and the files of deployed projects, as of one instant, in the data folder. Keep copies on \
+         another machine, and master.key apart from them."
     } else {
-        "`lyceum admin backup FILE` makes one by pg_dump. Keep master.key apart from them."
+        "`lyceum admin backup FILE` makes one of the database and of the projects of its node. Keep master.key apart \
+         from them."
     };
     of_list("backups", &visitor, "Backups", says, is_sqlite, list)
 }
 
 async fn back_up(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
-    let name = format!("lyceum-{}.db", now.to_string().replace([':', '.'], "-"));
+    let name = format!("lyceum-{}.backup", now.to_string().replace([':', '.'], "-"));
     let folder = context.app.config.store.data.join("backups");
-    let (db, file) = (context.app.db.clone(), folder.join(&name));
+    let (app, file) = (context.app.clone(), folder.join(&name));
     apart(move || {
         std::fs::create_dir_all(&folder).map_err(Problem::internal)?;
-        db.backup_to(&file, |_, _| {})
+        let mut dump = |_: &std::path::Path, _: &str| -> Result<()> {
+            let message = "a database of PostgreSQL is backed up by `lyceum admin backup`";
+            Err(Problem::new(ProblemKind::Conflict, message))
+        };
+        backup::make((&app.db, &app.config, &app.node), now, &file, &mut dump, |_| ())
     })
     .await?;
     let noted = context.app.db.write(move |tx| {

@@ -1,0 +1,136 @@
+//! A backup of the whole server in one file: the database, and the files of projects that this node holds. It is a tar
+//! archive, compressed by zstd.
+//!
+//! | entry | what |
+//! |---|---|
+//! | `backup.json` | what the backup covers: [`Cover`] |
+//! | `database` | an SQLite file, or what `pg_dump` wrote |
+//! | `projects/<slug>/…` | databases, restore points, keys and the bucket index of a project |
+//! | `projects/<slug>/objects/<sha256>` | the bytes of objects of its bucket |
+//! | `blobs/<sha256>` | the files that versions are made of, and those of imports |
+//! | `manifest.json` | the SHA-256 of each entry whose name does not say it, and the number of the others |
+//!
+//! The database is copied first, then the files that it names. A hard link keeps the bytes of a file that is
+//! deleted meanwhile. Nothing is held in memory but names.
+
+mod names;
+mod read;
+mod restore;
+mod write;
+
+use std::collections::BTreeMap;
+
+use lyceum_blob::Digest;
+use serde::{Deserialize, Serialize};
+
+pub use names::{Named, blobs_of, named};
+pub use read::{Checked, check, is_archive};
+pub use restore::{Draft, Restored, take};
+pub use write::{Backup, Written};
+
+/// What a backup covers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cover {
+    /// Of this description: 1.
+    pub format: u32,
+    /// The release that made it.
+    pub release: String,
+    /// When, as RFC 3339 writes it.
+    pub made_at: String,
+    /// `sqlite` or `postgresql`.
+    pub store: String,
+    /// The projects whose files are in it.
+    pub projects: Vec<String>,
+    /// The projects whose files other nodes hold, with the node: it makes a backup of its own.
+    pub elsewhere: BTreeMap<String, String>,
+    /// The bucket of S3 that keeps the files of versions and the objects of buckets; none: they are in the backup.
+    pub s3_bucket: Option<String>,
+}
+
+/// The format that this release writes and reads.
+pub const FORMAT: u32 = 1;
+
+/// The last entry: whatever follows from all others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Manifest {
+    /// Entries whose names do not say what they hold.
+    files: BTreeMap<String, Sum>,
+    /// Those whose names are their SHA-256.
+    blobs: u64,
+    /// The SHA-256 of the names of those, one a line, in their order.
+    blobs_sha256: Option<Digest>,
+    /// Entries that should be in it and were not on the server.
+    missing: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Sum {
+    size: u64,
+    sha256: Digest,
+}
+
+const COVER: &str = "backup.json";
+const DATABASE: &str = "database";
+const MANIFEST: &str = "manifest.json";
+
+/// What an entry holds, by its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Cover,
+    Database,
+    /// A file in the folder of a project.
+    File(String, String),
+    /// An object of a project's bucket.
+    Object(String, Digest),
+    Blob(Digest),
+    Manifest,
+}
+
+impl Entry {
+    fn path(&self) -> String {
+        match self {
+            Self::Cover => COVER.to_owned(),
+            Self::Database => DATABASE.to_owned(),
+            Self::File(slug, file) => format!("projects/{slug}/{file}"),
+            Self::Object(slug, digest) => format!("projects/{slug}/objects/{digest}"),
+            Self::Blob(digest) => format!("blobs/{digest}"),
+            Self::Manifest => MANIFEST.to_owned(),
+        }
+    }
+
+    /// None: no backup has an entry of that path. So no path leads out of the folder that it is restored to.
+    fn of(path: &str) -> Option<Self> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let is_plain = |name: &str| {
+            let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+            !name.starts_with('.') && !name.is_empty() && name.bytes().all(is_plain)
+        };
+        Some(match parts.as_slice() {
+            [COVER] => Self::Cover,
+            [DATABASE] => Self::Database,
+            [MANIFEST] => Self::Manifest,
+            ["blobs", digest] => Self::Blob(digest.parse().ok()?),
+            ["projects", slug, "objects", digest] if is_plain(slug) => {
+                Self::Object((*slug).to_owned(), digest.parse().ok()?)
+            }
+            ["projects", slug, file @ ..]
+                if is_plain(slug)
+                    && (1..=2).contains(&file.len())
+                    && file.iter().all(|f| is_plain(f)) =>
+            {
+                Self::File((*slug).to_owned(), file.join("/"))
+            }
+            _ => return None,
+        })
+    }
+
+    /// The digest that the path says.
+    fn digest(&self) -> Option<Digest> {
+        match self {
+            Self::Object(_, digest) | Self::Blob(digest) => Some(*digest),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Which files belong to a database.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lyceum_blob::Digest;
+use lyceum_core::Result;
+use lyceum_project::Uses;
+use lyceum_store::{Dialect, Tx};
+
+use crate::nodes::Node;
+use crate::{databases, homes, repository};
+
+/// The files that a database names.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// The projects of this node, each with the files in its folder.
+    pub projects: BTreeMap<String, Vec<String>>,
+    /// The projects of other nodes, with the node.
+    pub elsewhere: BTreeMap<String, String>,
+    /// What the versions of these projects are made of.
+    pub blobs: BTreeSet<Digest>,
+    /// What may be here: the files of imports are on the node that took them.
+    pub others: BTreeSet<Digest>,
+}
+
+/// The files that belong to the database and to this node. `others` are files of no project, by their SHA-256.
+pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<Named> {
+    let mut named = Named::default();
+    for digest in others {
+        named.others.insert(digest.parse()?);
+    }
+    for project in repository::projects::list(tx)? {
+        let slug = project.slug;
+        let Some(known) = repository::homes::find(tx, &slug)? else { continue };
+        let is_here = match &known.home {
+            Some(home) => home.node.id == node.id(),
+            None => tx.dialect() == Dialect::Sqlite || node.folder_of(&slug).exists(),
+        };
+        if !is_here {
+            let holder = known.home.map(|home| homes::shown(&home.node));
+            named.elsewhere.insert(slug, holder.unwrap_or_else(|| "unknown".to_owned()));
+            continue;
+        }
+        let folder = node.folder_of(&slug);
+        let kept = known.home.map(|home| home.kept).unwrap_or_default();
+        let mut files = homes::names(kept, known.database.as_deref());
+        // Where no node is recorded yet, what there is belongs to the project.
+        let all = Uses { database: true, kv: true, bucket: true, lms: false };
+        let there = homes::names(all, None).into_iter();
+        files.extend(there.filter(|file| folder.join(file).exists()));
+        files.extend(databases::points(tx, &slug)?.into_iter().map(|point| point.file));
+        files.sort();
+        files.dedup();
+        named.projects.insert(slug, files);
+    }
+    let projects: Vec<String> = named.projects.keys().cloned().collect();
+    named.blobs = blobs_of(tx, &projects)?;
+    Ok(named)
+}
+
+/// What the versions of projects are made of.
+pub fn blobs_of(tx: &mut Tx<'_>, projects: &[String]) -> Result<BTreeSet<Digest>> {
+    let mut blobs = BTreeSet::new();
+    for slug in projects {
+        for version in repository::deployments::list(tx, slug)? {
+            for module in version.backend.iter().flat_map(|backend| &backend.modules) {
+                blobs.insert(module.sha256.parse()?);
+            }
+            let Some(zip) = &version.frontend else { continue };
+            blobs.insert(zip.sha256.parse()?);
+            let manifest = repository::deployments::manifest(tx, &zip.sha256)?.unwrap_or_default();
+            blobs.extend(manifest.0.into_values().map(|file| file.sha256));
+        }
+    }
+    Ok(blobs)
+}

@@ -1,0 +1,241 @@
+//! Reading a backup: every entry is held against its sum.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use lyceum_blob::{Digest, Hasher, failed};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_project::schema;
+use tempfile::TempDir;
+
+use super::write::Hashed;
+use super::{Cover, Entry, FORMAT, Manifest, Sum};
+
+/// What zstd begins with.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Whether a file is a backup of the whole server; backups of earlier releases are databases.
+pub fn is_archive(file: &Path) -> Result<bool> {
+    let mut head = [0; 4];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut head));
+    match read {
+        Ok(()) => Ok(head == MAGIC),
+        Err(fault) if fault.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(fault) => Err(failed("read the backup", &fault)),
+    }
+}
+
+/// What a look at a backup found.
+#[derive(Debug)]
+pub struct Checked {
+    /// What it covers; none: it is too damaged to say so.
+    pub cover: Option<Cover>,
+    /// Entries that were read.
+    pub files: u64,
+    /// What does not fit, with the entry.
+    pub faults: Vec<String>,
+    /// The database, in a folder that goes with this.
+    pub database: Option<PathBuf>,
+    /// What the server did not have when the backup was made.
+    pub missing: Vec<String>,
+    blobs: HashSet<Digest>,
+    _folder: TempDir,
+}
+
+impl Checked {
+    /// Whether a blob is in it.
+    pub fn has(&self, digest: &Digest) -> bool {
+        self.blobs.contains(digest)
+    }
+}
+
+/// Reads all of a backup: the sum of each entry, and the pages of each database of a project. `told` hears how many
+/// bytes of the file were read.
+pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<Checked> {
+    let folder = TempDir::new().map_err(Problem::internal)?;
+    let (database, scratch) =
+        (folder.path().join("database"), folder.path().join("project.sqlite"));
+    let (mut blobs, mut damaged) = (HashSet::new(), Vec::new());
+    let walked = walk(file, told, |entry, reader| {
+        match entry {
+            Entry::Database => write(&database, reader)?,
+            Entry::File(..) => {
+                write(&scratch, reader)?;
+                if let Err(problem) = schema::check(&scratch) {
+                    damaged.push(format!("{}: {}", entry.path(), problem.message));
+                }
+                remove(&scratch);
+            }
+            Entry::Blob(digest) => drop(blobs.insert(*digest)),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    let Walked { cover, files, mut faults, missing } = walked;
+    faults.extend(damaged);
+    let database = Some(database).filter(|file| file.exists());
+    Ok(Checked { cover, files, faults, database, missing, blobs, _folder: folder })
+}
+
+/// SQLite leaves files beside the one that it looked at.
+fn remove(file: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{suffix}", file.display()));
+    }
+}
+
+pub(super) fn write(file: &Path, mut reader: impl Read) -> Result<()> {
+    let written = File::create(file).and_then(|mut file| {
+        io::copy(&mut reader, &mut file)?;
+        file.sync_all()
+    });
+    written.map_err(|fault| failed("write what a backup holds", &fault))
+}
+
+/// What was read of an archive.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    pub(super) cover: Option<Cover>,
+    pub(super) files: u64,
+    pub(super) faults: Vec<String>,
+    pub(super) missing: Vec<String>,
+}
+
+/// Shows each entry to `visit`, which need not read it. Faults of the archive are listed, with the entry; errors of
+/// `visit` end the walk.
+pub(super) fn walk(
+    file: &Path,
+    mut told: impl FnMut(u64),
+    mut visit: impl FnMut(&Entry, &mut dyn Read) -> Result<()>,
+) -> Result<Walked> {
+    let opened = File::open(file).and_then(move |file| {
+        let packed = Hashed::new(file, move |bytes| told(bytes));
+        zstd::Decoder::with_buffer(BufReader::with_capacity(limits::BACKUP_BUFFER_BYTES, packed))
+    });
+    let mut tar = tar::Archive::new(opened.map_err(|fault| failed("read the backup", &fault))?);
+    let (mut walked, mut found) = (Walked::default(), Found::default());
+    let mut last = "its beginning".to_owned();
+    let entries = tar.entries().map_err(|fault| failed("read the backup", &fault))?;
+    for entry in entries {
+        let read = entry.and_then(|entry| {
+            let path = entry.path()?.to_string_lossy().into_owned();
+            Ok((path, entry))
+        });
+        let (path, entry) = match read {
+            Ok(read) => read,
+            Err(fault) => {
+                walked.faults.push(format!("behind {last}: the archive is damaged: {fault}"));
+                return Ok(walked);
+            }
+        };
+        last = format!("the entry '{path}'");
+        let Some(what) = Entry::of(&path).filter(|_| entry.header().entry_type().is_file()) else {
+            walked.faults.push(format!("{path}: no backup has such an entry"));
+            continue;
+        };
+        let mut reader = Hashed::new(entry, |_| ());
+        let seen = match what {
+            Entry::Cover | Entry::Manifest => found.take(&what, &mut reader),
+            _ => visit(&what, &mut reader),
+        };
+        // Without an error of its own: what could not be read stands in the reader.
+        let _ = io::copy(&mut reader, &mut io::sink());
+        if let Some(fault) = reader.failed {
+            walked.faults.push(format!("{path}: the archive is damaged here: {fault}"));
+            return Ok(walked);
+        }
+        seen?;
+        walked.files += 1;
+        found.note(
+            &what,
+            path,
+            &Sum { size: reader.bytes, sha256: reader.hash.digest() },
+            &mut walked.faults,
+        );
+    }
+    found.compare(&mut walked);
+    Ok(walked)
+}
+
+/// What the entries are, to be held against the manifest.
+#[derive(Default)]
+struct Found {
+    cover: Option<Cover>,
+    manifest: Option<Manifest>,
+    files: BTreeMap<String, Sum>,
+    blobs: u64,
+    names: Hasher,
+}
+
+impl Found {
+    fn take(&mut self, what: &Entry, reader: &mut dyn Read) -> Result<()> {
+        let mut text = Vec::new();
+        let most = limits::BACKUP_MANIFEST_MAX_BYTES;
+        let read = reader.take(most).read_to_end(&mut text);
+        read.map_err(|fault| failed("read the backup", &fault))?;
+        match what {
+            Entry::Cover => self.cover = serde_json::from_slice(&text).ok(),
+            _ => self.manifest = serde_json::from_slice(&text).ok(),
+        }
+        match &self.cover {
+            Some(cover) if cover.format != FORMAT => {
+                let message = format!(
+                    "the backup has the format {}, and this release reads the format {FORMAT}; restore it with the \
+                     release {}",
+                    cover.format, cover.release
+                );
+                Err(Problem::new(ProblemKind::Invalid, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn note(&mut self, what: &Entry, path: String, sum: &Sum, faults: &mut Vec<String>) {
+        match what.digest() {
+            Some(digest) => {
+                if digest != sum.sha256 {
+                    faults.push(format!("{path}: its bytes have the SHA-256 {}", sum.sha256));
+                }
+                self.blobs += 1;
+                let _ = writeln!(self.names, "{path}");
+            }
+            None if *what != Entry::Manifest => drop(self.files.insert(path, sum.clone())),
+            None => {}
+        }
+    }
+
+    fn compare(self, walked: &mut Walked) {
+        walked.cover = self.cover;
+        let Some(manifest) = self.manifest else {
+            walked
+                .faults
+                .push("manifest.json: it is missing or damaged, so the backup is not whole".into());
+            return;
+        };
+        if walked.cover.is_none() {
+            walked.faults.push("backup.json: it is missing or damaged".to_owned());
+        }
+        for (path, sum) in &manifest.files {
+            match self.files.get(path) {
+                None => walked.faults.push(format!("{path}: it is missing")),
+                Some(found) if found != sum => walked.faults.push(format!(
+                    "{path}: it has {} bytes with the SHA-256 {}, and the manifest says {} bytes with {}",
+                    found.size, found.sha256, sum.size, sum.sha256
+                )),
+                Some(_) => {}
+            }
+        }
+        for path in self.files.keys().filter(|path| !manifest.files.contains_key(*path)) {
+            walked.faults.push(format!("{path}: the manifest does not name it"));
+        }
+        if (manifest.blobs, manifest.blobs_sha256) != (self.blobs, Some(self.names.digest())) {
+            walked.faults.push(format!(
+                "manifest.json: it counts {} files by content, and the archive has {} or others",
+                manifest.blobs, self.blobs
+            ));
+        }
+        walked.missing = manifest.missing;
+    }
+}

@@ -1,0 +1,161 @@
+//! Restoring a backup: into a draft beside the data first, which takes its place when all of it was read.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lyceum_blob::{Blobs, failed};
+use lyceum_core::config::S3;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+
+use super::read::{Walked, walk, write};
+use super::{Cover, Entry};
+use crate::nodes::Node;
+use crate::{homes, nodes};
+
+/// What a backup was unpacked to. It goes when this is dropped.
+#[derive(Debug)]
+pub struct Draft {
+    folder: PathBuf,
+    /// What the backup covers.
+    pub cover: Cover,
+    /// What the server did not have when the backup was made.
+    pub missing: Vec<String>,
+}
+
+/// What a restore did with the files that were there.
+#[derive(Clone, Debug, Default)]
+pub struct Restored {
+    /// The folders that former files were moved to.
+    pub moved: Vec<PathBuf>,
+}
+
+/// Unpacks a backup beside the data. Errors: `Invalid` with the faults, where anything does not fit.
+pub fn take(file: &Path, data: &Path, s3: &S3, told: impl FnMut(u64)) -> Result<Draft> {
+    let folder = data.join("restore.partial");
+    let unpack = |folder: &Path| -> Result<Walked> {
+        let hosting = folder.join(crate::FOLDER);
+        let made = |path: &Path| {
+            fs::create_dir_all(path).map_err(|fault| failed("write what a backup holds", &fault))
+        };
+        made(&hosting)?;
+        let blobs = Blobs::open_at(&hosting, s3, crate::FOLDER)?;
+        let mut bucket: Option<(String, Blobs)> = None;
+        walk(file, told, |entry, reader| match entry {
+            Entry::Database => write(&folder.join("database"), reader),
+            Entry::File(slug, name) => {
+                let file = hosting.join("projects").join(slug).join(name);
+                made(file.parent().unwrap_or(&hosting))?;
+                write(&file, reader)
+            }
+            Entry::Object(slug, digest) => {
+                if bucket.as_ref().is_none_or(|(known, _)| known != slug) {
+                    let objects = hosting.join("projects").join(slug).join(homes::BUCKET);
+                    let name = format!("projects/{slug}");
+                    let opened = Blobs::open_at(objects.join("objects"), s3, &name)?;
+                    bucket = Some((slug.clone(), opened));
+                }
+                let (_, objects) = bucket.as_ref().expect("it was opened above");
+                keep(objects.put(digest, reader))
+            }
+            Entry::Blob(digest) => keep(blobs.put(digest, reader)),
+            Entry::Cover | Entry::Manifest => Ok(()),
+        })
+    };
+    gone(&folder)?;
+    let walked = unpack(&folder);
+    let refuse = |faults: &[String]| {
+        let more = match faults.len() {
+            0 | 1 => String::new(),
+            many => format!(" (and {} more)", many - 1),
+        };
+        let first = faults.first().map_or("it does not say what it covers", String::as_str);
+        let message = format!("the backup is damaged: {first}{more}; nothing was restored");
+        Problem::new(ProblemKind::Invalid, message)
+    };
+    let draft = walked.and_then(|walked| match walked {
+        Walked { cover: Some(cover), faults, missing, .. } if faults.is_empty() => {
+            Ok(Draft { folder: folder.clone(), cover, missing })
+        }
+        Walked { faults, .. } => Err(refuse(&faults)),
+    });
+    draft.inspect_err(|_| drop(gone(&folder)))
+}
+
+/// A blob that is damaged is told of with all other faults, by its sum.
+fn keep(put: Result<u64>) -> Result<()> {
+    match put {
+        Err(problem) if problem.kind == ProblemKind::Invalid => Ok(()),
+        put => put.map(drop),
+    }
+}
+
+fn gone(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(fault) if fault.kind() != io::ErrorKind::NotFound => {
+            Err(failed("remove what an earlier restore left", &fault))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a data folder holds files of projects.
+pub(crate) fn is_taken(data: &Path) -> bool {
+    let has_some = |folder: &str| {
+        let folder = data.join(crate::FOLDER).join(folder);
+        fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+    };
+    has_some("projects") || has_some("blobs")
+}
+
+impl Draft {
+    /// Whether a data folder holds files that a restore would replace.
+    pub fn is_taken(data: &Path) -> bool {
+        is_taken(data)
+    }
+
+    /// The database of the backup.
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("database")
+    }
+
+    /// Puts the files of projects into the data folder. Files that are there are moved aside.
+    pub fn install(&self, data: &Path, now: Timestamp) -> Result<Restored> {
+        let mut restored = Restored::default();
+        let hosting = data.join(crate::FOLDER);
+        let install = |restored: &mut Restored| -> io::Result<()> {
+            fs::create_dir_all(&hosting)?;
+            for name in ["projects", "blobs", "copies"] {
+                let (from, to) = (self.folder.join(crate::FOLDER).join(name), hosting.join(name));
+                let is_taken = fs::read_dir(&to).is_ok_and(|mut all| all.next().is_some());
+                if is_taken {
+                    let aside = hosting.join(format!("{name}.before-{}", now.seconds()));
+                    fs::rename(&to, &aside)?;
+                    restored.moved.push(aside);
+                }
+                if from.exists() {
+                    fs::rename(&from, &to)?;
+                }
+            }
+            fs::File::open(&hosting)?.sync_all()
+        };
+        install(&mut restored)
+            .map_err(|fault| failed("put restored files in their place", &fault))?;
+        Ok(restored)
+    }
+
+    /// Notes that this node holds the projects of the backup.
+    pub fn adopt(&self, tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
+        nodes::note(tx, now, node)?;
+        self.cover.projects.iter().try_for_each(|slug| homes::restored(tx, node, slug))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // What stays is removed by the next restore.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

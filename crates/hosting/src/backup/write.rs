@@ -1,0 +1,346 @@
+//! Making a backup.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use lyceum_blob::{Blobs, Digest, Hasher, failed};
+use lyceum_core::config::S3;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_project::schema;
+use tempfile::TempDir;
+
+use super::{Cover, Entry, Manifest, Named, Sum};
+use crate::bindings::copies;
+use crate::homes;
+
+/// A backup that is being made: a folder beside the files of projects, which holds copies of databases and links to
+/// blobs. It goes when this is dropped.
+pub struct Backup {
+    folder: PathBuf,
+    blobs: Blobs,
+    /// None: blobs are in S3 and not part of a backup.
+    has_blobs: bool,
+    staging: TempDir,
+    now: Timestamp,
+    /// Held as long as the backup is made.
+    _alone: File,
+}
+
+/// What was made.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// What it covers.
+    pub cover: Cover,
+    /// Its bytes.
+    pub bytes: u64,
+    /// The files in it.
+    pub files: u64,
+    /// What the database names and the server does not have.
+    pub missing: Vec<String>,
+}
+
+impl Backup {
+    /// Begins a backup of the data folder. Errors: `Conflict` while another one is made.
+    pub fn begin(data: &Path, s3: &S3, now: Timestamp) -> Result<Self> {
+        let folder = data.join(crate::FOLDER);
+        let blobs = crate::blobs(data, s3)?;
+        let begun = || -> io::Result<Option<(File, TempDir)>> {
+            let lock =
+                File::options().create(true).append(true).open(folder.join("backup.lock"))?;
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(fault)) => return Err(fault),
+            }
+            // What a backup left that was killed.
+            for entry in fs::read_dir(&folder)?.flatten() {
+                if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+                    fs::remove_dir_all(entry.path())?;
+                }
+            }
+            let staging = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&folder)?;
+            Ok(Some((lock, staging)))
+        };
+        match begun().map_err(|fault| failed("begin a backup", &fault))? {
+            Some((alone, staging)) => Ok(Self {
+                folder,
+                blobs,
+                has_blobs: s3.bucket.is_empty(),
+                staging,
+                now,
+                _alone: alone,
+            }),
+            None => {
+                let message = "another backup of this data folder is being made; wait for its end";
+                Err(Problem::new(ProblemKind::Conflict, message))
+            }
+        }
+    }
+
+    /// Where the copy of the database goes.
+    pub fn database(&self) -> PathBuf {
+        self.staging.path().join("database")
+    }
+
+    /// Links the files that the copy names. Answers those that are not here, such as one that was removed since
+    /// the copy was made: a new copy does not name it any more.
+    pub fn link(&self, named: &Named) -> Result<Vec<Digest>> {
+        let mut missing = Vec::new();
+        if !self.has_blobs {
+            return Ok(missing);
+        }
+        let links = self.staging.path().join("blobs");
+        fs::create_dir_all(&links).map_err(|fault| failed("begin a backup", &fault))?;
+        for (digest, is_needed) in all(named) {
+            if !self.blobs.link(&digest, &links.join(digest.to_string()))? && is_needed {
+                missing.push(digest);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Writes the backup: the copy of the database, the files that it names. The file appears under its name
+    /// when it is whole and synced. `told` hears how many bytes were read.
+    pub fn write(
+        self,
+        to: &Path,
+        cover: Cover,
+        named: &Named,
+        told: impl FnMut(u64),
+    ) -> Result<Written> {
+        let partial = partial(to);
+        let mut missing = Vec::new();
+        let written = self.archive(&partial, &cover, named, &mut missing, told);
+        let written = written.and_then(|files| {
+            let moved = fs::rename(&partial, to).and_then(|()| {
+                let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+                File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+                Ok(fs::metadata(to)?.len())
+            });
+            Ok((files, moved.map_err(|fault| failed("write the backup", &fault))?))
+        });
+        let (files, bytes) = written.inspect_err(|_| drop(fs::remove_file(&partial)))?;
+        Ok(Written { cover, bytes, files, missing })
+    }
+
+    fn archive(
+        &self,
+        partial: &Path,
+        cover: &Cover,
+        named: &Named,
+        missing: &mut Vec<String>,
+        told: impl FnMut(u64),
+    ) -> Result<u64> {
+        let mut archive = Archive::create(partial, self.now.seconds(), told)?;
+        let text = serde_json::to_vec_pretty(cover).map_err(Problem::internal)?;
+        archive.add(&Entry::Cover, text.len() as u64, &text[..])?;
+        archive.add_file(&Entry::Database, &self.database())?;
+        for (slug, files) in &named.projects {
+            self.project(&mut archive, slug, files, missing)?;
+        }
+        let links = self.staging.path().join("blobs");
+        for (digest, is_needed) in all(named).filter(|_| self.has_blobs) {
+            let (link, entry) = (links.join(digest.to_string()), Entry::Blob(digest));
+            if link.exists() {
+                archive.add_file(&entry, &link)?;
+            } else if is_needed {
+                missing.push(entry.path());
+            }
+        }
+        archive.end(missing)
+    }
+
+    /// The files of a project, each database as of one instant.
+    fn project(
+        &self,
+        archive: &mut Archive<impl FnMut(u64)>,
+        slug: &str,
+        files: &[String],
+        missing: &mut Vec<String>,
+    ) -> Result<()> {
+        let folder = self.folder.join("projects").join(slug);
+        for file in files {
+            let (from, entry) = (folder.join(file), Entry::File(slug.to_owned(), file.clone()));
+            if !from.exists() {
+                missing.push(entry.path());
+                continue;
+            }
+            let staged = TempDir::new_in(self.staging.path());
+            let staged = staged.map_err(|fault| failed("copy a database", &fault))?;
+            let copy = staged.path().join("copy.sqlite");
+            if *file == homes::index() {
+                let objects = self.bucket(&folder, &copy, staged.path())?;
+                archive.add_file(&entry, &copy)?;
+                for digest in objects {
+                    let link = staged.path().join(digest.to_string());
+                    let entry = Entry::Object(slug.to_owned(), digest);
+                    match link.exists() {
+                        true => archive.add_file(&entry, &link)?,
+                        false => missing.push(entry.path()),
+                    }
+                }
+            } else {
+                copied(&from, &copy)?;
+                archive.add_file(&entry, &copy)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the index of a bucket, and links the bytes of the objects that the copy names. Answers those.
+    fn bucket(&self, folder: &Path, copy: &Path, links: &Path) -> Result<BTreeSet<Digest>> {
+        let index = folder.join(homes::index());
+        if !self.has_blobs {
+            copied(&index, copy)?;
+            return Ok(BTreeSet::new());
+        }
+        let blobs = Blobs::on_disk(folder.join(homes::BUCKET).join("objects"))?;
+        let link = |digest: &Digest| blobs.link(digest, &links.join(digest.to_string())).map(drop);
+        // Most of them while the bucket is written to, the rest while writers wait for a moment.
+        copies::pieces(&index)?.iter().try_for_each(link)?;
+        copies::while_nobody_writes(&index, || {
+            copied(&index, copy)?;
+            let named = copies::pieces(copy)?;
+            let new = named.iter().filter(|digest| !links.join(digest.to_string()).exists());
+            new.into_iter().try_for_each(link)?;
+            Ok(named)
+        })
+    }
+}
+
+const PREFIX: &str = "backup-";
+
+/// The files that are named, and whether the server must have them.
+fn all(named: &Named) -> impl Iterator<Item = (Digest, bool)> {
+    let others = named.others.difference(&named.blobs);
+    let needed = named.blobs.iter().map(|digest| (*digest, true));
+    needed.chain(others.map(|digest| (*digest, false)))
+}
+
+fn partial(to: &Path) -> PathBuf {
+    let mut name = to.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+/// Copies a database; an empty file is an empty database.
+fn copied(from: &Path, to: &Path) -> Result<()> {
+    let size = fs::metadata(from).map_err(|fault| failed("copy a database", &fault))?.len();
+    if size == 0 {
+        return File::create(to).map(drop).map_err(|fault| failed("copy a database", &fault));
+    }
+    schema::backup(from, to)
+}
+
+/// The archive as it is written.
+struct Archive<F> {
+    tar: tar::Builder<zstd::Encoder<'static, BufWriter<File>>>,
+    seconds: u64,
+    manifest: Manifest,
+    names: Hasher,
+    files: u64,
+    bytes: u64,
+    told: F,
+}
+
+impl<F: FnMut(u64)> Archive<F> {
+    fn create(file: &Path, seconds: i64, told: F) -> Result<Self> {
+        let made = || -> io::Result<_> {
+            let file = private(file)?;
+            let buffered = BufWriter::with_capacity(limits::BACKUP_BUFFER_BYTES, file);
+            let mut packed = zstd::Encoder::new(buffered, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            packed.include_checksum(true)?;
+            Ok(tar::Builder::new(packed))
+        };
+        let tar = made().map_err(|fault| failed("write the backup", &fault))?;
+        let seconds = u64::try_from(seconds).unwrap_or_default();
+        let (manifest, names) = (Manifest::default(), Hasher::default());
+        Ok(Self { tar, seconds, manifest, names, files: 0, bytes: 0, told })
+    }
+
+    fn add_file(&mut self, entry: &Entry, file: &Path) -> Result<()> {
+        let opened = File::open(file).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (size, file) = opened.map_err(|fault| failed("read what is backed up", &fault))?;
+        self.add(entry, size, file)
+    }
+
+    fn add(&mut self, entry: &Entry, size: u64, reader: impl Read) -> Result<()> {
+        let path = entry.path();
+        let mut header = tar::Header::new_gnu();
+        header.set_size(size);
+        header.set_mode(0o600);
+        header.set_mtime(self.seconds);
+        let before = self.bytes;
+        let mut hashed = Hashed::new(reader, |bytes| (self.told)(before + bytes));
+        let added = self.tar.append_data(&mut header, &path, &mut hashed);
+        let (digest, bytes) = (hashed.hash.digest(), hashed.bytes);
+        added.map_err(|fault| failed("write the backup", &fault))?;
+        self.bytes += bytes;
+        self.files += 1;
+        match entry.digest() {
+            None => drop(self.manifest.files.insert(path, Sum { size, sha256: digest })),
+            Some(named) if named == digest => {
+                self.manifest.blobs += 1;
+                let _ = writeln!(self.names, "{path}");
+            }
+            Some(named) => {
+                let message = format!(
+                    "the file {named} on the server's disk is damaged: its bytes have the SHA-256 {digest}; \
+                     `lyceum admin check` says where it belongs"
+                );
+                return Err(Problem::new(ProblemKind::Conflict, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn end(mut self, missing: &[String]) -> Result<u64> {
+        self.manifest.blobs_sha256 = Some(self.names.digest());
+        self.manifest.missing = missing.to_vec();
+        let text = serde_json::to_vec_pretty(&self.manifest).map_err(Problem::internal)?;
+        self.add(&Entry::Manifest, text.len() as u64, &text[..])?;
+        let files = self.files;
+        let ended = || -> io::Result<()> {
+            let buffered = self.tar.into_inner()?.finish()?;
+            buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+        };
+        ended().map_err(|fault| failed("write the backup", &fault))?;
+        Ok(files)
+    }
+}
+
+/// A new file that nobody else reads, in the place of one that a killed backup left.
+fn private(file: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().write(true).create(true).truncate(true).mode(0o600).open(file)
+}
+
+/// Reads, and knows the hash of what was read.
+pub(super) struct Hashed<R, F> {
+    reader: R,
+    pub(super) hash: Hasher,
+    pub(super) bytes: u64,
+    /// Why it cannot be read on.
+    pub(super) failed: Option<String>,
+    told: F,
+}
+
+impl<R, F> Hashed<R, F> {
+    pub(super) fn new(reader: R, told: F) -> Self {
+        Self { reader, hash: Hasher::default(), bytes: 0, failed: None, told }
+    }
+}
+
+impl<R: Read, F: FnMut(u64)> Read for Hashed<R, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer);
+        let count = read.inspect_err(|fault| self.failed = Some(fault.to_string()))?;
+        self.hash.write_all(&buffer[..count])?;
+        self.bytes += count as u64;
+        (self.told)(self.bytes);
+        Ok(count)
+    }
+}

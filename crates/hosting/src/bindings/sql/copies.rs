@@ -1,0 +1,45 @@
+//! The index of a bucket for who copies it, beside the server that has it open.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use lyceum_blob::Digest;
+use lyceum_core::Result;
+use lyceum_core::limits::BINDING_BUSY_MAX_MS;
+use rusqlite::{Connection, OpenFlags};
+
+use super::failed;
+
+/// The blobs that an index names.
+pub(crate) fn pieces(index: &Path) -> Result<BTreeSet<Digest>> {
+    let read = || -> rusqlite::Result<BTreeSet<Digest>> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(index, flags)?;
+        connection.busy_timeout(Duration::from_millis(BINDING_BUSY_MAX_MS))?;
+        // One that nobody has used yet is empty.
+        let is_made = "SELECT count(*) FROM sqlite_schema WHERE name = 'piece'";
+        if connection.query_row(is_made, [], |row| row.get::<_, i64>(0))? == 0 {
+            return Ok(BTreeSet::new());
+        }
+        let sql = "SELECT sha256 FROM piece UNION SELECT sha256 FROM part";
+        connection.prepare(sql)?.query_map([], |row| row.get(0).map(Digest))?.collect()
+    };
+    read().map_err(|fault| failed(&format!("read {}", index.display()), &fault))
+}
+
+/// Runs work while nobody writes to the index; whoever wants to waits. What an object loses meanwhile is not
+/// removed: bytes go when the index no longer names them.
+pub(crate) fn while_nobody_writes<T>(index: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let held = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(index, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.busy_timeout(Duration::from_millis(BINDING_BUSY_MAX_MS))?;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        Ok(connection)
+    };
+    let held = held().map_err(|fault| failed(&format!("hold {}", index.display()), &fault))?;
+    let done = work();
+    // Nothing was written; closing it takes it back as well.
+    let _ = held.execute_batch("ROLLBACK");
+    done
+}

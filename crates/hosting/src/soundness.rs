@@ -1,0 +1,69 @@
+//! Whether the files that a database names are there and sound.
+
+use std::fs::File;
+use std::io;
+
+use lyceum_blob::{Blobs, Digest, Hasher, failed};
+use lyceum_core::Result;
+use lyceum_project::schema;
+
+use crate::backup::Named;
+use crate::bindings::copies;
+use crate::homes;
+use crate::nodes::Node;
+
+/// Reads all files that are named, and tells what does not fit: files that are missing, databases with damaged
+/// pages, blobs with other bytes, objects of buckets without theirs. `told` hears how many files were read. Files in S3
+/// are not looked at.
+pub fn check(
+    (node, blobs): (&Node, &Blobs),
+    named: &Named,
+    is_in_s3: bool,
+    mut told: impl FnMut(u64),
+) -> Result<Vec<String>> {
+    let (mut faults, mut files) = (Vec::new(), 0);
+    let mut next = || {
+        files += 1;
+        told(files);
+    };
+    for (slug, names) in &named.projects {
+        let folder = node.folder_of(slug);
+        for name in names {
+            next();
+            let file = folder.join(name);
+            if !file.exists() {
+                faults.push(format!("projects/{slug}/{name}: it is missing"));
+            } else if let Err(problem) = schema::check(&file) {
+                faults.push(format!("projects/{slug}/{name}: {}", problem.message));
+            } else if *name == homes::index() && !is_in_s3 {
+                let objects = Blobs::on_disk(folder.join(homes::BUCKET).join("objects"))?;
+                for digest in copies::pieces(&file)? {
+                    next();
+                    let fault = damage(&objects, &digest)?;
+                    // The object may have been deleted meanwhile.
+                    if let Some(fault) = fault
+                        && copies::pieces(&file)?.contains(&digest)
+                    {
+                        faults.push(format!("projects/{slug}/objects/{digest}: {fault}"));
+                    }
+                }
+            }
+        }
+    }
+    for digest in named.blobs.iter().filter(|_| !is_in_s3) {
+        next();
+        if let Some(fault) = damage(blobs, digest)? {
+            faults.push(format!("blobs/{digest}: {fault}"));
+        }
+    }
+    Ok(faults)
+}
+
+/// What is wrong with a blob.
+fn damage(blobs: &Blobs, digest: &Digest) -> Result<Option<String>> {
+    let Some(blob) = blobs.open(digest)? else { return Ok(Some("it is missing".to_owned())) };
+    let (mut file, mut hash): (File, _) = (blob.file, Hasher::default());
+    io::copy(&mut file, &mut hash).map_err(|fault| failed("read a blob", &fault))?;
+    let found = hash.digest();
+    Ok((found != *digest).then(|| format!("its bytes have the SHA-256 {found}")))
+}

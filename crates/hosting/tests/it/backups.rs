@@ -1,0 +1,156 @@
+//! Backups: what is in them, and that damage is found and named.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use lyceum_blob::Digest;
+use lyceum_core::config::S3;
+use lyceum_core::time::Timestamp;
+use lyceum_hosting::backup::{self, Backup, Cover, Named};
+
+/// A backup of a data folder with a blob, another one that an import has, and a project with a database and keys.
+fn made(data: &Path, to: &Path) -> (Digest, backup::Written) {
+    let blobs = lyceum_hosting::blobs(data, &S3::default()).unwrap();
+    let [digest, other] = [&b"a river runs"[..], b"rows"].map(|bytes| {
+        let digest = Digest::of(bytes);
+        blobs.put(&digest, bytes).unwrap();
+        digest
+    });
+    let folder = data.join("hosting/projects/rivers");
+    fs::create_dir_all(&folder).unwrap();
+    lyceum_project::schema::fill(
+        &folder.join("d1.sqlite"),
+        "CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x');",
+    )
+    .unwrap();
+    fs::write(folder.join("kv.sqlite"), "").unwrap();
+    let files = ["d1.sqlite", "kv.sqlite"].map(str::to_owned).to_vec();
+    let named = Named {
+        projects: [("rivers".to_owned(), files)].into(),
+        blobs: [digest].into(),
+        others: [other].into(),
+        ..Named::default()
+    };
+    let now = Timestamp::from_milliseconds(0);
+    let begun = Backup::begin(data, &S3::default(), now).unwrap();
+    assert!(Backup::begin(data, &S3::default(), now).is_err(), "one at a time");
+    fs::write(begun.database(), "the database").unwrap();
+    assert_eq!(begun.link(&named).unwrap(), []);
+    // What is deleted meanwhile is in it all the same.
+    blobs.remove(&digest).unwrap();
+    let cover = Cover {
+        format: backup::FORMAT,
+        release: "1".into(),
+        made_at: now.to_string(),
+        store: "postgresql".into(),
+        projects: vec!["rivers".into()],
+        elsewhere: [].into(),
+        s3_bucket: None,
+    };
+    (digest, begun.write(to, cover, &named, |_| ()).unwrap())
+}
+
+fn unpacked(file: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    zstd::Decoder::new(fs::File::open(file).unwrap()).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn pack(bytes: &[u8], to: &Path) {
+    let mut packed = zstd::Encoder::new(fs::File::create(to).unwrap(), 1).unwrap();
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap();
+}
+
+#[test]
+fn what_is_restored_is_what_was_backed_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
+    fs::create_dir(&data).unwrap();
+    let (digest, written) = made(&data, &file);
+    assert_eq!((written.files, written.missing.len()), (7, 0));
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600,
+        "for its owner alone"
+    );
+    let left: Vec<_> = fs::read_dir(data.join("hosting")).unwrap().flatten().collect();
+    assert!(!left.iter().any(|entry| entry.file_name().to_string_lossy().starts_with("backup-")));
+    let checked = backup::check(&file, |_| ()).unwrap();
+    assert_eq!((checked.faults, checked.files), (Vec::<String>::new(), 7));
+
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let draft = backup::take(&file, &elsewhere, &S3::default(), |_| ()).unwrap();
+    assert_eq!(fs::read_to_string(draft.database()).unwrap(), "the database");
+    draft.install(&elsewhere, Timestamp::from_milliseconds(0)).unwrap();
+    drop(draft);
+    let blobs = lyceum_hosting::blobs(&elsewhere, &S3::default()).unwrap();
+    assert_eq!(blobs.read(&digest).unwrap().as_deref(), Some(&b"a river runs"[..]));
+    let restored = elsewhere.join("hosting/projects/rivers");
+    assert!(
+        lyceum_project::schema::read(&restored.join("d1.sqlite"))
+            .unwrap()
+            .ddl()
+            .contains("CREATE TABLE t")
+    );
+    assert!(restored.join("kv.sqlite").exists() && !elsewhere.join("restore.partial").exists());
+}
+
+#[test]
+fn damage_is_found_and_its_entry_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
+    fs::create_dir(&data).unwrap();
+    let (digest, _) = made(&data, &file);
+    let bytes = unpacked(&file);
+    let find = |text: &[u8]| bytes.windows(text.len()).position(|part| part == text).unwrap();
+    let damaged = folder.path().join("damaged.backup");
+    for (text, place) in [
+        (&b"a river runs"[..], format!("blobs/{digest}: its bytes have the SHA-256")),
+        (b"the database", "database: it has 12 bytes with the SHA-256".to_owned()),
+        (b"SQLite format 3", "projects/rivers/d1.sqlite: ".to_owned()),
+    ] {
+        let mut changed = bytes.clone();
+        changed[find(text)] ^= 1;
+        pack(&changed, &damaged);
+        let faults = backup::check(&damaged, |_| ()).unwrap().faults;
+        assert!(faults.iter().any(|fault| fault.starts_with(&place)), "{place}: {faults:?}");
+        let refused = backup::take(&damaged, folder.path(), &S3::default(), |_| ()).unwrap_err();
+        assert!(refused.message.contains("nothing was restored"), "{refused}");
+        assert!(!folder.path().join("restore.partial").exists());
+    }
+    // An entry that is gone, and an end that is.
+    let blob = find(format!("blobs/{digest}").as_bytes());
+    let without = [&bytes[..blob], &bytes[blob + 1024..]].concat();
+    pack(&without, &damaged);
+    let faults = backup::check(&damaged, |_| ()).unwrap().faults;
+    assert!(
+        faults.iter().any(|fault| fault.starts_with("manifest.json: it counts 2")),
+        "{faults:?}"
+    );
+    fs::write(&damaged, &fs::read(&file).unwrap()[..200]).unwrap();
+    let faults = backup::check(&damaged, |_| ()).unwrap().faults;
+    assert!(!faults.is_empty());
+}
+
+#[test]
+fn no_entry_leads_out_of_the_folder_that_is_restored_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("evil.backup");
+    for path in
+        ["projects/rivers/..", "projects/../x/y", "projects/rivers/a/b/c", "hosting/node.json"]
+    {
+        let mut header = tar::Header::new_gnu();
+        header.as_gnu_mut().unwrap().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_size(1);
+        header.set_cksum();
+        let mut tar = tar::Builder::new(Vec::new());
+        tar.append(&header, &b"x"[..]).unwrap();
+        pack(&tar.into_inner().unwrap(), &file);
+        let faults = backup::check(&file, |_| ()).unwrap().faults;
+        assert_eq!(faults[0], format!("{path}: no backup has such an entry"));
+    }
+}

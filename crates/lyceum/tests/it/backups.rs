@@ -1,0 +1,234 @@
+//! Backups of the whole server, made under load and restored elsewhere; and projects that move to another node.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use lyceum_testkit::client::TestClient;
+use serde_json::{Value, json};
+
+use crate::deploy::{client, place_at, staging};
+use crate::served::{Served, Store, on_both_stores};
+use crate::whole_project;
+
+const SLUG: &str = "word-rivers";
+
+/// Lists and pages whose answers are compared.
+const READ: &[&str] = &[
+    "/api/projects",
+    "/api/projects/word-rivers",
+    "/api/projects/word-rivers/state",
+    "/api/projects/word-rivers/deployments",
+    "/api/projects/word-rivers/audit",
+    "/api/projects/word-rivers/database/points",
+    "/api/projects/word-rivers/bucket",
+    "/api/games/word-rivers",
+    "/ims/oneroster/rostering/v1p2/orgs",
+    "/_projects/word-rivers/",
+    "/_projects/word-rivers/api/summary",
+    "/_projects/word-rivers/api/scores",
+];
+
+/// Every answer by its path, without the port of the server that gave it; the objects of the bucket, too.
+fn answers(served: &Served) -> BTreeMap<String, String> {
+    let client = client(served);
+    let port = served.base.rsplit(':').next().unwrap();
+    let read =
+        |path: &str| client.get(path).expect(200).text().replace(&format!(":{port}"), ":PORT");
+    let mut answers: BTreeMap<String, String> =
+        READ.iter().map(|path| ((*path).to_owned(), read(path))).collect();
+    for key in keys(&client) {
+        let path = format!("/api/projects/{SLUG}/bucket/object?key={key}");
+        answers.insert(path.clone(), read(&path));
+    }
+    answers
+}
+
+/// The keys of all objects of the bucket.
+fn keys(client: &TestClient) -> Vec<String> {
+    let (mut keys, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let path = format!("/api/projects/{SLUG}/bucket?limit=1000{cursor}");
+        let page: Value = client.get(&path).expect(200).json();
+        let objects = page["objects"].as_array().unwrap();
+        keys.extend(objects.iter().map(|object| object["key"].as_str().unwrap().to_owned()));
+        match page["cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={}", next.replace('+', "%2B")),
+            None => return keys,
+        }
+    }
+}
+
+fn put(client: &TestClient, key: &str, text: &str) {
+    let path = format!("/api/projects/{SLUG}/bucket/object?key={key}");
+    client.put(&path).body("application/octet-stream", text).expect(200);
+}
+
+fn add(client: &TestClient, points: u32) {
+    let score = json!({ "player": format!("p{points}"), "points": points });
+    client.post(&format!("/_projects/{SLUG}/api/scores")).json(&score).expect(201);
+}
+
+fn org(client: &TestClient, id: &str) {
+    let body = json!({ "org": { "sourcedId": id, "name": id, "type": "school" } });
+    client.post("/ims/oneroster/rostering/v1p2/orgs").json(&body).expect(201);
+}
+
+on_both_stores!(
+    a_backup_under_load_is_restored_elsewhere_and_answers_the_same,
+    a_project_moves_to_another_node_and_is_refused_by_the_former
+);
+
+fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) {
+    let is_postgres = matches!(store, Store::Postgres(_));
+    let served = staging(store);
+    let place = place_at(&served);
+    whole_project::write(&place);
+    place.ok("deploy --yes");
+    let own = client(&served);
+    (0..20).for_each(|n| add(&own, n));
+    (0..20).for_each(|n| put(&own, &format!("kept/{n}"), &format!("object {n}")));
+    org(&own, "first");
+    let (loaded, done) = (served.file("loaded.backup"), AtomicBool::new(false));
+    let [scores, objects, orgs] = [(); 3].map(|()| client(&served));
+    let runs = || !done.load(Relaxed);
+    thread::scope(|scope| {
+        let stop = Stop(&done);
+        scope.spawn(|| (20..).take_while(|_| runs()).for_each(|n| add(&scores, n)));
+        scope.spawn(|| {
+            for n in (0..).take_while(|_| runs()) {
+                put(&objects, &format!("new/{n}"), &format!("text {n}"));
+                let keys = json!({ "keys": [format!("new/{}", n / 2)] });
+                objects
+                    .post(&format!("/api/projects/{SLUG}/bucket/delete"))
+                    .json(&keys)
+                    .expect(204);
+            }
+        });
+        scope.spawn(|| (0..).take_while(|_| runs()).for_each(|n| org(&orgs, &format!("org{n}"))));
+        let made = served.run(&["admin", "backup", loaded.to_str().unwrap(), "--json"]);
+        drop(stop);
+        let made: Value = serde_json::from_str(&made).unwrap();
+        assert_eq!(
+            (&made["covers"]["projects"], &made["missing"]),
+            (&json!([SLUG]), &json!([])),
+            "{made}"
+        );
+    });
+    let checked = served.run(&["admin", "check", loaded.to_str().unwrap(), "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&checked).unwrap()["faults"], json!([]));
+
+    let whole = served.file("whole.backup");
+    served.run(&["admin", "backup", whole.to_str().unwrap()]);
+    let before = answers(&served);
+    let back = restored(&served, &whole, is_postgres);
+    assert_eq!(answers(&back), before);
+    add(&client(&back), 1_000_000);
+    let sound = back.run(&["admin", "check", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&sound).unwrap()["faults"], json!([]), "{sound}");
+    // Nothing that holds data is written over.
+    let again = back.fails(&["admin", "restore", whole.to_str().unwrap()]);
+    assert!(again.contains("--force"), "{again}");
+
+    let back = restored(&served, &loaded, is_postgres);
+    let found = answers(&back);
+    for (path, answer) in &before {
+        let is_kept = path.contains("key=kept/");
+        assert!(!is_kept || found.get(path) == Some(answer), "{path} is as it was");
+    }
+    let scores: Value = serde_json::from_str(&found["/_projects/word-rivers/api/scores"]).unwrap();
+    let ids: Vec<_> =
+        scores.as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect();
+    assert!(
+        ids.len() >= 20 && ids.iter().copied().eq(1..=ids.len() as u64),
+        "no row is torn: {ids:?}"
+    );
+    damaged_backups_are_told(&served, &loaded);
+}
+
+/// Stops those who write, also when the test fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// A server on a new folder, and a new database, from a backup.
+fn restored(from: &Served, backup: &Path, is_postgres: bool) -> Served {
+    let store = if is_postgres { Store::postgres() } else { Store::Sqlite };
+    // A new database of the tests has a table already.
+    let force: &[&str] = if is_postgres { &["--force"] } else { &[] };
+    Served::prepared(store, &["--env", "staging"], |data| {
+        let restore = ["admin", "restore", backup.to_str().unwrap()];
+        data.run(&[&restore[..], force].concat());
+        fs::copy(from.file("data/master.key"), data.file("data/master.key")).unwrap();
+    })
+}
+
+fn damaged_backups_are_told(served: &Served, backup: &Path) {
+    let bytes = fs::read(backup).unwrap();
+    let damaged = served.file("damaged.backup");
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 0x10;
+    for (what, bytes) in [("flipped", &flipped[..]), ("short", &bytes[..bytes.len() / 3 * 2])] {
+        fs::write(&damaged, bytes).unwrap();
+        let told = served.fails(&["admin", "check", damaged.to_str().unwrap()]);
+        let names_place = ["database", "projects/", "blobs/", "the entry", "beginning", "manifest"];
+        assert!(names_place.iter().any(|place| told.contains(place)), "{what}: {told}");
+        let empty = served.file("elsewhere");
+        let told = served.fails(&[
+            "admin",
+            "restore",
+            damaged.to_str().unwrap(),
+            "--data",
+            empty.to_str().unwrap(),
+        ]);
+        assert!(told.contains("nothing was restored"), "{what}: {told}");
+        assert!(!empty.join("lyceum.db").exists() && !empty.join("hosting").exists(), "{what}");
+    }
+}
+
+fn a_project_moves_to_another_node_and_is_refused_by_the_former(store: Store) {
+    if matches!(store, Store::Sqlite) {
+        return; // A database of SQLite has one node.
+    }
+    let oak = staging(store);
+    let place = place_at(&oak);
+    whole_project::write(&place);
+    place.ok("deploy --yes");
+    add(&client(&oak), 7);
+    let elm = oak.beside();
+    let address = oak.base.trim_start_matches("http://");
+    let mut there = place;
+    there.set("LYCEUM_URL", &elm.base);
+    for line in ["deploy --yes", "deploy --dry-run", "bucket list --remote", "deployments list"] {
+        let (code, told) = there.fails(line);
+        assert!(code == 5 && told.contains(address), "{line}: {told}");
+    }
+    let refused = client(&elm).get("/_projects/word-rivers/api/scores").send();
+    assert!(refused.status == 421 && refused.text().contains(address), "{}", refused.text());
+    assert!(!elm.file("data/hosting/projects/word-rivers").exists());
+    assert!(elm.fails(&["admin", "project", "adopt", SLUG]).contains("is missing"));
+
+    let oak = oak.restart();
+    let scores = client(&oak).get("/_projects/word-rivers/api/scores").expect(200).text();
+    let moved = |name: &str| {
+        let from = oak.file("data/hosting").join(name);
+        let to = elm.file("data/hosting").join(name);
+        fs::create_dir_all(&to).unwrap();
+        let status =
+            std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(to).status();
+        assert!(status.unwrap().success());
+    };
+    ["projects/word-rivers", "blobs"].into_iter().for_each(moved);
+    elm.run(&["admin", "project", "adopt", SLUG]);
+    assert_eq!(client(&elm).get("/_projects/word-rivers/api/scores").expect(200).text(), scores);
+    assert_eq!(client(&oak).get("/_projects/word-rivers/api/scores").send().status, 421);
+    there.ok("deploy --yes");
+    let listed = elm.run(&["admin", "project", "list"]);
+    assert!(listed.contains(elm.base.trim_start_matches("http://")), "{listed}");
+}

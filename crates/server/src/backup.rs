@@ -1,0 +1,80 @@
+//! Backups of the whole server, as the command line and the console make them.
+
+use std::path::Path;
+
+use lyceum_core::config::Config;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_hosting::backup::{Backup, Cover, FORMAT, Named, Written, named};
+use lyceum_hosting::nodes::Node;
+use lyceum_roster::imports;
+use lyceum_store::{Db, Dialect, Tx};
+
+/// What writes a copy of a PostgreSQL database into a file, as of a snapshot of that name.
+pub type Dump<'a> = &'a mut dyn FnMut(&Path, &str) -> Result<()>;
+
+/// Writes a backup of the server into a new file, while it is in use. `told` hears how many bytes were read. Blocks.
+///
+/// Errors: `Conflict` where the file exists, or another backup is being made.
+pub fn make(
+    (db, config, node): (&Db, &Config, &Node),
+    now: Timestamp,
+    to: &Path,
+    dump: Dump<'_>,
+    told: impl FnMut(u64),
+) -> Result<Written> {
+    if to.exists() {
+        let message =
+            format!("the file '{}' exists already; name another, or move it away", to.display());
+        return Err(Problem::new(lyceum_core::ProblemKind::Conflict, message));
+    }
+    let backup = Backup::begin(&config.store.data, &config.s3, now)?;
+    let mut named = copy((db, node), &backup.database(), dump)?;
+    let mut missing = backup.link(&named)?;
+    // What was removed since the copy was made, a newer copy does not name.
+    for _ in 1..limits::BACKUP_COPIES_MAX_COUNT {
+        if missing.is_empty() {
+            break;
+        }
+        std::fs::remove_file(backup.database()).map_err(Problem::internal)?;
+        named = copy((db, node), &backup.database(), dump)?;
+        let before = std::mem::replace(&mut missing, backup.link(&named)?);
+        if missing == before {
+            break;
+        }
+    }
+    let cover = Cover {
+        format: FORMAT,
+        release: env!("CARGO_PKG_VERSION").to_owned(),
+        made_at: now.to_string(),
+        store: store(db).to_owned(),
+        projects: named.projects.keys().cloned().collect(),
+        elsewhere: named.elsewhere.clone(),
+        s3_bucket: Some(config.s3.bucket.clone()).filter(|bucket| !bucket.is_empty()),
+    };
+    backup.write(to, cover, &named, told)
+}
+
+/// What backups call the store of a database.
+pub fn store(db: &Db) -> &'static str {
+    match db.dialect() {
+        Dialect::Sqlite => "sqlite",
+        Dialect::Postgres => "postgresql",
+    }
+}
+
+/// Copies the database, and answers the files that this copy names.
+fn copy((db, node): (&Db, &Node), to: &Path, dump: Dump<'_>) -> Result<Named> {
+    let read = |tx: &mut Tx<'_>| {
+        let others = imports::files(tx)?;
+        named(tx, node, others)
+    };
+    match db.dialect() {
+        Dialect::Sqlite => db.backup_with(to, |_, _| (), read),
+        Dialect::Postgres => db.read_exported(|tx, snapshot| {
+            let named = read(tx)?;
+            dump(to, snapshot)?;
+            Ok(named)
+        }),
+    }
+}
