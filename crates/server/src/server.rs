@@ -1,8 +1,8 @@
 //! The server as a whole: put together, run, stopped.
 
 use std::future::Future;
-use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lyceum_access::{Keyring, Player};
 use lyceum_core::config::Config;

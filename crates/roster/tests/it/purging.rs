@@ -14,7 +14,7 @@ fn day(number: i64) -> Timestamp {
 }
 
 fn delete(db: &Db, path: &str, id: &str, at: Timestamp) {
-    db.write_blocking(|tx| write::delete(tx, collection(path), id, at, false)).unwrap();
+    db.write_blocking(|tx| write::delete(tx, collection(path), id, at, false, None)).unwrap();
 }
 
 /// Purges every kind in batches of two, as the command line does with larger ones.
@@ -142,7 +142,7 @@ fn deleting_a_user_with_what_refers_to_it_deletes_the_demographics() {
         create(db, "orgs", org("s", &json!({})));
         create(db, "users", user("ann", &[]));
         create(db, "demographics", json!({"sourcedId": "ann", "birthDate": "2015-02-03"}));
-        db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", day(1), true))
+        db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", day(1), true, None))
             .unwrap();
         assert_eq!(purge(db, day(2)), Purged { removed: 2, kept: 0 });
     });
