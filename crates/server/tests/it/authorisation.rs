@@ -1,12 +1,9 @@
-//! Every route of the tables stands behind its scope, and there is nothing beside the tables.
+//! Which routes are public, and that there is nothing beside the tables. `access` walks the routes themselves.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use lyceum_access::Scope;
-use lyceum_core::Dialect;
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
-use lyceum_testkit::client::{Call, TestClient};
 use lyceum_testkit::server::both;
 use ureq::http::Method;
 
@@ -19,73 +16,6 @@ const METHODS: [Method; 7] = [
     Method::DELETE,
     Method::OPTIONS,
 ];
-
-#[test]
-fn every_route_asks_for_its_scope() {
-    both(|server| {
-        let anonymous = server.anonymous();
-        for (path, route) in every_route() {
-            if route.access == Access::SignedIn {
-                let status = call(&anonymous, &route, &path).send().status;
-                assert_eq!(status, 401, "{} {path} signed out", route.method);
-            }
-            let Some(scopes) = route.access.scopes() else { continue };
-            let reply = match route.access {
-                // Open in part: a token that is none opens nothing all the same.
-                Access::Optional(_) => {
-                    call(&anonymous.clone().with_token("none"), &route, &path).send()
-                }
-                _ => call(&anonymous, &route, &path).send(),
-            };
-            assert_eq!(reply.status, 401, "{} {path} without a token", route.method);
-            assert!(reply.header("www-authenticate").starts_with("Bearer"));
-
-            let closed: Vec<_> =
-                Scope::all().filter(|scope| !rights(*scope).allow_any(scopes)).collect();
-            assert!(!closed.is_empty(), "{} {path} is open to every scope", route.method);
-        }
-    });
-}
-
-#[test]
-fn a_token_without_the_scope_is_refused_and_one_with_it_is_not() {
-    both(|server| {
-        let mut clients = HashMap::new();
-        for (path, route) in every_route() {
-            let Some(scopes) = route.access.scopes() else { continue };
-            let (open, closed): (Vec<_>, Vec<_>) =
-                Scope::all().partition(|scope| rights(*scope).allow_any(scopes));
-            let mut status = |scopes: Vec<Scope>| {
-                let client = clients
-                    .entry(scopes)
-                    .or_insert_with_key(|scopes| server.client_with(scopes, Dialect::Platform));
-                call(client, &route, &path).send().status
-            };
-            let (_, also): (Vec<_>, Vec<_>) = Scope::all().partition(|scope| {
-                !route.access.also().is_some_and(|also| rights(*scope).allow_any(also))
-            });
-            for scope in &open {
-                // One of each, where it takes two; one alone opens nothing then.
-                let pairs = also.iter().map(|other| vec![*scope, *other]);
-                let enough: Vec<_> =
-                    if also.is_empty() { vec![vec![*scope]] } else { pairs.collect() };
-                for scopes in enough {
-                    let told = format!("{} {path} with {scopes:?}", route.method);
-                    let status = status(scopes);
-                    let is_open = !matches!(status, 401 | 403 | 405 | 429) && status < 500;
-                    assert!(is_open, "{told} answered {status}");
-                }
-            }
-            if !also.is_empty() {
-                for alone in [&open, &also] {
-                    assert_eq!(status(alone.clone()), 403, "{} {path} with half", route.method);
-                }
-            }
-            // All the others together: less than each of them opens no more.
-            assert_eq!(status(closed), 403, "{} {path} without its scope", route.method);
-        }
-    });
-}
 
 #[test]
 fn only_these_routes_are_public() {
@@ -188,16 +118,6 @@ pub(crate) fn every_route() -> impl Iterator<Item = (String, Route)> {
         let base = area.base;
         area.routes.into_iter().map(move |route| (format!("{base}{}", route.path), route))
     })
-}
-
-fn rights(scope: Scope) -> lyceum_access::Rights {
-    lyceum_access::Scopes::from_iter([scope]).rights()
-}
-
-pub(crate) fn call<'a>(client: &'a TestClient, route: &Route, path: &str) -> Call<'a> {
-    // A live stream ends only where it is told to.
-    let query = if path.ends_with("/stream") { "?follow=false" } else { "" };
-    client.call(route.method.clone(), &(filled(path) + query))
 }
 
 /// The path with something in the place of its parameters.

@@ -1,6 +1,8 @@
 //! Who may call what.
 
+mod callers;
 mod early;
+mod matrix;
 mod reach;
 
 use lyceum_access::{NewApiKey, Role, api_key};
