@@ -294,9 +294,8 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), Denied> {
         false => Err(Denied::Scope(scopes)),
     };
     match access {
-        Access::Public => Ok(()),
         Access::SignedIn if is_nobody => Err(Denied::SignedOut),
-        Access::SignedIn => Ok(()),
+        Access::Public | Access::SignedIn => Ok(()),
         Access::Page(roles) => match caller {
             Caller::Person(role) if roles.contain(role) => Ok(()),
             Caller::Person(_) => Err(Denied::Role(roles)),

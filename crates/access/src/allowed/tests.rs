@@ -6,7 +6,8 @@ const DEVELOPER: Caller<'static> = Caller::Person(Role::Developer);
 const BOUND: Caller<'static> = Caller::Key(Role::Developer, Some("rivers"));
 
 fn client(scopes: &[Scope]) -> Caller<'static> {
-    Caller::Client(Scopes::from_iter(scopes.iter().copied()).rights())
+    let scopes: Scopes = scopes.iter().copied().collect();
+    Caller::Client(scopes.rights())
 }
 
 fn ann() -> Player {

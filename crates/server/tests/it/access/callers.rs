@@ -127,7 +127,7 @@ impl<'s> Callers<'s> {
 
     fn client(&mut self, scopes: &[Scope]) -> Caller {
         let server = self.server;
-        let name: String = scopes.iter().map(|scope| format!("{scope} ")).collect();
+        let name = scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(" ");
         let token =
             self.clients.entry(name).or_insert_with(|| server.token(scopes, Dialect::Platform));
         Caller::with(token.clone())

@@ -265,9 +265,11 @@ fn write_lines(order: &[String], lines: &Lines) {
     let mut line = |key: &str, columns: &[String]| {
         let mut words = key.split(' ');
         let mut word = || words.next().unwrap();
-        let place = format!("{:<6} {:<76} {:<13}", word(), word(), word());
-        let columns: String = columns.iter().map(|word| format!(" {word:<7}")).collect();
-        writeln!(text, "{}", format!("{place}{columns}").trim_end()).unwrap();
+        let mut line = format!("{:<6} {:<76} {:<13}", word(), word(), word());
+        for word in columns {
+            write!(line, " {word:<7}").unwrap();
+        }
+        writeln!(text, "{}", line.trim_end()).unwrap();
     };
     line("method path about", &COLUMNS.map(str::to_owned));
     for key in order {
@@ -310,6 +312,7 @@ fn walk(
 
 #[test]
 fn every_route_answers_every_kind_of_caller_as_the_file_says() {
+    #[expect(clippy::disallowed_methods, reason = "blessing is no setting")]
     let is_blessed = std::env::var("LYCEUM_BLESS").is_ok_and(|value| value == "1");
     let order: Vec<String> = places().iter().map(Place::key).collect();
     let known = read_lines();
