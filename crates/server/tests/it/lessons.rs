@@ -1,6 +1,8 @@
 //! Working through lessons over HTTP: every effect is read back by another operation, again after a
 //! restart, on both stores.
 
+use std::thread;
+
 use lyceum_access::Scope;
 use lyceum_core::Dialect;
 use lyceum_testkit::client::TestClient;
@@ -260,7 +262,7 @@ fn wrong_answers_step_down_and_a_second_attempt_earns_less() {
             last = walk(&["A"]);
         }
         assert_eq!((&last["multiplier"], &last["xp"]), (&json!(1.0), &json!(10.0)));
-        at(&client, "createNewAttempt", "steps", 201);
+        assert_eq!(began_at_once(&client), [201, 409], "one attempt is open at a time");
         assert_eq!(attempts(&client, "steps")[1]["scoreStatus"], "not submitted");
         let seen: Vec<Value> = (0..2)
             .map(|_| {
@@ -282,6 +284,20 @@ fn wrong_answers_step_down_and_a_second_attempt_earns_less() {
         assert_eq!(second["xp"], json!(10.0 * multiplier));
         agree(&client, 10.0 + 10.0 * multiplier);
     });
+}
+
+/// What two requests for the next attempt are told that come at the same moment, in ascending order.
+fn began_at_once(client: &TestClient) -> Vec<u16> {
+    let clients = [client.clone(), client.clone()];
+    let body = json!({"student": "amy", "lesson": "steps"});
+    let begin =
+        |client: &TestClient| client.post("/adaptive/createNewAttempt").json(&body).send().status;
+    let mut told: Vec<u16> = thread::scope(|scope| {
+        let calls: Vec<_> = clients.iter().map(|one| scope.spawn(|| begin(one))).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    told.sort_unstable();
+    told
 }
 
 fn at_score(client: &TestClient) -> f64 {
