@@ -1,5 +1,8 @@
 //! A look at a database that changes nothing in it.
 
+use std::time::Duration;
+
+use lyceum_core::limits::POSTGRES_READ_WAIT_MS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use rusqlite::OptionalExtension;
@@ -48,6 +51,7 @@ fn sqlite(file: &File) -> Result<Inspection> {
 
 fn server(url: &str) -> Result<Inspection> {
     let mut client = reach(&Address::parse(url)?)?;
+    client.set_patience(Some(Duration::from_millis(POSTGRES_READ_WAIT_MS)));
     let mut ask = |sql| {
         let row = client.wait(sql, async |client| client.query_one(sql, &[]).await);
         row.map_err(Failed::problem)

@@ -198,9 +198,15 @@ pub(crate) fn postgres(failure: &Failure, sql: &str) -> Problem {
     problem.because(format!("{failure} in: {sql}"))
 }
 
-/// Whether running the same transaction again can succeed.
+/// Whether running the same transaction again can succeed. Memory is what PostgreSQL has too little of when
+/// many serializable transactions read much at once.
 pub(crate) fn is_retryable(code: &SqlState) -> bool {
-    [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code)
+    let retryable = [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::OUT_OF_MEMORY,
+    ];
+    retryable.contains(code)
 }
 
 fn is_outage(code: &SqlState) -> bool {

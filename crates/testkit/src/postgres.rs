@@ -28,6 +28,7 @@ pub const CLUSTER_VARIABLE: &str = "LYCEUM_TEST_POSTGRES";
 const KEEPER: &str = r#"
 "$1/initdb" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
     -D "$2/data" </dev/null >"$2/log" 2>&1
+[ "$4" = standby ] && touch "$2/data/standby.signal"
 "$1/postgres" -D "$2/data" -k "$2" -p "$3" -c listen_addresses=127.0.0.1 -c fsync=on \
     -c max_connections=500 -c max_wal_size=256MB -c log_min_messages=log </dev/null >>"$2/log" 2>&1 &
 server=$!
@@ -48,6 +49,15 @@ impl Cluster {
     /// Makes and starts a cluster with `fsync` on, as the user `postgres` where this is root.
     /// Panics with a reason where it cannot.
     pub fn start() -> Self {
+        Self::start_as("primary")
+    }
+
+    /// As [`Cluster::start`], a server that waits to take the place of another one and takes no writes.
+    pub fn standby() -> Self {
+        Self::start_as("standby")
+    }
+
+    fn start_as(role: &str) -> Self {
         let programs = programs();
         let folder = tempfile::Builder::new()
             .prefix("lyceum-postgres-")
@@ -56,7 +66,10 @@ impl Cluster {
             .keep();
         let port = free_port();
         let mut keeper = Command::new("/bin/sh");
-        keeper.args(["-c", KEEPER, "keeper"]).args([&programs, &folder]).arg(port.to_string());
+        keeper
+            .args(["-c", KEEPER, "keeper"])
+            .args([&programs, &folder])
+            .args([port.to_string().as_str(), role]);
         if let Some((user, group)) = owner() {
             // PostgreSQL refuses to run as root
             chown(&folder, Some(user), Some(group)).expect("root may give a folder away");

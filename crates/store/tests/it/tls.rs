@@ -157,18 +157,16 @@ fn the_first_of_several_hosts_that_takes_writes_is_taken() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = silent.local_addr().unwrap();
     let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let read_only = Cluster::start();
-    read_only.run("ALTER SYSTEM SET default_transaction_read_only = on");
-    read_only.run("SELECT pg_reload_conf()");
-    let read_only = format!("127.0.0.1:{}", port(&read_only));
-    let hosts = format!("{dead},{silent},{read_only},{host}");
+    let standby = Cluster::standby();
+    let standby = format!("127.0.0.1:{}", port(&standby));
+    let hosts = format!("{dead},{silent},{standby},{host}");
     let ask = "connect_timeout=1&target_session_attrs";
     for value in ["read-write", "primary"] {
         opened(&format!("{user}@{hosts}/{name}?{ask}={value}")).unwrap();
     }
-    let none = format!("{user}@{dead},{silent},{read_only}/{name}?{ask}=read-write");
+    let none = format!("{user}@{dead},{silent},{standby}/{name}?{ask}=read-write");
     let told = opened(&none).unwrap_err().message;
-    for host in [dead.to_string(), silent.to_string(), read_only.clone()] {
+    for host in [dead.to_string(), silent.to_string(), standby.clone()] {
         assert!(told.contains(&host), "{told}");
     }
     assert!(opened(&format!("{user}@{host}/{name}?target_session_attrs=read-only")).is_err());
