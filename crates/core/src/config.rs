@@ -48,6 +48,10 @@ pub struct Server {
     pub header_timeout_s: u64,
     pub keep_alive_s: u64,
     pub body_max_bytes: usize,
+    #[serde(deserialize_with = "values::above_zero")]
+    pub connections: usize,
+    #[serde(deserialize_with = "values::above_zero")]
+    pub connections_per_address: usize,
     pub shutdown_grace_s: u64,
     pub compression: bool,
     pub trusted_proxies: Vec<Network>,

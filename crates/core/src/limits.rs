@@ -2,11 +2,13 @@
 //! all; a tidy test holds the two together.
 
 mod bindings;
+mod connections;
 mod console;
 mod hosting;
 mod people;
 
 pub use bindings::*;
+pub use connections::*;
 pub use console::*;
 pub use hosting::*;
 pub use people::*;

@@ -8,12 +8,13 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use lyceum_blob::Blob;
+use lyceum_core::limits::ANSWER_PIECE_BYTES;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::engine::BoxError;
 
 /// Bytes that are read from a file at once.
-const CHUNK_BYTES: u64 = 256 * 1024;
+const CHUNK_BYTES: u64 = ANSWER_PIECE_BYTES as u64;
 
 /// Bytes of blobs, one after the other, read as they are taken.
 pub struct Pieces {

@@ -11,6 +11,7 @@ use axum::http::{
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use lyceum_core::limits;
+use tokio::sync::OwnedSemaphorePermit;
 use tower::{Layer, ServiceExt, service_fn};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
@@ -18,17 +19,31 @@ use tower_http::compression::CompressionLayer;
 use crate::fixed::Fixed;
 
 /// Compresses the answer by what `Accept-Encoding` takes: zstd, br or gzip. An answer that never changes has
-/// its compressed copies.
+/// its compressed copies; another one needs a place while it is compressed, and is sent as it is where
+/// there is none.
 pub(crate) async fn negotiate(
     mut response: Response<Body>,
     accepted: Option<HeaderValue>,
+    place: impl FnOnce() -> Option<OwnedSemaphorePermit>,
 ) -> Response<Body> {
     let fixed = response.extensions_mut().remove::<Arc<Fixed>>();
     let Some(accepted) = accepted.filter(|_| worth_it(&response)) else { return response };
     if let Some(fixed) = fixed {
         return packed(response, &accepted, &fixed).await;
     }
-    compress(response, accepted, CompressionLevel::Fastest).await
+    match place() {
+        Some(place) => {
+            let response = compress(response, accepted, CompressionLevel::Fastest).await;
+            response.map(|body| {
+                // The place is taken until the last byte is written.
+                Body::new(body.map_frame(move |frame| {
+                    let _place = &place;
+                    frame
+                }))
+            })
+        }
+        None => response,
+    }
 }
 
 async fn packed(

@@ -2,17 +2,25 @@
 //! headers that runs on an idle connection too; here an idle connection has more time than one
 //! that began to send a request.
 
+mod running;
+mod watched;
+
 use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use bytes::Bytes;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use lyceum_core::limits;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+
+use crate::admission::{Admission, Origin, Purse, Unused};
+
+pub(crate) use running::{Guarded, Peer, Running};
+pub(crate) use watched::{Seat, Watched};
+
+/// What every HTTP/2 connection begins with (RFC 9113, 3.4), and nothing else does.
+const PREFACE: &[u8] = b"PRI";
 
 /// How long a connection may wait.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +40,12 @@ impl Patience {
     }
 }
 
-/// What a connection is doing, told by its reads, requests and answers.
+/// What a connection is doing, told by its reads, requests and answers; and what it holds.
 pub(crate) struct Activity {
+    /// Its number among all connections of the server.
+    pub(crate) number: u64,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) origin: Arc<Origin>,
     start: Instant,
     /// Requests whose answers are not yet written in full.
     open: AtomicU32,
@@ -43,19 +55,45 @@ pub(crate) struct Activity {
     idle_since: AtomicU64,
     /// Answers that have given bytes and were not asked for more.
     full: AtomicU32,
+    /// Milliseconds since `start` at which the first of those answers gave bytes.
+    full_since: AtomicU64,
     /// Milliseconds since `start` at which bytes of answers went on last.
     moved_at: AtomicU64,
+    /// A caller showed a token: what the connection holds is not counted.
+    is_known: AtomicBool,
+    /// Bytes of the preface of HTTP/2 that came first; 255: others came.
+    preface: AtomicU8,
+    /// Its place among web sockets, where it became one or is about to.
+    upgraded: OnceLock<OwnedSemaphorePermit>,
+    /// It speaks another protocol by now, as a web socket does.
+    is_upgraded: AtomicBool,
+    /// Bytes that arrived since the connection was idle last.
+    arrived: AtomicUsize,
+    /// Bytes that the connection took of what connections without a token may hold.
+    paid: AtomicUsize,
+    evicted: Notify,
 }
 
 impl Activity {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(number: u64, admission: Arc<Admission>, origin: Arc<Origin>) -> Self {
         Self {
+            number,
+            admission,
+            origin,
             start: Instant::now(),
             open: AtomicU32::new(0),
             head_since: AtomicU64::new(1),
             idle_since: AtomicU64::new(0),
             full: AtomicU32::new(0),
+            full_since: AtomicU64::new(0),
             moved_at: AtomicU64::new(0),
+            is_known: AtomicBool::new(false),
+            preface: AtomicU8::new(0),
+            upgraded: OnceLock::new(),
+            is_upgraded: AtomicBool::new(false),
+            arrived: AtomicUsize::new(0),
+            paid: AtomicUsize::new(0),
+            evicted: Notify::new(),
         }
     }
 
@@ -63,21 +101,164 @@ impl Activity {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn bytes_arrived(&self) {
+    /// Errors: there is no memory for another HTTP/2 connection without a token.
+    fn bytes_arrived(&self, bytes: &[u8]) -> io::Result<()> {
         if self.open.load(Relaxed) == 0 && self.head_since.load(Relaxed) == 0 {
             self.head_since.store(self.now() + 1, Relaxed);
         }
+        self.arrived.fetch_add(bytes.len(), Relaxed);
+        if self.begins_http2(bytes)
+            && !self.is_known()
+            && !self.pays(limits::HTTP2_CONNECTION_BYTES)
+        {
+            return Err(io::Error::other("too many HTTP/2 connections without a token"));
+        }
+        Ok(())
+    }
+
+    /// Whether these bytes complete the beginning of the preface of HTTP/2.
+    fn begins_http2(&self, bytes: &[u8]) -> bool {
+        let before = usize::from(self.preface.load(Relaxed));
+        let Some(missing) = PREFACE.get(before..).filter(|missing| !missing.is_empty()) else {
+            return false;
+        };
+        let fits = missing.iter().zip(bytes).all(|(missing, byte)| missing == byte);
+        let now = if fits { before + missing.len().min(bytes.len()) } else { usize::from(u8::MAX) };
+        self.preface.store(u8::try_from(now).unwrap_or(u8::MAX), Relaxed);
+        now == PREFACE.len()
+    }
+
+    fn is_http2(&self) -> bool {
+        usize::from(self.preface.load(Relaxed)) == PREFACE.len()
     }
 
     fn moved(&self) {
         self.moved_at.store(self.now(), Relaxed);
     }
 
+    /// Whether what the connection holds is not counted: a caller showed a token, or a proxy that the
+    /// settings trust has many callers on it.
+    fn is_known(&self) -> bool {
+        self.is_known.load(Relaxed) || self.origin.is_proxy
+    }
+
+    /// Whether the connection has sent so much that it may read on only when memory for that is taken.
+    fn owes(&self) -> Option<usize> {
+        if self.is_known() || self.arrived.load(Relaxed) <= limits::CONNECTION_FREE_BYTES {
+            return None;
+        }
+        let due = match self.is_http2() {
+            true => limits::HTTP2_CONNECTION_LARGE_BYTES,
+            false => limits::CONNECTION_LARGE_BYTES,
+        };
+        (self.paid.load(Relaxed) < due).then_some(due)
+    }
+
+    /// Takes what is missing until so many bytes are paid; they are kept until a caller shows a token or the
+    /// connection ends, for buffers do not shrink. False: there is no memory now.
+    fn pays(&self, due: usize) -> bool {
+        let paid = self.paid.load(Relaxed);
+        if paid >= due {
+            return true;
+        }
+        if !self.admission.take(Purse::Connections, &self.origin, due - paid) {
+            return false;
+        }
+        if self.paid.compare_exchange(paid, due, Relaxed, Relaxed).is_err() {
+            // Another request of the connection paid meanwhile.
+            self.admission.give(Purse::Connections, &self.origin, due - paid);
+        }
+        true
+    }
+
+    /// A caller showed a token.
+    fn know(&self) {
+        if !self.is_known() {
+            self.is_known.store(true, Relaxed);
+            let paid = self.paid.swap(0, Relaxed);
+            self.admission.give(Purse::Connections, &self.origin, paid);
+        }
+    }
+
+    /// An answer gave bytes and was not asked for more yet.
+    fn fill(&self) {
+        self.moved();
+        if self.full.fetch_add(1, Relaxed) == 0 {
+            self.full_since.store(self.now(), Relaxed);
+        }
+    }
+
+    /// A request has its answer, or is given up.
+    fn end(&self) {
+        if self.open.fetch_sub(1, Relaxed) == 1 {
+            self.idle_since.store(self.now(), Relaxed);
+            self.arrived.store(0, Relaxed);
+        }
+    }
+
+    /// The connection is gone, with all that it held.
+    fn leave(&self) {
+        let paid = self.paid.swap(0, Relaxed);
+        self.admission.give(Purse::Connections, &self.origin, paid);
+        self.admission.leave(self);
+    }
+
+    /// Takes a place among web sockets, which the connection keeps; false: there are too many.
+    fn may_upgrade(&self) -> bool {
+        if self.upgraded.get().is_none() {
+            let Some(place) = self.admission.upgrade() else { return false };
+            let _ = self.upgraded.set(place);
+        }
+        true
+    }
+
+    /// From now on the connection is not HTTP any more.
+    pub(crate) fn upgrade(&self) {
+        self.is_upgraded.store(true, Relaxed);
+    }
+
+    /// Tells the connection to close.
+    pub(crate) fn evict(&self) {
+        self.evicted.notify_one();
+    }
+
+    /// Waits until the connection is told to close.
+    pub(crate) async fn evicted(&self) {
+        self.evicted.notified().await;
+    }
+
+    /// What others may gain if the connection closes; none: it is in use.
+    pub(crate) fn unused(&self) -> Option<Unused> {
+        if self.is_upgraded.load(Relaxed) {
+            return None;
+        }
+        let is_known = self.is_known.load(Relaxed);
+        let holds = self.paid.load(Relaxed) > limits::CONNECTION_USED_BYTES;
+        let at = |milliseconds| self.start + Duration::from_millis(milliseconds);
+        if self.open.load(Relaxed) == 0 {
+            let since = at(self.idle_since.load(Relaxed));
+            return Some(Unused { rank: u8::from(is_known), since, is_stalled: false, holds });
+        }
+        // Whatever is written on HTTP/2 may belong to something else than the answer.
+        let full_since = match (self.full_since.load(Relaxed), self.moved_at.load(Relaxed)) {
+            (full_since, moved_at) if !self.is_http2() => full_since.max(moved_at),
+            (full_since, _) => full_since,
+        };
+        let is_stalled = self.full.load(Relaxed) > 0
+            && self.now().saturating_sub(full_since) > limits::STALLED_ANSWER_MS;
+        (is_stalled && !is_known).then(|| Unused {
+            rank: 2,
+            since: at(full_since),
+            is_stalled,
+            holds,
+        })
+    }
+
     /// A request's head has arrived.
     pub(crate) fn begin(self: &Arc<Self>) -> Running {
         self.open.fetch_add(1, Relaxed);
         self.head_since.store(0, Relaxed);
-        Running { activity: Arc::clone(self), is_full: false }
+        Running::new(Arc::clone(self))
     }
 
     /// How much longer the connection may live as it is; none: it has waited too long.
@@ -95,131 +276,5 @@ impl Activity {
         };
         let waited = Duration::from_millis(self.now().saturating_sub(since));
         limit.checked_sub(waited).filter(|left| !left.is_zero())
-    }
-}
-
-/// A request in the works; ends when dropped.
-pub(crate) struct Running {
-    activity: Arc<Activity>,
-    /// Bytes were given and no more are asked for yet.
-    is_full: bool,
-}
-
-impl Running {
-    fn set_full(&mut self, is_full: bool) {
-        if is_full && !self.is_full {
-            self.activity.moved();
-            self.activity.full.fetch_add(1, Relaxed);
-        } else if !is_full && self.is_full {
-            self.activity.full.fetch_sub(1, Relaxed);
-        }
-        self.is_full = is_full;
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.set_full(false);
-        if self.activity.open.fetch_sub(1, Relaxed) == 1 {
-            self.activity.idle_since.store(self.activity.now(), Relaxed);
-        }
-    }
-}
-
-/// A body that holds its guards until it is written or given up, and tells whether it is taken.
-pub(crate) struct Guarded<G> {
-    body: Body,
-    running: Running,
-    _guard: G,
-}
-
-impl<G> Guarded<G> {
-    pub(crate) fn new(body: Body, running: Running, guard: G) -> Self {
-        Self { body, running, _guard: guard }
-    }
-}
-
-impl<G: Unpin> HttpBody for Guarded<G> {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.running.set_full(false);
-        let polled = Pin::new(&mut self.body).poll_frame(cx);
-        self.running.set_full(matches!(polled, Poll::Ready(Some(Ok(_)))));
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// A stream whose reads and writes are told to the connection's [`Activity`].
-pub(crate) struct Watched<S> {
-    pub(crate) stream: S,
-    pub(crate) activity: Arc<Activity>,
-}
-
-impl<S> Watched<S> {
-    fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if matches!(written, Poll::Ready(Ok(1..))) {
-            self.activity.moved();
-        }
-        written
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        if buffer.filled().len() > before {
-            self.activity.bytes_arrived();
-        }
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.wrote(written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
-        self.wrote(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -14,12 +14,13 @@ use axum::http::{HeaderValue, Method, Request, Response, Version, header};
 use bytes::Bytes;
 use hyper::body::Body as HttpBody;
 use lyceum_access::Subject;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::engine::BoxError;
 use tokio::time::timeout;
 
 use crate::answer::Answer;
 use crate::auth::{self, Grant, Refusal};
+use crate::connection::{Peer, Running};
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
@@ -45,6 +46,7 @@ struct Call<'a, B> {
     leaves_body: bool,
     id: &'a RequestId,
     address: IpAddr,
+    peer: Peer<'a>,
     /// Who calls, once that is known.
     grant: Option<Grant>,
 }
@@ -56,7 +58,7 @@ impl Dispatch {
     }
 
     /// Answers a request of the peer. Never fails: every problem is an answer.
-    pub(crate) async fn handle<B>(&self, request: Request<B>, peer: IpAddr) -> Response<Body>
+    pub(crate) async fn handle<B>(&self, request: Request<B>, peer: Peer<'_>) -> Response<Body>
     where
         B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<BoxError>,
@@ -72,7 +74,8 @@ impl Dispatch {
         }
         let method = parts.method.clone();
         let asked = Asked::of(&parts);
-        let address = proxy::caller(peer, &parts.headers, &self.app.config.server.trusted_proxies);
+        let address =
+            proxy::caller(peer.address, &parts.headers, &self.app.config.server.trusted_proxies);
         let path = parts.uri.path();
         let (place, lead) = match self.table.find(path) {
             Some((endpoint, params)) => {
@@ -95,6 +98,7 @@ impl Dispatch {
             leaves_body: false,
             id: &id,
             address,
+            peer,
             grant: None,
         };
         // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
@@ -114,6 +118,7 @@ impl Dispatch {
             body::drain(call.body);
         }
         let grant = call.grant;
+        let result = held(result, peer).await;
         let mut answer = result.unwrap_or_else(|refusal| {
             report(&refusal.problem, &id, place);
             let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
@@ -123,7 +128,7 @@ impl Dispatch {
             cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
         }
         let client = grant.as_ref().map(Grant::client_id);
-        self.tell(answer.into(), place, asked, (&id, client, address), started).await
+        self.tell(answer.into(), place, asked, (&id, client, address), (peer, started)).await
     }
 
     /// Answers a request for a hosted project.
@@ -132,7 +137,7 @@ impl Dispatch {
         project: hosted::Address,
         (parts, body): (Parts, B),
         id: RequestId,
-        peer: IpAddr,
+        peer: Peer<'_>,
         started: Instant,
     ) -> Response<Body>
     where
@@ -140,10 +145,17 @@ impl Dispatch {
         B::Error: Into<BoxError>,
     {
         let asked = Asked::of(&parts);
-        let address = proxy::caller(peer, &parts.headers, &self.app.config.server.trusted_proxies);
+        let address =
+            proxy::caller(peer.address, &parts.headers, &self.app.config.server.trusted_proxies);
         let place = hosted::PLACE;
         let response = hosted::answer(&self.app, project, (parts, body), address, &id).await;
-        self.tell(response, place, asked, (&id, None, address), started).await
+        // It is sent piece by piece, whatever its length is.
+        let bytes = bytes_of(response.body()).min(limits::ANSWER_PIECE_BYTES);
+        let response = match hold(peer, bytes).await {
+            Ok(()) => response,
+            Err(problem) => place.rendering.answer(&problem, Dialect::Platform).into(),
+        };
+        self.tell(response, place, asked, (&id, None, address), (peer, started)).await
     }
 
     /// What all answers share: request id, log, count, compression, no body for `HEAD`.
@@ -153,7 +165,7 @@ impl Dispatch {
         place: Place<'_>,
         asked: Asked,
         (id, client, address): (&RequestId, Option<&str>, IpAddr),
-        started: Instant,
+        (peer, started): (Peer<'_>, Instant),
     ) -> Response<Body> {
         answer.headers_mut().insert(X_REQUEST_ID, id.header());
         if self.app.draining.load(Relaxed) && asked.version < Version::HTTP_2 {
@@ -173,9 +185,33 @@ impl Dispatch {
             address = %address,
         );
         let encodings = asked.encodings.filter(|_| self.app.config.server.compression);
-        let response = compression::negotiate(answer, encodings).await;
+        let place =
+            || self.app.admission.compression(peer.running.is_some_and(Running::is_anonymous));
+        let response = compression::negotiate(answer, encodings, place).await;
         if asked.method == Method::HEAD { without_body(response) } else { response }
     }
+}
+
+/// Takes memory for an answer that is all in memory. An answer that never changes is there once for all.
+async fn held(result: Result<Answer, Refusal>, peer: Peer<'_>) -> Result<Answer, Refusal> {
+    let answer = result?;
+    if answer.fixed.is_none() {
+        hold(peer, bytes_of(&answer.body)).await?;
+    }
+    Ok(answer)
+}
+
+async fn hold(peer: Peer<'_>, bytes: usize) -> Result<()> {
+    match peer.running {
+        Some(running) if bytes > limits::ANSWER_FREE_BYTES => running.hold(bytes).await,
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of an answer that are in memory, as far as they are known before.
+fn bytes_of(body: &Body) -> usize {
+    let bytes = body.size_hint().exact().unwrap_or(limits::ANSWER_PIECE_BYTES as u64);
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// Where a request goes.
@@ -231,12 +267,23 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             self.leaves_body = true;
             return Ok(routes::console::turn_away(&context, screen, &denied)?);
         }
+        // From here on what the request holds counts as its client's.
+        if let (Some(running), Some(grant)) = (self.peer.running, &self.grant) {
+            running.show(grant)?;
+        }
         context.params = params?;
         parameters::check(route, rendering, context.uri.query())?;
         etag::check(route, &context.headers)?;
+        if route.access == Access::Public && !route.reads.media.is_empty() {
+            hold(self.peer, limits::PUBLIC_BODY_MAX_BYTES).await?;
+        }
         let usual_bytes = self.app.config.server.body_max_bytes;
         context.body =
             body::read(&route.reads, usual_bytes, &context.headers, &mut self.body).await?;
+        let _turn = match (route.access, &self.grant) {
+            (Access::Optional(_), None) => self.app.admission.anonymous_read().await,
+            _ => None,
+        };
         Ok(without_panic((route.handler)(context)).await?)
     }
 

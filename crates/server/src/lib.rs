@@ -4,6 +4,7 @@
 //! renders; nothing is served that stands in no [`route::Area`]; a problem becomes a status code
 //! and a body in [`render`] alone.
 
+mod admission;
 mod aliases;
 pub mod answer;
 mod apart;

@@ -3,26 +3,28 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use axum::http::Request;
+use axum::body::Body;
+use axum::http::{HeaderValue, Request, Response, StatusCode, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use lyceum_core::limits;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::connection::{Activity, Guarded, Patience, Watched};
+use crate::connection::{Activity, Guarded, Patience, Peer, Seat, Watched};
 use crate::dispatch::Dispatch;
 use crate::metrics::InFlight;
+use crate::proxy;
 use crate::state::App;
 use crate::tls::Tls;
 
@@ -43,6 +45,8 @@ struct Shared {
     tls: Option<Arc<Tls>>,
     patience: Patience,
     http: auto::Builder<TokioExecutor>,
+    /// Places for connections that are refused.
+    refusals: Arc<Semaphore>,
 }
 
 /// Serves until `stop` is done, then finishes what was accepted:
@@ -62,8 +66,8 @@ pub(crate) async fn run(
         taking: Duration::from_secs(server.request_timeout_s),
     };
     let grace = Duration::from_secs(server.shutdown_grace_s);
-    let http = auto::Builder::new(TokioExecutor::new());
-    let shared = Arc::new(Shared { app, dispatch, tls, patience, http });
+    let refusals = Arc::new(Semaphore::new(limits::REFUSALS_MAX_COUNT));
+    let shared = Arc::new(Shared { app, dispatch, tls, patience, http: http(), refusals });
     let (phase, follow) = watch::channel(Phase::Open);
 
     tokio::select! {
@@ -84,12 +88,30 @@ pub(crate) async fn run(
     }
 }
 
+/// HTTP with buffers, windows and numbers of streams that keep within our limits.
+fn http() -> auto::Builder<TokioExecutor> {
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    http.http1().max_buf_size(limits::HEAD_MAX_BYTES);
+    http.http2()
+        .max_concurrent_streams(limits::HTTP2_STREAMS_MAX_COUNT)
+        .max_header_list_size(limits::HTTP2_HEAD_MAX_BYTES)
+        .max_send_buf_size(limits::HTTP2_SEND_BUFFER_BYTES)
+        .initial_connection_window_size(limits::HTTP2_CONNECTION_WINDOW_BYTES)
+        .initial_stream_window_size(limits::HTTP2_STREAM_WINDOW_BYTES)
+        .max_pending_accept_reset_streams(limits::HTTP2_RESETS_WAITING_MAX_COUNT)
+        .max_local_error_reset_streams(limits::HTTP2_RESETS_OF_ERRORS_MAX_COUNT);
+    http
+}
+
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, phase: &watch::Receiver<Phase>) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => {
-                tokio::spawn(connect(stream, peer, Arc::clone(shared), phase.clone()));
-            }
+            Ok((stream, peer)) => match shared.app.admission.seat(peer.ip()).await {
+                Some(seat) => {
+                    tokio::spawn(connect(stream, peer, seat, Arc::clone(shared), phase.clone()));
+                }
+                None => refuse(stream, shared),
+            },
             Err(fault) => {
                 // A peer that went away is no reason to wait; no free file descriptor is.
                 let gone = matches!(
@@ -97,6 +119,7 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, phase: &watch::Rec
                     io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
                 );
                 if !gone {
+                    shared.app.admission.relieve();
                     tracing::error!("a connection cannot be accepted: {fault}");
                     sleep(Duration::from_millis(100)).await;
                 }
@@ -105,43 +128,98 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, phase: &watch::Rec
     }
 }
 
+/// Tells a caller that the server is full, where it can be told in plain text, and closes.
+fn refuse(mut stream: TcpStream, shared: &Shared) {
+    const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
+        Connection: close\r\nContent-Length: 0\r\n\r\n";
+    if shared.tls.is_some() {
+        return;
+    }
+    let Ok(place) = Arc::clone(&shared.refusals).try_acquire_owned() else { return };
+    tokio::spawn(async move {
+        let _place = place;
+        let tell = async {
+            stream.write_all(FULL).await?;
+            stream.shutdown().await?;
+            // What is closed while bytes of the request lie unread is reset, and the answer is lost.
+            let mut request = [0; 1024];
+            while stream.read(&mut request).await? > 0 {}
+            Ok::<_, io::Error>(())
+        };
+        let _ = timeout(Duration::from_millis(limits::REFUSAL_MAX_MS), tell).await;
+    });
+}
+
 async fn connect(
     stream: TcpStream,
     peer: SocketAddr,
+    activity: Arc<Activity>,
     shared: Arc<Shared>,
     phase: watch::Receiver<Phase>,
 ) {
+    let seat = Seat(Arc::clone(&activity));
     // Answers are written whole; waiting to send more at once only delays them.
     let _ = stream.set_nodelay(true);
-    let Some(tls) = &shared.tls else { return serve(stream, peer, &shared, phase).await };
+    let Some(tls) = &shared.tls else {
+        let io = Watched::new(stream, seat);
+        return serve(io, peer.ip(), &activity, &shared, phase).await;
+    };
     let limit = Duration::from_millis(limits::TLS_HANDSHAKE_MAX_MS);
-    if let Ok(Ok(stream)) = timeout(limit, tls.acceptor().accept(stream)).await {
-        serve(stream, peer, &shared, phase).await;
+    let secured = tokio::select! {
+        secured = timeout(limit, tls.acceptor().accept(stream)) => secured,
+        () = activity.evicted() => return,
+    };
+    if let Ok(Ok(stream)) = secured {
+        let io = Watched::new(stream, seat);
+        serve(io, peer.ip(), &activity, &shared, phase).await;
     }
 }
 
-async fn serve<S>(stream: S, peer: SocketAddr, shared: &Shared, mut phase: watch::Receiver<Phase>)
-where
+async fn serve<S>(
+    io: Watched<S>,
+    peer: IpAddr,
+    activity: &Arc<Activity>,
+    shared: &Shared,
+    mut phase: watch::Receiver<Phase>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let activity = Arc::new(Activity::new());
     let service = service_fn(|request: Request<Incoming>| {
         let (running, guard) = (activity.begin(), InFlight::count(&shared.app));
-        let dispatch = Arc::clone(&shared.dispatch);
+        let (dispatch, app) = (Arc::clone(&shared.dispatch), App::clone(&shared.app));
         async move {
-            let response = dispatch.handle(request, peer.ip()).await;
+            let mut running = running;
+            if running.is_of_proxy() {
+                let trusted = &app.config.server.trusted_proxies;
+                running.sent_for(proxy::caller(peer, request.headers(), trusted));
+            }
+            let is_http2 = request.version() == Version::HTTP_2;
+            let stays_open = is_http2 || running.may_keep_connection();
+            let mut response = match running.enter(request.headers()).await {
+                // In a box: while a request waits, it takes little memory.
+                Ok(()) => {
+                    let peer = Peer { address: peer, running: Some(&running) };
+                    Box::pin(dispatch.handle(request, peer)).await
+                }
+                Err(_) => full(),
+            };
+            if !stays_open && running.is_anonymous() {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(header::CONNECTION, close);
+            }
             Ok::<_, Infallible>(response.map(|body| Guarded::new(body, running, guard)))
         }
     });
-    let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
-    let mut connection = pin!(shared.http.serve_connection_with_upgrades(io, service));
+    let mut connection =
+        pin!(shared.http.serve_connection_with_upgrades(TokioIo::new(io), service));
     let mut watch = pin!(sleep(shared.patience.shortest()));
+    let mut evicted = pin!(activity.evicted());
     let mut told_to_close = false;
     loop {
         tokio::select! {
             biased;
             // A fault here is the peer's: it went away or does not speak HTTP.
-            _ = connection.as_mut() => return,
+            _ = connection.as_mut() => return activity.upgrade(),
             () = watch.as_mut() => match activity.patience_left(shared.patience) {
                 Some(left) => watch.as_mut().reset(Instant::now() + left),
                 None if told_to_close => return,
@@ -151,6 +229,17 @@ where
                     watch.as_mut().reset(Instant::now() + Duration::from_secs(1));
                 }
             },
+            () = evicted.as_mut() => {
+                // A request may have come meanwhile.
+                if activity.unused().is_none() {
+                    evicted.set(activity.evicted());
+                    continue;
+                }
+                connection.as_mut().graceful_shutdown();
+                // Idle ones end at once; what is not read by its caller is cut.
+                let _ = timeout(Duration::from_millis(1), connection.as_mut()).await;
+                return;
+            }
             _ = phase.changed() => match *phase.borrow_and_update() {
                 Phase::Open => {}
                 Phase::Closing => connection.as_mut().graceful_shutdown(),
@@ -158,4 +247,12 @@ where
             },
         }
     }
+}
+
+/// Without a body: what holds nothing needs no memory, however slowly its caller reads.
+fn full() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }

@@ -12,6 +12,7 @@ use lyceum_store::Db;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::admission::Admission;
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::fixed::FixedAnswers;
@@ -63,7 +64,6 @@ impl Server {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,
         };
-        descriptors::raise();
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
         let node = hosted::begin(&db, &config, &blobs, clock.now()).await?;
         let app = Arc::new(State {
@@ -80,6 +80,10 @@ impl Server {
             settings: Vec::new(),
             status_lists: StatusLists::default(),
             hashing: Arc::new(tokio::sync::Semaphore::new(limits::PASSWORD_HASHES_MAX_COUNT)),
+            hashing_queue: Arc::new(tokio::sync::Semaphore::new(
+                limits::PASSWORD_HASHES_MAX_COUNT + limits::PASSWORD_HASHES_WAITING_MAX_COUNT,
+            )),
+            admission: Admission::new(&config, descriptors::raise()),
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),

@@ -9,6 +9,7 @@ use lyceum_core::time::Clock;
 use lyceum_hosting::nodes::Node;
 use lyceum_store::Db;
 
+use crate::admission::Admission;
 use crate::auth::{Gate, Providers, Sandbox};
 use crate::fixed::FixedAnswers;
 use crate::guarded::Guarded;
@@ -55,6 +56,10 @@ pub struct State {
     pub(crate) status_lists: StatusLists,
     /// Places for work with passwords.
     pub(crate) hashing: Arc<tokio::sync::Semaphore>,
+    /// Who waits for such a place.
+    pub(crate) hashing_queue: Arc<tokio::sync::Semaphore>,
+    /// Places for connections, and memory for callers without a token.
+    pub(crate) admission: Arc<Admission>,
     /// Tokens.
     pub(crate) gate: Gate,
     /// Who calls without a token of ours; none unless this is a sandbox.

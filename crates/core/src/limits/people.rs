@@ -13,7 +13,9 @@ pub const PASSWORD_HASH_MEMORY_BYTES: u32 = 19 * 1024 * 1024;
 /// Passes over that memory.
 pub const PASSWORD_HASH_PASSES_COUNT: u32 = 2;
 /// Passwords that a server hashes at once at most; others wait.
-pub const PASSWORD_HASHES_MAX_COUNT: usize = 4;
+pub const PASSWORD_HASHES_MAX_COUNT: usize = 2;
+/// Requests that wait for a password to be hashed at most; further ones are refused with 503.
+pub const PASSWORD_HASHES_WAITING_MAX_COUNT: usize = 32;
 /// Seconds that a browser's session lives.
 pub const PAGE_SESSION_LIFETIME_S: i64 = 24 * 3600;
 /// Seconds that a browser's session lives without being used.

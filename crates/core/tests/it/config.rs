@@ -47,6 +47,9 @@ fn later_layers_win() {
 fn defaults_agree_with_the_limits() {
     let config = load(None, [], &[]).unwrap().config;
     assert_eq!(config.server.body_max_bytes, limits::BODY_MAX_BYTES);
+    assert_eq!(config.server.connections, limits::CONNECTIONS_MAX_COUNT);
+    let per_address = limits::CONNECTIONS_PER_ADDRESS_MAX_COUNT;
+    assert_eq!(config.server.connections_per_address, per_address);
     assert_eq!(config.store.sqlite_mmap_bytes, limits::SQLITE_MMAP_BYTES);
     assert_eq!(config.store.postgres_connections, limits::POSTGRES_CONNECTIONS);
     assert_eq!(config.public_url(), "http://127.0.0.1:4321");

@@ -15,7 +15,9 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use lyceum_core::limits::{BACKEND_CONNECTION_READY_MS, BACKEND_IDLE_CONNECTIONS_MAX_COUNT};
+use lyceum_core::limits::{
+    ANSWER_PIECE_BYTES, BACKEND_CONNECTION_READY_MS, BACKEND_IDLE_CONNECTIONS_MAX_COUNT,
+};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -86,7 +88,10 @@ impl Connections {
 
     async fn connect(&self) -> Result<SendRequest<Body>, BoxError> {
         let stream = UnixStream::connect(&self.socket).await?;
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        // A caller may read slowly, and the buffer is kept as long.
+        let mut http = http1::Builder::new();
+        http.max_buf_size(ANSWER_PIECE_BYTES);
+        let (sender, connection) = http.handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
         Ok(sender)
     }

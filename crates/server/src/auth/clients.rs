@@ -3,17 +3,24 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use axum::http::HeaderValue;
 use governor::{DefaultDirectRateLimiter, Quota};
 use lyceum_access as access;
 use lyceum_core::config::Limits;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
+
+use crate::admission::add;
 
 /// A client, and how much of its share it has used.
 pub(crate) struct Caller {
     client: access::Client,
     limiter: Option<DefaultDirectRateLimiter>,
+    /// Requests under way.
+    requests: AtomicUsize,
+    /// Bytes of answers that it has not read.
+    unread_bytes: AtomicUsize,
 }
 
 impl Caller {
@@ -23,7 +30,8 @@ impl Caller {
             let burst = NonZeroU32::new(limits.burst).unwrap_or(NonZeroU32::MIN);
             DefaultDirectRateLimiter::direct(Quota::per_second(rate).allow_burst(burst))
         });
-        Self { client, limiter }
+        let [requests, unread_bytes] = [(); 2].map(|()| AtomicUsize::new(0));
+        Self { client, limiter, requests, unread_bytes }
     }
 
     pub(crate) fn is_revoked(&self) -> bool {
@@ -37,6 +45,26 @@ impl Caller {
     /// Whether web pages of the origin may call as this client.
     pub(crate) fn has_origin(&self, origin: &HeaderValue) -> bool {
         self.client.origins.iter().any(|own| own.as_bytes() == origin.as_bytes())
+    }
+
+    /// Counts a request that begins; false: too many are under way.
+    pub(crate) fn begins_request(&self) -> bool {
+        add(&self.requests, 1, limits::CLIENT_REQUESTS_MAX_COUNT)
+    }
+
+    /// A request that was counted has ended.
+    pub(crate) fn ends_request(&self) {
+        self.requests.fetch_sub(1, Relaxed);
+    }
+
+    /// Counts bytes of an answer that the client has not read; false: those are too many.
+    pub(crate) fn takes_bytes(&self, bytes: usize) -> bool {
+        add(&self.unread_bytes, bytes, limits::CLIENT_ANSWERS_MAX_BYTES)
+    }
+
+    /// Bytes that were counted are read.
+    pub(crate) fn gives_bytes(&self, bytes: usize) {
+        self.unread_bytes.fetch_sub(bytes, Relaxed);
     }
 
     /// Refuses a request beyond the client's rate.

@@ -135,6 +135,11 @@ impl Grant {
         self.token.scopes
     }
 
+    /// The client, and how much of its share it has used.
+    pub(crate) fn caller(&self) -> Arc<Caller> {
+        Arc::clone(&self.caller)
+    }
+
     pub(crate) fn client(&self) -> &Caller {
         &self.caller
     }

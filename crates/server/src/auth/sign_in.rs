@@ -20,6 +20,10 @@ pub(crate) async fn sign_in(
     password: String,
 ) -> Result<(Person, String)> {
     let (app, now) = (&context.app, context.app.clock.now());
+    // Who is refused here has not tried a password.
+    if app.hashing_queue.available_permits() == 0 {
+        return Err(busy());
+    }
     let subjects = subjects(email, context.address);
     let counted = subjects.clone();
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
@@ -64,10 +68,13 @@ pub(crate) async fn begin(context: &Context, person: &Person) -> Result<String> 
 
 /// Works with a password, beside the threads that answer requests and with few others at once: each
 /// takes much memory.
+///
+/// Errors: `Unavailable` where too many wait.
 pub(crate) async fn hashing<T: Send + 'static>(
     app: &App,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
+    let _waiting = app.hashing_queue.try_acquire().map_err(|_| busy())?;
     let place = Arc::clone(&app.hashing).acquire_owned().await.map_err(Problem::internal)?;
     let hashed = tokio::task::spawn_blocking(move || {
         // Goes with the work, which ends no sooner where its caller goes away.
@@ -75,6 +82,13 @@ pub(crate) async fn hashing<T: Send + 'static>(
         work()
     });
     hashed.await.map_err(Problem::internal)
+}
+
+fn busy() -> Problem {
+    let message = "too many people sign in at this moment; try again in a few seconds";
+    let mut problem = Problem::new(ProblemKind::Unavailable, message);
+    problem.retry_after_s = Some(2);
+    problem
 }
 
 fn subjects(email: &str, address: IpAddr) -> Vec<Subject> {

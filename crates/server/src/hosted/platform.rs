@@ -10,6 +10,7 @@ use lyceum_hosting::engine::Api;
 use lyceum_hosting::user::User;
 
 use crate::auth;
+use crate::connection::Peer;
 use crate::render::Rendering;
 use crate::state::App;
 
@@ -22,7 +23,10 @@ pub(super) fn api(app: &App, slug: &str) -> Option<Api> {
         Box::pin(async move {
             request.extensions_mut().insert(backend);
             let answer = match dispatch.upgrade() {
-                Some(dispatch) => dispatch.handle(request, IpAddr::V4(Ipv4Addr::LOCALHOST)).await,
+                Some(dispatch) => {
+                    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+                    dispatch.handle(request, Peer { address, running: None }).await
+                }
                 None => {
                     let ends = Problem::new(ProblemKind::Unavailable, "the server is stopping");
                     Rendering::Game.answer(&ends, Dialect::Platform).into()

@@ -1,7 +1,7 @@
 //! The API described: the OpenAPI document, an explorer for people, the standard's discovery.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -12,6 +12,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::apart::apart;
 use crate::context::Context;
 use crate::openapi;
 use crate::render::Rendering;
@@ -170,15 +171,21 @@ async fn explorer(context: Context) -> Result<Answer> {
 }
 
 async fn search(context: Context) -> Result<Answer> {
-    let library = context.app.docs.library();
     let query = context.asked("q").unwrap_or_default();
     let query: String = query.trim().chars().take(limits::SEARCH_MAX_BYTES).collect();
-    let found = library.search(&query);
-    let text = match context.asked("part").is_some() {
-        true => html(&Snippet { query: &query, found })?,
-        false => html(&Search { library, query: &query, found })?,
-    };
-    Ok(page(Answer::typed(HTML, Body::from(text))))
+    let is_part = context.asked("part").is_some();
+    let app = Arc::clone(&context.app);
+    // Many searches at once must not take the threads that answer others.
+    let _turn = context.app.admission.anonymous_read().await;
+    let text = apart(move || {
+        let library = app.docs.library();
+        let found = library.search(&query);
+        match is_part {
+            true => html(&Snippet { query: &query, found }),
+            false => html(&Search { library, query: &query, found }),
+        }
+    });
+    Ok(page(Answer::typed(HTML, Body::from(text.await?))))
 }
 
 async fn overview(context: Context) -> Result<Answer> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
+use lyceum_testkit::client::{Call, TestClient};
 use lyceum_testkit::server::both;
 use ureq::http::Method;
 
@@ -118,6 +119,11 @@ pub(crate) fn every_route() -> impl Iterator<Item = (String, Route)> {
         let base = area.base;
         area.routes.into_iter().map(move |route| (format!("{base}{}", route.path), route))
     })
+}
+
+/// A request to the route, with something in the place of the parameters of its path.
+pub(crate) fn call<'a>(client: &'a TestClient, route: &Route, path: &str) -> Call<'a> {
+    client.call(route.method.clone(), &filled(path))
 }
 
 /// The path with something in the place of its parameters.

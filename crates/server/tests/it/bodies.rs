@@ -3,7 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use lyceum_core::limits::BODY_MAX_BYTES;
+use lyceum_core::limits::{PUBLIC_BODY_MAX_BYTES, BODY_MAX_BYTES};
+use lyceum_server::route::Access;
 use lyceum_testkit::server::both_as;
 use serde_json::{Value, json};
 
@@ -26,6 +27,18 @@ fn a_body_up_to_the_limit_is_read_and_a_longer_one_refused() {
         }
     });
 }
+
+#[test]
+fn bodies_without_a_token_are_short() {
+    both_as(&probe::setup(), |server| {
+        let long = vec![b' '; PUBLIC_BODY_MAX_BYTES + 1];
+        let client = server.anonymous();
+        client.post("/api/games/any/demo").body("application/json", long.clone()).expect(413);
+        client.post("/oauth2/device_authorization").body(FORM, long).expect(413);
+    });
+}
+
+const FORM: &str = "application/x-www-form-urlencoded";
 
 #[test]
 fn a_body_without_an_announced_length_is_bounded_too() {

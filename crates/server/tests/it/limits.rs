@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use lyceum_access::NewClient;
-use lyceum_testkit::server::both_as;
+use lyceum_testkit::server::{Setup, both_as};
 use serde_json::Value;
 
 use crate::probe;
@@ -101,4 +101,32 @@ fn until_closed(mut stream: TcpStream) -> String {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn a_trusted_proxy_is_not_limited_as_one_address() {
+    let mut setup = probe::setup();
+    setup.config.server.connections_per_address = 3;
+    let expect = |setup: &Setup, in_use: usize| {
+        both_as(setup, |server| {
+            // Whoever may send a body has a connection that is in use.
+            let asked: Vec<_> = (0..6)
+                .map(|_| {
+                    let address = &server.setup().config.server.listen;
+                    let mut stream = TcpStream::connect(address).unwrap();
+                    let head = "POST /probe/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\
+                                Expect: 100-continue\r\n\r\n";
+                    stream.write_all(head.as_bytes()).unwrap();
+                    let mut answer = [0; 12];
+                    stream.read_exact(&mut answer).unwrap();
+                    (stream, answer)
+                })
+                .collect();
+            let may = asked.iter().filter(|(_, answer)| answer == b"HTTP/1.1 100").count();
+            assert_eq!(may, in_use);
+        });
+    };
+    expect(&setup, 3);
+    setup.config.server.trusted_proxies = serde_json::from_str(r#"["127.0.0.0/8"]"#).unwrap();
+    expect(&setup, 6);
 }

@@ -1,0 +1,407 @@
+//! Places for connections, and memory for callers without a token: both are limited, and no address
+//! gets all of them. A full server first closes connections that nobody uses.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use lyceum_core::config::{Config, Network};
+use lyceum_core::limits;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::time::sleep;
+
+use crate::connection::Activity;
+
+/// What the server gives to callers, and who has how much of it.
+pub(crate) struct Admission {
+    connections: Pool,
+    connection_bytes: Pool,
+    request_bytes: Pool,
+    compressions: Arc<Semaphore>,
+    anonymous_compressions: Arc<Semaphore>,
+    anonymous_reads: Semaphore,
+    large_answers: Arc<Semaphore>,
+    upgrades: Arc<Semaphore>,
+    trusted_proxies: Vec<Network>,
+    origins: Mutex<HashMap<IpAddr, Weak<Origin>>>,
+    seated: Mutex<HashMap<u64, Weak<Activity>>>,
+    next_seat: AtomicU64,
+    started: Instant,
+    /// When a search for unused connections found none, in milliseconds since the start; 0: never.
+    searched_in_vain: AtomicU64,
+}
+
+/// A number of connections or bytes; one address gets a part of it.
+struct Pool {
+    most: usize,
+    share: usize,
+    used: AtomicUsize,
+}
+
+/// What a pool says to a wish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Yes,
+    /// The address has its share.
+    ShareIsUsed,
+    PoolIsUsed,
+}
+
+/// An address, or the network of one subscriber of IPv6, and what it holds.
+pub(crate) struct Origin {
+    /// Many callers share the address: it has no share of its own.
+    pub(crate) is_proxy: bool,
+    connections: AtomicUsize,
+    connection_bytes: AtomicUsize,
+    request_bytes: AtomicUsize,
+    /// As that of the server, for connections of this address.
+    searched_in_vain: AtomicU64,
+}
+
+/// What of a connection's or request's memory is paid from a pool.
+#[derive(Clone, Copy)]
+pub(crate) enum Purse {
+    Connections,
+    Requests,
+}
+
+impl Admission {
+    /// Limits by the settings. `descriptors` is how many files and sockets the system lets the process open.
+    pub(crate) fn new(config: &Config, descriptors: usize) -> Arc<Self> {
+        let server = &config.server;
+        let most = server.connections.min(connections_of(descriptors));
+        let bytes = |most| Pool::new(most, most / limits::ANONYMOUS_PARTS_COUNT);
+        Arc::new(Self {
+            connections: Pool::new(most, server.connections_per_address),
+            connection_bytes: bytes(limits::ANONYMOUS_CONNECTIONS_MAX_BYTES),
+            request_bytes: bytes(limits::ANONYMOUS_REQUESTS_MAX_BYTES),
+            compressions: Arc::new(Semaphore::new(limits::COMPRESSIONS_MAX_COUNT)),
+            anonymous_compressions: Arc::new(Semaphore::new(
+                limits::ANONYMOUS_COMPRESSIONS_MAX_COUNT,
+            )),
+            anonymous_reads: Semaphore::new(limits::ANONYMOUS_READS_MAX_COUNT),
+            large_answers: Arc::new(Semaphore::new(1)),
+            upgrades: Arc::new(Semaphore::new(limits::UPGRADED_CONNECTIONS_MAX_COUNT)),
+            trusted_proxies: server.trusted_proxies.clone(),
+            origins: Mutex::default(),
+            seated: Mutex::default(),
+            next_seat: AtomicU64::new(0),
+            started: Instant::now(),
+            searched_in_vain: AtomicU64::new(0),
+        })
+    }
+
+    /// A place for a connection of the address. None: the server, or the share of the address, is full, and
+    /// every connection is in use.
+    pub(crate) async fn seat(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Activity>> {
+        let origin = self.origin(address);
+        for attempt in 0..20 {
+            let taken = self.connections.take(&origin.connections, origin.is_proxy, 1);
+            if taken == Taken::Yes {
+                let number = self.next_seat.fetch_add(1, Relaxed);
+                let activity = Arc::new(Activity::new(number, Arc::clone(self), origin));
+                lock(&self.seated).insert(number, Arc::downgrade(&activity));
+                return Some(activity);
+            }
+            let of = (taken == Taken::ShareIsUsed).then_some(&origin);
+            if attempt == 0 && !self.make_room(of, |_| true) {
+                return None;
+            }
+            // Connections that were told to close do so at once.
+            sleep(Duration::from_millis(1 + attempt)).await;
+        }
+        None
+    }
+
+    /// The connection is gone.
+    pub(crate) fn leave(&self, activity: &Activity) {
+        lock(&self.seated).remove(&activity.number);
+        self.connections.give(&activity.origin.connections, 1);
+    }
+
+    /// The address and what it holds. Its other connections have the same one.
+    pub(crate) fn origin(&self, address: IpAddr) -> Arc<Origin> {
+        let address = address.to_canonical();
+        let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(address));
+        let place = place(address);
+        let mut origins = lock(&self.origins);
+        if let Some(known) = origins.get(&place).and_then(Weak::upgrade)
+            && known.is_proxy == is_proxy
+        {
+            return known;
+        }
+        // Now and then addresses without a connection are forgotten.
+        if origins.len() == origins.capacity() {
+            origins.retain(|_, origin| origin.strong_count() > 0);
+        }
+        let origin = Arc::new(Origin::new(is_proxy));
+        origins.insert(place, Arc::downgrade(&origin));
+        origin
+    }
+
+    /// Takes bytes for a caller without a token. Where there are none, connections that hold some for nothing
+    /// are told to close, and another try may succeed.
+    pub(crate) fn take(&self, purse: Purse, origin: &Arc<Origin>, bytes: usize) -> bool {
+        self.take_up_to(purse, origin, bytes, 1)
+    }
+
+    /// The same, until only one part in so many is used: the rest is for others.
+    pub(crate) fn take_up_to(
+        &self,
+        purse: Purse,
+        origin: &Arc<Origin>,
+        bytes: usize,
+        part: usize,
+    ) -> bool {
+        let (pool, own) = self.purse(purse, origin);
+        let taken = pool.take_up_to(own, origin.is_proxy, bytes, part);
+        if taken == Taken::Yes {
+            return true;
+        }
+        let of = (taken == Taken::ShareIsUsed).then_some(origin);
+        // Connections without a request hold nothing of what requests hold. For little none is closed.
+        let is_of_connections = matches!(purse, Purse::Connections);
+        if !is_of_connections || bytes > limits::CONNECTION_USED_BYTES {
+            self.make_room(of, |unused| unused.is_stalled || (is_of_connections && unused.holds));
+        }
+        false
+    }
+
+    /// Gives bytes back.
+    pub(crate) fn give(&self, purse: Purse, origin: &Origin, bytes: usize) {
+        if bytes > 0 {
+            let (pool, own) = self.purse(purse, origin);
+            pool.give(own, bytes);
+        }
+    }
+
+    /// A place among the answers that are compressed at once; none: the answer is sent as it is.
+    pub(crate) fn compression(&self, is_anonymous: bool) -> Option<OwnedSemaphorePermit> {
+        let places = if is_anonymous { &self.anonymous_compressions } else { &self.compressions };
+        Arc::clone(places).try_acquire_owned().ok()
+    }
+
+    /// Waits for the turn of a read without a token: its answer may be large, and is made before it is counted.
+    pub(crate) async fn anonymous_read(&self) -> Option<SemaphorePermit<'_>> {
+        self.anonymous_reads.acquire().await.ok()
+    }
+
+    /// The place of the one large answer without a token; none: another one has it.
+    pub(crate) fn large_answer(&self) -> Option<OwnedSemaphorePermit> {
+        let place = Arc::clone(&self.large_answers).try_acquire_owned().ok();
+        if place.is_none() {
+            self.make_room(None, |unused| unused.is_stalled);
+        }
+        place
+    }
+
+    /// A place for a connection that becomes a web socket; none: there are too many.
+    pub(crate) fn upgrade(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.upgrades).try_acquire_owned().ok()
+    }
+
+    /// Makes room because the system gives no more descriptors.
+    pub(crate) fn relieve(&self) {
+        self.make_room(None, |_| true);
+    }
+
+    fn purse<'a>(&'a self, purse: Purse, origin: &'a Origin) -> (&'a Pool, &'a AtomicUsize) {
+        match purse {
+            Purse::Connections => (&self.connection_bytes, &origin.connection_bytes),
+            Purse::Requests => (&self.request_bytes, &origin.request_bytes),
+        }
+    }
+
+    /// Tells some connections that nobody uses to close: those with the lowest rank, the longest unused first.
+    /// Answers whether there were any.
+    fn make_room(&self, of: Option<&Arc<Origin>>, helps: impl Fn(&Unused) -> bool) -> bool {
+        let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
+        let searched_in_vain = of.map_or(&self.searched_in_vain, |of| &of.searched_in_vain);
+        let in_vain = searched_in_vain.load(Relaxed);
+        if in_vain > 0 && now < in_vain + limits::ROOM_SEARCH_EVERY_MS {
+            return false;
+        }
+        let all: Vec<_> = lock(&self.seated).values().filter_map(Weak::upgrade).collect();
+        let mut unused: Vec<_> = all
+            .iter()
+            .filter(|activity| of.is_none_or(|of| Arc::ptr_eq(of, &activity.origin)))
+            .filter_map(|activity| {
+                let unused = activity.unused().filter(&helps)?;
+                Some((unused.rank, unused.since, activity))
+            })
+            .collect();
+        if unused.is_empty() {
+            searched_in_vain.store(now, Relaxed);
+            return false;
+        }
+        let some = unused.len().div_ceil(64);
+        unused.select_nth_unstable_by_key(some - 1, |(rank, since, _)| (*rank, *since));
+        for (_, _, activity) in &unused[..some] {
+            activity.evict();
+        }
+        true
+    }
+}
+
+/// A connection that nobody uses at the moment.
+pub(crate) struct Unused {
+    /// Which connections close first: those with the lowest one.
+    pub(crate) rank: u8,
+    pub(crate) since: Instant,
+    /// It has an answer that its caller does not read.
+    pub(crate) is_stalled: bool,
+    /// It holds more bytes of the pool than a usual connection.
+    pub(crate) holds: bool,
+}
+
+impl Pool {
+    fn new(most: usize, share: usize) -> Self {
+        Self { most, share: share.min(most), used: AtomicUsize::new(0) }
+    }
+
+    fn take(&self, own: &AtomicUsize, has_no_share: bool, units: usize) -> Taken {
+        self.take_up_to(own, has_no_share, units, 1)
+    }
+
+    fn take_up_to(
+        &self,
+        own: &AtomicUsize,
+        has_no_share: bool,
+        units: usize,
+        part: usize,
+    ) -> Taken {
+        let share = if has_no_share { self.most } else { self.share };
+        if !add(own, units, share / part) {
+            return Taken::ShareIsUsed;
+        }
+        if !add(&self.used, units, self.most / part) {
+            own.fetch_sub(units, Relaxed);
+            return Taken::PoolIsUsed;
+        }
+        Taken::Yes
+    }
+
+    fn give(&self, own: &AtomicUsize, units: usize) {
+        own.fetch_sub(units, Relaxed);
+        self.used.fetch_sub(units, Relaxed);
+    }
+}
+
+/// Adds to a counter, unless it would exceed its limit.
+pub(crate) fn add(counter: &AtomicUsize, units: usize, most: usize) -> bool {
+    let fits = counter.fetch_add(units, Relaxed).saturating_add(units) <= most;
+    if !fits {
+        counter.fetch_sub(units, Relaxed);
+    }
+    fits
+}
+
+impl Origin {
+    fn new(is_proxy: bool) -> Self {
+        let [connections, connection_bytes, request_bytes] = [(); 3].map(|()| AtomicUsize::new(0));
+        let searched_in_vain = AtomicU64::new(0);
+        Self { is_proxy, connections, connection_bytes, request_bytes, searched_in_vain }
+    }
+}
+
+/// The address, or the network of one subscriber (RFC 6177).
+fn place(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+    }
+}
+
+/// How many of the descriptors connections may have.
+fn connections_of(descriptors: usize) -> usize {
+    let (least, most) =
+        (limits::DESCRIPTORS_RESERVED_MIN_COUNT, limits::DESCRIPTORS_RESERVED_MAX_COUNT);
+    let reserved = (descriptors / 4).clamp(least, most);
+    descriptors.saturating_sub(reserved).max(descriptors / 4).max(1)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admission(connections: usize, per_address: usize) -> Arc<Admission> {
+        let mut config = Config::defaults();
+        config.server.connections = connections;
+        config.server.connections_per_address = per_address;
+        config.server.trusted_proxies = serde_json::from_str(r#"["10.0.0.0/8"]"#).unwrap();
+        Admission::new(&config, 20_000)
+    }
+
+    async fn seats(admission: &Arc<Admission>, addresses: &[&str]) -> Vec<Arc<Activity>> {
+        let mut seats = Vec::new();
+        for address in addresses {
+            if let Some(seat) = admission.seat(address.parse().unwrap()).await {
+                // A request is under way: the connection is in use.
+                std::mem::forget(seat.begin());
+                seats.push(seat);
+            }
+        }
+        seats
+    }
+
+    #[tokio::test]
+    async fn an_address_gets_its_share_and_a_proxy_more() {
+        let all = admission(10, 2);
+        assert_eq!(seats(&all, &["192.0.2.1"; 3]).await.len(), 2);
+        assert_eq!(seats(&all, &["10.0.0.1"; 3]).await.len(), 3);
+        let network = ["2001:db8::1", "2001:db8::2", "2001:db8::ffff:3"];
+        assert_eq!(seats(&all, &network).await.len(), 2, "a /64 network is one address");
+        assert_eq!(seats(&all, &["2001:db8:0:1::1", "::ffff:192.0.2.1"]).await.len(), 1);
+        assert_eq!(seats(&all, &["10.0.0.1"; 9]).await.len(), 2, "the server is full");
+    }
+
+    #[tokio::test]
+    async fn a_seat_is_free_again_when_its_connection_is_gone() {
+        let all = admission(1, 1);
+        let seat = all.seat("192.0.2.1".parse().unwrap()).await.unwrap();
+        all.leave(&seat);
+        drop(seat);
+        assert!(all.seat("192.0.2.2".parse().unwrap()).await.is_some());
+        assert!(lock(&all.seated).len() <= 1);
+    }
+
+    #[test]
+    fn a_pool_gives_an_address_its_part_and_all_no_more_than_it_has() {
+        let all = admission(1, 1);
+        let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|at| all.origin(at.parse().unwrap()));
+        let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
+        assert!(all.take(Purse::Requests, &one, part));
+        assert!(!all.take(Purse::Requests, &one, 1));
+        assert!(all.take(Purse::Requests, &two, part));
+        all.give(Purse::Requests, &one, part);
+        assert!(all.take(Purse::Requests, &one, 1));
+        let proxy = all.origin("10.0.0.1".parse().unwrap());
+        assert!(!all.take(Purse::Requests, &proxy, limits::ANONYMOUS_REQUESTS_MAX_BYTES));
+        assert!(all.take(Purse::Requests, &proxy, 3 * part - 1));
+        assert!(!all.take(Purse::Requests, &proxy, 1));
+    }
+
+    #[test]
+    fn a_part_is_left_to_connections_that_ask_once() {
+        let all = admission(1, 1);
+        let one = all.origin("192.0.2.1".parse().unwrap());
+        let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
+        assert!(all.take_up_to(Purse::Requests, &one, part / 2, 2));
+        assert!(!all.take_up_to(Purse::Requests, &one, 1, 2));
+        assert!(all.take(Purse::Requests, &one, part / 2));
+    }
+
+    #[test]
+    fn connections_leave_descriptors_to_files() {
+        assert_eq!(connections_of(300), 225);
+        assert_eq!(connections_of(20_000), 17_952);
+        assert_eq!(connections_of(64), 16);
+    }
+}
