@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Request, Response, Version, header};
 use bytes::Bytes;
 use hyper::body::Body as HttpBody;
-use lyceum_access::Subject;
+use lyceum_access::{Access, Subject};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::engine::BoxError;
 use tokio::time::timeout;

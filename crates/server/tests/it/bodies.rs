@@ -3,8 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use lyceum_core::limits::{PUBLIC_BODY_MAX_BYTES, BODY_MAX_BYTES};
-use lyceum_server::route::Access;
+use lyceum_core::limits::{BODY_MAX_BYTES, PUBLIC_BODY_MAX_BYTES};
 use lyceum_testkit::server::both_as;
 use serde_json::{Value, json};
 
