@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use axum::http::{HeaderName, header};
 use lyceum_access as access;
 use lyceum_access::{Client, Player, Scope, Scopes};
@@ -81,7 +82,7 @@ impl Sandbox {
         let text = |name: HeaderName| {
             parts.headers.get(name).map(|value| value.to_str().unwrap_or_default())
         };
-        let host = parts.uri.authority().map(|whole| whole.as_str()).or(text(header::HOST));
+        let host = parts.uri.authority().map(Authority::as_str).or(text(header::HOST));
         if let Some(host) = host.filter(|host| !self.origins.takes_host(host)) {
             return Err(forbidden(format!(
                 "this sandbox does not answer for the host '{host}', whose name others could make lead \

@@ -419,7 +419,7 @@ fn lists_that_may_be_long_leave_the_threads_of_the_server_alone() {
                 let (end, has_end) = mpsc::channel::<()>();
                 // Nothing else keeps the end, so that a failure below lets the thread go.
                 let (begun, mut end) = (begun.clone(), Some(end));
-                let read = db.scan(Duration::from_secs(60), move |_| {
+                let read = db.scan(Duration::from_mins(1), move |_| {
                     let _ = (end.take().map(|end| begun.send(end)), has_end.recv());
                     Ok(())
                 });
@@ -452,7 +452,9 @@ fn lists_that_may_be_long_leave_the_threads_of_the_server_alone() {
             // Longer than a scan may take, so that those who wait are too late by then.
             thread::sleep(Duration::from_millis(limits::SCAN_MAX_MS + 1000));
             assert!(long.iter().all(|long| !long.is_finished()), "they wait for the threads");
-            ends.into_iter().for_each(|end| end.send(()).unwrap());
+            for end in ends {
+                end.send(()).unwrap();
+            }
         });
     });
 }
