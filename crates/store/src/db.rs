@@ -48,7 +48,7 @@ impl Default for Options {
 pub struct Db(Arc<Store>);
 
 enum Store {
-    Sqlite(Sqlite),
+    Sqlite(Box<Sqlite>),
     Postgres(Postgres),
 }
 
@@ -66,7 +66,7 @@ impl Db {
             Target::Sqlite(path) => {
                 let file = File::new(path, options);
                 migrate::sqlite(&file, path, migrations)?;
-                Store::Sqlite(Sqlite::start(file)?)
+                Store::Sqlite(Box::new(Sqlite::start(file)?))
             }
             Target::Postgres(url) => Store::Postgres(Postgres::open(url, migrations, options)?),
         };

@@ -10,6 +10,7 @@ const PARTS: [&str; 5] = [
     "crates/core/src/limits/console.rs",
     "crates/core/src/limits/hosting.rs",
     "crates/core/src/limits/people.rs",
+    "crates/core/src/limits/postgres.rs",
 ];
 const PAGE: &str = "docs/limits.md";
 

@@ -227,14 +227,14 @@ fn split(text: &str) -> Result<(String, HashMap<String, String>)> {
         is_own
     };
     if !is_url(text) {
-        let mut rest = String::new();
+        let mut rest = Vec::new();
         for (key, value) in pairs(text)? {
             if !take(&key, &value) {
                 let value = value.replace('\\', "\\\\").replace('\'', "\\'");
-                rest.push_str(&format!("{key}='{}' ", in_our_words(&key, &value)));
+                rest.push(format!("{key}='{}'", in_our_words(&key, &value)));
             }
         }
-        return Ok((rest, own));
+        return Ok((rest.join(" "), own));
     }
     let Some((front, query)) = parted(text) else { return Ok((text.to_owned(), own)) };
     let mut rest = Vec::new();

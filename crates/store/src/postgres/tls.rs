@@ -76,7 +76,7 @@ fn refused(message: impl Into<String>) -> Problem {
 /// What opens TLS, and the mode, which roots make stricter as they do in libpq.
 pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRustlsConnect)> {
     let mode = match (mode, files.roots) {
-        (Mode::Require, Some(SYSTEM)) => Mode::VerifyFull,
+        (Mode::Require | Mode::VerifyCa, Some(SYSTEM)) => Mode::VerifyFull,
         (Mode::Require, Some(_)) => Mode::VerifyCa,
         (Mode::VerifyCa | Mode::VerifyFull, None) => {
             return Err(refused(
@@ -84,7 +84,6 @@ pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRust
                  root certificates, or 'system'",
             ));
         }
-        (Mode::VerifyCa, Some(SYSTEM)) => Mode::VerifyFull,
         (mode, _) => mode,
     };
     let provider = Arc::new(ring::default_provider());

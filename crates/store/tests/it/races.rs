@@ -87,9 +87,9 @@ fn writes_of_unrelated_rows_seldom_run_again() {
         let fill = |tx: &mut Tx<'_>| (0..5000).try_for_each(|n| add(tx, &format!("{n:x}"), 0));
         wait(db.write(fill)).unwrap();
         let runs = Arc::new(AtomicUsize::new(0));
-        let (writers, each) = (16, 50);
+        let (tasks, each) = (16, 50);
         wait(async {
-            let tasks: Vec<_> = (0..writers)
+            let writing: Vec<_> = (0..tasks)
                 .map(|writer| {
                     let (db, runs) = (db.clone(), runs.clone());
                     tokio::spawn(async move {
@@ -107,11 +107,11 @@ fn writes_of_unrelated_rows_seldom_run_again() {
                     })
                 })
                 .collect();
-            for task in tasks {
+            for task in writing {
                 task.await.unwrap();
             }
         });
-        let (runs, writes) = (runs.load(Ordering::SeqCst), writers * each);
+        let (runs, writes) = (runs.load(Ordering::SeqCst), tasks * each);
         assert!(runs <= writes * 3 / 2, "{writes} writes ran {runs} times");
     });
 }

@@ -1,0 +1,35 @@
+//! Limits of the way to PostgreSQL.
+
+/// Connections of one server process to PostgreSQL for reads and writes.
+pub const POSTGRES_CONNECTIONS: usize = 16;
+/// Connections of one server process to PostgreSQL for scans and exports.
+pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
+/// Milliseconds for which a write that ran into others again and again keeps them waiting at most.
+pub const POSTGRES_TURN_WAIT_MS: u64 = 1000;
+/// Seconds that a PostgreSQL host has for an open connection, unless its address says `connect_timeout`.
+pub const POSTGRES_CONNECT_WAIT_S: u64 = 5;
+/// Milliseconds for which no further connection is asked for after one was refused.
+pub const POSTGRES_CONNECT_PAUSE_MS: u64 = 500;
+/// Milliseconds for which a request whose connection was lost is tried again.
+pub const POSTGRES_RECONNECT_MS: u64 = 2000;
+/// Seconds without a word after which a connection to PostgreSQL is asked whether it is there, unless its
+/// address says `keepalives_idle`.
+pub const POSTGRES_KEEPALIVES_IDLE_S: u64 = 10;
+/// Seconds between two such questions, unless the address says `keepalives_interval`.
+pub const POSTGRES_KEEPALIVES_INTERVAL_S: u64 = 5;
+/// Such questions without an answer that end the connection, unless the address says `keepalives_count`.
+pub const POSTGRES_KEEPALIVES_COUNT: u64 = 3;
+/// Milliseconds after which a connection ends whose other side confirms nothing, unless the address says
+/// `tcp_user_timeout`.
+pub const POSTGRES_UNACKNOWLEDGED_MS: u64 = 10_000;
+/// Milliseconds for which a short read waits for each answer of PostgreSQL.
+pub const POSTGRES_READ_WAIT_MS: u64 = 10_000;
+/// Milliseconds beyond the wait for a lock after which PostgreSQL ends a statement of a request, unless the
+/// address or the database sets `statement_timeout`.
+pub const POSTGRES_STATEMENT_MS: u64 = 10_000;
+/// Milliseconds beyond that limit for which an answer is waited for.
+pub const POSTGRES_SILENCE_MS: u64 = 5000;
+/// Statements that are sent to PostgreSQL before the answer of the first is waited for.
+pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
+/// Bytes of what is sent so; a longer statement goes out when nothing else is under way.
+pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
