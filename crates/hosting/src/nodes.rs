@@ -78,19 +78,28 @@ impl Node {
             Some(identity) => identity,
             None => Identity { id: Uuid::new_v4().to_string(), generation: 0 }.write(folder)?,
         };
+        Ok((Self::of(identity, folder, about), Alone { _lock: lock }))
+    }
+
+    /// The node of the folder, as it is: where the folder has no identity, a node that holds nothing. Makes no file.
+    pub fn look(folder: &Path, about: &About<'_>) -> Result<Self> {
+        let none = || Identity { id: String::new(), generation: 0 };
+        Ok(Self::of(read(folder)?.unwrap_or_else(none), folder, about))
+    }
+
+    fn of(identity: Identity, folder: &Path, about: &About<'_>) -> Self {
         let name = match about.name {
             "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
             name => name.to_owned(),
         };
-        let node = Self {
+        Self {
             id: identity.id,
             name,
             address: about.address.to_owned(),
             generation: AtomicI64::new(identity.generation),
             folder: folder.to_owned(),
             shares_blobs: about.shares_blobs,
-        };
-        Ok((node, Alone { _lock: lock }))
+        }
     }
 
     /// Begins a generation, in the folder first: after a crash the folder is ahead of the database, which a

@@ -32,9 +32,11 @@ pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<Named>
     for project in repository::projects::list(tx)? {
         let slug = project.slug;
         let Some(known) = repository::homes::find(tx, &slug)? else { continue };
+        // A database of SQLite has one node, whatever became of its identity.
+        let is_alone = tx.dialect() == Dialect::Sqlite;
         let is_here = match &known.home {
-            Some(home) => home.node.id == node.id(),
-            None => tx.dialect() == Dialect::Sqlite || node.folder_of(&slug).exists(),
+            Some(home) => is_alone || home.node.id == node.id(),
+            None => is_alone || node.folder_of(&slug).exists(),
         };
         if !is_here {
             let holder = known.home.map(|home| homes::shown(&home.node));

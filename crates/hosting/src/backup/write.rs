@@ -48,8 +48,8 @@ impl Backup {
         let folder = data.join(crate::FOLDER);
         let blobs = crate::blobs(data, s3)?;
         let begun = || -> io::Result<Option<(File, TempDir)>> {
-            let lock =
-                File::options().create(true).append(true).open(folder.join("backup.lock"))?;
+            // The folder itself, so that no file is left to whoever makes the first backup.
+            let lock = File::open(&folder)?;
             match lock.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),

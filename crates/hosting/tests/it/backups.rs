@@ -154,3 +154,30 @@ fn no_entry_leads_out_of_the_folder_that_is_restored_to() {
         assert_eq!(faults[0], format!("{path}: no backup has such an entry"));
     }
 }
+
+#[test]
+fn files_in_s3_are_no_part_of_a_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
+    fs::create_dir(&data).unwrap();
+    // Nobody answers there.
+    let s3 = S3 { bucket: "files".into(), endpoint: "http://127.0.0.1:9".into(), ..S3::default() };
+    let begun = Backup::begin(&data, &s3, Timestamp::from_milliseconds(0)).unwrap();
+    fs::write(begun.database(), "the database").unwrap();
+    let named = Named { blobs: [Digest::of(b"a river runs")].into(), ..Named::default() };
+    assert_eq!(begun.link(&named).unwrap(), []);
+    let cover = Cover {
+        format: backup::FORMAT,
+        release: "1".into(),
+        made_at: String::new(),
+        store: "postgresql".into(),
+        projects: Vec::new(),
+        elsewhere: [].into(),
+        s3_bucket: Some(s3.bucket),
+    };
+    let written = begun.write(&file, cover, &named, |_| ()).unwrap();
+    assert_eq!((written.files, written.missing), (3, Vec::new()));
+    let checked = backup::check(&file, |_| ()).unwrap();
+    assert_eq!(checked.faults, Vec::<String>::new());
+    assert_eq!(checked.cover.unwrap().s3_bucket.as_deref(), Some("files"));
+}

@@ -62,6 +62,31 @@ fn a_backup_makes_a_database_where_there_is_none() {
     }
 }
 
+#[test]
+fn backups_of_earlier_releases_are_checked_and_restored() {
+    for (from, to) in places().into_iter().zip(places()) {
+        from.ok("client create x --id x");
+        let old = to.path().join("old.backup");
+        match from.variable("LYCEUM_STORE__DATABASE") {
+            None => {
+                let database = from.path().join("lyceum-data/lyceum.db");
+                lyceum_store::restore(&database, &old, |_, _| ()).unwrap();
+                to.ok("admin check old.backup");
+            }
+            Some(url) => {
+                let mut dump = Command::new("pg_dump");
+                dump.args(["--format=custom", "--no-owner", "--file"]).arg(&old).arg(url);
+                let status = dump.env("PATH", from.variable("PATH").unwrap()).status();
+                assert!(status.unwrap().success());
+            }
+        }
+        let (code, _, told) = to.run("admin restore old.backup");
+        assert_eq!(code, 0, "{told}");
+        assert!(told.contains("holds no files of deployed projects"), "{told}");
+        assert_eq!(ids(&to), ["x"]);
+    }
+}
+
 fn ids(place: &Place) -> Vec<String> {
     let list = place.json("client list --json");
     let id = |client: &serde_json::Value| client["id"].as_str().unwrap().to_owned();

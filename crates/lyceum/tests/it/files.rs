@@ -137,7 +137,10 @@ fn broken_rows_are_named_with_their_mend_and_nothing_is_kept() {
         let answer: Value = serde_json::from_str(&place.run("import in --json").1).unwrap();
         assert_eq!((&answer["committed"], &answer["fault_count"]), (&json!(false), &json!(3)));
         assert_eq!(answer["faults"][0]["column"], "type");
-        assert_eq!(place.json("admin check --json"), json!({"records": 0, "faults": []}));
+        assert_eq!(
+            place.json("admin check --json"),
+            json!({"records": 0, "files": 0, "faults": []})
+        );
     }
 }
 
@@ -160,7 +163,10 @@ fn good_rows_are_kept_where_that_is_asked_for() {
             assert!(rejected.contains(&format!("\n{start}")), "{start} in {rejected}");
         }
         assert!(rejected.contains(",\"eve,,,maybe,eve,Eve,Ende\"\n"), "{rejected}");
-        assert_eq!(place.json("admin check --json"), json!({"records": 4, "faults": []}));
+        assert_eq!(
+            place.json("admin check --json"),
+            json!({"records": 4, "files": 0, "faults": []})
+        );
     }
 }
 
@@ -253,7 +259,10 @@ fn records_are_checked_and_purged() {
         assert_eq!(place.json("admin purge --older-than 40000d --json"), due);
         let (_, _, stderr) = place.run("admin purge --older-than 30d");
         assert_eq!(stderr, "removed 1 record; kept 1 that others refer to\n");
-        assert_eq!(place.json("admin check --json"), json!({"records": 3, "faults": []}));
+        assert_eq!(
+            place.json("admin check --json"),
+            json!({"records": 3, "files": 0, "faults": []})
+        );
     }
 }
 
@@ -344,7 +353,10 @@ fn an_interrupted_import_leaves_the_former_state() {
         let (code, stderr) =
             interrupted(place.command("import network.zip"), || writes(&place, &target));
         assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
-        assert_eq!(place.json("admin check --json"), json!({"records": 4, "faults": []}));
+        assert_eq!(
+            place.json("admin check --json"),
+            json!({"records": 4, "files": 0, "faults": []})
+        );
         place.ok("import network.zip");
     }
 }

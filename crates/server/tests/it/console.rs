@@ -4,11 +4,11 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use lyceum_access::Role;
+use lyceum_access::{Role, session};
 use lyceum_core::limits;
 use lyceum_core::time::ManualClock;
 use lyceum_roster::imports::{self, New, Progress};
-use lyceum_store::Dialect;
+use lyceum_store::{Dialect, Target};
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::enrolling::{get, post};
 use crate::lessons;
 use crate::people::{person, signed_in};
+use crate::projects::{build, deploy};
 
 fn page(server: &TestServer, cookie: &str, path: &str) -> Reply {
     server.anonymous().get(path).header("cookie", cookie).send()
@@ -308,5 +309,36 @@ fn a_client_without_a_choice_of_scopes_is_refused_by_the_form() {
         let scopes: Vec<_> =
             clients.as_array().unwrap().iter().map(|client| client["scopes"].clone()).collect();
         assert!(scopes.contains(&json!("all")) && scopes.contains(&json!("lyceum/events.read")));
+    });
+}
+
+#[test]
+fn the_button_for_a_backup_backs_up_the_whole_server() {
+    both(|server| {
+        deploy(&server.client(), &build("one"), &[]);
+        person(server, "ada@example.org", "Ada", Role::Administrator);
+        let cookie = signed_in(server, "ada@example.org");
+        let post = || {
+            let token = session::form_token(cookie.split_once('=').unwrap().1);
+            let browser = server.anonymous();
+            let call = browser.post("/console/system/backups");
+            call.form(&[("token", token.as_str())]).header("cookie", &cookie).send()
+        };
+        let folder = server.setup().config.store.data.join("backups");
+        if matches!(server.target(), Target::Postgres(_)) {
+            // The command has the tools of PostgreSQL.
+            assert_eq!(post().status, 409);
+            assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+            return;
+        }
+        assert_eq!(post().status, 303);
+        let made = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        let checked = lyceum_hosting::backup::check(&made, |_| ()).unwrap();
+        assert_eq!(checked.faults, Vec::<String>::new());
+        assert_eq!(checked.cover.as_ref().unwrap().projects, ["rivers"]);
+        assert!(
+            checked.has(&lyceum_blob::Digest::of(b"one")),
+            "the files of the version are in it"
+        );
     });
 }

@@ -42,7 +42,7 @@ impl Backup {
             let message = format!("the file '{}' exists already", self.file.display());
             return Err(Failure::new(Code::Conflict, message).hint("name another, or move it away"));
         }
-        let node = projects::node(&config)?.0;
+        let node = projects::known_node(&config)?;
         let now = SystemClock.now();
         let url = match settings::target(&config) {
             Target::Postgres(url) => url,

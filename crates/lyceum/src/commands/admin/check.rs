@@ -62,7 +62,7 @@ impl Check {
     fn of_data(&self, printer: &Printer) -> Result<Found> {
         let (config, db) = self.data.open(Missing::Refuse)?;
         let mut found = of_database(&db, printer)?;
-        let node = projects::node(&config)?.0;
+        let node = projects::known_node(&config)?;
         let named = db.read_blocking(|tx| {
             let others = imports::files(tx)?;
             backup::named(tx, &node, others)

@@ -1,5 +1,7 @@
 //! `lyceum admin project`
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
@@ -96,12 +98,24 @@ impl Adopt {
     }
 }
 
-/// The node of the data folder.
+/// The node of the data folder, which becomes one where it is none.
 pub(super) fn node(config: &Config) -> Result<(Node, nodes::Alone)> {
-    let about = About {
+    Ok(Node::of_folder(&folder(config), &about(config))?)
+}
+
+/// The node of the data folder for who only looks.
+pub(super) fn known_node(config: &Config) -> Result<Node> {
+    Ok(Node::look(&folder(config), &about(config))?)
+}
+
+fn folder(config: &Config) -> PathBuf {
+    config.store.data.join(lyceum_hosting::FOLDER)
+}
+
+fn about(config: &Config) -> About<'_> {
+    About {
         name: &config.server.node_name,
         address: config.server.node_address(),
         shares_blobs: !config.s3.bucket.is_empty(),
-    };
-    Ok(Node::of_folder(&config.store.data.join(lyceum_hosting::FOLDER), &about)?)
+    }
 }
