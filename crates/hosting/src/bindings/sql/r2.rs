@@ -16,7 +16,7 @@ use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 use rand::TryRng;
 use rand::rngs::SysRng;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde_json::{Map, Value as Json};
 
 use super::{failed, open};
@@ -252,7 +252,8 @@ impl Bucket {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let mut gone = Vec::new();
         let changed = || -> rusqlite::Result<Result<T, Fault>> {
-            let transaction = index.transaction()?;
+            // It waits for who copies the bucket; one that reads first would be refused when it writes.
+            let transaction = index.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let changed = change(&transaction, &mut gone)?;
             if changed.is_ok() {
                 transaction.commit()?;
