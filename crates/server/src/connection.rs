@@ -59,6 +59,10 @@ pub(crate) struct Activity {
     full_since: AtomicU64,
     /// Milliseconds since `start` at which bytes of answers went on last.
     moved_at: AtomicU64,
+    /// Requests whose bodies are waited for.
+    reading: AtomicU32,
+    /// Milliseconds since `start` at which the first of those began.
+    reading_since: AtomicU64,
     /// A caller showed a token: what the connection holds is not counted.
     is_known: AtomicBool,
     /// Bytes of the preface of HTTP/2 that came first; 255: others came.
@@ -87,6 +91,8 @@ impl Activity {
             full: AtomicU32::new(0),
             full_since: AtomicU64::new(0),
             moved_at: AtomicU64::new(0),
+            reading: AtomicU32::new(0),
+            reading_since: AtomicU64::new(0),
             is_known: AtomicBool::new(false),
             preface: AtomicU8::new(0),
             upgraded: OnceLock::new(),
@@ -188,6 +194,13 @@ impl Activity {
         }
     }
 
+    /// The body of a request is waited for.
+    fn read(&self) {
+        if self.reading.fetch_add(1, Relaxed) == 0 {
+            self.reading_since.store(self.now(), Relaxed);
+        }
+    }
+
     /// A request has its answer, or is given up.
     fn end(&self) {
         if self.open.fetch_sub(1, Relaxed) == 1 {
@@ -244,14 +257,15 @@ impl Activity {
             (full_since, moved_at) if !self.is_http2() => full_since.max(moved_at),
             (full_since, _) => full_since,
         };
-        let is_stalled = self.full.load(Relaxed) > 0
-            && self.now().saturating_sub(full_since) > limits::STALLED_ANSWER_MS;
-        (is_stalled && !is_known).then(|| Unused {
-            rank: 2,
-            since: at(full_since),
-            is_stalled,
-            holds,
-        })
+        let reading_since = self.reading_since.load(Relaxed);
+        let is_over = |since: u64, limit| self.now().saturating_sub(since) > limit;
+        let is_unread =
+            self.full.load(Relaxed) > 0 && is_over(full_since, limits::STALLED_ANSWER_MS);
+        let is_unsent =
+            self.reading.load(Relaxed) > 0 && is_over(reading_since, limits::STALLED_BODY_MS);
+        let is_stalled = is_unread || is_unsent;
+        let since = if is_unread { full_since } else { reading_since };
+        (is_stalled && !is_known).then(|| Unused { rank: 2, since: at(since), is_stalled, holds })
     }
 
     /// A request's head has arrived.

@@ -148,7 +148,9 @@ impl Dispatch {
         let address =
             proxy::caller(peer.address, &parts.headers, &self.app.config.server.trusted_proxies);
         let place = hosted::PLACE;
+        let reading = peer.running.filter(|_| !body.is_end_stream()).map(Running::reads_body);
         let response = hosted::answer(&self.app, project, (parts, body), address, &id).await;
+        drop(reading);
         // It is sent piece by piece, whatever its length is.
         let bytes = bytes_of(response.body()).min(limits::ANSWER_PIECE_BYTES);
         let response = match hold(peer, bytes).await {
@@ -278,8 +280,11 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             hold(self.peer, limits::PUBLIC_BODY_MAX_BYTES).await?;
         }
         let usual_bytes = self.app.config.server.body_max_bytes;
+        let has_body = !self.body.is_end_stream();
+        let reading = self.peer.running.filter(|_| has_body).map(Running::reads_body);
         context.body =
             body::read(&route.reads, usual_bytes, &context.headers, &mut self.body).await?;
+        drop(reading);
         let _turn = match (route.access, &self.grant) {
             (Access::Optional(_), None) => self.app.admission.anonymous_read().await,
             _ => None,

@@ -14,6 +14,8 @@ pub const REFUSALS_MAX_COUNT: usize = 64;
 pub const REFUSAL_MAX_MS: u64 = 500;
 /// Milliseconds after which an answer that its caller does not read makes room for others on a full server.
 pub const STALLED_ANSWER_MS: u64 = 500;
+/// Milliseconds after which a body that its caller has not sent makes room for others on a full server.
+pub const STALLED_BODY_MS: u64 = 2_000;
 /// Milliseconds between two searches for connections to close, when the last search found none.
 pub const ROOM_SEARCH_EVERY_MS: u64 = 50;
 /// Bytes of the head of an HTTP/1.1 request at most.

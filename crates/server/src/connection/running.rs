@@ -124,6 +124,13 @@ impl Running {
         Ok(())
     }
 
+    /// The body is waited for until what this answers is dropped. A caller who sends slowly makes room for
+    /// others where memory is short.
+    pub(crate) fn reads_body(&self) -> Reading<'_> {
+        self.activity.read();
+        Reading(&self.activity)
+    }
+
     async fn take(&self, bytes: usize) -> Result<()> {
         if self.activity.is_known.load(Relaxed) {
             return Ok(());
@@ -176,6 +183,15 @@ impl Running {
             self.activity.full.fetch_sub(1, Relaxed);
         }
         self.is_full = is_full;
+    }
+}
+
+/// A body that is waited for.
+pub(crate) struct Reading<'a>(&'a Activity);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.reading.fetch_sub(1, Relaxed);
     }
 }
 
