@@ -31,6 +31,7 @@ mod files;
 mod frameworks;
 mod guides;
 mod hosted;
+mod hostile;
 mod http;
 mod imports;
 mod interrupted;

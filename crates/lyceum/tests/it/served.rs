@@ -4,7 +4,7 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -88,6 +88,9 @@ pub(crate) struct Data {
     flags: &'static [&'static str],
     /// Whether ids that published clients omit are made up.
     allocates_ids: bool,
+    settings: &'static [(&'static str, &'static str)],
+    /// What `ulimit` says of files and sockets that the server may open; none: as many as the test.
+    descriptors: Option<&'static str>,
 }
 
 /// A running server; ends with this value.
@@ -95,7 +98,7 @@ pub(crate) struct Served {
     process: Child,
     /// Its address, without a slash at the end.
     pub(crate) base: String,
-    data: Rc<Data>,
+    data: Arc<Data>,
 }
 
 impl Served {
@@ -107,13 +110,13 @@ impl Served {
     /// Starts a server on empty data, with flags of its own.
     pub(crate) fn start_with(store: Store, flags: &'static [&'static str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self::on(Rc::new(Data { folder, store, flags, allocates_ids: true }))
+        Self::on(Arc::new(Data { allocates_ids: true, ..Data::new(folder, store, flags) }))
     }
 
     /// Starts a server on empty data with the settings that it is shipped with.
     pub(crate) fn as_shipped(store: Store, flags: &'static [&'static str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self::on(Rc::new(Data { folder, store, flags, allocates_ids: false }))
+        Self::on(Arc::new(Data::new(folder, store, flags)))
     }
 
     /// Starts a server on data that is made ready first.
@@ -123,9 +126,9 @@ impl Served {
         prepare: impl FnOnce(&Data),
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let data = Data { folder, store, flags, allocates_ids: true };
+        let data = Data { allocates_ids: true, ..Data::new(folder, store, flags) };
         prepare(&data);
-        Self::on(Rc::new(data))
+        Self::on(Arc::new(data))
     }
 
     /// Starts another node of the same PostgreSQL database, with a data folder of its own.
@@ -137,12 +140,23 @@ impl Served {
         })
     }
 
-    fn on(data: Rc<Data>) -> Self {
+    /// Starts a server on empty data with variables for settings, for which `ulimit` is called first.
+    pub(crate) fn within(
+        settings: &'static [(&'static str, &'static str)],
+        descriptors: Option<&'static str>,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = Data::new(folder, Store::Sqlite, &[]);
+        Self::on(Arc::new(Data { settings, descriptors, ..data }))
+    }
+
+    fn on(data: Arc<Data>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let listen = format!("127.0.0.1:{port}");
         let base = format!("http://{listen}");
         let mut command = data.command(&["serve", "--listen", &listen, "--public-url", &base]);
         command.args(data.flags);
+        command.envs(data.settings.iter().copied());
         command.env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", data.allocates_ids.to_string());
         let log = File::create(data.folder.path().join("server.log")).unwrap();
         command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
@@ -170,7 +184,7 @@ impl Served {
         kill_process(Pid::from_child(&self.process), Signal::TERM).unwrap();
         let status = wait(&mut self.process, START_MAX).expect("the server ends when asked");
         assert!(status.success(), "the server ended with {status}:\n{}", self.log());
-        Self::on(Rc::clone(&self.data))
+        Self::on(Arc::clone(&self.data))
     }
 
     /// Ends the server as a crash does.
@@ -186,7 +200,7 @@ impl Served {
 
     /// A server on the data of this one, which has ended.
     pub(crate) fn again(self) -> Self {
-        Self::on(Rc::clone(&self.data))
+        Self::on(Arc::clone(&self.data))
     }
 
     /// Its process id.
@@ -240,6 +254,10 @@ impl Drop for Served {
 }
 
 impl Data {
+    fn new(folder: TempDir, store: Store, flags: &'static [&'static str]) -> Self {
+        Self { folder, store, flags, allocates_ids: false, settings: &[], descriptors: None }
+    }
+
     /// A path for a file that goes with the data.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -255,7 +273,15 @@ impl Data {
 
     /// A command of the program on the data.
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = match self.descriptors {
+            None => Command::new(binary()),
+            Some(most) => {
+                let mut command = Command::new("sh");
+                let limited = format!("ulimit {most} && exec \"$0\" \"$@\"");
+                command.args(["-c", &limited]).arg(binary());
+                command
+            }
+        };
         command.args(arguments);
         // Demo data comes from a seed alone.
         if arguments[0] == "demo" {
