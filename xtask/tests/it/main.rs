@@ -9,6 +9,7 @@ mod documents;
 mod licences;
 mod limits;
 mod migrations;
+mod security;
 mod sources;
 mod sql;
 
