@@ -4,7 +4,7 @@ use crate::{read, refuse, root};
 
 const CODE: &str = "crates/core/src/limits.rs";
 /// What stands in files of its own; `limits.rs` has the rest.
-const PARTS: [&str; 5] = [
+const PARTS: [&str; 6] = [
     "crates/core/src/limits/bindings.rs",
     "crates/core/src/limits/connections.rs",
     "crates/core/src/limits/console.rs",
