@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use lyceum_core::config::{Config, Network};
-use lyceum_core::limits;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::sleep;
 
@@ -23,6 +23,7 @@ pub(crate) struct Admission {
     compressions: Arc<Semaphore>,
     anonymous_compressions: Arc<Semaphore>,
     anonymous_reads: Semaphore,
+    anonymous_reads_waiting: Semaphore,
     large_answers: Arc<Semaphore>,
     upgrades: Arc<Semaphore>,
     trusted_proxies: Vec<Network>,
@@ -83,6 +84,9 @@ impl Admission {
                 limits::ANONYMOUS_COMPRESSIONS_MAX_COUNT,
             )),
             anonymous_reads: Semaphore::new(limits::ANONYMOUS_READS_MAX_COUNT),
+            anonymous_reads_waiting: Semaphore::new(
+                limits::ANONYMOUS_READS_MAX_COUNT + limits::ANONYMOUS_READS_WAITING_MAX_COUNT,
+            ),
             large_answers: Arc::new(Semaphore::new(1)),
             upgrades: Arc::new(Semaphore::new(limits::UPGRADED_CONNECTIONS_MAX_COUNT)),
             trusted_proxies: server.trusted_proxies.clone(),
@@ -185,8 +189,17 @@ impl Admission {
     }
 
     /// Waits for the turn of a read without a token: its answer may be large, and is made before it is counted.
-    pub(crate) async fn anonymous_read(&self) -> Option<SemaphorePermit<'_>> {
-        self.anonymous_reads.acquire().await.ok()
+    ///
+    /// Errors: `Unavailable` where too many wait.
+    pub(crate) async fn anonymous_read(&self) -> Result<[SemaphorePermit<'_>; 2]> {
+        let Ok(waiting) = self.anonymous_reads_waiting.try_acquire() else {
+            let message = "too many callers without a token read at this moment; try again soon";
+            let mut problem = Problem::new(ProblemKind::Unavailable, message);
+            problem.retry_after_s = Some(1);
+            return Err(problem);
+        };
+        let turn = self.anonymous_reads.acquire().await.map_err(Problem::internal)?;
+        Ok([waiting, turn])
     }
 
     /// The place of the one large answer without a token; none: another one has it.

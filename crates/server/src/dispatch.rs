@@ -286,7 +286,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
             body::read(&route.reads, usual_bytes, &context.headers, &mut self.body).await?;
         drop(reading);
         let _turn = match (route.access, &self.grant) {
-            (Access::Optional(_), None) => self.app.admission.anonymous_read().await,
+            (Access::Optional(_), None) => Some(self.app.admission.anonymous_read().await?),
             _ => None,
         };
         Ok(without_panic((route.handler)(context)).await?)

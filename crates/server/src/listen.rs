@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, StatusCode, Version, header};
-use hyper::body::Incoming;
+use hyper::body::{Body as HttpBody, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -195,7 +195,8 @@ async fn serve<S>(
             }
             let is_http2 = request.version() == Version::HTTP_2;
             let stays_open = is_http2 || running.may_keep_connection();
-            let mut response = match running.enter(request.headers()).await {
+            let has_body = !request.body().is_end_stream();
+            let mut response = match running.enter(request.headers(), has_body).await {
                 // In a box: while a request waits, it takes little memory.
                 Ok(()) => {
                     let peer = Peer { address: peer, running: Some(&running) };

@@ -72,5 +72,7 @@ pub const COMPRESSIONS_MAX_COUNT: usize = 64;
 pub const ANONYMOUS_COMPRESSIONS_MAX_COUNT: usize = 8;
 /// Reads of records that are open to everybody, without a token, at once at most; others wait.
 pub const ANONYMOUS_READS_MAX_COUNT: usize = 2;
+/// Such reads that wait at most; further ones are refused with 503.
+pub const ANONYMOUS_READS_WAITING_MAX_COUNT: usize = 64;
 /// Connections that became web sockets to backends at most.
 pub const UPGRADED_CONNECTIONS_MAX_COUNT: usize = 1_000;

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -42,6 +42,8 @@ pub(crate) struct Running {
     /// Bytes that the request holds, of its client or of callers without a token.
     held: AtomicUsize,
     client: OnceLock<Arc<Caller>>,
+    /// A body is to come, of a caller who does not even claim to have a token.
+    is_long: AtomicBool,
     /// Its place as the one large answer without a token.
     large: OnceLock<OwnedSemaphorePermit>,
     /// Bytes were given and no more are asked for yet.
@@ -51,7 +53,8 @@ pub(crate) struct Running {
 impl Running {
     pub(super) fn new(activity: Arc<Activity>) -> Self {
         let (held, client, large) = (AtomicUsize::new(0), OnceLock::new(), OnceLock::new());
-        Self { activity, origin: None, held, client, large, is_full: false }
+        let is_long = AtomicBool::new(false);
+        Self { activity, origin: None, held, client, is_long, large, is_full: false }
     }
 
     /// Whether a proxy sent it that the settings trust.
@@ -78,7 +81,7 @@ impl Running {
     /// Takes memory for the request; waits for it as long as a caller may be let wait.
     ///
     /// Errors: `Unavailable`; `TooLarge` for more headers than a request may have.
-    pub(crate) async fn enter(&self, headers: &HeaderMap) -> Result<()> {
+    pub(crate) async fn enter(&self, headers: &HeaderMap, has_body: bool) -> Result<()> {
         // HTTP/1.1 refuses more by itself.
         if headers.len() > limits::HEADERS_MAX_COUNT {
             return Err(Problem::new(ProblemKind::TooLarge, "the request has too many headers"));
@@ -87,6 +90,7 @@ impl Running {
             let message = "too many connections are web sockets; try again later";
             return Err(later(ProblemKind::Unavailable, message.to_owned()));
         }
+        self.is_long.store(has_body && !headers.contains_key(header::AUTHORIZATION), Relaxed);
         self.take(limits::ANONYMOUS_REQUEST_BYTES).await
     }
 
@@ -137,8 +141,10 @@ impl Running {
         }
         let until = Instant::now() + Duration::from_millis(limits::ANONYMOUS_WAIT_MAX_MS);
         let admission = &self.activity.admission;
-        // Several requests at once on one connection leave a half to connections with one.
-        let part = || if self.activity.open.load(Relaxed) > 1 { 2 } else { 1 };
+        // Several requests at once on one connection, and requests whose bodies are to come, leave a half to
+        // others.
+        let leaves_half = || self.is_long.load(Relaxed) || self.activity.open.load(Relaxed) > 1;
+        let part = || if leaves_half() { 2 } else { 1 };
         let held = bytes.min(LARGEST_BYTES);
         let takes = || {
             self.is_small_or_alone(bytes)

@@ -176,7 +176,7 @@ async fn search(context: Context) -> Result<Answer> {
     let is_part = context.asked("part").is_some();
     let app = Arc::clone(&context.app);
     // Many searches at once must not take the threads that answer others.
-    let _turn = context.app.admission.anonymous_read().await;
+    let _turn = context.app.admission.anonymous_read().await?;
     let text = apart(move || {
         let library = app.docs.library();
         let found = library.search(&query);
