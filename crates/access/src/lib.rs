@@ -35,7 +35,7 @@ pub use keyring::{Keyring, Realm};
 pub use master::Master;
 pub use person::{NewPerson, Person, Role};
 pub use repository::address::{note_server_address, server_address};
-pub use repository::members::{join, leave};
+pub use repository::members::{has_members, join, leave};
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
 pub use token::{DEMO_CLIENT, Grant, Issued, Player, TokenFault};
 

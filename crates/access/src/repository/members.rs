@@ -29,3 +29,9 @@ pub(crate) fn is_member(tx: &mut Tx<'_>, project: &str, person: &str) -> Result<
     let sql = "SELECT 1 FROM project_members WHERE project = $1 AND person = $2";
     Ok(tx.query_one(sql, &[project.into(), person.into()], |_| Ok(()))?.is_some())
 }
+
+/// Whether anybody is a member of a project.
+pub fn has_members(tx: &mut Tx<'_>, project: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM project_members WHERE project = $1 LIMIT 1";
+    Ok(tx.query_one(sql, &[project.into()], |_| Ok(()))?.is_some())
+}

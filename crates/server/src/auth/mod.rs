@@ -119,15 +119,23 @@ impl Grant {
         }
     }
 
-    /// Refuses a person or API key to whom the project of the slug does not belong; clients act for
-    /// everybody.
-    pub(crate) fn check_project(&self, tx: &mut Tx<'_>, slug: &str) -> Result<()> {
-        match self.holder() {
-            Some(holder) if !holder.may_change(tx, slug)? => {
-                Err(refusal(&Denied::Project(slug.to_owned())).problem)
-            }
-            _ => Ok(()),
-        }
+    /// Applies the rule of access to the project of a slug that somebody has. Errors: `Forbidden`.
+    pub(crate) fn decide_project(&self, tx: &mut Tx<'_>, slug: &str) -> Result<()> {
+        let is_member = match self.holder() {
+            Some(holder) => holder.is_member(tx, slug)?,
+            None => false,
+        };
+        self.decide(Subject::Project(slug, is_member))
+    }
+
+    /// Applies the rule of access to a slug that nobody has yet. Errors: `Forbidden`.
+    pub(crate) fn decide_new_project(&self, slug: &str) -> Result<()> {
+        self.decide(Subject::NewProject(slug))
+    }
+
+    fn decide(&self, subject: Subject<'_>) -> Result<()> {
+        let decided = allowed(self.calling(), Access::SignedIn, subject);
+        decided.map(drop).map_err(|denied| refusal(&denied).problem)
     }
 
     /// The scopes granted.

@@ -481,3 +481,40 @@ fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
         assert_eq!(page, "version 0");
     });
 }
+
+#[test]
+fn a_slug_that_a_game_or_a_member_has_is_deployed_by_its_own_alone() {
+    both(|server| {
+        // Clients register games that nobody has deployed yet; administrators name members beforehand.
+        playground(server);
+        let [grace, mallory] = ["grace@example.org", "mallory@example.org"]
+            .map(|email| people::let_in(server, email, Role::Developer));
+        let join = |slug: &str| {
+            let joined = server.db().write_blocking(|tx| {
+                let grace = person::require(tx, "grace@example.org")?;
+                lyceum_access::join(tx, slug, &grace.id)
+            });
+            joined.unwrap();
+        };
+        let zip = build("mine");
+        upload(&mallory, &zip);
+        let deployed = |client: &TestClient, slug: &str| {
+            let state = state(&server.client(), slug);
+            send(client, &plan(&state, &wanted(&state, &zip, &[])), &[]).status
+        };
+        join("lakes");
+        for slug in ["rivers", "lakes"] {
+            mallory.get(&format!("/api/projects/{slug}/state")).expect(403);
+            assert_eq!(deployed(&mallory, slug), 403, "{slug}");
+        }
+        let lakes = json!({ "slug": "lakes", "displayName": "Lakes" });
+        mallory.post("/api/games").json(&lakes).expect(403);
+        // She is no member of what she tried to take: its players and its name stay out of reach.
+        mallory.post("/api/games/rivers/token").json(&json!({ "userId": "ann" })).expect(403);
+        assert_eq!(get(&server.client(), "/api/games/rivers")["displayName"], "Rivers");
+
+        join("rivers");
+        assert_eq!((deployed(&grace, "rivers"), deployed(&grace, "lakes")), (201, 201));
+        assert_eq!(deployed(&mallory, "ponds"), 201, "what nobody has is its maker's");
+    });
+}

@@ -18,6 +18,7 @@ use crate::auth::Grant;
 use crate::context::Context;
 use crate::route::{Access, Route, get, patch, post, put};
 use crate::routes::adaptive::shape::{flag, list, object, some_text};
+use crate::routes::projects;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -69,6 +70,10 @@ async fn created(context: Context) -> Result<Answer> {
     play.decide(Subject::NewProject(&new.slug))?;
     let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
+        // A game that is there stays as it is, whoever sends it; a slug with members is theirs.
+        if let (None, Some(grant)) = (games::lookup(tx, &new.slug)?, &play.context.grant) {
+            projects::decide(tx, grant, &new.slug)?;
+        }
         let (game, is_new) = games::create(tx, play.now, new.clone())?;
         let holder = play.context.grant.as_ref().and_then(Grant::holder);
         if let (Some(Holder::Person(person)), true) = (holder, is_new) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
 use lyceum_core::{Problem, Result};
-use lyceum_games::games::{self, Game};
+use lyceum_games::games::Game;
 use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught, Writable};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::play::{of_game, read, write_for};
+use super::play::{Play, of_game, read, write_for};
 use super::{elsewhere, lms_schema as schema};
 use crate::answer::Answer;
 use crate::auth::Grant;
@@ -157,14 +157,13 @@ async fn set_up(context: Context) -> Result<Answer> {
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    let (game, now) = (context.param("gameId").to_owned(), context.app.clock.now());
-    let grant = context.grant.clone().expect("the route is not public");
+    let play = Play::of(context)?;
+    let db = play.context.app.db.clone();
     let delete = move |tx: &mut Tx<'_>| {
-        let game = games::find(tx, &game)?;
-        grant.check_project(tx, &game.slug)?;
-        lms::delete(tx, now, &game)
+        let game = play.game(tx)?;
+        lms::delete(tx, play.now, &game)
     };
-    context.app.db.write(delete).await?;
+    db.write(delete).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 

@@ -110,44 +110,43 @@ where
 
 /// Whether the caller may have to do with the project of the path, and this node holds its files.
 async fn admit(context: &Context) -> Result<()> {
-    let (holder, node) = (holder(context), Arc::clone(&context.app.node));
+    let (grant, node) = (grant(context).clone(), Arc::clone(&context.app.node));
     let slug = context.param("slug").to_owned();
-    let is_admitted = context.app.db.read(move |tx| {
-        let is_own = match &holder {
-            Some(holder) if projects::is_there(tx, &slug)? => holder.may_change(tx, &slug)?,
-            Some(holder) => holder.may_make(&slug),
-            None => true,
-        };
-        if is_own {
-            homes::admit(tx, &node, &slug)?;
-        }
-        Ok(is_own)
-    });
-    if is_admitted.await? {
-        return Ok(());
-    }
-    let message = format!(
-        "the project '{}' is not yours; `lyceum admin member add` makes a person a member",
-        context.param("slug")
-    );
-    Err(Problem::new(ProblemKind::Forbidden, message))
+    let admit = move |tx: &mut Tx<'_>| {
+        decide(tx, &grant, &slug)?;
+        homes::admit(tx, &node, &slug)
+    };
+    context.app.db.read(admit).await
 }
 
-/// The person or key that asks; clients act for everybody.
-fn holder(context: &Context) -> Option<Holder> {
-    context.grant.as_ref().and_then(Grant::holder).cloned()
+/// Refuses whoever has nothing to do with the project of the slug. A slug is somebody's as soon as a game
+/// or a member has it, deployed or not; one that nobody has belongs to whoever makes its project.
+///
+/// Errors: `Forbidden`.
+pub(crate) fn decide(tx: &mut Tx<'_>, grant: &Grant, slug: &str) -> Result<()> {
+    let is_taken = projects::is_there(tx, slug)?
+        || access::has_members(tx, slug)?
+        || !games::of_slugs(tx, &[slug.to_owned()])?.is_empty();
+    match is_taken {
+        true => grant.decide_project(tx, slug),
+        false => grant.decide_new_project(slug),
+    }
+}
+
+fn grant(context: &Context) -> &Grant {
+    context.grant.as_ref().expect("no route here is public")
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let holder = holder(&context);
+    let grant = grant(&context).clone();
     let own = context.app.db.read(move |tx| {
         let mut own = Vec::new();
         for project in projects::list(tx)? {
-            let is_own = match &holder {
-                Some(holder) => holder.may_change(tx, &project.slug)?,
-                None => true,
-            };
-            own.extend(is_own.then_some(project));
+            match grant.decide_project(tx, &project.slug) {
+                Ok(()) => own.push(project),
+                Err(problem) if problem.kind == ProblemKind::Forbidden => {}
+                Err(problem) => return Err(problem),
+            }
         }
         Ok(own)
     });
@@ -227,11 +226,13 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
     may_teach(context, &plan)?;
     take_in(app, &plan).await?;
     let learner = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user()).map(str::to_owned);
-    let maker = holder(context).filter(|_| plan.base == 0);
+    let grant = grant(context).clone();
     let apply = {
         let (plan, place, secrets) = (plan.clone(), place.clone(), secrets.clone());
         move |tx: &mut Tx<'_>, database: Option<&str>| {
-            if let Some(Holder::Person(maker)) = &maker {
+            // What the request was admitted to may be another's by now.
+            decide(tx, &grant, &plan.slug)?;
+            if let (Some(Holder::Person(maker)), 0) = (grant.holder(), plan.base) {
                 access::join(tx, &plan.slug, &maker.id)?;
             }
             let applied = deployments::apply(
@@ -259,7 +260,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
 
 /// Courses are set up by whoever may do so without a deploy. Errors: `Forbidden`.
 fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
-    let grant = context.grant.as_ref().expect("no route here is public");
+    let grant = grant(context);
     let scopes = [GamesWrite].into_iter().collect();
     if plan.lms.is_none() || grant.rights().allow_any(scopes) {
         return Ok(());
@@ -339,5 +340,5 @@ pub(crate) fn place(app: &App, slug: &str) -> Place {
 
 /// Who asks.
 fn client(context: &Context) -> &str {
-    context.grant.as_ref().expect("no route here is public").client_id()
+    grant(context).client_id()
 }
