@@ -190,9 +190,4 @@ impl Holder {
         let subject = Subject::Project(project, is_member);
         Ok(allowed::on_subject(self.caller(), subject).is_ok())
     }
-
-    /// Whether it may make a project of that slug: its maker becomes a member ([`crate::join`]).
-    pub fn may_make(&self, project: &str) -> bool {
-        allowed::on_subject(self.caller(), Subject::NewProject(project)).is_ok()
-    }
 }

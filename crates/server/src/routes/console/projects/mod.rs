@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use lyceum_access::audit::Change;
-use lyceum_access::{Holder, Role, api_key, client, person};
+use lyceum_access::{Denied, Holder, Role, api_key, client, person};
 use lyceum_console::{Button, Cell, Column, Facts, List, Row, projects as view, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games;
@@ -24,6 +24,7 @@ use super::events::at;
 use super::visitor::query;
 use super::{Form, Visitor, action, at_most, listed, on_to, page, shown};
 use crate::answer::Answer;
+use crate::auth;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::Route;
@@ -80,12 +81,7 @@ fn admit(tx: &mut Tx<'_>, node: &Node, holder: &Holder, slug: &str) -> Result<Pr
     let project = projects::find(tx, slug)?;
     match holder.may_change(tx, slug)? {
         true => homes::admit(tx, node, slug).map(|()| project),
-        false => Err(Problem::new(
-            ProblemKind::Forbidden,
-            format!(
-                "the project '{slug}' is for its members and administrators; ask one to add you"
-            ),
-        )),
+        false => Err(auth::refusal(&Denied::Project(slug.to_owned())).problem),
     }
 }
 
