@@ -38,6 +38,26 @@ pub fn activity(tx: &mut Tx<'_>, who: Who<'_>, range: Range, zone: &Zone) -> Res
     Ok(report)
 }
 
+/// What [`activity`] says of what was done in these courses, given by sourcedId. Errors: `NotFound`.
+pub fn activity_in(
+    tx: &mut Tx<'_>,
+    who: Who<'_>,
+    range: Range,
+    zone: &Zone,
+    courses: &[&str],
+) -> Result<Report> {
+    let user = student::find(tx, who)?;
+    let actors = student::actors(tx, &user)?;
+    let mut report = Report::new(zone);
+    entries(tx, &actors, range, |_, at, context, sums| {
+        if courses.contains(&context.course.as_str()) {
+            let day = report.day_of(at);
+            report.add(day, context, sums);
+        }
+    })?;
+    Ok(report)
+}
+
 /// What [`activity`] says of each of these users, given by sourcedId and e-mail address. A fixed number of
 /// statements, however many users there are.
 pub(crate) fn activities(

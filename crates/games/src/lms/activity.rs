@@ -243,9 +243,14 @@ pub fn count_time(tx: &mut Tx<'_>, scene: &Scene<'_>, course: &str, spent: &Spen
 }
 
 /// Adds XP to a player's, or takes them away.
-pub(super) fn correct_xp(tx: &mut Tx<'_>, scene: &Scene<'_>, difference: i64) -> Result<()> {
+pub(super) fn correct_xp(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    course: &Taught,
+    difference: i64,
+) -> Result<()> {
     let actor = actor(tx, scene)?;
-    let event = correction(scene, &actor, Xp(difference))?;
+    let event = correction_in(scene, &actor, course, Xp(difference));
     append(tx, scene, &[event])
 }
 
@@ -255,6 +260,10 @@ pub(super) fn correct_xp(tx: &mut Tx<'_>, scene: &Scene<'_>, difference: i64) ->
 pub fn correction(scene: &Scene<'_>, actor: &Actor, difference: Xp) -> Result<Value> {
     let course = scene.integration.courses.first();
     let course = course.ok_or_else(|| Problem::internal("an integration has no course"))?;
+    Ok(correction_in(scene, actor, course, difference))
+}
+
+fn correction_in(scene: &Scene<'_>, actor: &Actor, course: &Taught, difference: Xp) -> Value {
     let activity = Activity {
         id: "xp-correction".to_owned(),
         name: Some("Correction of XP".to_owned()),
@@ -269,7 +278,7 @@ pub fn correction(scene: &Scene<'_>, actor: &Actor, difference: Xp) -> Result<Va
         "id": actor.urn("metrics"), "type": "ServiceActivityMetricsCollection", "items": items,
     });
     let kind = ("ActivityEvent", "Completed");
-    Ok(event(scene, actor, kind, scene.now, &object, &generated))
+    event(scene, actor, kind, scene.now, &object, &generated)
 }
 
 impl Activity {

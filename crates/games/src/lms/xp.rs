@@ -4,12 +4,13 @@ use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, Who};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_events::facts::Measure;
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 
-use super::activity::correct_xp;
+use super::Taught;
+use super::activity::{correct_xp, no_student};
 use super::told::Scene;
 use crate::levels::Xp;
 
@@ -123,22 +124,76 @@ pub fn of_day(
     days.pop().ok_or_else(|| Problem::internal("a day has no XP"))
 }
 
-/// Sets the XP of the day that it is: an event adds what is missing, or takes away what is too much.
+/// Which XP a correction may take away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Corrects {
+    /// All of the day, wherever they were earned.
+    Everything,
+    /// What the courses of the game gave.
+    OwnCourses,
+}
+
+/// Sets the XP of the day that it is: an event in a course of the game, of which the player is a student,
+/// adds what is missing, or takes away what is too much.
 ///
-/// Errors: `NotFound`, `Invalid`.
-pub fn set_today(tx: &mut Tx<'_>, scene: &Scene<'_>, new: &NewXp) -> Result<DayXp> {
+/// Errors: `NotFound`, `Invalid`; `Forbidden` for who is no student of a course, and where more would be
+/// taken away than may be.
+pub fn set_today(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    new: &NewXp,
+    corrects: Corrects,
+) -> Result<DayXp> {
+    let course = learned(tx, scene)?;
     let (zone, wanted) = (new.zone()?, new.wanted()?);
     let there = of_day(tx, scene.now, scene.user, &zone, None)?;
-    if there.xp != wanted {
-        correct_xp(tx, scene, wanted.0 - there.xp.0)?;
+    let difference = wanted.0 - there.xp.0;
+    if difference < 0 && corrects == Corrects::OwnCourses {
+        let own = own_today(tx, scene, &zone)?;
+        if own.0 + difference < 0 {
+            let message = format!(
+                "{} XP of today are from elsewhere than the courses of '{}', and stay",
+                Xp(there.xp.0 - own.0).number(),
+                scene.game.slug
+            );
+            return Err(Problem::new(ProblemKind::Forbidden, message));
+        }
+    }
+    if difference != 0 {
+        correct_xp(tx, scene, course, difference)?;
     }
     of_day(tx, scene.now, scene.user, &zone, None)
+}
+
+/// The first course of the game that the player is a student of.
+fn learned<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>) -> Result<&'i Taught> {
+    let courses = &scene.integration.courses;
+    for course in courses {
+        if lyceum_bridge::enroll::learns(tx, scene.now, scene.user, &course.course_id)? {
+            return Ok(course);
+        }
+    }
+    let course = courses.first().ok_or_else(|| Problem::internal("nothing is taught"))?;
+    Err(no_student(scene.user, course))
+}
+
+/// What the courses of the game gave on the day that it is.
+fn own_today(tx: &mut Tx<'_>, scene: &Scene<'_>, zone: &Zone) -> Result<Xp> {
+    let courses: Vec<&str> =
+        scene.integration.courses.iter().map(|course| course.course_id.as_str()).collect();
+    let range = Days::one(scene.now, zone, None)?.range(zone)?;
+    let report = analytics::activity_in(tx, Who::Id(scene.user), range, zone, &courses)?;
+    Ok(sum_of(&report))
+}
+
+fn sum_of(report: &analytics::Report) -> Xp {
+    Xp(report.facts.values().flatten().map(|(_, metrics)| metrics.sums.of(Measure::Xp)).sum())
 }
 
 /// All XP. Errors: `NotFound`.
 pub fn total(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
     let report = analytics::activity(tx, Who::Id(user), Range::all(), &Zone::UTC)?;
-    Ok(Xp(report.facts.values().flatten().map(|(_, metrics)| metrics.sums.of(Measure::Xp)).sum()))
+    Ok(sum_of(&report))
 }
 
 /// The XP of each day. Errors: `NotFound`.

@@ -2,12 +2,13 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
+use lyceum_access::{Reach, Subject};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_games::games::Game;
 use lyceum_games::lms::activity::{self, Ended, Spent};
 use lyceum_games::lms::told::Scene;
-use lyceum_games::lms::xp::{self, Days, NewXp};
+use lyceum_games::lms::xp::{self, Corrects, Days, NewXp};
 use lyceum_games::lms::{self, Integration};
 use lyceum_store::Tx;
 use serde_json::json;
@@ -49,7 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The XP.", schema::day_xp()),
         learning(once(of_game(put("/lms/xp/today", may_write, today_set))), told::today_set)
             .named("putXpToday")
-            .says("Sets a player's XP of today: an event adds what is missing or takes away what is too much.")
+            .says("Sets a student's XP of today: an event in a course of the game adds what is missing or takes away what is too much. Developers, their keys and backends, and game tokens take away no more than the game's courses gave.")
             .reads(schema::new_xp())
             .answers(200, "The XP.", schema::day_xp()),
         learning(of_player(get("/lms/xp/total", may_read, total)), told::total)
@@ -116,7 +117,11 @@ async fn today(context: Context) -> Result<Answer> {
 async fn today_set(context: Context) -> Result<Answer> {
     let new: NewXp = lyceum_games::read(&context.body)?;
     write(context, StatusCode::OK, move |tx, play| {
-        on_scene(tx, play, (None, None), |tx, scene| xp::set_today(tx, scene, &new))
+        let corrects = match play.decide(Subject::Route)? {
+            Reach::Everything { .. } => Corrects::Everything,
+            _ => Corrects::OwnCourses,
+        };
+        on_scene(tx, play, (None, None), |tx, scene| xp::set_today(tx, scene, &new, corrects))
     })
     .await
 }

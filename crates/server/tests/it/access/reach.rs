@@ -211,3 +211,42 @@ fn a_client_without_the_roster_still_acts_for_players() {
         assert_eq!(get(&games, "/api/users").as_array().unwrap().len(), 2);
     });
 }
+
+#[test]
+fn xp_of_today_are_set_for_students_of_the_game_and_of_its_own_courses() {
+    both(|server| {
+        let client = played(server);
+        for (game, course) in [("rivers", "m-rivers"), ("planets", "m-planets")] {
+            let course =
+                json!({ "subject": "Math", "grade": 3, "totalXp": 900, "courseId": course });
+            let setup =
+                json!({ "gameId": game, "organization": { "id": "s" }, "courses": [course] });
+            post(&client, "/api/lms/setup", &setup, 200);
+        }
+        let enroll = |user: &str, course: &str| {
+            post(&client, &format!("/bridge/enrollments/enroll/{user}/{course}"), &json!({}), 201);
+        };
+        for (user, course) in [("ann", "m-rivers"), ("ann", "m-planets"), ("bob", "m-planets")] {
+            enroll(user, course);
+        }
+        let set = |who: &TestClient, user: &str, game: &str, xp: u32| {
+            let path = format!("/api/lms/xp/today?userId={user}&gameId={game}");
+            who.put(&path).json(&json!({ "xp": xp })).send().status
+        };
+        for user in ["ann", "bob"] {
+            assert_eq!(set(&client, user, "planets", 30), 200);
+        }
+        for owner in owners(server) {
+            assert_eq!(set(&owner, "bob", "rivers", 0), 403, "bob is no student of the game");
+            assert_eq!(set(&owner, "ann", "rivers", 40), 200);
+            assert_eq!(set(&owner, "ann", "rivers", 0), 403, "30 XP are another game's");
+            assert_eq!(set(&owner, "ann", "rivers", 30), 200);
+        }
+        let ann = player(server, &client, "ann", "rivers");
+        assert_eq!(ann.put("/api/lms/xp/today").json(&json!({ "xp": 0 })).send().status, 403);
+        let today =
+            |user: &str| get(&client, &format!("/api/lms/xp/today?userId={user}"))["xp"].clone();
+        assert_eq!((today("ann"), today("bob")), (json!(30), json!(30)));
+        assert_eq!(set(&client, "ann", "rivers", 0), 200, "a client of the school corrects all");
+    });
+}
