@@ -210,6 +210,28 @@ fn what_would_be_lost_is_named_and_kept_without_consent() {
 }
 
 #[test]
+fn a_copy_of_a_database_that_is_written_to_ends() {
+    let rows = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE t (a); CREATE TABLE u (a);
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 24)
+        INSERT INTO t SELECT zeroblob(1048576) FROM n";
+    let place = Place::new(rows);
+    let (writer, copy) = (place.open(), place.0.path().join("copy.db"));
+    writer.execute_batch("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0").unwrap();
+    let begun = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        let copied = scope.spawn(|| schema::backup(&place.file(), &copy));
+        while !copied.is_finished() && begun.elapsed().as_secs() < 20 {
+            writer.execute("INSERT INTO u VALUES (1)", []).unwrap();
+        }
+        assert!(copied.is_finished(), "the copy starts over with every write");
+        copied.join().unwrap().unwrap();
+    });
+    let copied = Connection::open(&copy).unwrap();
+    let count = copied.query_row("SELECT COUNT(*) FROM t", [], |row| row.get::<_, i64>(0));
+    assert_eq!(count.unwrap(), 24);
+}
+
+#[test]
 fn a_rename_is_told_and_keeps_what_was_there() {
     let old = "CREATE TABLE people (id INTEGER PRIMARY KEY, fullname TEXT);
                CREATE INDEX by_name ON people (fullname);

@@ -311,6 +311,10 @@ pub fn restore(from: &Path, to: &Path) -> Result<()> {
 fn pour(source: &Connection, to: &Path) -> Result<()> {
     let mut target = Connection::open(to).map_err(broken)?;
     target.busy_timeout(Duration::from_millis(limits::STORE_LOCK_WAIT_MS)).map_err(broken)?;
-    let backup = Backup::new(source, &mut target).map_err(broken)?;
+    // An open read keeps the snapshot; without it every write by another connection starts the copy over.
+    let snapshot = source.unchecked_transaction().map_err(broken)?;
+    let begun = snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
+    begun.map_err(broken)?;
+    let backup = Backup::new(&snapshot, &mut target).map_err(broken)?;
     backup.run_to_completion(1024, Duration::from_millis(1), None).map_err(broken)
 }
