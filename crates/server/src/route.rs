@@ -129,8 +129,10 @@ where
     Route {
         reads: Reads {
             media: if reads_json { JSON } else { &[] },
-            // A caller without a token never makes the server keep a large body.
-            max_bytes: (access == Access::Public).then_some(limits::PUBLIC_BODY_MAX_BYTES),
+            // A caller without a token never makes the server keep a large body; tokens of demo visitors
+            // are everybody's.
+            max_bytes: matches!(access, Access::Public | Access::Visitor(_))
+                .then_some(limits::PUBLIC_BODY_MAX_BYTES),
             schema: Value::Null,
             checks_keys: false,
         },
