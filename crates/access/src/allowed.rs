@@ -115,13 +115,12 @@ pub enum Caller<'a> {
     Person(Role),
     /// An API key with a role, and the slug of the one project that it is for.
     Key(Role, Option<&'a str>),
-    /// A game token. It is trusted if the player signed in or a client asked for it, and not if a developer
-    /// asked for it: then it opens no more than the developer may see.
+    /// A game token.
     Player {
         /// Whom it names.
         player: &'a Player,
-        /// Whether it opens what the player has beyond the game.
-        is_trusted: bool,
+        /// How much it opens beyond the game.
+        trust: Trust,
     },
     /// A game token of an anonymous visitor.
     DemoVisitor(&'a Player),
@@ -129,6 +128,30 @@ pub enum Caller<'a> {
     Backend(&'a str),
     /// What stands in for a caller without a token in a sandbox, where everything belongs to the developer.
     Sandbox(Rights, Option<&'a Player>),
+}
+
+/// What a game token opens of its player beyond its game. It follows from who asked for the token, and
+/// never from what was done with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// What the game teaches its students: a developer, a key of one project or a backend asked.
+    Game,
+    /// What the player has of all games, but not who the player is: one who acts for all players and
+    /// knows no people asked.
+    Games,
+    /// All: the player signed in, or one who knows people asked.
+    Person,
+}
+
+impl Trust {
+    /// That of a token which this caller asks for.
+    pub fn of_maker(maker: Caller<'_>) -> Self {
+        match reach(maker) {
+            Reach::Everything { people: true } => Self::Person,
+            Reach::Everything { people: false } => Self::Games,
+            _ => Self::Game,
+        }
+    }
 }
 
 impl Caller<'_> {
@@ -161,20 +184,26 @@ pub enum Subject<'a> {
         /// Whether the caller is a person who is a member of its project.
         is_member: bool,
     },
-    /// What a player has on the platform: items, level, scores.
+    /// What a player has in the caller's games: items, scores.
     Player {
         /// The user's sourcedId.
         user: &'a str,
         /// Whether the user has played a game of the caller's.
         is_own: bool,
     },
-    /// What a player has of all games together: notifications.
-    PlayerOfAllGames(&'a str),
+    /// What a player has of all games together: XP, level, notifications, items of no game.
+    PlayerOfAllGames {
+        /// The user's sourcedId.
+        user: &'a str,
+        /// Whether the user is a student of a course that a game of the caller's teaches. Schools enrol;
+        /// callers cannot make it true.
+        is_student: bool,
+    },
     /// What everybody in a game sees of a player: id and username.
     Name {
         /// The user's sourcedId.
         user: &'a str,
-        /// Whether the user has played a game of the caller's.
+        /// Whether the user has played a game of the caller's, or is a student of one.
         is_own: bool,
     },
     /// A change of what all games share: the table of levels, items that belong to no game.
@@ -201,8 +230,8 @@ pub enum Reach {
     Player {
         /// Who and where.
         player: Player,
-        /// Whether what the player has beyond the game is part of it.
-        is_trusted: bool,
+        /// How much beyond the game is part of it.
+        trust: Trust,
     },
 }
 
@@ -212,14 +241,12 @@ impl Reach {
         matches!(self, Self::Everything { people: true })
     }
 
-    /// Whether it holds the courses that people are enrolled in. A game teaches its own players, so it does
-    /// in the game, but not for those who made the game.
-    pub fn shows_enrollments(&self) -> bool {
+    /// Whether it goes as far as the caller's games and no further, but for their students.
+    pub fn is_of_own_games(&self) -> bool {
         match self {
-            Self::Everything { people } => *people,
-            Self::Player { is_trusted, .. } => *is_trusted,
-            Self::Game(_) => true,
-            Self::Open | Self::OwnProjects | Self::Project(_) => false,
+            Self::Open | Self::Everything { .. } => false,
+            Self::OwnProjects | Self::Project(_) | Self::Game(_) => true,
+            Self::Player { trust, .. } => *trust == Trust::Game,
         }
     }
 }
@@ -267,15 +294,10 @@ pub(crate) fn on_subject(caller: Caller<'_>, subject: Subject<'_>) -> Result<Rea
         }
         Subject::Game { id, slug, is_member } => on_game(caller, (id, slug), is_member),
         Subject::Player { user, is_own } => on_player(caller, user, is_own),
-        Subject::PlayerOfAllGames(user) => match reach(caller) {
-            Reach::Player { is_trusted: false, .. } => Err(Denied::Player(user.to_owned())),
-            _ => on_player(caller, user, false),
-        },
-        Subject::Name { user, is_own } => match caller {
-            Caller::Player { is_trusted: true, .. } => Ok(reach(caller)),
-            Caller::DemoVisitor(player) if player.user != user => Err(Denied::Demo),
-            _ => on_player(caller, user, is_own),
-        },
+        Subject::PlayerOfAllGames { user, is_student } => {
+            on_player_of_all_games(caller, user, is_student)
+        }
+        Subject::Name { user, is_own } => on_name(caller, user, is_own),
         Subject::Platform => match caller {
             Caller::Client(_)
             | Caller::Sandbox(..)
@@ -324,17 +346,17 @@ fn reach(caller: Caller<'_>) -> Reach {
         Caller::Key(_, Some(slug)) => Reach::Project(slug.to_owned()),
         // The user of a sandbox who does not make games plays and nothing else.
         Caller::Sandbox(rights, Some(player)) if !rights.allow(Scope::GamesRead) => {
-            Reach::Player { player: player.clone(), is_trusted: true }
+            Reach::Player { player: player.clone(), trust: Trust::Person }
         }
         Caller::Sandbox(..) => Reach::Everything { people: true },
         Caller::Client(_) | Caller::Person(_) | Caller::Key(_, None) => {
             Reach::Everything { people: caller.rights().allow(Scope::OrRosterReadonly) }
         }
         Caller::Backend(game) => Reach::Game(game.to_owned()),
-        Caller::Player { player, is_trusted } => {
-            Reach::Player { player: player.clone(), is_trusted }
+        Caller::Player { player, trust } => Reach::Player { player: player.clone(), trust },
+        Caller::DemoVisitor(player) => {
+            Reach::Player { player: player.clone(), trust: Trust::Person }
         }
-        Caller::DemoVisitor(player) => Reach::Player { player: player.clone(), is_trusted: true },
     }
 }
 
@@ -355,12 +377,41 @@ fn on_player(caller: Caller<'_>, user: &str, is_own: bool) -> Result<Reach, Deni
     let reach = reach(caller);
     let is_own = match &reach {
         Reach::Open => false,
-        // A backend names the players of its game: it is told by them who they are.
+        // A backend names the players of its game, also for the first time; it sees no other game.
         Reach::Everything { .. } | Reach::Game(_) => true,
         Reach::OwnProjects | Reach::Project(_) => is_own,
         Reach::Player { player, .. } => player.user == user,
     };
     if is_own { Ok(reach) } else { Err(Denied::Player(user.to_owned())) }
+}
+
+fn on_player_of_all_games(
+    caller: Caller<'_>,
+    user: &str,
+    is_student: bool,
+) -> Result<Reach, Denied> {
+    let reach = reach(caller);
+    let is_named = match &reach {
+        Reach::Open => false,
+        Reach::Player { player, .. } => player.user == user,
+        _ => true,
+    };
+    match is_named && (is_student || !reach.is_of_own_games()) {
+        true => Ok(reach),
+        false => Err(Denied::Player(user.to_owned())),
+    }
+}
+
+fn on_name(caller: Caller<'_>, user: &str, is_own: bool) -> Result<Reach, Denied> {
+    let reach = reach(caller);
+    let is_open = match (&reach, caller) {
+        (Reach::Open, _) => false,
+        (Reach::Everything { .. }, _) => true,
+        (Reach::Player { player, .. }, _) if player.user == user => true,
+        (_, Caller::DemoVisitor(_)) => return Err(Denied::Demo),
+        _ => is_own,
+    };
+    if is_open { Ok(reach) } else { Err(Denied::Player(user.to_owned())) }
 }
 
 fn on_project(caller: Caller<'_>, slug: &str, is_member: bool) -> Result<Reach, Denied> {

@@ -27,7 +27,7 @@ mod token;
 
 use lyceum_store::Migration;
 
-pub use allowed::{Access, Denied, Reach, Roles, Subject, allowed};
+pub use allowed::{Access, Denied, Reach, Roles, Subject, Trust, allowed};
 pub use api_key::{ApiKey, NewApiKey};
 pub use client::{Client, NewClient, Refusal};
 pub use holder::Holder;

@@ -49,7 +49,7 @@ export interface StudentActivity extends Activity, ActivityResult {
   activityId: string;
 }
 
-/** The platform as a game's backend sees it: it acts for any student, in its own game. */
+/** The platform as a game's backend sees it: it acts in its own game, for any player. */
 export class Server {
   readonly learning: ServerLearning;
   readonly scores: ServerScores;
@@ -68,7 +68,7 @@ export class Server {
     this.scores = new ServerScores(this.#http, gameId);
   }
 
-  /** A player, shown whole. */
+  /** A player: whole where the game teaches the player, else by id and username. */
   user(studentId: string): Promise<Player> {
     return this.#http.send({ method: "GET", path: `/users/${part(studentId)}`, query: { userId: studentId } });
   }

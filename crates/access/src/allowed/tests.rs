@@ -88,7 +88,7 @@ fn a_project_belongs_to_its_members_and_its_key() {
 #[test]
 fn a_game_is_open_to_its_own() {
     let ann = ann();
-    let token = Caller::Player { player: &ann, is_trusted: true };
+    let token = Caller::Player { player: &ann, trust: Trust::Person };
     let own = [token, Caller::DemoVisitor(&ann), Caller::Backend("g1"), BOUND];
     for caller in own {
         assert!(about(caller, game("rivers", false)).is_ok(), "{caller:?}");
@@ -106,13 +106,15 @@ fn a_game_is_open_to_its_own() {
 fn only_administrators_guides_and_clients_with_the_roster_know_people() {
     let reader = client(&[Scope::GamesRead, Scope::RosterRead]);
     for caller in [reader, Caller::Person(Role::Guide), Caller::Person(Role::Administrator)] {
-        assert!(reach(caller).names_people() && reach(caller).shows_enrollments());
+        assert!(reach(caller).names_people());
+        assert_eq!(Trust::of_maker(caller), Trust::Person);
     }
     let ann = ann();
-    let made = Caller::Player { player: &ann, is_trusted: false };
+    let made = Caller::Player { player: &ann, trust: Trust::Game };
     let player = Caller::Key(Role::Developer, None);
     for caller in [client(&[Scope::GamesRead]), DEVELOPER, BOUND, made, player] {
-        assert!(!reach(caller).names_people() && !reach(caller).shows_enrollments());
+        assert!(!reach(caller).names_people());
+        assert_ne!(Trust::of_maker(caller), Trust::Person);
     }
     let bound_guide = Caller::Key(Role::Guide, Some("rivers"));
     assert!(!reach(bound_guide).names_people());
@@ -127,7 +129,10 @@ fn a_developer_sees_the_players_of_own_games_alone() {
             assert_eq!(about(caller, player).is_ok(), is_own);
             assert_eq!(about(caller, name).is_ok(), is_own);
         }
-        assert!(about(caller, Subject::PlayerOfAllGames("ann")).is_err());
+        for is_student in [false, true] {
+            let all = Subject::PlayerOfAllGames { user: "ann", is_student };
+            assert_eq!(about(caller, all).is_ok(), is_student);
+        }
         assert_eq!(about(caller, Subject::Platform), Err(Denied::Platform));
     }
 }
@@ -135,15 +140,46 @@ fn a_developer_sees_the_players_of_own_games_alone() {
 #[test]
 fn a_game_token_is_for_its_player() {
     let ann = ann();
-    for is_trusted in [false, true] {
-        let token = Caller::Player { player: &ann, is_trusted };
+    for trust in [Trust::Game, Trust::Games, Trust::Person] {
+        let token = Caller::Player { player: &ann, trust };
         let player = |user| Subject::Player { user, is_own: false };
         assert!(about(token, player("ann")).is_ok());
         assert!(about(token, player("bob")).is_err());
-        assert_eq!(about(token, Subject::PlayerOfAllGames("ann")).is_ok(), is_trusted);
-        let others = Subject::Name { user: "bob", is_own: false };
-        assert_eq!(about(token, others).is_ok(), is_trusted);
+        let all = |user, is_student| Subject::PlayerOfAllGames { user, is_student };
+        assert_eq!(about(token, all("ann", false)).is_ok(), trust != Trust::Game);
+        assert!(about(token, all("ann", true)).is_ok());
+        assert!(about(token, all("bob", true)).is_err());
+        for is_own in [false, true] {
+            let other = Subject::Name { user: "bob", is_own };
+            assert_eq!(about(token, other).is_ok(), is_own);
+        }
+        assert!(about(token, Subject::Name { user: "ann", is_own: false }).is_ok());
         assert_eq!(about(token, Subject::Platform), Err(Denied::Platform));
+    }
+}
+
+#[test]
+fn a_token_is_trusted_as_far_as_its_maker_sees() {
+    let key = Caller::Key(Role::Developer, None);
+    for maker in [client(&[Scope::GamesWrite]), key] {
+        assert_eq!(Trust::of_maker(maker), Trust::Games);
+        let all = Subject::PlayerOfAllGames { user: "ann", is_student: false };
+        assert!(about(maker, all).is_ok(), "maker and token see the same");
+    }
+    for maker in [DEVELOPER, BOUND, Caller::Backend("g1")] {
+        assert_eq!(Trust::of_maker(maker), Trust::Game);
+    }
+}
+
+#[test]
+fn a_backend_sees_its_own_game_and_beyond_it_its_students() {
+    let backend = Caller::Backend("g1");
+    assert!(about(backend, Subject::Player { user: "bob", is_own: false }).is_ok());
+    for known in [false, true] {
+        let all = Subject::PlayerOfAllGames { user: "bob", is_student: known };
+        let name = Subject::Name { user: "bob", is_own: known };
+        assert_eq!(about(backend, all).is_ok(), known);
+        assert_eq!(about(backend, name).is_ok(), known);
     }
 }
 

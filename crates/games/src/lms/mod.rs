@@ -253,6 +253,17 @@ pub fn is_here(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
     Ok(lyceum_roster::repository::find(tx, &COURSE, &course.course_id)?.is_some())
 }
 
+/// Whether the user is a student, today, of a course that the game teaches.
+pub fn teaches(tx: &mut Tx<'_>, now: Timestamp, game: &Game, user: &str) -> Result<bool> {
+    let Some((_, courses)) = repository::courses(tx, &game.id)? else { return Ok(false) };
+    for course in courses {
+        if enroll::learns(tx, now, user, &course.course_id)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The records of the roster that the integration needs, each behind those that it refers to, course by
 /// course; the organization is the first.
 pub fn needed(game: &Game, integration: &Integration) -> Vec<Vec<Needed>> {

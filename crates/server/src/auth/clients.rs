@@ -42,6 +42,11 @@ impl Caller {
         self.client.dialect
     }
 
+    /// What the client may do.
+    pub(super) fn rights(&self) -> access::Rights {
+        self.client.scopes.rights()
+    }
+
     /// Whether web pages of the origin may call as this client.
     pub(crate) fn has_origin(&self, origin: &HeaderValue) -> bool {
         self.client.origins.iter().any(|own| own.as_bytes() == origin.as_bytes())

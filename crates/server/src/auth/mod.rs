@@ -17,7 +17,9 @@ use governor::clock::{Clock, DefaultClock};
 use lyceum_access as access;
 use lyceum_access::Scope::GamesRead;
 use lyceum_access::allowed::Caller as Calling;
-use lyceum_access::{Access, Denied, Holder, Player, Reach, Rights, Scopes, Subject, allowed};
+use lyceum_access::{
+    Access, Denied, Holder, Player, Reach, Rights, Scopes, Subject, Trust, allowed,
+};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
@@ -46,8 +48,8 @@ enum Kind {
     Client,
     /// A person's or an API key's.
     Holder(Arc<Holder>),
-    /// A player's, for whom a person or key asked; trusted where they may know the player anyway.
-    MadeBy { is_trusted: bool },
+    /// A player's, for whom a person or key asked.
+    MadeBy(Trust),
     /// An anonymous player's.
     DemoVisitor,
     /// That of the backend of a game.
@@ -98,13 +100,15 @@ impl Grant {
         match (&self.kind, self.player()) {
             (Kind::Sandbox, player) => Calling::Sandbox(self.rights(), player),
             (Kind::DemoVisitor, Some(player)) => Calling::DemoVisitor(player),
-            (Kind::MadeBy { is_trusted }, Some(player)) => {
-                Calling::Player { player, is_trusted: *is_trusted }
+            (Kind::MadeBy(trust), Some(player)) => Calling::Player { player, trust: *trust },
+            (Kind::Client, Some(player)) => {
+                let trust = Trust::of_maker(Calling::Client(self.caller.rights()));
+                Calling::Player { player, trust }
             }
-            (_, Some(player)) => Calling::Player { player, is_trusted: true },
+            (_, Some(player)) => Calling::Player { player, trust: Trust::Game },
             (Kind::Backend(game), None) => Calling::Backend(game),
             (Kind::Holder(holder), None) => holder.caller(),
-            (Kind::Client | Kind::DemoVisitor | Kind::MadeBy { .. }, None) => {
+            (Kind::Client | Kind::DemoVisitor | Kind::MadeBy(_), None) => {
                 Calling::Client(self.rights())
             }
         }
@@ -311,11 +315,18 @@ pub(crate) async fn authenticate(
     })
 }
 
-/// The player of a game token; none for any other text. Any text is the demo user's in a sandbox.
-pub(crate) async fn player(app: &App, token: &str) -> Result<Option<Player>> {
+/// The player of a game token, and whether it tells who that is; none for any other text. Any text is the
+/// demo user's in a sandbox.
+pub(crate) async fn player(app: &App, token: &str) -> Result<Option<(Player, bool)>> {
     let demo = || app.sandbox.as_ref()?.stands_in(Some(token), Scopes::from_iter([GamesRead]));
     let grant = app.gate.open(app, token).await?.ok().or_else(demo);
-    Ok(grant.and_then(|grant| grant.player().cloned()))
+    Ok(grant.and_then(|grant| {
+        let tells = match grant.calling() {
+            Calling::Player { trust, .. } => trust == Trust::Person,
+            _ => true,
+        };
+        grant.player().map(|player| (player.clone(), tells))
+    }))
 }
 
 /// As [`player`], of a request that counts for its sender. Errors: `TooManyRequests`.

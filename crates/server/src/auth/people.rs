@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use lyceum_access::holder::{self, Closed};
 use lyceum_access::session::Sort;
-use lyceum_access::{self as access, Access, Client, Holder, Player, Subject, allowed};
+use lyceum_access::{self as access, Access, Client, Holder, Player, Subject, Trust, allowed};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result, limits};
-use lyceum_games::visitors;
+use lyceum_games::{games, visitors};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use quick_cache::sync::Cache;
@@ -76,29 +76,35 @@ pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant,
 }
 
 /// The grant of a token that a person or key made for a player: it opens what the token says, as long as
-/// they may call.
+/// they may call in the game.
 pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Option<Grant>> {
     let (made, environment) = (Arc::clone(&token), app.config.server.env);
     let find = move |tx: &mut Tx<'_>| {
-        let Some(holder) = holder::by_id(tx, environment, &made.client_id)? else {
-            return Ok(None);
-        };
-        let is_trusted = knows(tx, &holder, made.player.as_ref())?;
-        Ok(Some((holder, is_trusted)))
+        let holder = holder::by_id(tx, environment, &made.client_id)?;
+        let (Some(holder), Some(player)) = (holder, &made.player) else { return Ok(None) };
+        Ok(trust(tx, &holder, player)?.map(|trust| (holder, trust)))
     };
-    Ok(app.db.read(find).await?.map(|(holder, is_trusted)| {
+    Ok(app.db.read(find).await?.map(|(holder, trust)| {
         let caller = app.gate.holders().caller(app, &holder);
-        Grant { token, caller, kind: Kind::MadeBy { is_trusted } }
+        Grant { token, caller, kind: Kind::MadeBy(trust) }
     }))
 }
 
-/// Whether a person or key may know the player anyway: may know everybody, or is the player.
-fn knows(tx: &mut Tx<'_>, holder: &Holder, player: Option<&Player>) -> Result<bool> {
-    let everybody = allowed(holder.caller(), Access::SignedIn, Subject::Route);
-    if everybody.is_ok_and(|reach| reach.names_people()) {
-        return Ok(true);
+/// How far a token goes that a person or key made for the player; none where its maker has no access to the
+/// game any more. A person plays any game as themselves.
+fn trust(tx: &mut Tx<'_>, holder: &Holder, player: &Player) -> Result<Option<Trust>> {
+    let trust = Trust::of_maker(holder.caller());
+    if trust == Trust::Person || is_player(tx, holder, player)? {
+        return Ok(Some(Trust::Person));
     }
-    let (Holder::Person(person), Some(player)) = (holder, player) else { return Ok(false) };
+    let Some(game) = games::lookup(tx, &player.game)? else { return Ok(None) };
+    let is_member = holder.is_member(tx, &game.slug)?;
+    let subject = Subject::Game { id: &game.id, slug: &game.slug, is_member };
+    Ok(allowed(holder.caller(), Access::SignedIn, subject).is_ok().then_some(trust))
+}
+
+fn is_player(tx: &mut Tx<'_>, holder: &Holder, player: &Player) -> Result<bool> {
+    let Holder::Person(person) = holder else { return Ok(false) };
     let email = person.email.as_str();
     let user = repository::users_with_emails(tx, &[email])?.remove(email);
     Ok(user.as_ref() == Some(&player.user) || visitors::is_person(tx, &player.user, &person.id)?)

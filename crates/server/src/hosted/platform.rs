@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use axum::http::HeaderMap;
 use http_body_util::BodyExt;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
-use lyceum_games::{games, players};
+use lyceum_games::{games, lms, players};
 use lyceum_hosting::engine::Api;
 use lyceum_hosting::user::User;
 
@@ -45,14 +45,16 @@ pub(super) async fn user(
     headers: &HeaderMap,
 ) -> Result<Option<User>> {
     let Some(token) = auth::bearer(headers) else { return Ok(None) };
-    let Some(player) = auth::player(app, token).await? else { return Ok(None) };
-    let slug = slug.to_owned();
+    let Some((player, tells)) = auth::player(app, token).await? else { return Ok(None) };
+    let (slug, now) = (slug.to_owned(), app.clock.now());
     app.db
         .read(move |tx| {
             let own = games::lookup(tx, &slug)?.filter(|game| game.id == player.game);
             let Some(game) = own else { return Ok(None) };
+            let is_told =
+                game.shares_identity && (tells || lms::teaches(tx, now, &game, &player.user)?);
             match players::present(tx, &player.user) {
-                Ok(identity) if game.shares_identity => Ok(Some(User::of(identity, learns))),
+                Ok(identity) if is_told => Ok(Some(User::of(identity, learns))),
                 Ok(identity) => Ok(Some(User::of(identity.without_name(), learns))),
                 Err(problem) if problem.kind == ProblemKind::Unauthorized => Ok(None),
                 Err(problem) => Err(problem),

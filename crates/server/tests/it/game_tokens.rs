@@ -72,6 +72,9 @@ fn a_game_token_opens_one_game_for_one_player_and_nothing_else() {
         assert_eq!(code(&other), "FORBIDDEN");
         assert_eq!(code(&ann.get("/api/users/bob/scores").expect(403)), "FORBIDDEN");
         assert_eq!(code(&ann.get("/api/inventory?userId=bob").expect(403)), "FORBIDDEN");
+        ann.get("/api/users/bob").expect(403);
+        let bob = player(server, &client, "bob", "rivers");
+        post(&bob, "/api/scores", &json!({ "score": 5 }), 201);
         let seen = get(&ann, "/api/users/bob");
         assert_eq!(seen, json!({ "id": "bob", "username": "bob" }), "no more of others");
         // What makes games is the clients', and so is a further token.

@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The items and how many of each.", list(schema::held())),
         moved(post("/inventory/add", Access::player(GamesWrite), |context| moving(context, true)))
             .named("addToInventory")
-            .says("Gives a player some of an item, named by id or slug."),
+            .says("Gives a player some of an item, named by id or slug. Of an item that belongs to no game: to the player of the token, or to a student of the caller's game."),
         moved(post("/inventory/remove", Access::player(GamesWrite), |context| {
             moving(context, false)
         }))
@@ -85,7 +85,11 @@ async fn created(context: Context) -> Result<Answer> {
 async fn held(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let (user, games) = (play.player(tx)?, play.games(tx)?);
-        inventory::of_user(tx, &games, user)
+        let mut held = inventory::of_user(tx, &games, user)?;
+        if !play.sees_all_games(tx, user)? {
+            held.retain(|held| held.item.game_id.is_some());
+        }
+        Ok(held)
     })
     .await
 }
@@ -95,9 +99,12 @@ async fn moving(context: Context, adds: bool) -> Result<Answer> {
     let to = if adds { inventory::add } else { inventory::remove };
     write(context, StatusCode::OK, move |tx, play| {
         let user = play.player(tx)?;
-        if let Some(game) = inventory::item(tx, movement.item())?.game_id {
-            let game = games::find(tx, &game)?;
-            play.check_game(tx, &game)?;
+        match inventory::item(tx, movement.item())?.game_id {
+            Some(game) => {
+                let game = games::find(tx, &game)?;
+                play.check_game(tx, &game)?;
+            }
+            None => play.check_player_of_all_games(tx, user)?,
         }
         let total = to(tx, play.now, user, &movement)?;
         Ok(json!({ "newTotal": total }))

@@ -108,7 +108,7 @@ pub(super) fn zone(context: &Context) -> Result<Zone> {
 async fn today(context: Context) -> Result<Answer> {
     let (zone, date) = (zone(&context)?, context.asked("date"));
     read(context, move |tx, play| {
-        let user = play.player(tx)?;
+        let user = play.player_of_all_games(tx)?;
         xp::of_day(tx, play.now, user, &zone, date.as_deref())
     })
     .await
@@ -128,7 +128,7 @@ async fn today_set(context: Context) -> Result<Answer> {
 
 async fn total(context: Context) -> Result<Answer> {
     scan(context, |tx, play| {
-        let user = play.player(tx)?;
+        let user = play.player_of_all_games(tx)?;
         Ok(json!({ "totalXp": xp::total(tx, user)? }))
     })
     .await
@@ -139,7 +139,7 @@ async fn history(context: Context) -> Result<Answer> {
     let (start, end) = (context.asked("startDate"), context.asked("endDate"));
     scan(context, move |tx, play| {
         let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
-        let user = play.player(tx)?;
+        let user = play.player_of_all_games(tx)?;
         Ok(json!({ "history": xp::of_days(tx, user, &zone, days)? }))
     })
     .await

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn progress(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
-        let user = play.player(tx)?;
+        let user = play.player_of_all_games(tx)?;
         levels::progress(tx, user)
     })
     .await

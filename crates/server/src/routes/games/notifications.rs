@@ -42,14 +42,16 @@ async fn listed(context: Context) -> Result<Answer> {
     };
     read(context, move |tx, play| {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
-        notifications::of_user(tx, play.player_of_all_games()?, unread, page)
+        let user = play.player_of_all_games(tx)?;
+        notifications::of_user(tx, user, unread, page)
     })
     .await
 }
 
 async fn all_read(context: Context) -> Result<Answer> {
     write(context, StatusCode::OK, |tx, play| {
-        let read = notifications::mark_all_read(tx, play.now, play.player_of_all_games()?)?;
+        let user = play.player_of_all_games(tx)?;
+        let read = notifications::mark_all_read(tx, play.now, user)?;
         Ok(json!({ "read": read }))
     })
     .await
@@ -57,12 +59,8 @@ async fn all_read(context: Context) -> Result<Answer> {
 
 async fn one_read(context: Context) -> Result<Answer> {
     write(context, StatusCode::OK, |tx, play| {
-        notifications::mark_read(
-            tx,
-            play.now,
-            play.player_of_all_games()?,
-            play.context.param("id"),
-        )
+        let user = play.player_of_all_games(tx)?;
+        notifications::mark_read(tx, play.now, user, play.context.param("id"))
     })
     .await
 }

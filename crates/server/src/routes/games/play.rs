@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use axum::http::{HeaderName, StatusCode};
-use lyceum_access::{Access, Denied, Holder, Player, Reach, Subject};
+use lyceum_access::{Access, Denied, Holder, Player, Reach, Subject, Trust};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, Game};
 use lyceum_games::once::{Once, Owner, Sender};
 use lyceum_games::reach::Games;
-use lyceum_games::{Page, players};
+use lyceum_games::{Page, lms, players};
 use lyceum_store::Tx;
 use serde::Serialize;
 
@@ -74,40 +74,58 @@ impl Play {
         self.context.grant.as_ref().and_then(Grant::holder)
     }
 
-    /// The person's or key's own games; none where the caller is not bound to games of their own.
-    fn own_games(&self, tx: &mut Tx<'_>) -> Result<Option<Vec<Game>>> {
+    /// The games of a caller who is bound to some: the projects of a developer or key, the game of a backend
+    /// or token.
+    fn own_games(&self, tx: &mut Tx<'_>) -> Result<Vec<Game>> {
         match (self.decide(Subject::Route)?, self.holder()) {
             (Reach::OwnProjects | Reach::Project(_), Some(holder)) => {
                 let slugs = holder.projects(tx)?;
-                games::of_slugs(tx, &slugs).map(Some)
+                games::of_slugs(tx, &slugs)
             }
-            _ => Ok(None),
+            (Reach::Game(game) | Reach::Player { player: Player { game, .. }, .. }, _) => {
+                Ok(games::lookup(tx, &game)?.into_iter().collect())
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
     /// The games whose records and players an answer may show.
     pub(super) fn games(&self, tx: &mut Tx<'_>) -> Result<Games> {
-        if let Some(own) = self.own_games(tx)? {
-            return Ok(Games::Only(own.into_iter().map(|game| game.id).collect()));
-        }
-        Ok(match self.decide(Subject::Route)? {
+        match self.decide(Subject::Route)? {
             // What players have is theirs, whichever game it came from.
-            Reach::Everything { .. } | Reach::Player { is_trusted: true, .. } => Games::Every,
-            Reach::Player { player, .. } => Games::Only(vec![player.game]),
-            Reach::Game(game) => Games::Only(vec![game]),
-            Reach::Open | Reach::OwnProjects | Reach::Project(_) => Games::Only(Vec::new()),
-        })
+            Reach::Everything { .. }
+            | Reach::Player { trust: Trust::Games | Trust::Person, .. } => Ok(Games::Every),
+            _ => Ok(ids(self.own_games(tx)?)),
+        }
     }
 
-    /// Whether the user has played a game of a caller who is bound to games of their own.
+    fn is_player(&self, user: &str) -> bool {
+        let player = self.context.grant.as_ref().and_then(Grant::player);
+        player.is_some_and(|player| player.user == user)
+    }
+
+    /// Whether the user has played a game of a caller who is bound to games of their own, or learns there.
     fn is_own(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
-        match self.own_games(tx)? {
-            Some(_) => {
-                let games = self.games(tx)?;
-                players::has_played(tx, user, &games)
-            }
-            None => Ok(false),
+        let own = self.own_games(tx)?;
+        if own.is_empty() || self.is_player(user) {
+            return Ok(false);
         }
+        Ok(players::has_played(tx, user, &ids(own))? || self.is_student(tx, user)?)
+    }
+
+    /// Whether the user is a student of a course that a game of the caller's teaches. No caller can bring
+    /// that about. In a sandbox the demo user is whoever develops.
+    fn is_student(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
+        let sandbox = self.context.app.sandbox.as_ref();
+        if sandbox.is_some_and(|sandbox| sandbox.demo_user() == Some(user)) {
+            return Ok(true);
+        }
+        for game in self.own_games(tx)? {
+            if lms::teaches(tx, self.now, &game, user)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The player that token or query name; not yet one that the caller has access to.
@@ -117,7 +135,7 @@ impl Play {
         })
     }
 
-    /// The player, for what a player has on the platform.
+    /// The player, for what a player has in the caller's games.
     ///
     /// Errors: `Invalid` where nobody is named; `Forbidden`.
     pub(super) fn player(&self, tx: &mut Tx<'_>) -> Result<&str> {
@@ -126,17 +144,33 @@ impl Play {
         Ok(user)
     }
 
-    /// Refuses whoever has no access to what the player has on the platform.
+    /// Refuses whoever has no access to what the player has in the caller's games.
     pub(super) fn check_player(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
         let is_own = self.is_own(tx, user)?;
         self.decide(Subject::Player { user, is_own }).map(drop)
     }
 
     /// The player, for what a player has of all games together.
-    pub(super) fn player_of_all_games(&self) -> Result<&str> {
+    pub(super) fn player_of_all_games(&self, tx: &mut Tx<'_>) -> Result<&str> {
         let user = self.named()?;
-        self.decide(Subject::PlayerOfAllGames(user))?;
+        self.check_player_of_all_games(tx, user)?;
         Ok(user)
+    }
+
+    /// Refuses whoever has no access to what the player has of all games together.
+    pub(super) fn check_player_of_all_games(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
+        let is_bound = self.decide(Subject::Route)?.is_of_own_games();
+        let is_student = is_bound && self.is_student(tx, user)?;
+        self.decide(Subject::PlayerOfAllGames { user, is_student }).map(drop)
+    }
+
+    /// Whether the caller has access to what the player has of all games together.
+    pub(super) fn sees_all_games(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
+        match self.check_player_of_all_games(tx, user) {
+            Ok(()) => Ok(true),
+            Err(problem) if problem.kind == ProblemKind::Forbidden => Ok(false),
+            Err(problem) => Err(problem),
+        }
     }
 
     /// The player, for what is kept in the game: whoever has access to the game names any player, also one
@@ -180,24 +214,30 @@ impl Play {
         if reach.names_people() {
             return Ok(View::Profile { shares_identity: true, enrollments: true });
         }
-        let is_self = self.user.as_deref() == Some(user);
-        if !is_self && self.is_demo(tx)? {
+        if self.user.as_deref() != Some(user) && self.is_demo(tx)? {
             return Err(auth::refusal(&Denied::Demo).problem);
         }
-        Ok(match &reach {
+        match &reach {
             Reach::OwnProjects | Reach::Project(_) => {
-                let own = self.own_games(tx)?.unwrap_or_default();
-                let shares = own.into_iter().filter(|game| game.shares_identity);
-                let shares = Games::Only(shares.map(|game| game.id).collect());
-                let is_told = players::has_played(tx, user, &shares)?;
-                if is_told { View::Identity } else { View::Name }
+                for game in self.own_games(tx)? {
+                    if game.shares_identity && lms::teaches(tx, self.now, &game, user)? {
+                        return Ok(View::Identity);
+                    }
+                }
+                Ok(View::Name)
             }
-            Reach::Game(game) | Reach::Player { player: Player { game, .. }, .. } if is_self => {
+            Reach::Game(game) if self.is_student(tx, user)? => {
                 let shares_identity = games::find(tx, game)?.shares_identity;
-                View::Profile { shares_identity, enrollments: reach.shows_enrollments() }
+                Ok(View::Profile { shares_identity, enrollments: true })
             }
-            _ => View::Name,
-        })
+            Reach::Player { player, trust } if self.is_player(user) => {
+                let is_known = *trust == Trust::Person || self.is_student(tx, user)?;
+                let shares = games::find(tx, &player.game)?.shares_identity;
+                let shares_identity = shares && is_known;
+                Ok(View::Profile { shares_identity, enrollments: is_known })
+            }
+            _ => Ok(View::Name),
+        }
     }
 
     /// Refuses whoever has no access to the game.
@@ -291,6 +331,10 @@ impl Play {
             None => Ok(false),
         }
     }
+}
+
+fn ids(games: Vec<Game>) -> Games {
+    Games::Only(games.into_iter().map(|game| game.id).collect())
 }
 
 pub(super) fn forbidden(message: &str) -> Problem {

@@ -1,13 +1,13 @@
 //! How far a developer, a key of one project and a client without the roster see into games and players.
 
-use lyceum_access::{NewClient, Role, Scope, person};
+use lyceum_access::{NewClient, Player, Role, Scope, person};
 use lyceum_core::Dialect;
 use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 use super::bound_key;
-use crate::enrolling::{get, post};
+use crate::enrolling::{get, post, user};
 use crate::game_tokens::{code, player, playground};
 use crate::people::let_in;
 use crate::play::with_email;
@@ -65,10 +65,10 @@ fn a_developer_reads_own_games_and_the_usernames_of_their_players() {
                     "/api/users/bob/scores",
                     "/api/users/ann/scores?gameId=planets",
                     "/api/inventory?userId=bob",
-                    "/api/levels/me?userId=bob",
-                    "/api/lms/xp/total?userId=bob",
-                    "/api/lms/xp/today?userId=bob",
-                    "/api/lms/xp/history?userId=bob",
+                    "/api/levels/me?userId=ann",
+                    "/api/lms/xp/total?userId=ann",
+                    "/api/lms/xp/today?userId=ann",
+                    "/api/lms/xp/history?userId=ann",
                     "/api/notifications?userId=ann",
                     "/api/games/planets/state?userId=ann",
                     "/api/games/planets/sessions?userId=ann",
@@ -85,8 +85,6 @@ fn a_developer_reads_own_games_and_the_usernames_of_their_players() {
                 "/api/games/rivers/state?userId=ann",
                 "/api/games/rivers/sessions?userId=ann",
                 "/api/games/rivers/leaderboard",
-                "/api/levels/me?userId=ann",
-                "/api/lms/xp/total?userId=ann",
             ] {
                 owner.get(path).expect(200);
             }
@@ -118,6 +116,11 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
             refused("/api/inventory/add?userId=ann", &add("rocket"));
             refused("/api/inventory/remove?userId=ann", &add("rocket"));
             refused("/api/inventory/add?userId=bob", &add("boat"));
+            // Credits are of no game, and no developer's to give or take.
+            refused("/api/inventory/add?userId=ann", &add("LYCEUM_CREDITS"));
+            refused("/api/inventory/remove?userId=ann", &add("LYCEUM_CREDITS"));
+            let made = player(server, &owner, "ann", "rivers");
+            made.post("/api/inventory/add").json(&add("LYCEUM_CREDITS")).expect(403);
             post(&owner, "/api/inventory/add?userId=ann", &add("boat"), 200);
             let levels = owner.put("/api/levels/config").json(&levels).expect(403);
             assert_eq!(code(&levels), "FORBIDDEN");
@@ -166,15 +169,133 @@ fn names_and_enrollments_are_for_those_who_read_the_roster() {
             assert_eq!((&ann["name"], &ann["email"]), (&json!("ann X"), &json!("ann@example.org")));
             assert_eq!(ann["lms"]["id"], "ann");
         }
-        // A game that is told who its players are tells its developers, but not what else they learn.
+        // A game that is told who its players are tells its developers who its students are, but not what
+        // else they learn. That somebody has played is a developer's word.
         let identity = json!({ "shares": true });
         administrator.put("/api/games/rivers/identity").json(&identity).expect(200);
-        for owner in owners(server) {
-            let ann = get(&owner, "/api/users/ann");
+        let owners = owners(server);
+        for owner in &owners {
+            assert_eq!(get(owner, "/api/users/ann"), seen);
+        }
+        teach(&client, "ann");
+        for owner in &owners {
+            let ann = get(owner, "/api/users/ann");
             assert_eq!((&ann["name"], &ann["email"]), (&json!("ann X"), &json!("ann@example.org")));
             assert!(ann.get("lms").is_none_or(Value::is_null), "{ann}");
-            refused(&owner, &["/api/users/bob"]);
+            refused(owner, &["/api/users/bob"]);
         }
+    });
+}
+
+/// Lets `rivers` teach a course of which the user is a student.
+fn teach(client: &TestClient, user: &str) {
+    let course = json!({ "subject": "Math", "grade": 3, "totalXp": 900, "courseId": "m-rivers" });
+    let setup = json!({ "gameId": "rivers", "organization": { "id": "s" }, "courses": [course] });
+    post(client, "/api/lms/setup", &setup, 200);
+    post(client, &format!("/bridge/enrollments/enroll/{user}/m-rivers"), &json!({}), 201);
+}
+
+/// What is open of a player beyond a game.
+const BEYOND: [&str; 5] = [
+    "/api/notifications",
+    "/api/levels/me",
+    "/api/lms/xp/total",
+    "/api/lms/xp/today",
+    "/api/lms/xp/history",
+];
+
+#[test]
+fn nothing_that_a_developer_does_opens_more_of_a_player_and_a_school_does() {
+    both(|server| {
+        let client = played(server);
+        client.put("/api/games/rivers/identity").json(&json!({ "shares": true })).expect(200);
+        with_email(&client, "ann@example.org");
+        let owners = owners(server);
+        let both_ways = |owner: &TestClient, user: &str, path: &str| {
+            let token = player(server, owner, user, "rivers");
+            let named = owner.get(&format!("{path}?userId={user}")).send().status;
+            (token.get(path).send().status, named)
+        };
+        for owner in &owners {
+            // A score, a token and what the token does are a developer's own traces.
+            post(owner, "/api/games/rivers/scores?userId=bob", &json!({ "score": 1 }), 201);
+            let bob = player(server, owner, "bob", "rivers");
+            post(&bob, "/api/scores", &json!({ "score": 1 }), 201);
+            for path in BEYOND {
+                assert_eq!(both_ways(owner, "bob", path), (403, 403), "{path}");
+            }
+            let me = get(&bob, "/api/users/me");
+            assert_eq!(
+                (&me["name"], &me["email"], &me["lms"]),
+                (&json!("bob"), &json!(""), &Value::Null)
+            );
+            assert_eq!(get(owner, "/api/users/bob"), json!({ "id": "bob", "username": "bob" }));
+        }
+        teach(&client, "ann");
+        for owner in &owners {
+            for path in BEYOND {
+                assert_eq!(both_ways(owner, "ann", path), (200, 200), "{path}");
+                assert_eq!(both_ways(owner, "bob", path), (403, 403), "{path}");
+            }
+            let me = get(&player(server, owner, "ann", "rivers"), "/api/users/me");
+            assert_eq!(
+                (&me["email"], &me["lms"]["id"]),
+                (&json!("ann@example.org"), &json!("ann"))
+            );
+        }
+    });
+}
+
+#[test]
+fn a_backend_sees_of_strangers_what_they_did_in_its_game() {
+    let demo = Player { user: "demo".to_owned(), game: String::new() };
+    let setup = Setup { sandbox: Some((demo, true)), ..Setup::default() };
+    both_as(&setup, |server| {
+        let client = played(server);
+        user(&client, "demo", "student", &["03"], "s");
+        teach(&client, "ann");
+        let status = |path: &str, user: &str| {
+            let path = format!("{path}?userId={user}");
+            server.anonymous().get(&path).header("lyceum-backend", "rivers").send().status
+        };
+        for path in BEYOND.into_iter().chain(["/api/users/me"]) {
+            assert_eq!((status(path, "bob"), status(path, "ann")), (403, 200), "{path}");
+            assert_eq!(status(path, "demo"), 200, "who develops knows the demo user: {path}");
+        }
+        assert_eq!((status("/api/users/ann", "bob"), status("/api/users/bob", "bob")), (200, 403));
+        let backend = server.anonymous();
+        let ask =
+            |path: &str| backend.get(path).header("lyceum-backend", "rivers").expect(200).json();
+        let ann: Value = ask("/api/users/ann?userId=ann");
+        assert_eq!(ann["lms"]["id"], "ann");
+        // It acts for whoever comes to play, and what it writes opens nothing.
+        let score = backend.post("/api/scores?userId=bob").header("lyceum-backend", "rivers");
+        score.json(&json!({ "score": 1 })).expect(201);
+        assert_eq!(ask("/api/users/bob?userId=bob"), json!({ "id": "bob", "username": "bob" }));
+        assert_eq!(status("/api/lms/xp/total", "bob"), 403);
+        let credits =
+            backend.post("/api/inventory/add?userId=bob").header("lyceum-backend", "rivers");
+        credits.json(&json!({ "itemId": "LYCEUM_CREDITS", "qty": 1 })).expect(403);
+        // With its caller's token it is its caller.
+        let bob = player(server, &client, "bob", "rivers");
+        let call = bob.get("/api/lms/xp/total").header("lyceum-backend", "rivers");
+        call.expect(200);
+    });
+}
+
+#[test]
+fn a_token_ends_when_its_maker_leaves_the_project() {
+    both(|server| {
+        played(server);
+        let [grace, _] = owners(server);
+        let ann = player(server, &grace, "ann", "rivers");
+        get(&ann, "/api/users/me");
+        let leave = server.db().write_blocking(|tx| {
+            let grace = person::require(tx, "grace@example.org")?;
+            lyceum_access::leave(tx, "rivers", &grace.id)
+        });
+        leave.unwrap();
+        ann.get("/api/users/me").expect(401);
     });
 }
 
@@ -192,7 +313,8 @@ fn a_game_token_opens_no_more_than_the_developer_who_made_it_may_see() {
             assert_eq!(me["lms"], Value::Null);
             assert_eq!(get(&ann, "/api/users/me/scores").as_array().unwrap().len(), 1);
             assert_eq!(get(&ann, "/api/inventory").as_array().unwrap().len(), 1);
-            refused(&ann, &["/api/notifications", "/api/users/bob"]);
+            refused(&ann, &BEYOND);
+            refused(&ann, &["/api/users/bob"]);
             post(&ann, "/api/inventory/add", &json!({ "itemId": "boat", "qty": 1 }), 200);
         }
     });
@@ -206,7 +328,12 @@ fn a_client_without_the_roster_still_acts_for_players() {
         let (id, secret) = server.register(&NewClient { scopes, ..NewClient::named("games") });
         let games = server.anonymous().with_token(server.token_of(&id, &secret));
         let bob = player(server, &games, "bob", "rivers");
-        assert_eq!(get(&bob, "/api/users/me")["lms"]["id"], "bob");
+        // It knows no people, and neither does a token of its making.
+        assert_eq!(get(&bob, "/api/users/me")["lms"], Value::Null);
+        for path in BEYOND {
+            get(&bob, path);
+            get(&games, &format!("{path}?userId=bob"));
+        }
         post(&games, "/api/games/planets/scores?userId=bob", &json!({ "score": 1 }), 201);
         assert_eq!(get(&games, "/api/users").as_array().unwrap().len(), 2);
     });
