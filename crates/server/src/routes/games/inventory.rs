@@ -57,7 +57,8 @@ pub(super) fn routes() -> Vec<Route> {
 async fn items(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
-        let game = play.asked_game(tx)?;
+        // As games, items are open to be looked at; what players have of them is not.
+        let game = play.context.asked("gameId").map(|game| games::find(tx, &game)).transpose()?;
         inventory::items(tx, game.as_ref().map(|game| game.id.as_str()), page)
     })
     .await
