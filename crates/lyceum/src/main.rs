@@ -7,6 +7,7 @@
 mod cli;
 mod commands;
 mod failure;
+mod in_use;
 mod interrupt;
 mod logs;
 mod printer;

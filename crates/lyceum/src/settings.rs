@@ -11,6 +11,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, Options, Target, Tx};
 
 use crate::failure::{Code, Failure, Result};
+use crate::in_use;
 
 /// The SQLite database in the data folder.
 const SQLITE_FILE: &str = "lyceum.db";
@@ -74,8 +75,20 @@ pub(crate) fn target(config: &Config) -> Target {
     }
 }
 
-/// Opens the database and brings its schema forward.
+/// Opens the database and brings its schema forward. The data folder is in use until the process ends.
 pub(crate) fn open(config: &Config, missing: Missing) -> Result<Db> {
+    if missing == Missing::Make {
+        make_folder(config)?;
+    }
+    // Without a folder there is nothing that a restore could replace.
+    if config.store.data.is_dir() {
+        in_use::share(&config.store.data)?;
+    }
+    open_alone(config, missing)
+}
+
+/// [`open`] for who holds the data folder alone.
+pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
     let target = target(config);
     if let Target::Sqlite(file) = &target
         && !file.exists()
@@ -86,7 +99,6 @@ pub(crate) fn open(config: &Config, missing: Missing) -> Result<Db> {
                 "name its folder with --data; `serve`, `import` and `client create` make one",
             ));
         }
-        make_folder(config)?;
     }
     let options = Options {
         mmap_bytes: config.store.sqlite_mmap_bytes,

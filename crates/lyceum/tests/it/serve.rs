@@ -199,7 +199,7 @@ fn a_database_in_use_is_backed_up_and_not_replaced() {
         (code, told.as_str()),
         (
             5,
-            "error: the database 'lyceum-data/lyceum.db' is in use\n\
+            "error: the data folder 'lyceum-data' is in use\n\
              hint: stop the server that serves it first\n",
         ),
     );

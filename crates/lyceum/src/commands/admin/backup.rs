@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{postgres, projects};
 use crate::failure::{Code, Failure, Result};
+use crate::in_use;
 use crate::printer::{Printer, counted};
 use crate::settings::{self, DataArgs, Missing};
 
@@ -114,6 +115,9 @@ impl Restore {
             let message = format!("there is no file '{}'", self.file.display());
             return Err(Failure::new(Code::NotFound, message));
         }
+        settings::make_folder(&config)?;
+        // For all of the restore: no server starts on half of the data, or keeps files open that are replaced.
+        let _alone = in_use::alone(&config.store.data)?;
         let target = settings::target(&config);
         if backup::is_archive(&self.file)? {
             self.restore_all(&config, &target, printer)?;
@@ -123,7 +127,7 @@ impl Restore {
                 Target::Postgres(url) => postgres::restore(&url, &self.file, self.force)?,
             }
             // Brings the schema forward: a backup may be from an earlier release.
-            settings::open(&config, Missing::Refuse)?;
+            settings::open_alone(&config, Missing::Refuse)?;
             printer.warn(
                 "the backup is of an earlier release and holds no files of deployed projects",
             );
@@ -136,7 +140,6 @@ impl Restore {
     /// A backup of the whole server: all of it is read and checked before anything is replaced.
     fn restore_all(&self, config: &Config, target: &Target, printer: &Printer) -> Result {
         let data = &config.store.data;
-        settings::make_folder(config)?;
         if let Target::Sqlite(to) = target {
             self.may_replace(config, to)?;
         }
@@ -170,7 +173,7 @@ impl Restore {
             fs::rename(draft.database(), to).map_err(|error| cannot_write(to, &error))?;
         }
         // Brings the schema forward: a backup may be from an earlier release.
-        let db = settings::open(config, Missing::Refuse)?;
+        let db = settings::open_alone(config, Missing::Refuse)?;
         let node = projects::node(config)?.0;
         let (cover, missing) = (draft.cover.clone(), draft.missing.clone());
         settings::write(&db, move |tx| draft.adopt(tx, now, &node))?;
@@ -197,7 +200,6 @@ impl Restore {
 
     /// The database appears under its name only when it is whole; a former one is replaced then.
     fn restore_sqlite(&self, config: &Config, to: &Path, printer: &Printer) -> Result {
-        settings::make_folder(config)?;
         self.may_replace(config, to)?;
         let draft = to.with_extension("restored");
         if draft.exists() {
