@@ -29,6 +29,21 @@ const STORE: Migration =
 /// The number under which processes that migrate one PostgreSQL database take turns.
 const MIGRATION_LOCK: i64 = 0x6c79_6365_756d;
 
+/// The table of the migrations that were applied.
+const HISTORY: &str = "refinery_schema_history";
+
+/// The names of all tables that these migrations and the store itself make.
+pub fn tables(migrations: &[Migration]) -> Vec<&'static str> {
+    let texts = [&[STORE], migrations].concat().into_iter().map(|migration| migration.sql);
+    let made =
+        texts.flat_map(|sql| sql.lines().filter_map(|line| line.strip_prefix("CREATE TABLE ")));
+    let names = made.filter_map(|rest| {
+        let rest = rest.strip_prefix("IF NOT EXISTS ").unwrap_or(rest);
+        rest.split(|letter: char| letter == '(' || letter.is_whitespace()).next()
+    });
+    [HISTORY].into_iter().chain(names).collect()
+}
+
 /// Brings an SQLite file forward, one process at a time.
 pub(crate) fn sqlite(file: &File, path: &Path, migrations: &[Migration]) -> Result<()> {
     let folder = match path.parent() {

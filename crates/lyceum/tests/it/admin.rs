@@ -87,6 +87,31 @@ fn backups_of_earlier_releases_are_checked_and_restored() {
     }
 }
 
+#[test]
+fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
+    let place = on_postgres();
+    place.ok("client create x --id x");
+    let (url, path) =
+        (place.variable("LYCEUM_STORE__DATABASE").unwrap(), place.variable("PATH").unwrap());
+    let ran = |mut command: Command| {
+        let output = command.env("PATH", path).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let mut earlier = Command::new("psql");
+    earlier.args([url, "--set=ON_ERROR_STOP=1", "-c"]);
+    earlier.arg(
+        "DROP TABLE nodes, project_homes; DELETE FROM refinery_schema_history WHERE version >= 86",
+    );
+    ran(earlier);
+    let mut dump = Command::new("pg_dump");
+    let old = place.path().join("old.backup");
+    dump.args(["--format=custom", "--no-owner", "--file"]).arg(&old).arg(url);
+    ran(dump);
+    place.ok("client create y --id y");
+    place.ok("admin restore old.backup --force");
+    assert_eq!(ids(&place), ["x"]);
+}
+
 fn ids(place: &Place) -> Vec<String> {
     let list = place.json("client list --json");
     let id = |client: &serde_json::Value| client["id"].as_str().unwrap().to_owned();

@@ -124,7 +124,9 @@ impl Restore {
         } else {
             match target {
                 Target::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
-                Target::Postgres(url) => postgres::restore(&url, &self.file, self.force)?,
+                Target::Postgres(url) => {
+                    postgres::restore(&url, &self.file, self.force, &config.store.data)?;
+                }
             }
             // Brings the schema forward: a backup may be from an earlier release.
             settings::open_alone(&config, Missing::Refuse)?;
@@ -165,7 +167,7 @@ impl Restore {
             }
         }
         if let Target::Postgres(url) = target {
-            postgres::restore(url, &draft.database(), self.force)?;
+            postgres::restore(url, &draft.database(), self.force, data)?;
         }
         let restored = draft.install(data, now)?;
         if let Target::Sqlite(to) = target {

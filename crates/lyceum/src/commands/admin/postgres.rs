@@ -1,16 +1,19 @@
 //! Backup and restore of PostgreSQL, by its own tools.
 
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
+use lyceum_store::migrate;
 use percent_encoding::percent_decode_str;
+use tempfile::TempDir;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 
 /// Writes the database, as of a snapshot, into a file of `pg_dump`'s custom format.
 pub(super) fn dump(url: &str, file: &Path, snapshot: &str) -> Result {
-    let mut command = tool("pg_dump", url);
+    let mut command = tool("pg_dump", url)?;
     command.arg(format!("--snapshot={snapshot}"));
     // The archive that it goes into is compressed.
     command.arg("--compress=0");
@@ -19,18 +22,18 @@ pub(super) fn dump(url: &str, file: &Path, snapshot: &str) -> Result {
 }
 
 /// Makes the database from such a file, or leaves it as it was. Without `force` it must not hold
-/// the platform's tables yet.
-pub(super) fn restore(url: &str, file: &Path, force: bool) -> Result {
-    let mut command = tool("pg_restore", url);
-    command.args(["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error"]);
+/// the platform's tables yet. `folder` is for a while as large as the database.
+pub(super) fn restore(url: &str, file: &Path, force: bool, folder: &Path) -> Result {
     if force {
-        command.args(["--clean", "--if-exists"]);
+        return replace(url, file, folder);
     }
+    let mut command = tool("pg_restore", url)?;
+    command.args(["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error"]);
     command.arg(file);
     run(command, "pg_restore").map_err(|message| {
         let taken = message.contains("already exists");
         let failure = Failure::failed(message);
-        if taken && !force {
+        if taken {
             failure.hint("name an empty database, or replace what this one holds with --force")
         } else {
             failure
@@ -38,15 +41,34 @@ pub(super) fn restore(url: &str, file: &Path, force: bool) -> Result {
     })
 }
 
+/// Restores in place of the platform's tables. `pg_restore --clean` alone drops those that the file names: a table
+/// that a later release made would stay, and its migration would fail.
+fn replace(url: &str, file: &Path, folder: &Path) -> Result {
+    let scratch = TempDir::new_in(folder).map_err(|error| Failure::failed(error.to_string()))?;
+    let [drop, script] = ["drop.sql", "restore.sql"].map(|name| scratch.path().join(name));
+    let tables = migrate::tables(&lyceum_server::migrations()).join("\", \"");
+    fs::write(&drop, format!("DROP TABLE IF EXISTS \"{tables}\" CASCADE;\n"))
+        .map_err(|error| Failure::failed(error.to_string()))?;
+    let mut command = Command::new("pg_restore");
+    command.args(["--no-owner", "--no-privileges", "--clean", "--if-exists", "--file"]);
+    command.arg(&script).arg(file);
+    run(command, "pg_restore").map_err(Failure::failed)?;
+    let mut command = tool("psql", url)?;
+    command.args(["--no-psqlrc", "--quiet", "--output=/dev/null", "--single-transaction"]);
+    command.arg("--set=ON_ERROR_STOP=1");
+    command.arg("--file").arg(&drop).arg("--file").arg(&script);
+    run(command, "psql").map_err(Failure::failed)
+}
+
 /// A tool on the database. The password goes by its environment: arguments are for all to see.
-fn tool(program: &str, url: &str) -> Command {
-    let (url, password) = take_password(url);
+fn tool(program: &str, address: &str) -> Result<Command> {
+    let (address, password) = take_password(address)?;
     let mut command = Command::new(program);
-    command.arg("--dbname").arg(url);
+    command.arg("--dbname").arg(address);
     if let Some(password) = password {
         command.env("PGPASSWORD", password);
     }
-    command
+    Ok(command)
 }
 
 fn run(mut command: Command, program: &str) -> Result<(), String> {
@@ -64,19 +86,74 @@ fn run(mut command: Command, program: &str) -> Result<(), String> {
     Err(format!("`{program}` failed: {}", told.trim()))
 }
 
-/// Parts `postgres://user:password@host/database` into the address without the password, and the
-/// password, percent-decoded.
-fn take_password(url: &str) -> (String, Option<String>) {
-    let parts = url.split_once("://").and_then(|(scheme, rest)| {
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let at = rest[..end].rfind('@')?;
-        let (user, password) = rest[..at].split_once(':')?;
-        Some((
-            format!("{scheme}://{user}{}", &rest[at..]),
-            percent_decode_str(password).decode_utf8_lossy().into_owned(),
-        ))
-    });
-    parts.map_or_else(|| (url.to_owned(), None), |(url, password)| (url, Some(password)))
+/// Parts an address into the one without its password, and the password. It reads both forms as the client library
+/// does, for which the credentials of a URL end at the first `@`.
+fn take_password(address: &str) -> Result<(String, Option<String>)> {
+    match address.split_once("://") {
+        Some((scheme, rest)) => Ok(from_url(scheme, rest)),
+        None => from_pairs(address),
+    }
+}
+
+fn from_url(scheme: &str, rest: &str) -> (String, Option<String>) {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let (user, mut password, place) = match rest.split_once('@') {
+        None => (None, None, rest),
+        Some((credentials, place)) => match credentials.split_once(':') {
+            None => (Some(credentials), None, place),
+            Some((user, password)) => (Some(user), Some(decoded(password)), place),
+        },
+    };
+    let (place, query) = place.split_once('?').unwrap_or((place, ""));
+    let mut parameters = Vec::new();
+    for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+        match parameter.split_once('=') {
+            Some((name, value)) if decoded(name) == "password" => password = Some(decoded(value)),
+            _ => parameters.push(parameter),
+        }
+    }
+    let user = user.map(|user| format!("{user}@")).unwrap_or_default();
+    let mark = if parameters.is_empty() { "" } else { "?" };
+    (format!("{scheme}://{user}{place}{mark}{}", parameters.join("&")), password)
+}
+
+/// From `host=… password='…'`, in which a backslash takes the next character as it is.
+fn from_pairs(address: &str) -> Result<(String, Option<String>)> {
+    let (mut kept, mut password) = (Vec::new(), None);
+    let mut rest = address.trim_start();
+    while !rest.is_empty() {
+        let Some((name, after)) = rest.split_once('=') else {
+            return Err(Failure::new(
+                Code::Usage,
+                "a part of the address of the database has no value",
+            ));
+        };
+        let after = after.trim_start();
+        let (mut value, mut is_quoted, mut end) = (String::new(), false, after.len());
+        let mut letters = after.char_indices();
+        while let Some((at, letter)) = letters.next() {
+            match letter {
+                '\'' if at == 0 => is_quoted = true,
+                '\'' if is_quoted => {
+                    end = at + 1;
+                    break;
+                }
+                '\\' => value.extend(letters.next().map(|(_, letter)| letter)),
+                space if !is_quoted && space.is_whitespace() => {
+                    end = at;
+                    break;
+                }
+                letter => value.push(letter),
+            }
+        }
+        if name.trim() == "password" {
+            password = Some(value);
+        } else {
+            kept.push(format!("{}={}", name.trim(), &after[..end]));
+        }
+        rest = after[end..].trim_start();
+    }
+    Ok((kept.join(" "), password))
 }
 
 #[cfg(test)]
@@ -84,15 +161,21 @@ mod tests {
     use super::take_password;
 
     #[test]
-    fn the_password_leaves_the_address() {
-        let parted = |url: &str| take_password(url);
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            parted("postgres://u:p%40%2Fs@h:1/d?x=1"),
-            ("postgres://u@h:1/d?x=1".into(), some("p@/s"))
-        );
-        assert_eq!(parted("postgres://u:a%zz@h/d"), ("postgres://u@h/d".into(), some("a%zz")));
-        assert_eq!(parted("postgres://u@h/d"), ("postgres://u@h/d".into(), None));
-        assert_eq!(parted("postgres://h:5432/d"), ("postgres://h:5432/d".into(), None));
+    fn no_password_is_left_in_an_address() {
+        for (address, without, password) in [
+            ("postgres://u:p%40%2Fs@h:1/d?x=1", "postgres://u@h:1/d?x=1", Some("p@/s")),
+            ("postgres://u:a%zz@h/d", "postgres://u@h/d", Some("a%zz")),
+            ("postgres://u:a/b?c@h/d?x=y@z", "postgres://u@h/d?x=y@z", Some("a/b?c")),
+            ("postgres://u@h/d?password=a%20b&x=1", "postgres://u@h/d?x=1", Some("a b")),
+            ("postgres://u:old@h/d?password=new", "postgres://u@h/d", Some("new")),
+            ("postgres://u@h/d", "postgres://u@h/d", None),
+            ("postgres://h:5432/d", "postgres://h:5432/d", None),
+            ("host=h password=secret dbname=d", "host=h dbname=d", Some("secret")),
+            (r"password = 'a \' b' host='x y'", "host='x y'", Some("a ' b")),
+            (r"user=u password=a\ b", "user=u", Some("a b")),
+        ] {
+            let (left, found) = take_password(address).unwrap();
+            assert_eq!((left.as_str(), found.as_deref()), (without, password), "{address}");
+        }
     }
 }
