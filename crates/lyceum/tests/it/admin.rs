@@ -88,6 +88,24 @@ fn backups_of_earlier_releases_are_checked_and_restored() {
 }
 
 #[test]
+fn the_log_of_a_former_database_is_not_applied_to_a_restored_one() {
+    let (from, to) = (Place::new(), Place::new());
+    from.ok("client create x --id x");
+    from.ok("admin backup copy.backup");
+    fs::copy(from.path().join("copy.backup"), to.path().join("copy.backup")).unwrap();
+    fs::create_dir(to.path().join("lyceum-data")).unwrap();
+    for log in ["lyceum.db-wal", "lyceum.db-shm"] {
+        let left = to.path().join("lyceum-data").join(log);
+        fs::write(&left, "of a database that was moved aside").unwrap();
+        let (code, told) = to.fails("admin restore copy.backup --force");
+        assert!(code == 5 && told.contains(log), "{told}");
+        fs::remove_file(left).unwrap();
+    }
+    to.ok("admin restore copy.backup");
+    assert_eq!(ids(&to), ["x"]);
+}
+
+#[test]
 fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
     let place = on_postgres();
     place.ok("client create x --id x");

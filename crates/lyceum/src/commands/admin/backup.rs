@@ -1,6 +1,6 @@
 //! `lyceum admin backup` and `lyceum admin restore`
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -172,7 +172,7 @@ impl Restore {
         let restored = draft.install(data, now)?;
         if let Target::Sqlite(to) = target {
             // Its name comes last: a folder without it is not taken for a server's.
-            fs::rename(draft.database(), to).map_err(|error| cannot_write(to, &error))?;
+            rename(&draft.database(), to)?;
         }
         // Brings the schema forward: a backup may be from an earlier release.
         let db = settings::open_alone(config, Missing::Refuse)?;
@@ -189,7 +189,20 @@ impl Restore {
     /// Refuses to replace a database, unless that is asked for and nobody uses it.
     fn may_replace(&self, config: &Config, to: &Path) -> Result {
         if !to.exists() {
-            return Ok(());
+            // SQLite would apply the log of a former database to the restored one.
+            return match ["-wal", "-shm"]
+                .map(|end| beside_database(to, end))
+                .iter()
+                .find(|log| log.exists())
+            {
+                None => Ok(()),
+                Some(log) => {
+                    let message =
+                        format!("'{}' belongs to a database that is not there", log.display());
+                    Err(Failure::new(Code::Conflict, message)
+                        .hint("move it to where that database is, or remove it"))
+                }
+            };
         }
         if !self.force {
             let message = format!("there is a database in '{}'", config.store.data.display());
@@ -213,8 +226,22 @@ impl Restore {
             bar.set_position(done);
         })?;
         bar.finish_and_clear();
-        fs::rename(&draft, to).map_err(|error| cannot_write(to, &error))
+        rename(&draft, to)
     }
+}
+
+/// A file that SQLite keeps beside a database.
+fn beside_database(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// Gives a file its name for good, also after a crash.
+fn rename(from: &Path, to: &Path) -> Result {
+    let renamed = fs::rename(from, to)
+        .and_then(|()| File::open(to.parent().unwrap_or(Path::new(".")))?.sync_all());
+    renamed.map_err(|error| cannot_write(to, &error))
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
