@@ -15,8 +15,9 @@ use lyceum_project::Uses;
 use lyceum_store::{Dialect, Tx};
 use uuid::Uuid;
 
+use crate::bindings::copies;
 use crate::deployments::{self, Deployment};
-use crate::nodes::{Known, Node, write_durably};
+use crate::nodes::{self, Known, Node, write_durably};
 use crate::{databases, repository};
 
 /// The file of a project's keys.
@@ -151,19 +152,14 @@ impl Unclaimed {
     pub fn found(&self, node: &Node, blobs: &Blobs, dialect: Dialect) -> Result<Option<Uses>> {
         let folder = node.folder_of(&self.slug);
         let named = self.database.as_deref();
-        let database = databases::named(&folder, named).exists();
-        let kept = Uses {
-            database,
-            kv: folder.join(KV).exists(),
-            bucket: folder.join(BUCKET).join(INDEX).exists(),
-            lms: false,
-        };
+        let kept = kept_in(&folder, named);
         let is_here = if dialect == Dialect::Sqlite {
             true
         } else if named.is_some() {
-            database
+            kept.database
         } else if kept != Uses::default() {
-            true
+            // Earlier releases made empty files on every node that a request came to.
+            holds_rows(&files(&folder, kept, named))?
         } else {
             // A backend makes its files when it is first started, which is when it is deployed.
             let has_files = self.served.as_ref().is_some_and(|served| {
@@ -187,7 +183,8 @@ pub fn claim(tx: &mut Tx<'_>, node: &Node, slug: &str, kept: Uses) -> Result<boo
 ///
 /// With `is_forced` the files need not carry the project's mark.
 ///
-/// Errors: `NotFound`; `Conflict` where files are missing here, or are not the project's.
+/// Errors: `NotFound`; `Conflict` where files are missing here, or are not the project's, or where the node's own
+/// folder is a copy that fell behind.
 pub fn adopt(
     tx: &mut Tx<'_>,
     (node, blobs): (&Node, &Blobs),
@@ -195,6 +192,13 @@ pub fn adopt(
     is_forced: bool,
 ) -> Result<Option<Known>> {
     let refuse = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    if nodes::is_passed(tx, node)? {
+        return refuse(format!(
+            "the data folder of the node '{}' was copied, and a server was started on the other copy later; restart \
+             the server on this folder, which makes it a new node, and adopt the project then",
+            node.name()
+        ));
+    }
     let Some(known) = repository::homes::find(tx, slug)? else {
         let message = format!("There is no project '{slug}' in this database");
         return Err(Problem::new(ProblemKind::NotFound, message));
@@ -203,12 +207,7 @@ pub fn adopt(
     let found = marks(&folder)?;
     let kept = match &known.home {
         Some(home) => home.kept,
-        None => Uses {
-            database: databases::named(&folder, None).exists(),
-            kv: folder.join(KV).exists(),
-            bucket: folder.join(BUCKET).join(INDEX).exists(),
-            lms: false,
-        },
+        None => kept_in(&folder, known.database.as_deref()),
     };
     if let Some(file) = absent(&folder, kept, known.database.as_deref()) {
         return refuse(format!(
@@ -281,12 +280,35 @@ fn files(folder: &Path, kept: Uses, database: Option<&str>) -> Vec<PathBuf> {
 /// Notes that this node holds a project whose files were restored here. Whatever another node has is stale.
 pub(crate) fn restored(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<()> {
     let Some(known) = repository::homes::find(tx, slug)? else { return Ok(()) };
-    let mark = Uuid::new_v4().to_string();
-    write_marks(&node.folder_of(slug), &[&mark])?;
-    match known.home {
-        Some(_) => repository::homes::move_to(tx, slug, node.id(), &mark),
-        None => repository::homes::insert(tx, slug, (node.id(), &mark), Uses::default()).map(drop),
+    let (folder, mark) = (node.folder_of(slug), Uuid::new_v4().to_string());
+    let before = known.home.as_ref().map(|home| home.mark.as_str());
+    // Both: a database that is put back once more, as with the next node, knows the former one.
+    write_marks(&folder, &[&mark, before.unwrap_or_default()])?;
+    if known.home.is_some() {
+        return repository::homes::move_to(tx, slug, node.id(), &mark);
     }
+    let kept = kept_in(&folder, known.database.as_deref());
+    repository::homes::insert(tx, slug, (node.id(), &mark), kept).map(drop)
+}
+
+/// What of a project is in its folder.
+fn kept_in(folder: &Path, database: Option<&str>) -> Uses {
+    Uses {
+        database: databases::named(folder, database).exists(),
+        kv: folder.join(KV).exists(),
+        bucket: folder.join(BUCKET).join(INDEX).exists(),
+        lms: false,
+    }
+}
+
+/// Whether any of the databases has a row.
+fn holds_rows(files: &[PathBuf]) -> Result<bool> {
+    for file in files {
+        if copies::holds_rows(file, file.ends_with(INDEX))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The first file of what is kept that is not there.
@@ -368,7 +390,8 @@ fn nowhere(node: &Node, slug: &str) -> Problem {
 fn copied(node: &Node, slug: &str) -> Problem {
     refused(format!(
         "the data folder of the node '{}' was copied, and a server was started on the other copy later, which holds \
-         the project '{slug}' now; stop one of the two and start this one again",
+         the project '{slug}' now; if this folder has the right files, stop the other server, restart this one and run \
+         `lyceum admin project adopt {slug}` here",
         node.name()
     ))
 }

@@ -207,6 +207,14 @@ pub fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
     repository::note(tx, now, &known(node))
 }
 
+/// Whether the database knows a later generation of the node than its folder has: a copy of it was started later.
+pub(crate) fn is_passed(tx: &mut Tx<'_>, node: &Node) -> Result<bool> {
+    match repository::generation(tx, &node.id)? {
+        None => Ok(false),
+        Some(known) => Ok(!node.is_current(known)?),
+    }
+}
+
 fn known(node: &Node) -> Known {
     Known {
         id: node.id.clone(),

@@ -29,6 +29,11 @@ pub(crate) fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<()> 
     )
 }
 
+/// The generation that is known of a node; none: there is no such node.
+pub(crate) fn generation(tx: &mut Tx<'_>, id: &str) -> Result<Option<i64>> {
+    tx.query_one("SELECT generation FROM nodes WHERE id = $1", &[id.into()], |row| row.int(0))
+}
+
 /// The node whose id ends so.
 pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
     // A UUID has 36 characters, of which the last 12 are the tag.

@@ -53,7 +53,11 @@ async fn claim(db: &Db, node: &Arc<Node>, blobs: &Blobs) -> Result<()> {
         let slug = unclaimed.slug.clone();
         let found = apart(move || unclaimed.found(&own, &blobs, dialect)).await?;
         let Some(kept) = found else {
-            tracing::warn!(slug, "the files of a project are not on this node");
+            tracing::warn!(
+                slug,
+                "the files of a project are not on this node, or hold nothing; if they are on no other node, run \
+                 `lyceum admin project adopt` here"
+            );
             continue;
         };
         let own = Arc::clone(node);

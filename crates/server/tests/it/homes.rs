@@ -240,8 +240,14 @@ fn of_two_copies_of_a_data_folder_one_serves_its_projects() {
         let copy = other(oak, "elm", Some(&folder));
         assert_eq!((served(oak), served(&copy)), (421, 200), "the copy was started later");
         assert_names(&oak.anonymous().get("/_projects/rivers/").send(), "was copied", "the first");
+        let refused = adopt(oak, false).unwrap_err();
+        assert!(refused.message.contains("restart the server"), "{refused}");
         oak.restart();
         assert_names(&oak.anonymous().get("/_projects/rivers/").send(), "'elm'", "a new node");
+        // The remedy that the messages name, where the first folder is the right one.
+        adopt(oak, false).unwrap();
+        assert_eq!((served(oak), served(&copy)), (200, 421));
+        adopt(&copy, true).unwrap();
         assert_eq!(served(&copy), 200);
         // An old state of the folder, as of a disk that was put back.
         let old = other(oak, "old", Some(&folder));
@@ -286,6 +292,31 @@ fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
         let refused = adopt(oak, false).unwrap_err();
         assert!(refused.message.contains("another mark"), "{refused}");
         deploy(elm, "two", "notes");
+    });
+}
+
+#[test]
+fn empty_files_that_an_earlier_release_made_claim_no_project() {
+    two_nodes(|oak, elm| {
+        if !matches!(oak.target(), Target::Postgres(_)) {
+            return; // A database of SQLite has one node.
+        }
+        deploy(oak, "one", "notes");
+        oak.db()
+            .write_blocking(|tx| {
+                tx.execute("DELETE FROM project_homes", &[])?;
+                tx.execute("UPDATE projects SET database = NULL", &[])
+            })
+            .unwrap();
+        fs::create_dir_all(project(elm)).unwrap();
+        fs::write(project(elm).join("kv.sqlite"), "").unwrap();
+        elm.restart();
+        let refused = elm.anonymous().get("/_projects/rivers/").send();
+        assert_names(&refused, "no node is known", "empty files");
+        oak.restart();
+        assert_eq!(oak.anonymous().get("/_projects/rivers/").expect(200).text(), "one");
+        let object = oak.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
+        assert_eq!(object.text(), "a map");
     });
 }
 
