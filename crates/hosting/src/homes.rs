@@ -291,6 +291,27 @@ pub(crate) fn restored(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<()> {
     repository::homes::insert(tx, slug, (node.id(), &mark), kept).map(drop)
 }
 
+/// Notes that this node holds a project whose files were restored here, beside a database that stays as it is.
+///
+/// Errors: those of [`adopt`]; `Conflict` where the database names another node than the one of the backup, `of`.
+pub(crate) fn restored_beside(
+    tx: &mut Tx<'_>,
+    (node, blobs): (&Node, &Blobs),
+    slug: &str,
+    of: &str,
+) -> Result<()> {
+    let home = repository::homes::find(tx, slug)?.and_then(|known| known.home);
+    if let Some(home) = home.filter(|home| home.node.id != of && home.node.id != node.id()) {
+        let message = format!(
+            "the node {} holds the project '{slug}', and the backup is of another node; run `lyceum admin project \
+             adopt {slug} --force` if the files here are the right ones",
+            shown(&home.node)
+        );
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    adopt(tx, (node, blobs), slug, true).map(drop)
+}
+
 /// What of a project is in its folder.
 fn kept_in(folder: &Path, database: Option<&str>) -> Uses {
     Uses {

@@ -30,7 +30,7 @@ pub fn make(
     }
     let backup = Backup::begin(&config.store.data, &config.s3, now)?;
     let mut named = copy((db, node), &backup.database(), dump)?;
-    let mut missing = backup.link(&named)?;
+    let mut missing = backup.stage(&named)?;
     // What was removed since the copy was made, a newer copy does not name.
     for _ in 1..limits::BACKUP_COPIES_MAX_COUNT {
         if missing.is_empty() {
@@ -38,7 +38,7 @@ pub fn make(
         }
         std::fs::remove_file(backup.database()).map_err(Problem::internal)?;
         named = copy((db, node), &backup.database(), dump)?;
-        let before = std::mem::replace(&mut missing, backup.link(&named)?);
+        let before = std::mem::replace(&mut missing, backup.stage(&named)?);
         if missing == before {
             break;
         }
@@ -48,11 +48,12 @@ pub fn make(
         release: env!("CARGO_PKG_VERSION").to_owned(),
         made_at: now.to_string(),
         store: store(db).to_owned(),
+        node: node.id().to_owned(),
         projects: named.projects.keys().cloned().collect(),
         elsewhere: named.elsewhere.clone(),
         s3_bucket: Some(config.s3.bucket.clone()).filter(|bucket| !bucket.is_empty()),
     };
-    backup.write(to, cover, &named, told)
+    backup.write(to, cover, (&named, missing), told)
 }
 
 /// What backups call the store of a database.

@@ -14,6 +14,8 @@ pub const BUCKET_MAX_BYTES: u64 = 50 * 1024 * 1024 * 1024;
 pub const BACKUP_COPIES_MAX_COUNT: usize = 5;
 /// Bytes that a backup reads or writes at once.
 pub const BACKUP_BUFFER_BYTES: usize = 1024 * 1024;
+/// Bytes of the name of an entry of a backup at most.
+pub const BACKUP_NAME_MAX_BYTES: u64 = 4096;
 /// Bytes of what a backup says of itself.
 pub const BACKUP_MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Seconds for which a file that no kept version needs stays, where nobody asks for it meanwhile.

@@ -40,6 +40,9 @@ pub struct Cover {
     pub made_at: String,
     /// `sqlite` or `postgresql`.
     pub store: String,
+    /// The id of the node that made it.
+    #[serde(default)]
+    pub node: String,
     /// The projects whose files are in it.
     pub projects: Vec<String>,
     /// The projects whose files other nodes hold, with the node: it makes a backup of its own.

@@ -54,7 +54,10 @@ impl Checked {
 /// Reads all of a backup: the sum of each entry, and the pages of each database of a project. `told` hears how many
 /// bytes of the file were read.
 pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<Checked> {
-    let folder = TempDir::new().map_err(Problem::internal)?;
+    // Beside the backup: the folder for temporary files may be in memory.
+    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = TempDir::new_in(beside.unwrap_or(Path::new(".")))
+        .map_err(|fault| failed("unpack the backup beside it", &fault))?;
     let (database, scratch) =
         (folder.path().join("database"), folder.path().join("project.sqlite"));
     let (mut blobs, mut damaged) = (HashSet::new(), Vec::new());
@@ -117,14 +120,24 @@ pub(super) fn walk(
     let mut tar = tar::Archive::new(opened.map_err(|fault| failed("read the backup", &fault))?);
     let (mut walked, mut found) = (Walked::default(), Found::default());
     let mut last = "its beginning".to_owned();
-    let entries = tar.entries().map_err(|fault| failed("read the backup", &fault))?;
+    // As they are: the library reads long names into memory, whatever their size.
+    let entries = tar.entries().map_err(|fault| failed("read the backup", &fault))?.raw(true);
+    let mut long_name = None;
     for entry in entries {
-        let read = entry.and_then(|entry| {
-            let path = entry.path()?.to_string_lossy().into_owned();
-            Ok((path, entry))
+        let read = entry.and_then(|mut entry| {
+            if entry.header().entry_type().is_gnu_longname() {
+                long_name = Some(name_in(&mut entry)?);
+                return Ok(None);
+            }
+            let path = match long_name.take() {
+                Some(name) => name,
+                None => entry.path()?.to_string_lossy().into_owned(),
+            };
+            Ok(Some((path, entry)))
         });
         let (path, entry) = match read {
-            Ok(read) => read,
+            Ok(Some(read)) => read,
+            Ok(None) => continue,
             Err(fault) => {
                 walked.faults.push(format!("behind {last}: the archive is damaged: {fault}"));
                 return Ok(walked);
@@ -157,6 +170,17 @@ pub(super) fn walk(
     }
     found.compare(&mut walked);
     Ok(walked)
+}
+
+/// The long name that an entry of its own gives to the next one.
+fn name_in(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<String> {
+    if entry.size() > limits::BACKUP_NAME_MAX_BYTES {
+        let message = format!("the name of an entry has {} bytes", entry.size());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    let mut name = Vec::new();
+    entry.read_to_end(&mut name)?;
+    Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
 }
 
 /// What the entries are, to be held against the manifest.

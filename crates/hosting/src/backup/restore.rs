@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lyceum_blob::{Blobs, failed};
+use lyceum_blob::{Blobs, Digest, failed};
 use lyceum_core::config::S3;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -23,6 +23,8 @@ pub struct Draft {
     pub cover: Cover,
     /// What the server did not have when the backup was made.
     pub missing: Vec<String>,
+    /// The blobs in it; those of a bucket with its project.
+    kept: Vec<(Option<String>, Digest)>,
 }
 
 /// What a restore did with the files that were there.
@@ -33,15 +35,16 @@ pub struct Restored {
 }
 
 /// Unpacks a backup beside the data. Errors: `Invalid` with the faults, where anything does not fit.
-pub fn take(file: &Path, data: &Path, s3: &S3, told: impl FnMut(u64)) -> Result<Draft> {
+pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
     let folder = data.join("restore.partial");
+    let mut kept = Vec::new();
     let unpack = |folder: &Path| -> Result<Walked> {
         let hosting = folder.join(crate::FOLDER);
         let made = |path: &Path| {
             fs::create_dir_all(path).map_err(|fault| failed("write what a backup holds", &fault))
         };
         made(&hosting)?;
-        let blobs = Blobs::open_at(&hosting, s3, crate::FOLDER)?;
+        let blobs = Blobs::on_disk(&hosting)?;
         let mut bucket: Option<(String, Blobs)> = None;
         walk(file, told, |entry, reader| match entry {
             Entry::Database => write(&folder.join("database"), reader),
@@ -52,15 +55,17 @@ pub fn take(file: &Path, data: &Path, s3: &S3, told: impl FnMut(u64)) -> Result<
             }
             Entry::Object(slug, digest) => {
                 if bucket.as_ref().is_none_or(|(known, _)| known != slug) {
-                    let objects = hosting.join("projects").join(slug).join(homes::BUCKET);
-                    let name = format!("projects/{slug}");
-                    let opened = Blobs::open_at(objects.join("objects"), s3, &name)?;
+                    let opened = Blobs::on_disk(objects_of(&hosting, slug))?;
                     bucket = Some((slug.clone(), opened));
                 }
                 let (_, objects) = bucket.as_ref().expect("it was opened above");
+                kept.push((Some(slug.clone()), *digest));
                 keep(objects.put(digest, reader))
             }
-            Entry::Blob(digest) => keep(blobs.put(digest, reader)),
+            Entry::Blob(digest) => {
+                kept.push((None, *digest));
+                keep(blobs.put(digest, reader))
+            }
             Entry::Cover | Entry::Manifest => Ok(()),
         })
     };
@@ -77,7 +82,7 @@ pub fn take(file: &Path, data: &Path, s3: &S3, told: impl FnMut(u64)) -> Result<
     };
     let draft = walked.and_then(|walked| match walked {
         Walked { cover: Some(cover), faults, missing, .. } if faults.is_empty() => {
-            Ok(Draft { folder: folder.clone(), cover, missing })
+            Ok(Draft { folder: folder.clone(), cover, missing, kept })
         }
         Walked { faults, .. } => Err(refuse(&faults)),
     });
@@ -90,6 +95,10 @@ fn keep(put: Result<u64>) -> Result<()> {
         Err(problem) if problem.kind == ProblemKind::Invalid => Ok(()),
         put => put.map(drop),
     }
+}
+
+fn objects_of(hosting: &Path, slug: &str) -> PathBuf {
+    hosting.join("projects").join(slug).join(homes::BUCKET).join("objects")
 }
 
 fn gone(folder: &Path) -> Result<()> {
@@ -121,6 +130,22 @@ impl Draft {
         self.folder.join("database")
     }
 
+    /// Refuses a server that does not have the bucket of S3 that the backup relies on. Errors: `Conflict`.
+    pub fn fits(&self, s3: &S3) -> Result<()> {
+        let Some(bucket) = self.cover.s3_bucket.as_deref().filter(|name| *name != s3.bucket) else {
+            return Ok(());
+        };
+        let set = match s3.bucket.as_str() {
+            "" => "names no bucket".to_owned(),
+            other => format!("names the bucket '{other}'"),
+        };
+        let message = format!(
+            "the files of the backup are in the bucket '{bucket}' of S3, and [s3] in the settings {set}; nothing was \
+             restored"
+        );
+        Err(Problem::new(ProblemKind::Conflict, message))
+    }
+
     /// Puts the files of projects into the data folder. Files that are there are moved aside.
     pub fn install(&self, data: &Path, now: Timestamp) -> Result<Restored> {
         let mut restored = Restored::default();
@@ -146,10 +171,47 @@ impl Draft {
         Ok(restored)
     }
 
+    /// Moves the blobs to the bucket of S3, where the settings name one. Nothing is replaced by that.
+    pub fn upload(&self, s3: &S3) -> Result<()> {
+        if s3.bucket.is_empty() {
+            return Ok(());
+        }
+        let hosting = self.folder.join(crate::FOLDER);
+        let copies = self.folder.join("copies");
+        // Those of one bucket follow one another.
+        for kept in self.kept.chunk_by(|one, next| one.0 == next.0) {
+            let (here, name) = match kept.first().and_then(|(slug, _)| slug.as_ref()) {
+                Some(slug) => (objects_of(&hosting, slug), format!("projects/{slug}")),
+                None => (hosting.clone(), crate::FOLDER.to_owned()),
+            };
+            let (here, there) = (Blobs::on_disk(here)?, Blobs::in_s3(&copies, s3, &name)?);
+            for (_, digest) in kept {
+                let Some(blob) = here.open(digest)? else { continue };
+                there.put(digest, blob.file)?;
+                here.remove(digest)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes that this node holds the projects of the backup.
     pub fn adopt(&self, tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
         nodes::note(tx, now, node)?;
         self.cover.projects.iter().try_for_each(|slug| homes::restored(tx, node, slug))
+    }
+
+    /// Notes that this node holds a project of the backup, where the database was not restored. Errors: `NotFound`;
+    /// `Conflict` where another node than that of the backup holds it, or the database names files that the backup
+    /// does not have.
+    pub fn adopt_beside(
+        &self,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        (node, blobs): (&Node, &Blobs),
+        slug: &str,
+    ) -> Result<()> {
+        nodes::note(tx, now, node)?;
+        homes::restored_beside(tx, (node, blobs), slug, &self.cover.node)
     }
 }
 

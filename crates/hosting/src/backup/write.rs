@@ -1,6 +1,5 @@
 //! Making a backup.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -85,35 +84,105 @@ impl Backup {
         self.staging.path().join("database")
     }
 
-    /// Links the files that the copy names. Answers those that are not here, such as one that was removed since
-    /// the copy was made: a new copy does not name it any more.
-    pub fn link(&self, named: &Named) -> Result<Vec<Digest>> {
+    /// Stages the files that the copy names: links to blobs and objects, copies of databases. Answers the entries
+    /// that are not here, such as a file that was removed since the copy was made: a new copy does not name it any
+    /// more. What was staged before is forgotten.
+    pub fn stage(&self, named: &Named) -> Result<Vec<String>> {
+        let links = self.blob_links();
+        let staged = self.staged();
+        let emptied = match fs::remove_dir_all(&staged) {
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => Err(fault),
+            _ => fs::create_dir_all(&links),
+        };
+        emptied.map_err(|fault| failed("begin a backup", &fault))?;
         let mut missing = Vec::new();
-        if !self.has_blobs {
-            return Ok(missing);
+        for (slug, files) in &named.projects {
+            self.stage_project(slug, files, &mut missing)?;
         }
-        let links = self.staging.path().join("blobs");
-        fs::create_dir_all(&links).map_err(|fault| failed("begin a backup", &fault))?;
-        for (digest, is_needed) in all(named) {
+        for (digest, is_needed) in all(named).filter(|_| self.has_blobs) {
             if !self.blobs.link(&digest, &links.join(digest.to_string()))? && is_needed {
-                missing.push(digest);
+                missing.push(Entry::Blob(digest).path());
             }
         }
         Ok(missing)
     }
 
-    /// Writes the backup: the copy of the database, the files that it names. The file appears under its name
-    /// when it is whole and synced. `told` hears how many bytes were read.
+    /// Copies the files of a project, each database as of one instant.
+    fn stage_project(&self, slug: &str, files: &[String], missing: &mut Vec<String>) -> Result<()> {
+        let folder = self.folder.join("projects").join(slug);
+        for file in files {
+            let (from, copy) = (folder.join(file), self.copy_of(slug, file));
+            if !from.exists() {
+                missing.push(Entry::File(slug.to_owned(), file.clone()).path());
+                continue;
+            }
+            let made = fs::create_dir_all(copy.parent().unwrap_or(&copy));
+            made.map_err(|fault| failed("copy a database", &fault))?;
+            if *file == homes::index() {
+                self.stage_bucket((slug, &folder), &copy, missing)?;
+            } else {
+                copied(&from, &copy)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the index of a bucket, and links the bytes of the objects that the copy names.
+    fn stage_bucket(
+        &self,
+        (slug, folder): (&str, &Path),
+        copy: &Path,
+        missing: &mut Vec<String>,
+    ) -> Result<()> {
+        let index = folder.join(homes::index());
+        if !self.has_blobs {
+            return copied(&index, copy);
+        }
+        let links = self.object_links(slug);
+        fs::create_dir_all(&links).map_err(|fault| failed("copy a bucket", &fault))?;
+        let blobs = Blobs::on_disk(folder.join(homes::BUCKET).join("objects"))?;
+        let link = |digest: &Digest| blobs.link(digest, &links.join(digest.to_string())).map(drop);
+        // Most of them while the bucket is written to, the rest while writers wait for a moment.
+        copies::pieces(&index)?.iter().try_for_each(link)?;
+        copies::while_nobody_writes(&index, || {
+            copied(&index, copy)?;
+            for digest in copies::pieces(copy)? {
+                link(&digest)?;
+                if !links.join(digest.to_string()).exists() {
+                    missing.push(Entry::Object(slug.to_owned(), digest).path());
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn staged(&self) -> PathBuf {
+        self.staging.path().join("staged")
+    }
+
+    fn blob_links(&self) -> PathBuf {
+        self.staged().join("blobs")
+    }
+
+    fn object_links(&self, slug: &str) -> PathBuf {
+        self.staged().join("objects").join(slug)
+    }
+
+    fn copy_of(&self, slug: &str, file: &str) -> PathBuf {
+        self.staged().join("projects").join(slug).join(file)
+    }
+
+    /// Writes the backup: the copy of the database, what was staged. The file appears under its name when it is
+    /// whole and synced. `missing` are the entries that could not be staged; `told` hears how many bytes were read.
     pub fn write(
         self,
         to: &Path,
         cover: Cover,
-        named: &Named,
+        (named, missing): (&Named, Vec<String>),
         told: impl FnMut(u64),
     ) -> Result<Written> {
         let partial = partial(to);
-        let mut missing = Vec::new();
-        let written = self.archive(&partial, &cover, named, &mut missing, told);
+        let written = self.archive(&partial, &cover, (named, &missing), told);
         let written = written.and_then(|files| {
             let moved = fs::rename(&partial, to).and_then(|()| {
                 let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -130,8 +199,7 @@ impl Backup {
         &self,
         partial: &Path,
         cover: &Cover,
-        named: &Named,
-        missing: &mut Vec<String>,
+        (named, missing): (&Named, &[String]),
         told: impl FnMut(u64),
     ) -> Result<u64> {
         let mut archive = Archive::create(partial, self.now.seconds(), told)?;
@@ -139,75 +207,41 @@ impl Backup {
         archive.add(&Entry::Cover, text.len() as u64, &text[..])?;
         archive.add_file(&Entry::Database, &self.database())?;
         for (slug, files) in &named.projects {
-            self.project(&mut archive, slug, files, missing)?;
+            for file in files {
+                let copy = self.copy_of(slug, file);
+                if !copy.exists() {
+                    continue;
+                }
+                archive.add_file(&Entry::File(slug.clone(), file.clone()), &copy)?;
+                if *file == homes::index() && self.has_blobs {
+                    self.objects(&mut archive, slug, &copy)?;
+                }
+            }
         }
-        let links = self.staging.path().join("blobs");
-        for (digest, is_needed) in all(named).filter(|_| self.has_blobs) {
-            let (link, entry) = (links.join(digest.to_string()), Entry::Blob(digest));
+        for (digest, _) in all(named).filter(|_| self.has_blobs) {
+            let link = self.blob_links().join(digest.to_string());
             if link.exists() {
-                archive.add_file(&entry, &link)?;
-            } else if is_needed {
-                missing.push(entry.path());
+                archive.add_file(&Entry::Blob(digest), &link)?;
             }
         }
         archive.end(missing)
     }
 
-    /// The files of a project, each database as of one instant.
-    fn project(
+    /// The objects that the copy of a bucket's index names.
+    fn objects(
         &self,
         archive: &mut Archive<impl FnMut(u64)>,
         slug: &str,
-        files: &[String],
-        missing: &mut Vec<String>,
+        index: &Path,
     ) -> Result<()> {
-        let folder = self.folder.join("projects").join(slug);
-        for file in files {
-            let (from, entry) = (folder.join(file), Entry::File(slug.to_owned(), file.clone()));
-            if !from.exists() {
-                missing.push(entry.path());
-                continue;
-            }
-            let staged = TempDir::new_in(self.staging.path());
-            let staged = staged.map_err(|fault| failed("copy a database", &fault))?;
-            let copy = staged.path().join("copy.sqlite");
-            if *file == homes::index() {
-                let objects = self.bucket(&folder, &copy, staged.path())?;
-                archive.add_file(&entry, &copy)?;
-                for digest in objects {
-                    let link = staged.path().join(digest.to_string());
-                    let entry = Entry::Object(slug.to_owned(), digest);
-                    match link.exists() {
-                        true => archive.add_file(&entry, &link)?,
-                        false => missing.push(entry.path()),
-                    }
-                }
-            } else {
-                copied(&from, &copy)?;
-                archive.add_file(&entry, &copy)?;
+        let links = self.object_links(slug);
+        for digest in copies::pieces(index)? {
+            let link = links.join(digest.to_string());
+            if link.exists() {
+                archive.add_file(&Entry::Object(slug.to_owned(), digest), &link)?;
             }
         }
         Ok(())
-    }
-
-    /// Copies the index of a bucket, and links the bytes of the objects that the copy names. Answers those.
-    fn bucket(&self, folder: &Path, copy: &Path, links: &Path) -> Result<BTreeSet<Digest>> {
-        let index = folder.join(homes::index());
-        if !self.has_blobs {
-            copied(&index, copy)?;
-            return Ok(BTreeSet::new());
-        }
-        let blobs = Blobs::on_disk(folder.join(homes::BUCKET).join("objects"))?;
-        let link = |digest: &Digest| blobs.link(digest, &links.join(digest.to_string())).map(drop);
-        // Most of them while the bucket is written to, the rest while writers wait for a moment.
-        copies::pieces(&index)?.iter().try_for_each(link)?;
-        copies::while_nobody_writes(&index, || {
-            copied(&index, copy)?;
-            let named = copies::pieces(copy)?;
-            let new = named.iter().filter(|digest| !links.join(digest.to_string()).exists());
-            new.into_iter().try_for_each(link)?;
-            Ok(named)
-        })
     }
 }
 

@@ -37,19 +37,21 @@ fn made(data: &Path, to: &Path) -> (Digest, backup::Written) {
     let begun = Backup::begin(data, &S3::default(), now).unwrap();
     assert!(Backup::begin(data, &S3::default(), now).is_err(), "one at a time");
     fs::write(begun.database(), "the database").unwrap();
-    assert_eq!(begun.link(&named).unwrap(), []);
-    // What is deleted meanwhile is in it all the same.
+    assert_eq!(begun.stage(&named).unwrap(), [""; 0]);
+    // What is deleted meanwhile is in it all the same, and a database is as it was.
     blobs.remove(&digest).unwrap();
+    lyceum_project::schema::fill(&folder.join("d1.sqlite"), "DROP TABLE t").unwrap();
     let cover = Cover {
         format: backup::FORMAT,
         release: "1".into(),
         made_at: now.to_string(),
         store: "postgresql".into(),
+        node: String::new(),
         projects: vec!["rivers".into()],
         elsewhere: [].into(),
         s3_bucket: None,
     };
-    (digest, begun.write(to, cover, &named, |_| ()).unwrap())
+    (digest, begun.write(to, cover, (&named, Vec::new()), |_| ()).unwrap())
 }
 
 fn unpacked(file: &Path) -> Vec<u8> {
@@ -83,7 +85,7 @@ fn what_is_restored_is_what_was_backed_up() {
 
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    let draft = backup::take(&file, &elsewhere, &S3::default(), |_| ()).unwrap();
+    let draft = backup::take(&file, &elsewhere, |_| ()).unwrap();
     assert_eq!(fs::read_to_string(draft.database()).unwrap(), "the database");
     draft.install(&elsewhere, Timestamp::from_milliseconds(0)).unwrap();
     drop(draft);
@@ -118,7 +120,7 @@ fn damage_is_found_and_its_entry_is_named() {
         pack(&changed, &damaged);
         let faults = backup::check(&damaged, |_| ()).unwrap().faults;
         assert!(faults.iter().any(|fault| fault.starts_with(&place)), "{place}: {faults:?}");
-        let refused = backup::take(&damaged, folder.path(), &S3::default(), |_| ()).unwrap_err();
+        let refused = backup::take(&damaged, folder.path(), |_| ()).unwrap_err();
         assert!(refused.message.contains("nothing was restored"), "{refused}");
         assert!(!folder.path().join("restore.partial").exists());
     }
@@ -156,6 +158,32 @@ fn no_entry_leads_out_of_the_folder_that_is_restored_to() {
 }
 
 #[test]
+fn a_long_name_of_an_entry_is_not_read_into_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("long.backup");
+    let long = vec![b'x'; 5000];
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_size(long.len() as u64);
+    header.set_cksum();
+    let mut tar = tar::Builder::new(Vec::new());
+    tar.append(&header, &long[..]).unwrap();
+    pack(&tar.into_inner().unwrap(), &file);
+    let faults = backup::check(&file, |_| ()).unwrap().faults;
+    assert!(faults[0].contains("the name of an entry has 5000 bytes"), "{faults:?}");
+}
+
+#[test]
+fn a_backup_is_unpacked_beside_itself_to_be_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
+    fs::create_dir(&data).unwrap();
+    made(&data, &file);
+    let checked = backup::check(&file, |_| ()).unwrap();
+    assert!(checked.database.unwrap().starts_with(folder.path()));
+}
+
+#[test]
 fn files_in_s3_are_no_part_of_a_backup() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
@@ -165,19 +193,27 @@ fn files_in_s3_are_no_part_of_a_backup() {
     let begun = Backup::begin(&data, &s3, Timestamp::from_milliseconds(0)).unwrap();
     fs::write(begun.database(), "the database").unwrap();
     let named = Named { blobs: [Digest::of(b"a river runs")].into(), ..Named::default() };
-    assert_eq!(begun.link(&named).unwrap(), []);
+    assert_eq!(begun.stage(&named).unwrap(), [""; 0]);
     let cover = Cover {
         format: backup::FORMAT,
         release: "1".into(),
         made_at: String::new(),
         store: "postgresql".into(),
+        node: String::new(),
         projects: Vec::new(),
         elsewhere: [].into(),
         s3_bucket: Some(s3.bucket),
     };
-    let written = begun.write(&file, cover, &named, |_| ()).unwrap();
+    let written = begun.write(&file, cover, (&named, Vec::new()), |_| ()).unwrap();
     assert_eq!((written.files, written.missing), (3, Vec::new()));
     let checked = backup::check(&file, |_| ()).unwrap();
     assert_eq!(checked.faults, Vec::<String>::new());
     assert_eq!(checked.cover.unwrap().s3_bucket.as_deref(), Some("files"));
+    let draft = backup::take(&file, &data, |_| ()).unwrap();
+    let other = S3 { bucket: "other".into(), ..S3::default() };
+    for (s3, told) in [(S3::default(), "names no bucket"), (other, "names the bucket 'other'")] {
+        let refused = draft.fits(&s3).unwrap_err();
+        assert!(refused.message.contains(told), "{refused}");
+    }
+    draft.fits(&S3 { bucket: "files".into(), ..S3::default() }).unwrap();
 }

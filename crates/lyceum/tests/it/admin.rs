@@ -103,6 +103,8 @@ fn the_log_of_a_former_database_is_not_applied_to_a_restored_one() {
     }
     to.ok("admin restore copy.backup");
     assert_eq!(ids(&to), ["x"]);
+    let (code, told) = to.fails("admin restore copy.backup --files");
+    assert!(code == 2 && told.contains("one node"), "{told}");
 }
 
 #[test]

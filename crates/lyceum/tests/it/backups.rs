@@ -78,7 +78,8 @@ fn org(client: &TestClient, id: &str) {
 
 on_both_stores!(
     a_backup_under_load_is_restored_elsewhere_and_answers_the_same,
-    a_project_moves_to_another_node_and_is_refused_by_the_former
+    a_project_moves_to_another_node_and_is_refused_by_the_former,
+    several_nodes_are_restored_one_after_the_other
 );
 
 fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) {
@@ -231,4 +232,28 @@ fn a_project_moves_to_another_node_and_is_refused_by_the_former(store: Store) {
     there.ok("deploy --yes");
     let listed = elm.run(&["admin", "project", "list"]);
     assert!(listed.contains(elm.base.trim_start_matches("http://")), "{listed}");
+}
+
+fn several_nodes_are_restored_one_after_the_other(store: Store) {
+    if matches!(store, Store::Sqlite) {
+        return; // A database of SQLite has one node.
+    }
+    let oak = staging(store);
+    let place = place_at(&oak);
+    whole_project::write(&place);
+    place.ok("deploy --yes");
+    add(&client(&oak), 7);
+    let before = answers(&oak);
+    let elm = oak.beside();
+    let [of_elm, of_oak] = ["elm.backup", "oak.backup"].map(|name| oak.file(name));
+    elm.run(&["admin", "backup", of_elm.to_str().unwrap()]);
+    oak.run(&["admin", "backup", of_oak.to_str().unwrap()]);
+    let elm = restored(&oak, &of_elm, true);
+    assert_eq!(client(&elm).get("/_projects/word-rivers/api/scores").send().status, 421);
+    let oak = elm.beside_prepared(|data| {
+        data.run(&["admin", "restore", of_oak.to_str().unwrap(), "--files"]);
+    });
+    assert_eq!(answers(&oak), before);
+    // The first node and the database are as they were.
+    assert_eq!(client(&elm).get("/_projects/word-rivers/api/scores").send().status, 421);
 }

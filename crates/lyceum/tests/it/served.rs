@@ -133,9 +133,15 @@ impl Served {
 
     /// Starts another node of the same PostgreSQL database, with a data folder of its own.
     pub(crate) fn beside(&self) -> Self {
+        self.beside_prepared(|_| ())
+    }
+
+    /// The same, on data that is made ready first.
+    pub(crate) fn beside_prepared(&self, prepare: impl FnOnce(&Data)) -> Self {
         let Store::Postgres(address) = &self.data.store else { panic!("SQLite has one node") };
         Self::prepared(Store::Postgres(address.clone()), self.data.flags, |data| {
             std::fs::create_dir_all(data.file("data")).unwrap();
+            prepare(data);
             std::fs::copy(self.file("data/master.key"), data.file("data/master.key")).unwrap();
         })
     }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use lyceum_access::Role;
 use lyceum_core::ProblemKind;
-use lyceum_hosting::homes;
+use lyceum_core::time::Timestamp;
+use lyceum_hosting::{backup, homes};
 use lyceum_hosting::nodes::{About, Node};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
 use lyceum_store::Target;
@@ -292,6 +293,36 @@ fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
         let refused = adopt(oak, false).unwrap_err();
         assert!(refused.message.contains("another mark"), "{refused}");
         deploy(elm, "two", "notes");
+    });
+}
+
+#[test]
+fn a_restore_notes_what_a_project_keeps_and_its_former_mark() {
+    both_as(&named("oak"), |oak| {
+        deploy(oak, "one", "notes");
+        oak.db().write_blocking(|tx| tx.execute("DELETE FROM project_homes", &[])).unwrap();
+        let about = About { name: "", address: "", shares_blobs: false };
+        let node = Node::look(&hosting(oak), &about).unwrap();
+        let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_milliseconds(0));
+        let file = folder.path().join("oak.backup");
+        let mut dump = |to: &Path, _: &str| {
+            fs::write(to, "a dump").unwrap();
+            Ok(())
+        };
+        let config = &oak.setup().config;
+        lyceum_server::backup::make((oak.db(), config, &node), now, &file, &mut dump, |_| ())
+            .unwrap();
+        let draft = backup::take(&file, folder.path(), |_| ()).unwrap();
+        oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
+        let kept = oak.db().read_blocking(|tx| {
+            tx.query_one("SELECT kept FROM project_homes", &[], |row| row.string(0))
+        });
+        let kept: Uses = serde_json::from_str(&kept.unwrap().unwrap()).unwrap();
+        assert_eq!(kept, Uses { database: true, kv: true, bucket: true, lms: false });
+        let marks = || fs::read_to_string(project(oak).join("home")).unwrap();
+        let former = marks().lines().next().unwrap().to_owned();
+        oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
+        assert_eq!(marks().lines().nth(1), Some(former.as_str()));
     });
 }
 

@@ -2,13 +2,15 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_core::{Problem, ProblemKind};
 use lyceum_hosting::backup::{self, Cover, Draft};
-use lyceum_store::Target;
+use lyceum_hosting::homes;
+use lyceum_store::{Db, Target};
 use serde_json::json;
 
 use super::{postgres, projects};
@@ -32,6 +34,9 @@ pub(crate) struct Restore {
     /// Replace a database that holds data already; files of projects are moved aside
     #[arg(long)]
     force: bool,
+    /// Restore the files of projects alone: for the second and each later node of a PostgreSQL database
+    #[arg(long)]
+    files: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -119,8 +124,16 @@ impl Restore {
         // For all of the restore: no server starts on half of the data, or keeps files open that are replaced.
         let _alone = in_use::alone(&config.store.data)?;
         let target = settings::target(&config);
+        if self.files && matches!(target, Target::Sqlite(_)) {
+            let message = "--files is for PostgreSQL: a database of SQLite has one node";
+            return Err(Failure::new(Code::Usage, message));
+        }
         if backup::is_archive(&self.file)? {
             self.restore_all(&config, &target, printer)?;
+        } else if self.files {
+            let message =
+                "the backup is of an earlier release and holds no files of deployed projects";
+            return Err(Failure::new(Code::Conflict, message));
         } else {
             match target {
                 Target::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
@@ -150,23 +163,11 @@ impl Restore {
             return Err(Failure::new(Code::Conflict, message)
                 .hint("name an empty folder with --data, or move them aside with --force"));
         }
-        let bar = printer
-            .progress("reading the backup", fs::metadata(&self.file).map_or(1, |data| data.len()));
-        let draft = backup::take(&self.file, data, &config.s3, |bytes| bar.set_position(bytes));
-        bar.finish_and_clear();
-        let draft = draft?;
-        let (store, now) = (draft.cover.store.as_str(), SystemClock.now());
-        match (target, store) {
-            (Target::Sqlite(_), "sqlite") | (Target::Postgres(_), "postgresql") => {}
-            _ => {
-                let message = format!(
-                    "the backup is of a database of '{store}', and the settings name another one"
-                );
-                return Err(Failure::new(Code::Usage, message)
-                    .hint("name a PostgreSQL database with --database, or none for SQLite"));
-            }
-        }
-        if let Target::Postgres(url) = target {
+        let draft = self.unpacked(config, target, printer)?;
+        let now = SystemClock.now();
+        let beside = if self.files { Some(beside(config, &draft)?) } else { None };
+        draft.upload(&config.s3)?;
+        if let (Target::Postgres(url), None) = (target, &beside) {
             postgres::restore(url, &draft.database(), self.force, data)?;
         }
         let restored = draft.install(data, now)?;
@@ -174,16 +175,42 @@ impl Restore {
             // Its name comes last: a folder without it is not taken for a server's.
             rename(&draft.database(), to)?;
         }
-        // Brings the schema forward: a backup may be from an earlier release.
-        let db = settings::open_alone(config, Missing::Refuse)?;
-        let node = projects::node(config)?.0;
         let (cover, missing) = (draft.cover.clone(), draft.missing.clone());
-        settings::write(&db, move |tx| draft.adopt(tx, now, &node))?;
+        match beside {
+            Some(db) => adopt_beside(&db, draft, config, printer)?,
+            None => {
+                // Brings the schema forward: a backup may be from an earlier release.
+                let db = settings::open_alone(config, Missing::Refuse)?;
+                let node = projects::node(config)?.0;
+                settings::write(&db, move |tx| draft.adopt(tx, now, &node))?;
+            }
+        }
         for folder in restored.moved {
             printer.warn(&format!("the former files are in '{}'", folder.display()));
         }
         about_the_rest(printer, &cover, &missing);
         Ok(())
+    }
+
+    /// Reads and checks all of the backup, and that it fits the settings.
+    fn unpacked(&self, config: &Config, target: &Target, printer: &Printer) -> Result<Draft> {
+        let bar = printer
+            .progress("reading the backup", fs::metadata(&self.file).map_or(1, |data| data.len()));
+        let draft = backup::take(&self.file, &config.store.data, |bytes| bar.set_position(bytes));
+        bar.finish_and_clear();
+        let draft = draft?;
+        draft.fits(&config.s3)?;
+        let store = draft.cover.store.as_str();
+        match (target, store) {
+            (Target::Sqlite(_), "sqlite") | (Target::Postgres(_), "postgresql") => Ok(draft),
+            _ => {
+                let message = format!(
+                    "the backup is of a database of '{store}', and the settings name another one"
+                );
+                Err(Failure::new(Code::Usage, message)
+                    .hint("name a PostgreSQL database with --database, or none for SQLite"))
+            }
+        }
     }
 
     /// Refuses to replace a database, unless that is asked for and nobody uses it.
@@ -228,6 +255,42 @@ impl Restore {
         bar.finish_and_clear();
         rename(&draft, to)
     }
+}
+
+/// The database that further nodes are restored beside. Errors: `Conflict` where it knows no project of the backup.
+fn beside(config: &Config, draft: &Draft) -> Result<Db> {
+    let db = settings::open_alone(config, Missing::Refuse)?;
+    let known = db.read_blocking(homes::list)?;
+    let is_known = |slug: &String| known.iter().any(|(known, _)| known == slug);
+    if draft.cover.projects.iter().any(is_known) || draft.cover.projects.is_empty() {
+        return Ok(db);
+    }
+    let message = "the database knows no project of the backup";
+    Err(Failure::new(Code::Conflict, message)
+        .hint("restore the backup of the first node without --files, which brings the database"))
+}
+
+/// Makes the node the holder of each project of the backup that is the database's, too.
+fn adopt_beside(db: &Db, draft: Draft, config: &Config, printer: &Printer) -> Result {
+    let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+    let (node, now, draft) =
+        (Arc::new(projects::node(config)?.0), SystemClock.now(), Arc::new(draft));
+    for slug in draft.cover.projects.clone() {
+        let (node, blobs, draft, own) =
+            (Arc::clone(&node), blobs.clone(), Arc::clone(&draft), slug.clone());
+        let adopted = settings::write(db, move |tx| {
+            draft.adopt_beside(tx, now, (&node, &blobs), &own)?;
+            settings::noted(tx, now, "project.adopt", &own)
+        });
+        match adopted {
+            Err(failure) if matches!(failure.code, Code::Conflict | Code::NotFound) => {
+                printer
+                    .warn(&format!("the project '{slug}' is not served here: {}", failure.message));
+            }
+            adopted => adopted?,
+        }
+    }
+    Ok(())
 }
 
 /// A file that SQLite keeps beside a database.

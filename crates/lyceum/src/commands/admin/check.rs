@@ -105,7 +105,9 @@ fn of_backup(file: &Path, printer: &Printer) -> Result<Found> {
     }
     if !backup::is_archive(file)? {
         // Of an earlier release: a database, of which only a copy may be opened.
-        let folder = TempDir::new().map_err(|error| Failure::failed(error.to_string()))?;
+        let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = TempDir::new_in(beside.unwrap_or(Path::new(".")))
+            .map_err(|error| Failure::failed(error.to_string()))?;
         let copy = folder.path().join("copy.db");
         lyceum_store::restore(file, &copy, |_, _| ())?;
         return of_database(&opened(&copy)?, printer);

@@ -221,8 +221,8 @@ async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else("No backup was made yet; `lyceum admin backup FILE` makes one while all runs on.")
         .note(at_most(made.len(), limits::CONSOLE_JOBS_COUNT));
     let says = if is_sqlite {
-        "The database and the files of deployed projects, as of one instant, in the data folder. Keep copies on \
-         another machine, and master.key apart from them."
+        "A backup has the database as of one instant, and each file of deployed projects as of a moment later. \
+         Backups are in the data folder. Keep copies on another machine, and master.key apart from them."
     } else {
         "`lyceum admin backup FILE` makes one of the database and of the projects of its node. Keep master.key apart \
          from them."
