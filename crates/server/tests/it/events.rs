@@ -364,6 +364,11 @@ fn events_arrive_live_from_every_server_and_a_stream_goes_on_where_it_ended() {
         assert_eq!(all.expect(200).text().matches("\ndata: ").count(), 4);
         let wrong = reader.get("/events/stream?follow=false").header("Last-Event-ID", "x");
         assert_eq!(wrong.send().status, 400);
+        // A number that an older log, which was restored, does not have.
+        let ahead = (second.parse::<i64>().unwrap() + 1000).to_string();
+        let ahead =
+            reader.get("/events/stream?follow=false").header("Last-Event-ID", &ahead).send();
+        assert!(ahead.status == 400 && ahead.text().contains("was restored"), "{}", ahead.text());
     });
 }
 

@@ -52,22 +52,31 @@ pub(crate) async fn streamed(context: Context) -> Result<Answer> {
     let filter = log::filter(&context)?;
     let follows = !context.query().any(|(name, value)| name == "follow" && value == "false");
     let last_seen = context.header(sse::LAST_EVENT_ID).map(str::trim);
+    let newest = context.app.db.read(repository::newest).await?;
+    context.app.db.synced().await?;
     let from = match last_seen {
-        Some(text) => text.parse().map_err(|_| {
-            let message = format!("'{text}' is no id of an event of this stream");
-            Problem::new(ProblemKind::BadFilter, message)
-        })?,
-        None => {
-            let newest = context.app.db.read(repository::newest).await?;
-            context.app.db.synced().await?;
-            newest
-        }
+        Some(text) => seen(text, newest)?,
+        None => newest,
     };
     let (sender, receiver) = channel(1);
     let context = Arc::new(context);
     let feed = Feed::new(sender, still_heard(Arc::clone(&context)));
     tokio::spawn(follow_log(context, filter, Follow::from(from), follows, feed));
     Ok(sse::answer(receiver))
+}
+
+/// The number of the last event that a client saw. Errors: `BadFilter` where the log has no such number; it ends
+/// before it after an older backup was restored, and what comes next would get numbers that the client passes over.
+fn seen(text: &str, newest: i64) -> Result<i64> {
+    let refuse = |message: String| Err(Problem::new(ProblemKind::BadFilter, message));
+    match text.parse() {
+        Ok(seen) if seen <= newest => Ok(seen),
+        Ok(seen) => refuse(format!(
+            "the last event of the log is {newest}, and Last-Event-ID is {seen}: an older backup of the log was \
+             restored; read it anew from a number up to {newest}"
+        )),
+        Err(_) => refuse(format!("'{text}' is no id of an event of this stream")),
+    }
 }
 
 /// Sends what arrives until the client goes, its token ends, or the server stops.
