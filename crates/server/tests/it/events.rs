@@ -291,13 +291,17 @@ pub(crate) struct Stream(BufReader<TcpStream>);
 
 impl Stream {
     pub(crate) fn open(address: &str, token: &str, headers: &str) -> Self {
+        let headers = format!("Authorization: Bearer {token}\r\n{headers}");
+        Self::at(address, "/events/stream", &headers)
+    }
+
+    /// The stream of a path.
+    pub(crate) fn at(address: &str, path: &str, headers: &str) -> Self {
         let host = address.trim_start_matches("http://");
         let mut socket = TcpStream::connect(host).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let request = format!(
-            "GET /events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
-             Accept-Encoding: gzip\r\n{headers}\r\n"
-        );
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n{headers}\r\n");
         socket.write_all(request.as_bytes()).unwrap();
         let mut stream = Self(BufReader::new(socket));
         assert!(stream.line().contains(" 200 "));

@@ -2,17 +2,90 @@
 
 use std::time::Instant;
 
-use lyceum_access::{NewClient, Role, Scope, api_key, client, person};
+use lyceum_access::{NewClient, Role, Scope, api_key, client, join, leave, person};
 use lyceum_core::config::Environment;
-use lyceum_core::limits;
+use lyceum_core::{Result, limits};
+use lyceum_store::Tx;
 use lyceum_testkit::server::{TestServer, both};
 
 use crate::events::Stream;
-use crate::people::{key, let_in};
+use crate::people::{key, let_in, person as new_person, signed_in};
+use crate::projects::{build, plan, send, state, upload, wanted};
 
 /// A stream whose connection ends with it.
 fn stream(server: &TestServer, token: &str) -> Stream {
     Stream::open(&server.address(), token, "Connection: close\r\n")
+}
+
+/// Waits until each stream has ended. What ended the right to read them was done at that instant.
+fn ends_in_time(streams: impl IntoIterator<Item = Stream>, begun: Instant) {
+    for mut stream in streams {
+        while !stream.line().is_empty() {}
+        assert!(begun.elapsed().as_secs() < limits::REVOCATION_MAX_S, "{:?}", begun.elapsed());
+    }
+}
+
+/// Gives a person another role, as a change of the database does.
+fn give_role(server: &TestServer, email: &str, role: Role) {
+    let sql = "UPDATE people SET role = $1 WHERE email = $2";
+    let give = |tx: &mut Tx<'_>| tx.execute(sql, &[role.name().into(), email.into()]);
+    assert_eq!(server.db().write_blocking(give).unwrap(), 1);
+}
+
+#[test]
+fn a_stream_of_events_ends_in_time_when_its_reader_gets_a_role_that_reads_none() {
+    both(|server| {
+        let guide = let_in(server, "gus@example.org", Role::Guide);
+        let kept = let_in(server, "gil@example.org", Role::Guide);
+        let ended = stream(server, guide.token().unwrap());
+        let kept = stream(server, kept.token().unwrap());
+        let begun = Instant::now();
+        give_role(server, "gus@example.org", Role::Developer);
+        ends_in_time([ended], begun);
+        assert!(kept.is_open(), "the stream of another guide goes on");
+    });
+}
+
+#[test]
+fn a_stream_of_a_log_ends_in_time_when_its_reader_loses_role_or_membership() {
+    both(|server| {
+        let client = server.client();
+        let zip = build("an app");
+        upload(&client, &zip);
+        let state = state(&client, "rivers");
+        let deployed = send(&client, &plan(&state, &wanted(&state, &zip, &[])), &[]);
+        assert_eq!(deployed.status, 201, "{}", deployed.text());
+        let people = ["ada@example.org", "dev@example.org", "max@example.org", "mia@example.org"];
+        for (email, role) in people.into_iter().zip([
+            Role::Administrator,
+            Role::Developer,
+            Role::Developer,
+            Role::Developer,
+        ]) {
+            new_person(server, email, email, role);
+        }
+        let write = |work: fn(&mut Tx<'_>, &str) -> Result<()>, email: &str| {
+            let write = |tx: &mut Tx<'_>| {
+                let id = person::require(tx, email)?.id;
+                work(tx, &id)
+            };
+            server.db().write_blocking(write).unwrap();
+        };
+        for email in &people[1..] {
+            write(|tx, id| join(tx, "rivers", id), email);
+        }
+        let mut streams = people.map(|email| {
+            let headers = format!("Cookie: {}\r\nConnection: close\r\n", signed_in(server, email));
+            Some(Stream::at(&server.address(), "/console/projects/rivers/logs/stream", &headers))
+        });
+        let kept = streams[3].take().unwrap();
+        let begun = Instant::now();
+        give_role(server, "ada@example.org", Role::Developer);
+        write(|tx, id| leave(tx, "rivers", id), "dev@example.org");
+        give_role(server, "max@example.org", Role::Guide);
+        ends_in_time(streams.into_iter().flatten(), begun);
+        assert!(kept.is_open(), "the stream of another member goes on");
+    });
 }
 
 #[test]
@@ -39,10 +112,7 @@ fn a_stream_ends_in_time_when_its_client_person_or_key_may_not_read_it_any_more(
                 api_key::revoke(tx, now, "board").map(drop)
             })
             .unwrap();
-        for mut stream in streams {
-            while !stream.line().is_empty() {}
-            assert!(begun.elapsed().as_secs() < limits::REVOCATION_MAX_S, "{:?}", begun.elapsed());
-        }
+        ends_in_time(streams, begun);
         assert!(kept.is_open(), "the stream of another client goes on");
     });
 }

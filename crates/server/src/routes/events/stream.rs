@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use lyceum_access::Scope;
+use lyceum_access::{Scope, Subject};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_events::repository::{self, Filter, Follow};
 use serde_json::json;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use super::log;
 use super::stored::stored;
 use crate::answer::Answer;
-use crate::auth::{self, people};
+use crate::auth::{self, Grant, people};
 use crate::context::Context;
 use crate::route::{Access, Place, Route, get};
 use crate::sse::{self, Feed};
@@ -60,7 +60,7 @@ pub(crate) async fn streamed(context: Context) -> Result<Answer> {
     };
     let (sender, receiver) = channel(1);
     let context = Arc::new(context);
-    let feed = Feed::new(sender, still_heard(Arc::clone(&context)));
+    let feed = Feed::new(sender, check(Arc::clone(&context)));
     tokio::spawn(follow_log(context, filter, Follow::from(from), follows, feed));
     Ok(sse::answer(receiver))
 }
@@ -125,21 +125,25 @@ fn place(comment: &str, follow: &Follow) -> String {
     format!(": {comment}\nid: {}\n\n", follow.seen())
 }
 
-fn still_heard(context: Arc<Context>) -> sse::Check {
+fn check(context: Arc<Context>) -> sse::Check {
     Box::new(move || {
         let context = Arc::clone(&context);
-        Box::pin(async move { is_heard(&context).await })
+        Box::pin(async move { still_allowed(&context).await.is_some() })
     })
 }
 
-/// Whether the caller may hear more: a client that was revoked, or whose token ended, may not, and neither may
-/// a person who was disabled or signed out, or a key that was revoked.
-pub(crate) async fn is_heard(context: &Context) -> bool {
-    let (app, headers) = (&context.app, &context.headers);
-    match context.route.access {
-        Access::Page(_) => matches!(people::open_page(app, headers).await, Ok(Some(_))),
-        access => {
-            auth::authenticate(app, headers, access.scopes().unwrap_or_default()).await.is_ok()
+/// The caller as a new request of it would be decided now; none: such a request would be refused. A client may be
+/// revoked since the stream began, its token may have ended, a person may be disabled, signed out or in
+/// another role.
+pub(crate) async fn still_allowed(context: &Context) -> Option<Grant> {
+    let (app, headers, access) = (&context.app, &context.headers, context.route.access);
+    let grant = match access {
+        Access::Page(_) => people::open_page(app, headers).await.ok()??,
+        _ => {
+            let scopes = access.scopes().unwrap_or_default();
+            auth::authenticate(app, headers, scopes).await.ok()?
         }
-    }
+    };
+    auth::decide(Some(&grant), access, Subject::Route).ok()?;
+    Some(grant)
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use lyceum_access::{Holder, Person};
 use lyceum_console::{Cell, Choice, Column, List, Query, projects as view};
 use lyceum_core::{Result, limits};
 use lyceum_hosting::engine::{LogLine, Stream};
@@ -17,7 +16,7 @@ use super::{admit, at, listed, query, read};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::routes::console::Visitor;
-use crate::routes::events::stream::is_heard;
+use crate::routes::events::stream::still_allowed;
 use crate::sse::{self, Feed};
 
 const LINES: &[Column] =
@@ -90,20 +89,21 @@ pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answe
     let after = seen.or_else(|| wanted.query.own("after").parse().ok()).unwrap_or_default();
     let (sender, receiver) = channel(1);
     let context = Arc::new(context);
-    let may_read = still_admitted(Arc::clone(&context), visitor.person, slug.clone());
+    let may_read = still_admitted(Arc::clone(&context), slug.clone());
     tokio::spawn(follow_lines(context, slug, wanted, after, Feed::new(sender, may_read)));
     Ok(sse::answer(receiver))
 }
 
-fn still_admitted(context: Arc<Context>, person: Person, slug: String) -> sse::Check {
+fn still_admitted(context: Arc<Context>, slug: String) -> sse::Check {
     Box::new(move || {
-        let (context, holder, slug) =
-            (Arc::clone(&context), Holder::Person(person.clone()), slug.clone());
+        let (context, slug) = (Arc::clone(&context), slug.clone());
         Box::pin(async move {
+            let Some(grant) = still_allowed(&context).await else { return false };
+            // Read again: the person may have another role than when the stream began.
+            let Some(holder) = grant.holder().cloned() else { return false };
             let node = Arc::clone(&context.app.node);
             let admit = move |tx: &mut Tx<'_>| admit(tx, &node, &holder, &slug).map(drop);
-            let admitted = context.app.db.read(admit);
-            is_heard(&context).await && admitted.await.is_ok()
+            context.app.db.read(admit).await.is_ok()
         })
     })
 }
