@@ -25,6 +25,17 @@ pub(super) enum Tie {
     Another(String),
 }
 
+impl Tie {
+    /// What ties the key of a token to the issuer. Whether the key is in the token or in the name that the token
+    /// has for it: anyone can put one there, so that what nothing confirms counts as another's.
+    pub(super) fn of_token(self) -> Self {
+        match self {
+            Self::Unknown(why) => Self::Another(why),
+            known => known,
+        }
+    }
+}
+
 /// Finds the key of a verification method. Errors: why there is none.
 pub(super) fn find(method: &str, issuer: &str, documents: &Documents<'_>) -> Result<Found, String> {
     let (controller, fragment) = method.split_once('#').unwrap_or((method, ""));

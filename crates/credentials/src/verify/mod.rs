@@ -252,7 +252,7 @@ impl<'a> Verifier<'a> {
                     false => format!("{issuer}#{}", kid.trim_start_matches('#')),
                 };
                 match issuer::find(&method, issuer, &self.documents) {
-                    Ok(found) => (found.key, found.tie),
+                    Ok(found) => (found.key, found.tie.of_token()),
                     Err(fault) => return vec![Check::failed("proof", fault)],
                 }
             }

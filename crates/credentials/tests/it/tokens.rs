@@ -121,6 +121,35 @@ fn claims_that_say_something_else_are_refused() {
     }
 }
 
+#[test]
+fn a_key_in_the_name_of_a_key_counts_only_if_the_issuers_document_lists_it() {
+    let public = PublicKey::Ed25519(key().verifying_key());
+    let other = PublicKey::Ed25519(ed25519_dalek::SigningKey::from_bytes(&[9; 32]).verifying_key());
+    let web = "https://school.example/i";
+    let own = did::key_of(&key().verifying_key());
+    let name = own.trim_start_matches("did:key:");
+    for (issuer, address) in [(web, web), (DID, "https://school.example/.well-known/did.json")] {
+        let named = token(issuer, &json!({"alg": "EdDSA", "kid": format!("{issuer}#{name}")}));
+        let short = token(issuer, &json!({"alg": "EdDSA", "kid": name}));
+        for token in [named, short] {
+            let outcome = |documents: &BTreeMap<String, Value>| {
+                let report = verify(token.as_bytes(), documents, now());
+                let issuer = report.checks.iter().find(|check| check.name == "issuer");
+                (report.is_valid(), report.is_confirmed(), issuer.map(|check| check.outcome))
+            };
+            assert_eq!(outcome(&BTreeMap::new()), (false, false, Some(Outcome::Failed)));
+            let unread = BTreeMap::from([(address.to_owned(), Value::Null)]);
+            assert_eq!(outcome(&unread), (false, false, Some(Outcome::Failed)), "it answered 404");
+            let document = |key: &PublicKey| {
+                let document = did::document(issuer, &[(name, key.clone())]);
+                BTreeMap::from([(address.to_owned(), document)])
+            };
+            assert_eq!(outcome(&document(&public)), (true, true, Some(Outcome::Passed)));
+            assert!(!outcome(&document(&other)).0, "the document has another key of that name");
+        }
+    }
+}
+
 /// A token of the issuer with that header, signed by the key of the samples.
 fn token(issuer: &str, header: &Value) -> String {
     let mut badge = badge();
