@@ -15,7 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use governor::clock::{Clock, DefaultClock};
 use lyceum_access as access;
-use lyceum_access::Scope::GamesRead;
+use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_access::allowed::Caller as Calling;
 use lyceum_access::{
     Access, Denied, Holder, Player, Reach, Rights, Scopes, Subject, Trust, allowed,
@@ -93,6 +93,11 @@ impl Grant {
             Kind::Holder(holder) => Some(holder),
             _ => None,
         }
+    }
+
+    /// Whether it is that of the developer to whom everything in a sandbox belongs.
+    pub(crate) fn is_developer_of_sandbox(&self) -> bool {
+        matches!(self.kind, Kind::Sandbox) && self.rights().allow(GamesWrite)
     }
 
     /// Who calls, for the rule of access.

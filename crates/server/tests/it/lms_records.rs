@@ -1,14 +1,14 @@
 //! Which records of the roster the setup of a game writes, and which ones ending it marks.
 
-use lyceum_access::{NewApiKey, Role, Scope, api_key};
+use lyceum_access::{NewApiKey, Player, Role, Scope, api_key};
 use lyceum_core::Dialect;
 use lyceum_store::{Db, Migration};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
-use crate::enrolling::{ROSTERING, get, post};
+use crate::enrolling::{ROSTERING, get, post, user};
 use crate::game_tokens::{code, playground};
 
 const SETUP: &str = "/api/lms/setup";
@@ -128,6 +128,20 @@ fn a_record_that_was_purged_is_not_the_games_when_somebody_else_creates_it_again
             "org": {"sourcedId": "s"}}});
         post(&client, &format!("{ROSTERING}/courses"), &new, 201);
         refused(&studio, &setup("rivers", Some("again"), "s", 1), "course 'again'");
+    });
+}
+
+#[test]
+fn in_a_sandbox_its_developer_sets_up_courses_that_the_developer_made() {
+    let sandbox = Some((Player { user: "demo".to_owned(), game: String::new() }, true));
+    both_as(&Setup { sandbox, ..Setup::default() }, |server| {
+        let client = playground(server);
+        user(&client, "demo", "student", &["03"], "s");
+        let mock = server.anonymous().with_token("mock");
+        post(&mock, SETUP, &setup("rivers", Some("math"), "s", 900), 200);
+        assert_eq!(course(&client, "math")["metadata"]["metrics"]["totalXp"], 900);
+        mock.delete("/api/lms/integrations/rivers").expect(204);
+        assert_eq!(course(&client, "math")["status"], "active", "no setup created it");
     });
 }
 
