@@ -6,21 +6,26 @@ CREATE TABLE lms_records (
     PRIMARY KEY (kind, sourced_id)
 ) WITHOUT ROWID;
 
--- What games teach already was written by their setups, under these ids. A course that two games teach is the
--- first one's.
+-- What games teach already: setups created the courses whose ids they made from game, subject and grade. A course
+-- that a setup named by its id may have been the school's before, so it gets no creator: whoever may write
+-- rosters can still change it.
 INSERT INTO lms_records (kind, sourced_id, game_id)
     SELECT 'course', c.sourced_id, min(l.game_id)
-    FROM lms_courses l JOIN courses c ON c.sourced_id = l.course_id GROUP BY c.sourced_id;
-INSERT INTO lms_records (kind, sourced_id, game_id)
-    SELECT 'courseComponent', c.sourced_id, min(l.game_id)
-    FROM lms_courses l JOIN course_components c ON c.sourced_id = l.course_id || '-component'
+    FROM lms_courses l
+        JOIN games g ON g.id = l.game_id
+        JOIN courses c ON c.sourced_id = l.course_id
+    WHERE l.course_id = replace(lower(g.slug || '-' || l.subject || '-' || l.grade), ' ', '-')
     GROUP BY c.sourced_id;
 INSERT INTO lms_records (kind, sourced_id, game_id)
-    SELECT 'resource', c.sourced_id, min(l.game_id)
-    FROM lms_courses l JOIN resources c ON c.sourced_id = l.course_id || '-resource'
-    GROUP BY c.sourced_id;
+    SELECT 'courseComponent', c.sourced_id, r.game_id
+    FROM lms_records r JOIN course_components c ON c.sourced_id = r.sourced_id || '-component'
+    WHERE r.kind = 'course';
 INSERT INTO lms_records (kind, sourced_id, game_id)
-    SELECT 'componentResource', c.sourced_id, min(l.game_id)
-    FROM lms_courses l JOIN component_resources c
-        ON c.sourced_id = l.course_id || '-component-resource'
-    GROUP BY c.sourced_id;
+    SELECT 'resource', c.sourced_id, r.game_id
+    FROM lms_records r JOIN resources c ON c.sourced_id = r.sourced_id || '-resource'
+    WHERE r.kind = 'course';
+INSERT INTO lms_records (kind, sourced_id, game_id)
+    SELECT 'componentResource', c.sourced_id, r.game_id
+    FROM lms_records r
+        JOIN component_resources c ON c.sourced_id = r.sourced_id || '-component-resource'
+    WHERE r.kind = 'course';

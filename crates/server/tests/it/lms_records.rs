@@ -2,7 +2,7 @@
 
 use lyceum_access::{NewApiKey, Player, Role, Scope, api_key};
 use lyceum_core::Dialect;
-use lyceum_store::{Db, Migration};
+use lyceum_store::{Db, Migration, Value as SqlValue};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
@@ -146,27 +146,31 @@ fn in_a_sandbox_its_developer_sets_up_courses_that_the_developer_made() {
 }
 
 #[test]
-fn records_that_a_setup_made_before_creators_were_noted_stay_the_games() {
+fn an_update_makes_courses_with_the_id_of_a_setup_the_games_and_no_others() {
     let all = lyceum_server::migrations();
     let former: Vec<Migration> = all.into_iter().filter(|one| one.version < 82).collect();
-    let body = r#"{"sourcedId":"m3","status":"active","dateLastModified":"2026-01-01T00:00:00.000Z","title":"Old"}"#;
     both_stores(&former, |target| {
         let db = Db::open(target, &former).unwrap();
+        let taught = ["old-math-3", "m3", "other-math-3"];
         db.write_blocking(|tx| {
-            for sql in [
-                format!(
-                    "INSERT INTO courses (sourced_id, status, date_last_modified, version, title, body) \
-                     VALUES ('m3', 'active', '2026-01-01T00:00:00.000Z', 1, 'Old', '{body}')"
-                ),
-                "INSERT INTO games (id, slug, display_name, platform, metadata, mock, created_ms, updated_ms) \
-                 VALUES ('g-1', 'old', 'Old', 'web', '{}', 0, 0, 0)"
-                    .to_owned(),
-                "INSERT INTO lms_courses (game_id, number, course_id, org_id, subject, grade, title, \
-                 course_code, total_xp, masterable_units) \
-                 VALUES ('g-1', 0, 'm3', 's', 'Math', '3', 'Old', 'M3', 1000, 0)"
-                    .to_owned(),
-            ] {
-                tx.execute(&sql, &[])?;
+            for id in taught {
+                let body = format!(
+                    r#"{{"sourcedId":"{id}","status":"active","dateLastModified":"2026-01-01T00:00:00.000Z","title":"Old"}}"#
+                );
+                let sql = "INSERT INTO courses (sourced_id, status, date_last_modified, version, title, body) \
+                     VALUES ($1, 'active', '2026-01-01T00:00:00.000Z', 1, 'Old', $2)";
+                tx.execute(sql, &[id.into(), body.as_str().into()])?;
+            }
+            for slug in ["old", "other"] {
+                let sql = "INSERT INTO games (id, slug, display_name, platform, metadata, mock, created_ms, updated_ms) \
+                     VALUES ($1, $1, $1, 'web', '{}', 0, 0, 0)";
+                tx.execute(sql, &[slug.into()])?;
+            }
+            for (number, (id, subject)) in (0..).zip(taught.into_iter().zip(["Math", "Art", "Math"])) {
+                let sql = "INSERT INTO lms_courses (game_id, number, course_id, org_id, subject, grade, title, \
+                     course_code, total_xp, masterable_units) \
+                     VALUES ('old', $1, $2, 's', $3, '3', 'Old', 'M3', 1000, 0)";
+                tx.execute(sql, &[SqlValue::Int(number), id.into(), subject.into()])?;
             }
             Ok(())
         })
@@ -175,9 +179,19 @@ fn records_that_a_setup_made_before_creators_were_noted_stay_the_games() {
         let server = TestServer::start(target);
         let client = playground(&server);
         let studio = studio(&server);
-        post(&studio, SETUP, &setup("old", Some("m3"), "s", 700), 200);
-        assert_eq!(course(&client, "m3")["metadata"]["metrics"]["totalXp"], 700);
+        for id in ["m3", "other-math-3"] {
+            refused(&studio, &setup("old", Some(id), "s", 700), &format!("course '{id}'"));
+        }
         studio.delete("/api/lms/integrations/old").expect(204);
-        assert_eq!(course(&client, "m3")["status"], "tobedeleted");
+        assert_eq!(course(&client, "old-math-3")["status"], "tobedeleted");
+        for id in ["m3", "other-math-3"] {
+            assert_eq!(course(&client, id)["status"], "active", "{id}");
+        }
+        post(&studio, SETUP, &setup("old", None, "s", 700), 200);
+        let again = course(&client, "old-math-3");
+        assert_eq!(
+            (&again["status"], &again["metadata"]["metrics"]["totalXp"]),
+            (&json!("active"), &json!(700))
+        );
     });
 }
