@@ -29,7 +29,8 @@ use crate::levels::Xp;
 use crate::repository::lms as repository;
 
 pub use resources::{
-    Checked, Needed, Resource, State, Writable, check, checked, named, organization, shown,
+    Checked, Needed, Resource, State, Writable, check, checked, is_created_elsewhere, named,
+    note_created_elsewhere, organization, shown,
 };
 
 /// What a game teaches.

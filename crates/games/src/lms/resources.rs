@@ -103,7 +103,27 @@ impl Writable {
 
 /// Whether a setup of the game created the record.
 fn is_created_by(tx: &mut Tx<'_>, game: &Game, kind: &Kind, id: &str) -> Result<bool> {
-    Ok(lms::creator(tx, kind, id)?.is_some_and(|creator| creator == game.id))
+    Ok(lms::creator(tx, lms::HERE, kind, id)?.is_some_and(|creator| creator == game.id))
+}
+
+/// Whether a setup of the game created the record in the roster of another platform.
+pub fn is_created_elsewhere(
+    tx: &mut Tx<'_>,
+    platform: &str,
+    game: &Game,
+    Needed { kind, id, .. }: &Needed,
+) -> Result<bool> {
+    Ok(lms::creator(tx, platform, kind, id)?.is_some_and(|creator| creator == game.id))
+}
+
+/// Notes that a setup of the game created the record in the roster of another platform.
+pub fn note_created_elsewhere(
+    tx: &mut Tx<'_>,
+    platform: &str,
+    game: &Game,
+    Needed { kind, id, .. }: &Needed,
+) -> Result<()> {
+    lms::note_creator(tx, platform, kind, id, &game.id)
 }
 
 /// Refuses a setup that would write records which the caller may not write. An organization in use is only
@@ -285,7 +305,7 @@ fn write_one(
     let collection = at(kind.path).expect("every kind has a collection");
     let put = write::put(tx, collection, id, record.clone(), None, true, &rules)?;
     if put.outcome == Outcome::Created {
-        lms::note_creator(tx, kind, id, &game.id)?;
+        lms::note_creator(tx, lms::HERE, kind, id, &game.id)?;
     }
     Ok(())
 }

@@ -74,32 +74,46 @@ pub(crate) fn delete_courses(tx: &mut Tx<'_>, game: &str) -> Result<()> {
     tx.send("DELETE FROM lms_courses WHERE game_id = $1", &[game.into()])
 }
 
-/// The game whose setup created the record.
-pub(crate) fn creator(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Option<String>> {
+/// The roster of this server among those that setups write.
+pub(crate) const HERE: &str = "";
+
+/// The game whose setup created the record of a platform's roster.
+pub(crate) fn creator(
+    tx: &mut Tx<'_>,
+    platform: &str,
+    kind: &Kind,
+    id: &str,
+) -> Result<Option<String>> {
     tx.query_one(
-        "SELECT game_id FROM lms_records WHERE kind = $1 AND sourced_id = $2",
-        &[kind.one.into(), id.into()],
+        "SELECT game_id FROM lms_records WHERE platform = $1 AND kind = $2 AND sourced_id = $3",
+        &[platform.into(), kind.one.into(), id.into()],
         |row| row.string(0),
     )
 }
 
 /// Notes that the setup of the game created the record. A note of a record that was purged is replaced.
-pub(crate) fn note_creator(tx: &mut Tx<'_>, kind: &Kind, id: &str, game: &str) -> Result<()> {
+pub(crate) fn note_creator(
+    tx: &mut Tx<'_>,
+    platform: &str,
+    kind: &Kind,
+    id: &str,
+    game: &str,
+) -> Result<()> {
     tx.send(
-        "INSERT INTO lms_records (kind, sourced_id, game_id) VALUES ($1, $2, $3) \
-         ON CONFLICT (kind, sourced_id) DO UPDATE SET game_id = excluded.game_id",
-        &[kind.one.into(), id.into(), game.into()],
+        "INSERT INTO lms_records (platform, kind, sourced_id, game_id) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (platform, kind, sourced_id) DO UPDATE SET game_id = excluded.game_id",
+        &[platform.into(), kind.one.into(), id.into(), game.into()],
     )
 }
 
-/// Forgets who created records of the kind that are in the roster no longer.
+/// Forgets who created records of the kind that are in the roster of this server no longer.
 pub(crate) fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
     let sql = format!(
-        "DELETE FROM lms_records WHERE kind = $1 AND NOT EXISTS \
+        "DELETE FROM lms_records WHERE platform = $1 AND kind = $2 AND NOT EXISTS \
          (SELECT 1 FROM {} t WHERE t.sourced_id = lms_records.sourced_id)",
         kind.table
     );
-    tx.send(&sql, &[kind.one.into()])
+    tx.send(&sql, &[HERE.into(), kind.one.into()])
 }
 
 /// How often a player has ended an activity, and the active time of the present attempt that was told.

@@ -14,7 +14,7 @@ use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{ORG, USER};
 use lyceum_roster::record::Object;
-use lyceum_store::Tx;
+use lyceum_store::{Db, Tx};
 
 use super::lms::{config_of, integration_found, is_dry, verification};
 use super::play::Play;
@@ -99,15 +99,20 @@ impl Elsewhere {
     }
 
     /// Makes the records of an integration, or brings them up to date, and enrols the student.
-    async fn make(&self, game: &Game, integration: &Integration) -> Result<()> {
-        for needed in lms::needed(game, integration) {
-            for one in &needed {
-                // An organization that is there stays as it is.
-                let is_org = one.kind.one == ORG.one;
-                if !is_org || State::of(self.record(one.kind, &one.id).await?.as_ref()) != State::Ok
-                {
-                    self.put(one).await?;
-                }
+    /// Those that were not there before are noted as the game's.
+    async fn make(&self, db: &Db, game: &Game, integration: &Integration) -> Result<()> {
+        for one in lms::needed(game, integration).into_iter().flatten() {
+            let found = self.record(one.kind, &one.id).await?;
+            // An organization that is there stays as it is.
+            if one.kind.one == ORG.one && State::of(found.as_ref()) == State::Ok {
+                continue;
+            }
+            self.put(&one).await?;
+            if found.is_none() {
+                let (platform, game) = (self.client.roster_url().to_owned(), game.clone());
+                let note =
+                    move |tx: &mut Tx<'_>| lms::note_created_elsewhere(tx, &platform, &game, &one);
+                db.write(note).await?;
             }
         }
         self.make_student().await?;
@@ -196,7 +201,7 @@ pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<An
         return Ok(Answer::of(&integration_found(&planned, &checked)));
     }
     let _turn = other.turn.lock().await;
-    other.make(&game, &planned).await?;
+    other.make(&db, &game, &planned).await?;
     let answer = Answer::of(&planned);
     db.write(move |tx| lms::keep(tx, &planned)).await?;
     Ok(answer)
@@ -205,11 +210,22 @@ pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<An
 pub(super) async fn deleted(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
     let play = Arc::new(Play::of(context)?);
     let (game, integration) = taught(&play, None).await?;
-    for needed in lms::needed(&game, &integration) {
-        // Those first that refer to others; the organization is not the game's.
-        for Needed { kind, id, .. } in needed.iter().skip(1).rev() {
-            other.client.delete(&collection(kind), id).await?;
+    let platform = other.client.roster_url().to_owned();
+    let of_game = move |tx: &mut Tx<'_>| {
+        let mut created = Vec::new();
+        for needed in lms::needed(&game, &integration) {
+            // Those first that refer to others; the organization is not the game's.
+            for one in needed.into_iter().skip(1).rev() {
+                if lms::is_created_elsewhere(tx, &platform, &game, &one)? {
+                    created.push(one);
+                }
+            }
         }
+        Ok((game.clone(), created))
+    };
+    let (game, created) = play.context.app.db.read(of_game).await?;
+    for Needed { kind, id, .. } in created {
+        other.client.delete(&collection(kind), &id).await?;
     }
     play.context.app.db.write(move |tx| lms::forget(tx, &game)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
