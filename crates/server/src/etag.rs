@@ -18,7 +18,13 @@ pub(crate) fn names(tags: &str, tag: &str) -> bool {
         .any(|seen| seen == tag || seen == "*")
 }
 
-/// The version that `If-Match` asks for. `*` asks for any.
+/// Whether `If-Match` asks for any version, but for one that is there (`*`).
+pub(crate) fn is_any(headers: &HeaderMap) -> bool {
+    headers.get(header::IF_MATCH).is_some_and(|tag| tag.as_bytes().trim_ascii() == b"*")
+}
+
+/// The version that `If-Match` asks for; none: any. Where a change may create what is not there, its handler asks
+/// [`is_any`], too.
 ///
 /// Errors: `PreconditionFailed` for a tag that this server never gave.
 pub(crate) fn expected(context: &Context) -> Result<Option<i64>> {
@@ -36,13 +42,14 @@ pub(crate) fn check(route: &Route, headers: &HeaderMap) -> Result<()> {
     let Some(tag) = headers.get(header::IF_MATCH).filter(|_| route.method != Method::GET) else {
         return Ok(());
     };
-    match version(tag)? {
-        Some(_) if !route.takes_version => Err(Problem::new(
+    // First: a tag that a read gave, such as an object's, is no reason to read again here.
+    if !route.takes_version && !is_any(headers) {
+        return Err(Problem::new(
             ProblemKind::PreconditionFailed,
             "this request cannot name the version that it is meant for; send it without If-Match",
-        )),
-        _ => Ok(()),
+        ));
     }
+    version(tag).map(drop)
 }
 
 fn version(tag: &HeaderValue) -> Result<Option<i64>> {

@@ -71,6 +71,40 @@ fn a_delete_of_another_version_is_refused_for_every_kind_that_has_versions() {
 }
 
 #[test]
+fn any_version_is_asked_for_only_of_what_is_there() {
+    both(|server| {
+        let client = server.client();
+        let path = "/ims/oneroster/gradebook/v1p2/categories/k";
+        let put = |title: &str, tag: &str, status: u16| {
+            let category =
+                json!({"category": {"sourcedId": "k", "title": title, "status": "active"}});
+            client.put(path).header("if-match", tag).json(&category).expect(status)
+        };
+        put("Quizzes", "*", 412);
+        client.get(path).expect(404);
+        let category =
+            json!({"category": {"sourcedId": "k", "title": "Quizzes", "status": "active"}});
+        client.put(path).json(&category).expect(201);
+        put("Tests", " * ", 200);
+        put("Other", STALE, 412);
+        assert_eq!(client.get(path).expect(200).json::<Value>()["category"]["title"], "Tests");
+    });
+}
+
+#[test]
+fn a_change_that_takes_no_version_says_so_whatever_the_tag_is() {
+    both(|server| {
+        let client = server.client();
+        for tag in ["\"6cd3556deb0da54bca060b4c39479839\"", "\"v1\"", "W/\"x\""] {
+            let path = "/api/projects/rivers/bucket/object?key=a";
+            let put = client.put(path).header("if-match", tag);
+            let told = put.body("application/octet-stream", "new").expect(412).text();
+            assert!(told.contains("send it without If-Match"), "{told}");
+        }
+    });
+}
+
+#[test]
 fn no_change_passes_over_a_version_that_it_does_not_know() {
     both(|server| {
         let client = server.client();

@@ -228,11 +228,20 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
     let id = context.param("sourcedId").to_owned();
     let expected = etag::expected(&context)?;
     let rules = rules(&context, collection);
+    // With `If-Match: *` nothing is created (RFC 9110, 13.1.1).
+    let must_exist = upserts && etag::is_any(&context.headers);
+    let creates = upserts && !must_exist;
     let put = context
         .app
         .db
         .write(move |tx| {
-            let put = roster::put(tx, collection, &id, object.clone(), expected, upserts, &rules)?;
+            let put = roster::put(tx, collection, &id, object.clone(), expected, creates, &rules)
+                .map_err(|problem| match problem.kind {
+                ProblemKind::NotFound if must_exist => {
+                    Problem { kind: ProblemKind::PreconditionFailed, ..problem }
+                }
+                _ => problem,
+            })?;
             settle_written(tx, collection, &rules, &put)?;
             Ok(put)
         })
