@@ -209,9 +209,10 @@ fn passwords_are_decrypted_by_a_right_of_its_own_and_each_time_is_in_the_audit_l
             let new = NewApiKey { name: format!("{role}"), role, project: None, maker: None };
             let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
             let made = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
-            server.anonymous().with_token(made.unwrap().1)
+            let (made, token) = made.unwrap();
+            (made.id, server.anonymous().with_token(token))
         };
-        for refused in [client, writer, key(Role::Guide), key(Role::Developer)] {
+        for refused in [client, writer, key(Role::Guide).1, key(Role::Developer).1] {
             let told = refused.post(&decrypt).json(&json!({})).expect(403);
             let challenge = told.header("www-authenticate");
             assert!(challenge.contains(r#"scope="lyceum/passwords.read""#), "{challenge}");
@@ -223,16 +224,19 @@ fn passwords_are_decrypted_by_a_right_of_its_own_and_each_time_is_in_the_audit_l
         };
         let (client, secret) = server.register(&new);
         let sync = server.anonymous().with_token(server.token_of(&client, &secret));
-        for caller in [&sync, &key(Role::Administrator), &sync] {
+        let (key_id, by_key) = key(Role::Administrator);
+        for caller in [&sync, &by_key, &sync] {
             assert_eq!(post(caller, &decrypt, &json!({}), 200)["password"], "open sesame");
         }
         sync.post(&format!("{path}/none/decrypt")).json(&json!({})).expect(404);
         let entries = entries();
         let who: Vec<_> = entries.iter().map(|entry| entry.who.as_str()).collect();
         assert_eq!(who, [client.as_str(), "administrator", client.as_str()]);
-        for entry in &entries {
+        for (entry, caller) in entries.iter().zip([&client, &key_id, &client]) {
             assert_eq!(entry.subject, "ann");
-            assert_eq!(entry.details, json!({"credential": id, "application": "Reader"}));
+            // The name of a key can be another's later, its id cannot.
+            let details = json!({"credential": id, "application": "Reader", "callerId": caller});
+            assert_eq!(entry.details, details);
         }
     });
 }

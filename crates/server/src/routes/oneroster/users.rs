@@ -136,11 +136,15 @@ async fn decrypt(context: Context) -> Result<Answer> {
     let user = context.param("userSourcedId").to_owned();
     let id = context.param("credentialId").to_owned();
     let (label, now) = (label(&user, &id), context.app.clock.now());
-    let who = context.grant.as_ref().expect("the route is not public").name().to_owned();
+    let grant = context.grant.as_ref().expect("the route is not public");
+    // Another key may get the name of this one later, the id never.
+    let (who, caller) = (grant.name().to_owned(), grant.client_id().to_owned());
     // The entry is durable before the password leaves.
     let noted = context.app.db.write(move |tx| {
         let credential = credentials::find(tx, &user, &id)?;
-        let details = json!({ "credential": id, "application": credential.application });
+        let details = json!({
+            "credential": id, "application": credential.application, "callerId": caller,
+        });
         let change = Change { who: &who, what: "password.decrypt", subject: &user };
         change.note(tx, now, &details)?;
         Ok(credential.sealed)
