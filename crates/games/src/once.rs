@@ -92,14 +92,14 @@ impl Once {
         Ok(answer)
     }
 
-    /// The former answer, if the owner has sent the request before.
+    /// The former answer, if the owner has sent the request before, also from before keys had a scope.
     ///
     /// Errors: `Conflict` if the owner sent another request with the key.
     pub fn answered(&self, tx: &mut Tx<'_>, owner: &Owner) -> Result<Option<String>> {
         match repository::find(tx, owner, &self.key)? {
             Some((request, answer)) if request == self.request => Ok(Some(answer)),
             Some(_) => Err(self.taken()),
-            None => Ok(None),
+            None => repository::former(tx, &owner.user, &self.key, &self.request),
         }
     }
 

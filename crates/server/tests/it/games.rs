@@ -3,6 +3,7 @@
 use std::thread;
 
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_games::once::{Once, Owner, Sender};
 use lyceum_store::Db;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
@@ -208,6 +209,17 @@ fn a_request_from_before_keys_had_a_scope_still_happens_once() {
             let call = ann.post("/api/scores").header("idempotency-key", key);
             call.body("application/json", body).expect(201).json::<Value>()["id"].clone()
         };
+        // A request that tells another platform first looks for its answer alone.
+        let once = Once::of("k", "POST", "/api/scores", body.as_bytes()).unwrap();
+        let owner = Owner::of(&Sender {
+            caller: None,
+            player: Some("ann"),
+            game: Some("any"),
+            method: "POST",
+            route: "/api/scores",
+        });
+        let answered = server.db().read_blocking(|tx| once.answered(tx, &owner)).unwrap();
+        assert_eq!(answered.as_deref(), Some(r#"{"id":"former"}"#));
         assert_eq!(send("k"), "former");
         assert_eq!(send("k"), "former");
         assert_ne!(send("l"), "former");
