@@ -82,7 +82,7 @@ pub(crate) fn forget(tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
     for (table, column) in [
         ("game_demo_scores", "user_id"),
         ("game_demo_bests", "user_id"),
-        ("game_requests", "user_id"),
+        ("game_keyed_requests", "user_id"),
         ("game_visitors", "id"),
     ] {
         let is_theirs = dialect::is_one_of(tx.dialect(), column, "$1");
