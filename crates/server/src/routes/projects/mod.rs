@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesWrite, ProjectsRead, ProjectsWrite};
-use lyceum_access::{self as access, Holder};
+use lyceum_access::{self as access, Access, Holder, Scopes, Subject};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_games::{games, lms};
@@ -26,7 +26,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::apart::apart;
-use crate::auth::Grant;
+use crate::auth::{self, Grant};
 use crate::context::Context;
 use crate::hosted;
 use crate::learning::Learning;
@@ -260,9 +260,9 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
 
 /// Courses are set up by whoever may do so without a deploy. Errors: `Forbidden`.
 fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
-    let grant = grant(context);
-    let scopes = [GamesWrite].into_iter().collect();
-    if plan.lms.is_none() || grant.rights().allow_any(scopes) {
+    let scopes = Scopes::from_iter([GamesWrite]);
+    let decided = auth::decide(context.grant.as_ref(), Access::Any(scopes), Subject::Route);
+    if plan.lms.is_none() || decided.is_ok() {
         return Ok(());
     }
     let message = format!(
