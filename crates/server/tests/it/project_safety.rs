@@ -1,14 +1,20 @@
-//! What is unsafe is refused and nowhere: zips that lead out or are bombs, secrets at rest.
+//! What is unsafe is refused and nowhere: zips that lead out or are bombs, secrets at rest, slugs of others.
 
 use std::io::{Cursor, Write};
 
+use lyceum_access::{Role, person};
 use lyceum_core::limits;
 use lyceum_store::Target;
+use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
 use lyceum_testkit::server::both;
+use serde_json::json;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use crate::enrolling::get;
+use crate::game_tokens::playground;
+use crate::people;
 use crate::projects::{artifact, build, deploy, plan, send, state, upload, wanted};
 
 /// A zip whose page is a link to a file of the host.
@@ -71,5 +77,42 @@ fn secrets_are_sealed_in_the_store() {
             );
             assert_ne!(digest, artifact(b"hunter2").sha256, "a dictionary does not open it");
         }
+    });
+}
+
+#[test]
+fn a_slug_that_a_game_or_a_member_has_is_deployed_by_its_own_alone() {
+    both(|server| {
+        // Clients register games that nobody has deployed yet; administrators name members beforehand.
+        playground(server);
+        let [grace, mallory] = ["grace@example.org", "mallory@example.org"]
+            .map(|email| people::let_in(server, email, Role::Developer));
+        let join = |slug: &str| {
+            let joined = server.db().write_blocking(|tx| {
+                let grace = person::require(tx, "grace@example.org")?;
+                lyceum_access::join(tx, slug, &grace.id)
+            });
+            joined.unwrap();
+        };
+        let zip = build("mine");
+        upload(&mallory, &zip);
+        let deployed = |client: &TestClient, slug: &str| {
+            let state = state(&server.client(), slug);
+            send(client, &plan(&state, &wanted(&state, &zip, &[])), &[]).status
+        };
+        join("lakes");
+        for slug in ["rivers", "lakes"] {
+            mallory.get(&format!("/api/projects/{slug}/state")).expect(403);
+            assert_eq!(deployed(&mallory, slug), 403, "{slug}");
+        }
+        let lakes = json!({ "slug": "lakes", "displayName": "Lakes" });
+        mallory.post("/api/games").json(&lakes).expect(403);
+        // She is no member of what she tried to take: its players and its name stay out of reach.
+        mallory.post("/api/games/rivers/token").json(&json!({ "userId": "ann" })).expect(403);
+        assert_eq!(get(&server.client(), "/api/games/rivers")["displayName"], "Rivers");
+
+        join("rivers");
+        assert_eq!((deployed(&grace, "rivers"), deployed(&grace, "lakes")), (201, 201));
+        assert_eq!(deployed(&mallory, "ponds"), 201, "what nobody has is its maker's");
     });
 }
