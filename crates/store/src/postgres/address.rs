@@ -54,10 +54,14 @@ impl Address {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             refused(&cause.unwrap_or_else(|| error.to_string()))
         })?;
-        let mode = Mode::parse(own.get("sslmode").map(String::as_str))?;
+        // The library's own default: had it found a mode, the parameters would have been read differently here.
+        if config.get_ssl_mode() != SslMode::Prefer {
+            return Err(refused("sslmode stands where it is not read as a parameter"));
+        }
         let file = |name: &str| own.get(name).filter(|path| !path.is_empty()).map(String::as_str);
         let files =
             Files { roots: file("sslrootcert"), chain: file("sslcert"), key: file("sslkey") };
+        let mode = Mode::parse(own.get("sslmode").map(String::as_str), &files)?;
         let (mode, tls) = tls::connector(mode, &files)?;
         let number = |name: &str, default: u64| match own.get(name) {
             None => Ok(default),
@@ -236,12 +240,19 @@ fn split(text: &str) -> Result<(String, HashMap<String, String>)> {
         }
         return Ok((rest.join(" "), own));
     }
+    // libpq reads what stands before the slash as a host; the client library reads it as a password.
+    if credentials(text).is_some_and(|credentials| credentials.contains('/')) {
+        return Err(refused(
+            "write '/' in a user name or a password as %2F, and '@' in a parameter as %40",
+        ));
+    }
     let Some((front, query)) = parted(text) else { return Ok((text.to_owned(), own)) };
     let mut rest = Vec::new();
     for part in query.split('&').filter(|part| !part.is_empty()) {
         let (key, value) = part
             .split_once('=')
             .ok_or_else(|| refused(&format!("the parameter '{part}' has no value")))?;
+        let key = &percent_decode_str(key).decode_utf8_lossy();
         if !take(key, &percent_decode_str(value).decode_utf8_lossy()) {
             rest.push(format!("{key}={}", in_our_words(key, value)));
         }
@@ -253,9 +264,15 @@ fn is_url(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// A URL up to its parameters, and these. A password may hold a question mark.
+/// The user and the password of a URL. They end at the first `@`, as the client library reads them.
+fn credentials(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    rest.split_once('@').map(|(credentials, _)| credentials)
+}
+
+/// A URL up to its parameters, and these. A password may hold a question mark, and a parameter an `@`.
 fn parted(url: &str) -> Option<(&str, &str)> {
-    let from = url.rfind('@').unwrap_or(0);
+    let from = url.find('@').unwrap_or(0);
     let at = from + url[from..].find('?')?;
     Some((&url[..at], &url[at + 1..]))
 }
@@ -263,7 +280,10 @@ fn parted(url: &str) -> Option<(&str, &str)> {
 fn has_parameter(text: &str, name: &str) -> bool {
     match is_url(text) {
         true => parted(text).is_some_and(|(_, query)| {
-            query.split('&').any(|part| part.split_once('=').is_some_and(|(key, _)| key == name))
+            query
+                .split('&')
+                .filter_map(|part| part.split_once('='))
+                .any(|(key, _)| percent_decode_str(key).decode_utf8_lossy() == name)
         }),
         false => pairs(text).is_ok_and(|pairs| pairs.iter().any(|(key, _)| key == name)),
     }

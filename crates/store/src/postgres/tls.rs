@@ -44,7 +44,17 @@ pub(crate) struct Files<'f> {
 }
 
 impl Mode {
-    pub(crate) fn parse(text: Option<&str>) -> Result<Self> {
+    /// Reads the mode. The roots of the system belong to strangers, too, so with them only the name of the
+    /// host shows whose certificate it is. Errors: `Invalid`.
+    pub(crate) fn parse(text: Option<&str>, files: &Files<'_>) -> Result<Self> {
+        if files.roots == Some(SYSTEM) {
+            return match text {
+                None | Some("verify-full") => Ok(Self::VerifyFull),
+                Some(weaker) => Err(refused(format!(
+                    "sslmode '{weaker}' cannot be used with sslrootcert 'system': use verify-full"
+                ))),
+            };
+        }
         Ok(match text {
             None | Some("prefer") => Self::Prefer,
             Some("disable") => Self::Disable,
@@ -76,7 +86,6 @@ fn refused(message: impl Into<String>) -> Problem {
 /// What opens TLS, and the mode, which roots make stricter as they do in libpq.
 pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRustlsConnect)> {
     let mode = match (mode, files.roots) {
-        (Mode::Require | Mode::VerifyCa, Some(SYSTEM)) => Mode::VerifyFull,
         (Mode::Require, Some(_)) => Mode::VerifyCa,
         (Mode::VerifyCa | Mode::VerifyFull, None) => {
             return Err(refused(

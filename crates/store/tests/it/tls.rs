@@ -149,6 +149,39 @@ fn a_server_without_tls_is_only_taken_where_that_is_allowed() {
 }
 
 #[test]
+fn a_mode_that_is_asked_for_is_never_lowered() {
+    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    let with_password = url.replacen('@', ":a?b@", 1);
+    assert!(!opened(&with_password).unwrap(), "a password may hold a question mark");
+    for (url, parameters) in [
+        (&url, "sslmode=require&application_name=x@y"),
+        (&url, "application_name=x@y&sslmode=require"),
+        (&with_password, "sslmode=require"),
+        (&url, "ssl%6Dode=require"),
+    ] {
+        let told = opened(&format!("{url}?{parameters}")).unwrap_err().message;
+        assert!(told.contains("does not support TLS"), "{parameters}: {told}");
+    }
+    let (_, rest) = url.rsplit_once('@').unwrap();
+    let ambiguous = format!("postgres://{rest}?sslmode=require&user=postgres&application_name=x@y");
+    let told = opened(&ambiguous).unwrap_err().message;
+    assert!(told.contains("%40"), "{told}");
+}
+
+#[test]
+fn the_roots_of_the_system_demand_the_name_of_the_host() {
+    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    let told = |parameters: &str| opened(&format!("{url}?{parameters}")).unwrap_err().message;
+    let without_mode = told("sslrootcert=system");
+    let is_demanded = without_mode.contains("does not support TLS");
+    assert!(is_demanded || without_mode.contains("holds no certificate"), "{without_mode}");
+    for mode in ["disable", "prefer", "require", "verify-ca"] {
+        let told = told(&format!("sslmode={mode}&sslrootcert=system"));
+        assert!(told.contains("use verify-full"), "{mode}: {told}");
+    }
+}
+
+#[test]
 fn the_first_of_several_hosts_that_takes_writes_is_taken() {
     let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
     let (front, name) = url.rsplit_once('/').unwrap();
