@@ -168,6 +168,11 @@ impl Failure {
         matches!(self, Self::Told(error) if error.to_string().contains("TLS"))
     }
 
+    /// Whether the server has no rule for who comes in this way. A wrong password is something else.
+    pub(crate) fn is_not_let_in(&self) -> bool {
+        self.code() == Some(&SqlState::INVALID_AUTHORIZATION_SPECIFICATION)
+    }
+
     fn is_caused_by<E: Error + 'static>(&self) -> bool {
         matches!(self, Self::Told(error) if Error::source(error).is_some_and(<dyn Error>::is::<E>))
     }

@@ -5,7 +5,7 @@
 //! requests.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use lyceum_core::limits::{
@@ -14,7 +14,7 @@ use lyceum_core::limits::{
 };
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::percent_decode_str;
-use tokio::time;
+use tokio::{net, time};
 use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -40,7 +40,7 @@ const OWN: [&str; 7] = [
 pub(crate) struct Address {
     hosts: Vec<Config>,
     in_random_order: bool,
-    /// How long one host has for an open connection; none: for ever.
+    /// How long one address of a host has for an open connection; none: for ever.
     wait: Option<Duration>,
     mode: Mode,
     tls: MakeRustlsConnect,
@@ -110,22 +110,72 @@ impl Address {
         }
         let mut told = Vec::new();
         for host in hosts {
-            let mut opened = self.try_to_open(host).await;
-            let may_be_plain = self.mode == Mode::Prefer && host.get_ssl_mode() != SslMode::Disable;
-            if may_be_plain && opened.as_ref().is_err_and(Failure::is_of_tls) {
-                let mut plain = host.clone();
-                plain.ssl_mode(SslMode::Disable);
-                opened = self.try_to_open(&plain).await;
-            }
-            match opened {
-                Ok(opened) => return Ok(opened),
-                Err(failure) if self.hosts.len() > 1 => {
-                    told.push(format!("{}: {failure}", name(host)));
+            let mut tell = |failure: String| {
+                told.push(match self.hosts.len() {
+                    1 => failure,
+                    _ => format!("{}: {failure}", name(host)),
+                });
+            };
+            let addresses = match self.resolved(host).await {
+                Ok(addresses) => addresses,
+                Err(failure) => {
+                    tell(failure);
+                    continue;
                 }
-                Err(failure) => told.push(failure.to_string()),
+            };
+            for address in addresses {
+                match self.try_modes(&address).await {
+                    Ok(opened) => return Ok(opened),
+                    Err(failure) => tell(failure.to_string()),
+                }
             }
         }
         Err(told.join("; "))
+    }
+
+    /// The addresses of a host, each of which may take the time that one has: behind the name of a cluster the
+    /// first may be that of a member that is gone.
+    async fn resolved(&self, host: &Config) -> std::result::Result<Vec<Config>, String> {
+        let ([Host::Tcp(name)], []) = (host.get_hosts(), host.get_hostaddrs()) else {
+            return Ok(vec![host.clone()]);
+        };
+        let looked_up = net::lookup_host((name.as_str(), 0));
+        let found = match self.wait {
+            None => looked_up.await,
+            Some(wait) => match time::timeout(wait, looked_up).await {
+                Ok(found) => found,
+                Err(_) => return Err("its name was not resolved in time".to_owned()),
+            },
+        };
+        let found = found.map_err(|error| format!("error connecting to server: {error}"))?;
+        let with = |address: SocketAddr| {
+            let mut one = host.clone();
+            one.hostaddr(address.ip());
+            one
+        };
+        Ok(found.map(with).collect())
+    }
+
+    /// As libpq does, `prefer` goes on without TLS where there is none, and where the server takes such
+    /// connections only.
+    async fn try_modes(
+        &self,
+        host: &Config,
+    ) -> std::result::Result<(Client, Connection<Socket, Stream>), Failure> {
+        let opened = self.try_to_open(host).await;
+        let may_be_plain = self.mode == Mode::Prefer && host.get_ssl_mode() != SslMode::Disable;
+        let is_refused = |failure: &Failure| failure.is_of_tls() || failure.is_not_let_in();
+        if may_be_plain && opened.as_ref().is_err_and(is_refused) {
+            let mut plain = host.clone();
+            plain.ssl_mode(SslMode::Disable);
+            return self.try_to_open(&plain).await;
+        }
+        opened
+    }
+
+    /// What opens TLS for a further connection to the same server.
+    pub(crate) fn tls(&self) -> MakeRustlsConnect {
+        self.tls.clone()
     }
 
     async fn try_to_open(

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
@@ -97,13 +98,15 @@ pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRust
     };
     let provider = Arc::new(ring::default_provider());
     let roots = files.roots.filter(|_| mode != Mode::Disable).map(roots).transpose()?;
-    let roots = roots.map(|roots| {
+    let (trusted, roots) = roots.unzip();
+    let roots = roots.map(|roots: RootCertStore| {
         WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
             .build()
             .map_err(|error| refused(format!("sslrootcert cannot be used: {error}")))
     });
     let verifier = Verifier {
         roots: roots.transpose()?,
+        trusted: trusted.unwrap_or_default(),
         checks_name: mode == Mode::VerifyFull,
         provider: provider.clone(),
     };
@@ -127,16 +130,17 @@ pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRust
     Ok((mode, MakeRustlsConnect::new(config)))
 }
 
-fn roots(path: &str) -> Result<RootCertStore> {
+/// The roots, also as they are.
+fn roots(path: &str) -> Result<(Vec<CertificateDer<'static>>, RootCertStore)> {
     let mut store = RootCertStore::empty();
     let certificates = match path {
         SYSTEM => rustls_native_certs::load_native_certs().certs,
         path => certificates("sslrootcert", path)?,
     };
-    let (added, _) = store.add_parsable_certificates(certificates);
+    let (added, _) = store.add_parsable_certificates(certificates.iter().cloned());
     match added {
         0 => Err(refused(format!("sslrootcert '{path}' holds no certificate"))),
-        _ => Ok(store),
+        _ => Ok((certificates, store)),
     }
 }
 
@@ -151,6 +155,8 @@ fn certificates(parameter: &str, path: &str) -> Result<Vec<CertificateDer<'stati
 struct Verifier {
     /// None: any certificate will do.
     roots: Option<Arc<WebPkiServerVerifier>>,
+    /// The roots as they are.
+    trusted: Vec<CertificateDer<'static>>,
     checks_name: bool,
     provider: Arc<CryptoProvider>,
 }
@@ -170,6 +176,16 @@ impl ServerCertVerifier for Verifier {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if !self.checks_name => Ok(ServerCertVerified::assertion()),
+            // A server may show a root itself, as self-signed certificates are made by default.
+            Err(Error::InvalidCertificate(CertificateError::Other(cause)))
+                if format!("{cause:?}").contains("CaUsedAsEndEntity")
+                    && self.trusted.contains(certificate) =>
+            {
+                if self.checks_name {
+                    verify_server_name(&ParsedCertificate::try_from(certificate)?, host)?;
+                }
+                Ok(ServerCertVerified::assertion())
+            }
             verified => verified,
         }
     }

@@ -149,6 +149,45 @@ fn a_server_without_tls_is_only_taken_where_that_is_allowed() {
 }
 
 #[test]
+fn a_self_signed_certificate_is_its_own_root() {
+    let files = Files { folder: tempfile::tempdir().unwrap() };
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, "localhost");
+    let key = KeyPair::generate().unwrap();
+    let own = params.self_signed(&key).unwrap();
+    files.write("own.pem", &own.pem());
+    files.write("other.pem", &authority("localhost").pem());
+    let cluster = Cluster::start();
+    put(&cluster, "server.crt", &own.pem());
+    put(&cluster, "server.key", &key.serialize_pem());
+    cluster.run("ALTER SYSTEM SET ssl = on");
+    cluster.run("SELECT pg_reload_conf()");
+    let port = port(&cluster);
+    let at = |host: &str, parameters: &str| {
+        opened(&format!("postgres://postgres@{host}:{port}/postgres?{parameters}"))
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !at("localhost", "sslmode=prefer").unwrap() {
+        assert!(std::time::Instant::now() < deadline, "the server takes no TLS");
+    }
+    let root = parameter("sslrootcert", &files.path("own.pem"));
+    assert!(at("localhost", &format!("sslmode=verify-full&{root}")).unwrap());
+    assert!(at("127.0.0.1", &format!("sslmode=verify-ca&{root}")).unwrap());
+    at("127.0.0.1", &format!("sslmode=verify-full&{root}")).unwrap_err();
+    let other = parameter("sslrootcert", &files.path("other.pem"));
+    at("localhost", &format!("sslmode=verify-ca&{other}")).unwrap_err();
+
+    // Such connections are refused that are encrypted.
+    put(&cluster, "pg_hba.conf", "hostnossl all all all trust\n");
+    cluster.run("SELECT pg_reload_conf()");
+    while at("localhost", "sslmode=require").is_ok() {
+        assert!(std::time::Instant::now() < deadline, "the server takes TLS");
+    }
+    assert!(!at("localhost", "sslmode=prefer").unwrap());
+}
+
+#[test]
 fn a_mode_that_is_asked_for_is_never_lowered() {
     let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
     let with_password = url.replacen('@', ":a?b@", 1);
