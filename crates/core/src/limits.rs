@@ -155,8 +155,12 @@ pub const CLIENTS_REFRESH_MS: u64 = 2000;
 pub const SHUTDOWN_NOTICE_MS: u64 = 500;
 /// Milliseconds for which `/ready` waits for the store.
 pub const READY_WAIT_MS: u64 = 2000;
-/// Milliseconds for which an answer of `/ready` serves whoever asks next.
-pub const READY_KEPT_MS: u64 = 1000;
+/// Milliseconds for which `/ready` answers that the store takes writes without looking again.
+pub const READY_KEPT_MS: u64 = 5000;
+/// Milliseconds for which `/ready` answers that it does not.
+pub const READY_REFUSED_MS: u64 = 1000;
+/// Seconds for which `/ready` says yes while writes only wait for others, such as an import.
+pub const READY_WAITING_MAX_S: u64 = 600;
 /// Bytes that the disk of an SQLite database has free at least where `/ready` says yes.
 pub const READY_FREE_MIN_BYTES: u64 = 1024 * 1024;
 /// Seconds that browsers may remember the answer to a preflight.

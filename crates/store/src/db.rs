@@ -9,8 +9,9 @@ use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WA
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::postgres::{Mode, Postgres, Sees};
+use crate::probe::{self, Writes};
 use crate::sqlite::{File, Sqlite};
-use crate::{Dialect, Migration, Tx, backup, migrate, probe, task};
+use crate::{Dialect, Migration, Tx, backup, migrate, problem, task};
 
 /// Where the data is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,13 +201,33 @@ impl Db {
         self.read(|tx| tx.query_one("SELECT 1", &[], |_| Ok(()))).await.map(drop)
     }
 
-    /// Whether a write becomes durable; the basis of `/ready`. It waits for the disk. Errors: `Unavailable`
-    /// where the disk is full or the database takes no writes, and what else a write fails of.
-    pub async fn check_writes(&self) -> Result<()> {
+    /// Whether a write becomes durable within the patience; the basis of `/ready`. It waits for the disk.
+    /// Errors: `Unavailable` where the disk is full, the database takes no writes or does not answer, and what
+    /// else a write fails of.
+    pub async fn check_writes(&self, patience: Duration) -> Result<Writes> {
         if let Store::Sqlite(sqlite) = &*self.0 {
             sqlite.file.check_room()?;
         }
-        self.write(probe::write).await
+        // Sent beside the write. Whichever answer comes, to this or to anybody, shows that the server is there.
+        let (ping, _answer) = task::wrap(|tx| tx.query_one("SELECT 1", &[], |_| Ok(())));
+        let before = match &*self.0 {
+            Store::Sqlite(_) => 0,
+            Store::Postgres(postgres) => {
+                let before = postgres.answers();
+                postgres.submit(ping, Mode::Read(TypeId::of::<Writes>()))?;
+                before
+            }
+        };
+        match tokio::time::timeout(patience, self.write(probe::write)).await {
+            Ok(Ok(())) => return Ok(Writes::Durable),
+            Ok(Err(problem)) if !problem::is_busy(&problem) => return Err(problem),
+            Ok(Err(_)) | Err(_) => {}
+        }
+        match &*self.0 {
+            Store::Sqlite(_) => self.ping().await.map(|()| Writes::Waiting),
+            Store::Postgres(postgres) if postgres.answers() > before => Ok(Writes::Waiting),
+            Store::Postgres(_) => Err(problem::out_of_reach()),
+        }
     }
 
     /// Copies an SQLite database into a new file while reads and writes go on; the copy is the

@@ -34,6 +34,7 @@ pub use db::{Db, Options, Target};
 pub use dialect::Dialect;
 pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
+pub use probe::Writes;
 pub use problem::is_too_slow;
 pub use spool::Spool;
 pub use sql::{Param, Sql};

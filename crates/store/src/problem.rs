@@ -32,6 +32,28 @@ pub(crate) fn too_slow() -> Problem {
     .because(TooSlow)
 }
 
+/// Marks the problem of a request for which the store would have to wait too long for others, and why.
+#[derive(Debug)]
+struct Busy(String);
+
+impl std::fmt::Display for Busy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Busy {}
+
+/// Whether the problem is that others were in the way.
+pub(crate) fn is_busy(problem: &Problem) -> bool {
+    problem.cause.as_deref().is_some_and(<dyn Error + Send + Sync>::is::<Busy>)
+}
+
+/// Others were in the way.
+pub(crate) fn busy(message: &str, retry_after_s: u64, cause: impl Into<String>) -> Problem {
+    unavailable(message, retry_after_s).because(Busy(cause.into()))
+}
+
 /// The store cannot take the request now.
 pub(crate) fn unavailable(message: impl Into<String>, retry_after_s: u64) -> Problem {
     Problem {
@@ -57,7 +79,10 @@ pub(crate) fn copy(problem: &Problem) -> Problem {
         message: problem.message.clone(),
         details: problem.details.clone(),
         places: problem.places.clone(),
-        cause: problem.cause.as_ref().map(|cause| cause.to_string().into()),
+        cause: problem.cause.as_ref().map(|cause| match is_busy(problem) {
+            true => Busy(cause.to_string()).into(),
+            false => cause.to_string().into(),
+        }),
         retry_after_s: problem.retry_after_s,
     }
 }
@@ -87,10 +112,13 @@ pub(crate) fn sqlite(error: &rusqlite::Error, sql: &str) -> Problem {
     }
     let problem = match error.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => return too_slow(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => unavailable(
-            "The database is locked by another process, such as an import; try again later",
-            10,
-        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            return busy(
+                "The database is locked by another process, such as an import; try again later",
+                10,
+                format!("{error} in: {sql}"),
+            );
+        }
         Some(ErrorCode::DiskFull) => disk_full(),
         Some(ErrorCode::ConstraintViolation) if is_duplicate(error) => duplicate(),
         _ => return Problem::internal(format!("{error} in: {sql}")),
@@ -187,7 +215,11 @@ pub(crate) fn postgres(failure: &Failure, sql: &str) -> Problem {
         Some(&SqlState::QUERY_CANCELED) => return too_slow(),
         Some(&SqlState::UNIQUE_VIOLATION) => duplicate(),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-            unavailable("Another transaction holds the records, such as an import; try again", 10)
+            return busy(
+                "Another transaction holds the records, such as an import; try again",
+                10,
+                format!("{failure} in: {sql}"),
+            );
         }
         Some(&SqlState::DISK_FULL) => disk_full(),
         // A write begins by saying that it writes, which a standby refuses.
@@ -195,7 +227,11 @@ pub(crate) fn postgres(failure: &Failure, sql: &str) -> Problem {
             unavailable("The database takes no writes now; try again later", 10)
         }
         Some(code) if is_retryable(code) => {
-            unavailable("Too many requests change the same records at once; try again", 1)
+            return busy(
+                "Too many requests change the same records at once; try again",
+                1,
+                format!("{failure} in: {sql}"),
+            );
         }
         _ if failure.is_lost() => out_of_reach(),
         _ => return Problem::internal(format!("{failure} in: {sql}")),

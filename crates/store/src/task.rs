@@ -6,7 +6,7 @@ use crossbeam_channel::{Sender, TrySendError};
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::sync::oneshot;
 
-use crate::Tx;
+use crate::{Tx, problem};
 
 /// A unit of work that a store thread runs, perhaps more than once, and then answers.
 pub(crate) trait Task: Send {
@@ -69,13 +69,11 @@ where
 /// Puts work into a queue, or refuses it when the queue is full.
 pub(crate) fn submit<W>(queue: &Sender<W>, work: W) -> Result<()> {
     queue.try_send(work).map_err(|refused| match refused {
-        TrySendError::Full(_) => Problem {
-            retry_after_s: Some(1),
-            ..Problem::new(
-                ProblemKind::Unavailable,
-                "The store has more work waiting than it takes; try again in a moment",
-            )
-        },
+        TrySendError::Full(_) => problem::busy(
+            "The store has more work waiting than it takes; try again in a moment",
+            1,
+            "a queue of the store is full",
+        ),
         TrySendError::Disconnected(_) => stopped(),
     })
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::HeaderValue;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_store::Db;
+use lyceum_store::{Db, Writes};
 use serde_json::json;
 
 use crate::answer::Answer;
@@ -72,27 +72,44 @@ async fn ready(context: Context) -> Result<Answer> {
 
 /// Whether the store takes writes, as it was found last. One looks for all who ask at once: anybody may.
 #[derive(Default)]
-pub(crate) struct Readiness(tokio::sync::Mutex<Option<(Instant, bool)>>);
+pub(crate) struct Readiness(tokio::sync::Mutex<Found>);
+
+#[derive(Default)]
+struct Found {
+    last: Option<(Instant, bool)>,
+    /// Since when writes only wait for others.
+    waiting_since: Option<Instant>,
+}
 
 impl Readiness {
     async fn is_ready(&self, db: &Db) -> bool {
         let mut found = self.0.lock().await;
-        let kept = Duration::from_millis(limits::READY_KEPT_MS);
-        if let Some((when, is_ready)) = *found
-            && when.elapsed() < kept
-        {
-            return is_ready;
+        if let Some((when, is_ready)) = found.last {
+            let kept_ms = if is_ready { limits::READY_KEPT_MS } else { limits::READY_REFUSED_MS };
+            if when.elapsed() < Duration::from_millis(kept_ms) {
+                return is_ready;
+            }
         }
-        let wait = Duration::from_millis(limits::READY_WAIT_MS);
-        let checked = match tokio::time::timeout(wait, db.check_writes()).await {
-            Ok(checked) => checked.map_err(|problem| format!("{problem}: {:?}", problem.cause)),
-            Err(_) => Err(format!("no answer within {wait:?}")),
+        let checked = db.check_writes(Duration::from_millis(limits::READY_WAIT_MS)).await;
+        let now = Instant::now();
+        found.waiting_since = match &checked {
+            Ok(Writes::Waiting) => found.waiting_since.or(Some(now)),
+            Ok(Writes::Durable) | Err(_) => None,
         };
-        if let Err(cause) = &checked {
-            tracing::warn!(cause, "not ready: the database does not take writes");
+        // An import keeps writes waiting on every server; other ones would be no better.
+        let most = Duration::from_secs(limits::READY_WAITING_MAX_S);
+        let is_ready =
+            checked.is_ok() && found.waiting_since.is_none_or(|since| now - since < most);
+        match checked {
+            Err(problem) => {
+                let cause = format!("{problem}: {:?}", problem.cause);
+                tracing::warn!(cause, "not ready: the database does not take writes");
+            }
+            Ok(_) if !is_ready => tracing::warn!("not ready: writes wait for others all the time"),
+            Ok(_) => {}
         }
-        *found = Some((Instant::now(), checked.is_ok()));
-        checked.is_ok()
+        found.last = Some((now, is_ready));
+        is_ready
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::any::TypeId;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -88,6 +88,12 @@ impl Postgres {
         pool.submit(Request { task, mode })
     }
 
+    /// Requests that the server has answered so far.
+    pub(crate) fn answers(&self) -> u64 {
+        let of = |pool: &Pool| pool.shared.answers.load(Ordering::Relaxed);
+        of(&self.short) + of(&self.long)
+    }
+
     pub(crate) fn read_blocking<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
@@ -125,6 +131,8 @@ struct Shared {
     connected: AtomicUsize,
     /// Threads that have a connection and no request.
     idle: AtomicUsize,
+    /// Requests that the server has answered so far.
+    answers: AtomicU64,
     /// When no connection was to be had for the last time.
     refused: Mutex<Option<Instant>>,
     /// Types of read closures that were seen to run more than one statement.
@@ -140,6 +148,7 @@ impl Pool {
             threads: AtomicUsize::new(0),
             connected: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
+            answers: AtomicU64::new(0),
             refused: Mutex::default(),
             need_snapshot: RwLock::default(),
         };
@@ -279,6 +288,9 @@ impl Worker {
         let session = self.session.as_mut().expect("whoever asks has connected");
         let outcome = session.run(task, mode, self.shared.needs_snapshot(mode));
         let fault = session.fault();
+        if !matches!(fault, Some(Fault::Lost | Fault::InDoubt)) {
+            self.shared.answers.fetch_add(1, Ordering::Relaxed);
+        }
         if !session.is_of_use(&outcome) {
             self.disconnect();
         }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{ProblemKind, Result, limits};
-use lyceum_store::{Db, Options, Target, Tx};
+use lyceum_store::{Db, Options, Target, Tx, Writes};
 
 use crate::{SCHEMA, count, open, wait};
 
@@ -182,13 +182,53 @@ fn a_server_that_takes_no_connection_is_told_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
 }
 
+fn checked(db: &Db) -> Result<Writes> {
+    wait(db.check_writes(Duration::from_secs(2)))
+}
+
+#[test]
+fn a_check_of_writes_tells_waiting_for_others_from_a_server_that_is_gone() {
+    let target = lyceum_testkit::fresh_database(SCHEMA);
+    let (server, url) = port(&target);
+    let proxy = Proxy::before(server);
+    let db = Db::open(&Target::Postgres(url(proxy.port)), SCHEMA).unwrap();
+    assert_eq!(checked(&db).unwrap(), Writes::Durable);
+    // As a migration of another server holds it.
+    let lock = "LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE";
+    let waiting = open(&target).write_blocking(|tx| {
+        tx.execute(lock, &[])?;
+        checked(&db)
+    });
+    assert_eq!(waiting.unwrap(), Writes::Waiting);
+    assert_eq!(checked(&db).unwrap(), Writes::Durable);
+    proxy.cut(true);
+    assert_eq!(checked(&db).unwrap_err().kind, ProblemKind::Unavailable);
+}
+
+#[test]
+fn a_check_of_writes_needs_room_on_the_disk_and_changes_no_row() {
+    let target = lyceum_testkit::fresh_database(SCHEMA);
+    let Target::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
+    let name = url.rsplit('/').next().unwrap().to_owned();
+    let owner = open(&target);
+    let rows = |tx: &mut Tx<'_>| {
+        tx.query_one("SELECT last_value, is_called::int FROM jobs_id_seq", &[], |row| row.int(1))
+    };
+    assert_eq!(checked(&owner).unwrap(), Writes::Durable);
+    assert_eq!(owner.read_blocking(rows).unwrap(), Some(0));
+    // Less than the file that is written; what compresses well would fit.
+    let limit = format!("ALTER DATABASE {name} SET temp_file_limit = '512kB'");
+    owner.write_blocking(|tx| tx.execute(&limit, &[])).unwrap();
+    checked(&open(&target)).unwrap_err();
+}
+
 #[test]
 fn a_database_that_is_read_only_takes_no_writes() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let Target::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let name = url.rsplit('/').next().unwrap().to_owned();
     let owner = open(&target);
-    wait(owner.check_writes()).unwrap();
+    checked(&owner).unwrap();
     // Both have no connection yet: what a database is set to counts for new ones.
     let [read_only, back] = [open(&target), open(&target)];
     let set = |to: &str| {
@@ -196,11 +236,11 @@ fn a_database_that_is_read_only_takes_no_writes() {
         owner.write_blocking(|tx| tx.execute(&sql, &[])).unwrap();
     };
     set("on");
-    let told = wait(read_only.check_writes()).unwrap_err();
+    let told = checked(&read_only).unwrap_err();
     assert_eq!(told.kind, ProblemKind::Unavailable, "{told:?}");
     wait(read_only.ping()).unwrap();
     set("off");
-    wait(back.check_writes()).unwrap();
+    checked(&back).unwrap();
 }
 
 #[test]
@@ -215,16 +255,16 @@ fn a_full_disk_shows_in_a_check_of_writes() {
     }
     let checked = std::panic::catch_unwind(|| {
         let db = open(&Target::Sqlite(folder.path().join("test.db")));
-        wait(db.check_writes()).unwrap();
+        checked(&db).unwrap();
         let filler = folder.path().join("filler");
         let mut file = std::fs::File::create(&filler).unwrap();
         while file.write_all(&[0; 4096]).is_ok() {}
-        let told = wait(db.check_writes()).unwrap_err();
+        let told = checked(&db).unwrap_err();
         assert_eq!(told.kind, ProblemKind::Unavailable, "{told:?}");
         wait(db.ping()).unwrap();
         drop(file);
         std::fs::remove_file(filler).unwrap();
-        wait(db.check_writes()).unwrap();
+        checked(&db).unwrap();
     });
     assert!(mount("umount", &["-l"]));
     checked.unwrap();
