@@ -243,6 +243,7 @@ impl Worker {
 
     fn serve(&mut self, Request { mut task, mut mode }: Request) {
         let (begun, patience) = (Instant::now(), Duration::from_millis(POSTGRES_RECONNECT_MS));
+        let mut duplicates = 0;
         for attempt in 1.. {
             let (outcome, fault) = match self.connect() {
                 Ok(()) => self.attempt(&mut *task, mode),
@@ -255,7 +256,11 @@ impl Worker {
             let again = match fault {
                 Some(Fault::Collision) => attempt < STORE_MAX_ATTEMPTS,
                 Some(Fault::Lost) => attempt < MAX_RECONNECTS && begun.elapsed() < patience,
-                Some(Fault::Duplicate) => attempt == 1,
+                // A second one is there to stay.
+                Some(Fault::Duplicate) => {
+                    duplicates += 1;
+                    duplicates == 1
+                }
                 Some(Fault::NeedsSnapshot) => true,
                 Some(Fault::InDoubt | Fault::Locked | Fault::Other) | None => false,
             };

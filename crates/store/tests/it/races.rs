@@ -9,7 +9,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Dialect, Tx};
 use lyceum_testkit::race::at_once;
 
-use crate::{count, on_both, wait};
+use crate::{SCHEMA, count, on_both, open, wait};
 
 const ROUNDS: usize = 20;
 
@@ -78,6 +78,35 @@ fn find_and_add(tx: &mut Tx<'_>, id: &str) -> Result<()> {
         Some(()) => Err(refused()),
         None => add(tx, id, 0),
     }
+}
+
+#[test]
+fn a_row_that_appears_while_a_write_runs_again_is_seen_by_a_further_run() {
+    let db = open(&lyceum_testkit::fresh_database(SCHEMA));
+    wait(db.write(|tx| add(tx, "a", 0))).unwrap();
+    let mut runs = 0;
+    let write = db.write(move |tx| {
+        runs += 1;
+        match runs {
+            1 => {
+                let collide = "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$";
+                tx.execute(collide, &[])?;
+                unreachable!("it collides")
+            }
+            2 => add(tx, "a", 0)?, // nobody had added it when this run began
+            _ => {}
+        }
+        Ok(runs)
+    });
+    assert_eq!(wait(write).unwrap(), 3);
+    let runs = Arc::new(AtomicUsize::new(0));
+    let seen = runs.clone();
+    let told = wait(db.write(move |tx| {
+        seen.fetch_add(1, Ordering::SeqCst);
+        add(tx, "a", 0)
+    }));
+    assert_eq!(told.unwrap_err().kind, ProblemKind::Conflict);
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
 
 #[test]
