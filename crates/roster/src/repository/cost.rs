@@ -6,7 +6,7 @@
 //! the index of the wrong one.
 
 use lyceum_core::Result;
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::Tx;
 
 use super::belongs::Scope;
 use super::list::Query;
@@ -46,12 +46,8 @@ impl Probe {
         Self { sql, value: value.to_owned() }
     }
 
-    /// Whether few records are found. PostgreSQL is not asked: reads have threads of their own there, and
-    /// the question would cost a round trip.
+    /// Whether few records are found.
     pub fn finds_few(&self, tx: &mut Tx<'_>) -> Result<bool> {
-        if tx.dialect() == Dialect::Postgres {
-            return Ok(true);
-        }
         let count = tx.query_one(&self.sql, &[(&self.value).into()], |row| row.int(0))?;
         Ok(count.is_some_and(|count| count.unsigned_abs() <= FEW))
     }

@@ -15,6 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::{self, JoinHandle};
 use tokio::time;
 use tokio_postgres::{Error, Row, RowStream};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
 use crate::problem::{self, Failure};
@@ -31,6 +32,8 @@ pub(crate) struct Client {
     inner: Arc<tokio_postgres::Client>,
     /// How long an answer is waited for; none: for ever.
     patience: Option<Duration>,
+    /// What opens TLS for a request to cancel.
+    tls: MakeRustlsConnect,
     /// Dropped behind the client, which ends it.
     link: Link,
 }
@@ -77,6 +80,7 @@ impl Client {
             sent_bytes: 0,
             inner: Arc::new(client),
             patience: None,
+            tls: address.tls(),
             link: Link { runtime, task },
         })
     }
@@ -149,7 +153,10 @@ impl Client {
         // At the same time: an answer in parts that nobody takes stops those behind it.
         let both = future::join(sent, ask(&self.inner));
         let both = self.link.runtime.block_on(in_time(self.patience, both));
-        let (sent, answer) = both.map_err(|silence| Failed::new(silence, sql))?;
+        let (sent, answer) = both.map_err(|silence| {
+            self.cancel();
+            Failed::new(silence, sql)
+        })?;
         sent?;
         answer.map_err(|error| Failed::new(error, sql))
     }
@@ -157,7 +164,16 @@ impl Client {
     /// Waits for the next row.
     pub(crate) fn next(&self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Failure> {
         let next = in_time(self.patience, rows.try_next());
-        Ok(self.link.runtime.block_on(next)??)
+        let next = self.link.runtime.block_on(next).inspect_err(|_| self.cancel());
+        Ok(next??)
+    }
+
+    /// Asks the server to end what nobody waits for any more: it would run on until its own limit. A server
+    /// that is gone is not waited for.
+    fn cancel(&self) {
+        let token = self.inner.cancel_token();
+        let asked = token.cancel_query(self.tls.clone());
+        let _ = self.link.runtime.block_on(async { time::timeout(GOODBYE, asked).await });
     }
 
     /// Brings the schema forward.

@@ -182,6 +182,23 @@ fn a_server_that_takes_no_connection_is_told_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
 }
 
+#[test]
+fn a_read_that_is_given_up_does_not_run_on_in_the_server() {
+    let target = lyceum_testkit::fresh_database(SCHEMA);
+    let db = open(&target);
+    let sleep = "SELECT pg_sleep(39), 'given up'";
+    let told = wait(db.read(|tx| tx.query_one(sleep, &[], |_| Ok(()))));
+    assert_eq!(told.unwrap_err().kind, ProblemKind::Unavailable);
+    let running = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND query = $1 AND state = 'active'";
+    let deadline = Instant::now() + Duration::from_secs(5);
+    let is_running = |tx: &mut Tx<'_>| tx.query_one(running, &[sleep.into()], |row| row.int(0));
+    while wait(db.read(is_running)).unwrap() != Some(0) {
+        assert!(Instant::now() < deadline, "it runs on");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 fn checked(db: &Db) -> Result<Writes> {
     wait(db.check_writes(Duration::from_secs(2)))
 }
