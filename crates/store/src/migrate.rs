@@ -64,13 +64,41 @@ pub(crate) fn sqlite(file: &File, path: &Path, migrations: &[Migration]) -> Resu
     run(Dialect::Sqlite, migrations, |runner| runner.run(&mut connection))
 }
 
-/// Brings a PostgreSQL database forward, one process at a time.
-pub(crate) fn postgres(client: &mut Client, migrations: &[Migration]) -> Result<()> {
+/// Keeps writes of servers that run from taking a turn ([`crate::postgres`]) while this goes on: a turn holds
+/// the table of migrations first and then the others, a migration the other way round. It is the lock that
+/// writes beside others have.
+const NO_TURNS: &str = "BEGIN; LOCK TABLE refinery_schema_history IN ROW SHARE MODE";
+
+/// Brings a PostgreSQL database forward, one process at a time. Where there is anything to do in a database
+/// that is in use, `other` makes a second connection, unless the server has no room for it.
+pub(crate) fn postgres(
+    client: &mut Client,
+    other: impl FnOnce() -> Option<Client>,
+    migrations: &[Migration],
+) -> Result<()> {
     let lock = format!("SELECT pg_advisory_lock({MIGRATION_LOCK})");
     let locked = client.wait(&lock, async |client| client.batch_execute(&lock).await);
     locked.map_err(Failed::problem)?;
-    // The lock ends with the connection.
+    let mut other = if is_behind(client, migrations)? { other() } else { None };
+    if let Some(other) = &mut other {
+        let held = other.wait(NO_TURNS, async |client| client.batch_execute(NO_TURNS).await);
+        held.map_err(Failed::problem)?;
+    }
+    // The locks end with the connections.
     run(Dialect::Postgres, migrations, |runner| client.migrate(runner))
+}
+
+/// Whether the database has a schema, and lacks the newest migration.
+fn is_behind(client: &mut Client, migrations: &[Migration]) -> Result<bool> {
+    let table = "SELECT to_regclass('refinery_schema_history') IS NOT NULL";
+    let is_there = client.wait(table, async |client| client.query_one(table, &[]).await);
+    if !is_there.map_err(Failed::problem)?.get::<_, bool>(0) {
+        return Ok(false);
+    }
+    let newest = "SELECT max(version) FROM refinery_schema_history";
+    let found = client.wait(newest, async |client| client.query_one(newest, &[]).await);
+    let found: Option<i32> = found.map_err(Failed::problem)?.get(0);
+    Ok(found < migrations.iter().map(|migration| migration.version).max())
 }
 
 fn run(

@@ -13,8 +13,8 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use lyceum_core::limits::{
-    POSTGRES_READ_WAIT_MS, POSTGRES_SILENCE_MS, POSTGRES_STATEMENT_MS, POSTGRES_TURN_WAIT_MS,
-    STORE_STATEMENT_CACHE_ENTRIES,
+    POSTGRES_READ_WAIT_MS, POSTGRES_SILENCE_MS, POSTGRES_STATEMENT_MS, POSTGRES_TURN_MAX_MS,
+    POSTGRES_TURN_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES,
 };
 use lyceum_core::{Problem, Result};
 use tokio_postgres::error::SqlState;
@@ -63,6 +63,8 @@ pub(crate) struct Session {
     is_out_of_step: bool,
     /// How long an answer of a write is waited for; none: for ever.
     write_wait: Option<Duration>,
+    /// When a turn ends, whatever is left to do in it.
+    turn_ends: Option<Instant>,
 }
 
 /// What the next statement belongs to.
@@ -121,6 +123,7 @@ impl Session {
             fault: None,
             is_out_of_step: false,
             write_wait: None,
+            turn_ends: None,
         })
     }
 
@@ -177,6 +180,7 @@ impl Session {
             Mode::Write(sees) => return self.write(task, sees, false),
             Mode::Alone(sees) => {
                 let written = self.write(task, sees, true);
+                self.turn_ends = None;
                 // Someone who is not in this turn holds what it needs, such as an import. Those who wait
                 // for the turn do not wait for that.
                 if self.fault == Some(Fault::Locked) {
@@ -201,11 +205,18 @@ impl Session {
             Sees::Latest => BEGIN_LATEST,
         };
         if alone {
-            let wait = format!("SET LOCAL lock_timeout = {POSTGRES_TURN_WAIT_MS}");
-            if let Err(problem) = self.command(&format!("{begin}; {BY_INDEX}; {wait}; {ALONE}")) {
+            let most = Duration::from_millis(POSTGRES_TURN_MAX_MS);
+            let silence = Duration::from_millis(POSTGRES_SILENCE_MS);
+            let limit = self.write_wait.map_or(most, |wait| most.min(wait - silence)).as_millis();
+            let limits = format!(
+                "SET LOCAL lock_timeout = {POSTGRES_TURN_WAIT_MS}; \
+                 SET LOCAL statement_timeout = {limit}"
+            );
+            if let Err(problem) = self.command(&format!("{begin}; {BY_INDEX}; {limits}; {ALONE}")) {
                 self.rollback();
                 return Err(problem);
             }
+            self.turn_ends = Some(Instant::now() + most);
         } else {
             self.send_command(&format!("{begin}; {BY_INDEX}; {BESIDE_OTHERS}"))?;
         }
@@ -412,6 +423,10 @@ impl Session {
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        if self.turn_ends.is_some_and(|end| Instant::now() >= end) {
+            self.fault.get_or_insert(Fault::Other);
+            return Err(problem::turn_is_over());
+        }
         match self.scope {
             Scope::Write | Scope::Read => {}
             Scope::FirstStatement => self.scope = Scope::NoStatement,

@@ -67,6 +67,14 @@ pub(crate) fn disk_full() -> Problem {
     unavailable("The disk that holds the database is full; make room on it", 60)
 }
 
+/// A write took too long while all others waited for it.
+pub(crate) fn turn_is_over() -> Problem {
+    unavailable(
+        "The request changes too much while others change the same records; try again with less at once",
+        10,
+    )
+}
+
 /// The database does not answer.
 pub(crate) fn out_of_reach() -> Problem {
     unavailable("The database cannot be reached; try again in a moment", 2)

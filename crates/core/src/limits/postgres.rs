@@ -6,6 +6,8 @@ pub const POSTGRES_CONNECTIONS: usize = 16;
 pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
 /// Milliseconds for which a write that ran into others again and again keeps them waiting at most.
 pub const POSTGRES_TURN_WAIT_MS: u64 = 1000;
+/// Milliseconds after which such a write is broken off, since all others wait until it has ended.
+pub const POSTGRES_TURN_MAX_MS: u64 = 10_000;
 /// Seconds that a PostgreSQL host has for an open connection, unless its address says `connect_timeout`.
 pub const POSTGRES_CONNECT_WAIT_S: u64 = 5;
 /// Milliseconds for which no further connection is asked for after one was refused.

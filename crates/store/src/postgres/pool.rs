@@ -70,7 +70,7 @@ impl Postgres {
         let address = Address::parse(url)?;
         let migrate = || {
             pooler::refuse(&address)?;
-            migrate::postgres(&mut reach(&address)?, migrations)
+            migrate::postgres(&mut reach(&address)?, || reach(&address).ok(), migrations)
         };
         // The client brings a runtime of its own, so a thread of the caller's will not do.
         thread::scope(|scope| scope.spawn(migrate).join())

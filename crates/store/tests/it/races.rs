@@ -110,6 +110,32 @@ fn a_row_that_appears_while_a_write_runs_again_is_seen_by_a_further_run() {
 }
 
 #[test]
+fn a_write_that_all_others_wait_for_is_broken_off() {
+    let db = open(&lyceum_testkit::fresh_database(SCHEMA));
+    let (has_turn, turn) = std::sync::mpsc::channel();
+    let mut runs = 0;
+    let work = move |tx: &mut Tx<'_>| {
+        runs += 1;
+        if runs <= 6 {
+            let collide = "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$";
+            tx.execute(collide, &[])?;
+        }
+        let _ = has_turn.send(());
+        let sleep = "SELECT pg_sleep(0.1)";
+        (0..300).try_for_each(|_| tx.query_one(sleep, &[], |_| Ok(())).map(drop))
+    };
+    let of_slow = db.clone();
+    let (slow, quick) = wait(async {
+        let slow = tokio::spawn(async move { of_slow.write(work).await });
+        tokio::task::spawn_blocking(move || turn.recv().unwrap()).await.unwrap();
+        let quick = db.write(|tx| add(tx, "a", 0)).await;
+        (slow.await.unwrap(), quick)
+    });
+    assert_eq!(slow.unwrap_err().kind, ProblemKind::Unavailable);
+    quick.unwrap();
+}
+
+#[test]
 fn writes_of_unrelated_rows_seldom_run_again() {
     on_both(|db| {
         // As many as have more than a few pages of an index.
