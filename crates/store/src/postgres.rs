@@ -258,7 +258,7 @@ impl Session {
         self.shard()?;
         self.scope = Scope::Write;
         self.send_command(&format!("{BEGIN_LONG}; {BY_INDEX}"))?;
-        let mut tx = Tx::new(tx::Session::Postgres(self));
+        let mut tx = Tx::long(tx::Session::Postgres(self));
         let result = work(&mut tx);
         // An early return leaves the transaction open; it ends with the connection.
         let result = tx.settle(result)?;

@@ -15,6 +15,7 @@ pub struct Tx<'a> {
     deltas: Deltas,
     failed: bool,
     sees_latest: bool,
+    is_serializable: bool,
 }
 
 /// The connection below a transaction.
@@ -26,12 +27,18 @@ pub(crate) enum Session<'a> {
 impl<'a> Tx<'a> {
     pub(crate) fn new(session: Session<'a>) -> Self {
         let sees_latest = matches!(session, Session::Sqlite(_));
-        Self { session, deltas: Deltas::default(), failed: false, sees_latest }
+        let deltas = Deltas::default();
+        Self { session, deltas, failed: false, sees_latest, is_serializable: true }
+    }
+
+    /// One that only sees one state: what it read may have changed when it is committed.
+    pub(crate) fn long(session: Session<'a>) -> Self {
+        Self { is_serializable: false, ..Self::new(session) }
     }
 
     /// One whose every statement sees all that was committed before it.
     pub(crate) fn latest(session: Session<'a>) -> Self {
-        Self { sees_latest: true, ..Self::new(session) }
+        Self { sees_latest: true, is_serializable: false, ..Self::new(session) }
     }
 
     /// The changes of counts so far; they leave the transaction.
@@ -73,6 +80,12 @@ impl Tx<'_> {
     /// a write does, since it is the only one.
     pub fn sees_latest(&self) -> bool {
         self.sees_latest
+    }
+
+    /// Whether what it read is still true when it is committed. Where it is not, as in an import on PostgreSQL, a
+    /// rule that must hold writes what it reads.
+    pub fn is_serializable(&self) -> bool {
+        self.is_serializable
     }
 
     /// A number that no other connection of any process has while this one lives: writers that add

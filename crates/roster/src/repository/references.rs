@@ -6,6 +6,7 @@ use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::{Tx, Value, dialect};
 
 use super::read::Stored;
+use super::targets::depend_on;
 use crate::kind::{Field, Kind};
 use crate::kinds;
 use crate::record::{Pointer, Record};
@@ -40,25 +41,34 @@ pub fn missing<'a>(
     Ok(references.into_iter().filter(is_missing).collect())
 }
 
-/// Those of the ids that exist.
+/// Those of the ids that exist when the transaction is committed. A purge may be removing those that are
+/// marked, and it does not see what refers to them before an import is committed.
 fn existing(tx: &mut Tx<'_>, kind: &Kind, ids: &BTreeSet<&str>) -> Result<Vec<String>> {
-    let mut found = Vec::with_capacity(ids.len());
+    let status = if tx.is_serializable() { "'active'" } else { "status" };
+    let (mut found, mut marked) = (Vec::with_capacity(ids.len()), Vec::new());
     // One id is by far the most frequent case, and the cheapest statement.
     if let (1, Some(id)) = (ids.len(), ids.first()) {
-        let sql = format!("SELECT 1 FROM {} WHERE sourced_id = $1", kind.table);
-        found.extend(tx.query_one(&sql, &[(*id).into()], |_| Ok((*id).to_owned()))?);
-        return Ok(found);
+        let sql = format!("SELECT {status} FROM {} WHERE sourced_id = $1", kind.table);
+        if let Some(status) = tx.query_one(&sql, &[(*id).into()], |row| row.string(0))? {
+            found.push((*id).to_owned());
+            marked.extend((status != "active").then(|| (*id).to_owned()));
+        }
+    } else {
+        let sql = format!(
+            "SELECT sourced_id, {status} FROM {} WHERE {}",
+            kind.table,
+            dialect::is_one_of(tx.dialect(), "sourced_id", "$1")
+        );
+        let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+        tx.query(&sql, &[list.as_str().into()], |row| {
+            found.push(row.text(0)?.to_owned());
+            marked.extend((row.text(1)? != "active").then(|| found[found.len() - 1].clone()));
+            Ok(true)
+        })?;
     }
-    let sql = format!(
-        "SELECT sourced_id FROM {} WHERE {}",
-        kind.table,
-        dialect::is_one_of(tx.dialect(), "sourced_id", "$1")
-    );
-    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
-    tx.query(&sql, &[list.as_str().into()], |row| {
-        found.push(row.text(0)?.to_owned());
-        Ok(true)
-    })?;
+    for one in marked {
+        depend_on(tx, kind, &one)?;
+    }
     Ok(found)
 }
 
