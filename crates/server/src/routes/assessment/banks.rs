@@ -1,10 +1,13 @@
 //! Assessment banks: several variations of a test for one lesson, which take turns.
 
+use std::time::Duration;
+
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::banks::{self, Wish};
 use lyceum_assessment::{Page, parse, text};
 use lyceum_core::{Problem, Result, limits};
+use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::{list, schema, test_schema};
@@ -50,7 +53,9 @@ pub(super) fn routes() -> Vec<Route> {
 async fn listed(context: Context) -> Result<Answer> {
     let page = Page::read(&list::given(&context), &banks::SORTS)?;
     let asked = page.clone();
-    let (banks, total) = context.app.db.read(move |tx| banks::list(tx, &asked)).await?;
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let read = move |tx: &mut Tx<'_>| banks::list(tx, &asked);
+    let (banks, total) = context.app.db.scan(deadline, read).await?;
     Ok(list::answer(&page, &json!(banks), total))
 }
 
@@ -111,6 +116,6 @@ async fn next(context: Context) -> Result<Answer> {
             return Ok(Answer::of(&turn));
         }
     }
-    let serve = move |tx: &mut lyceum_store::Tx<'_>| banks::next(tx, &bank, &user, attempt);
+    let serve = move |tx: &mut Tx<'_>| banks::next(tx, &bank, &user, attempt);
     Ok(Answer::of(&context.app.db.write(serve).await?))
 }

@@ -1,11 +1,13 @@
 //! Definitions of badges, and badges issued to learners.
 
+use std::time::Duration;
+
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{
     CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
 };
-use lyceum_core::Result;
 use lyceum_core::text::segment;
+use lyceum_core::{Result, limits};
 use lyceum_credentials::award::{self, Prepared, Request};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::{self, Definition, Stored};
@@ -127,7 +129,8 @@ async fn listed(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
     let (limit, offset) = (slice.limit, slice.offset);
     let read = move |tx: &mut Tx<'_>| definition::list(tx, limit, offset);
-    let (found, total) = context.app.db.read(read).await?;
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let (found, total) = context.app.db.scan(deadline, read).await?;
     let badges: Vec<Value> =
         found.into_iter().map(|stored| stored.definition.body.into()).collect();
     Ok(super::paged(Answer::of(&json!({ "badges": badges })), &context, &slice, total))

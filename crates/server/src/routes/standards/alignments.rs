@@ -108,7 +108,8 @@ async fn listed(context: Context) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| {
         repository::alignments(tx, kind.as_deref(), item.as_deref(), limit, offset)
     };
-    let (found, total) = context.app.db.read(read).await?;
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let (found, total) = context.app.db.scan(deadline, read).await?;
     let links = paging::links(&context, limit, offset, found.len() as u64, total);
     Ok(Answer::of(&json!({ "alignments": found }))
         .header(HeaderName::from_static("x-total-count"), total)
