@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_roster::kinds;
 use lyceum_roster::repository::{self, Purged};
 use lyceum_roster::write;
-use lyceum_store::Db;
+use lyceum_store::{Db, Dialect, Tx};
 use serde_json::{Value, json};
 
 use crate::kit::{both, collection, create, object, rules};
@@ -145,5 +145,47 @@ fn deleting_a_user_with_what_refers_to_it_deletes_the_demographics() {
         db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", day(1), true, None))
             .unwrap();
         assert_eq!(purge(db, day(2)), Purged { removed: 2, kept: 0 });
+    });
+}
+
+#[test]
+fn a_purge_leaves_a_record_that_an_import_under_way_refers_to() {
+    both(|db| {
+        create(db, "orgs", org("purged", &json!({})));
+        delete(db, "orgs", "purged", rules().now);
+        let role =
+            json!({"roleType": "primary", "role": "student", "org": {"sourcedId": "purged"}});
+        let new = object(json!({"sourcedId": "imported", "enabledUser": true, "givenName": "A",
+            "familyName": "B", "roles": [role]}));
+        let later = rules().now.plus_seconds(1);
+        let purge =
+            || db.write_blocking(|tx| repository::purge(tx, &kinds::ORG, later, i64::MIN, 1000));
+        let waits = "SELECT count(*) FROM pg_stat_activity \
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        if db.dialect() == Dialect::Sqlite {
+            return; // one write follows the other
+        }
+        std::thread::scope(|scope| {
+            let (purging, imported) = db
+                .write_blocking(|tx| {
+                    write::create(tx, collection("users"), new.clone(), &rules())?;
+                    // The purge sees nothing of that: it ends, or waits for this.
+                    let purging = scope.spawn(purge);
+                    let is_waiting = || {
+                        let count = |tx: &mut Tx<'_>| tx.query_one(waits, &[], |row| row.int(0));
+                        db.read_blocking(count).unwrap() != Some(0)
+                    };
+                    while !purging.is_finished() && !is_waiting() {
+                        std::thread::yield_now();
+                    }
+                    Ok((purging, true))
+                })
+                .unwrap();
+            assert!(imported);
+            let _ = purging.join().unwrap(); // it removed nothing, or was told to come again
+        });
+        let has = |kind, id| db.read_blocking(|tx| repository::find(tx, kind, id)).unwrap();
+        assert!(has(&kinds::USER, "imported").is_some() && has(&kinds::ORG, "purged").is_some());
+        assert_eq!(purge().unwrap().0.kept, 1);
     });
 }

@@ -131,7 +131,9 @@ fn ready_says_no_where_writes_fail_and_yes_again_later() {
                 let rename = |from: &'static str, to: &'static str| -> Box<dyn Fn()> {
                     let db = server.db().clone();
                     let sql = format!("ALTER TABLE {from} RENAME TO {to}");
-                    Box::new(move || drop(db.write_blocking(|tx| tx.execute(&sql, &[])).unwrap()))
+                    Box::new(move || {
+                        db.write_blocking(|tx| tx.execute(&sql, &[])).unwrap();
+                    })
                 };
                 let (here, aside) = ("refinery_schema_history", "aside");
                 (rename(here, aside), rename(aside, here))
