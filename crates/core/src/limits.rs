@@ -15,11 +15,6 @@ pub use hosting::*;
 pub use people::*;
 pub use postgres::*;
 
-/// Bytes of a project's schema, and of one of its migrations, at most.
-pub const SCHEMA_MAX_BYTES: usize = 1024 * 1024;
-/// Migrations of one project at most.
-pub const MIGRATIONS_MAX_FILES: usize = 2000;
-
 /// Records on a page when the request does not say (OneRoster 1.2, `limit`).
 pub const PAGE_DEFAULT_RECORDS: u64 = 100;
 /// Records on a page at most; a larger `limit` is served at this size.

@@ -92,13 +92,11 @@ pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
     let target = target(config);
     if let Target::Sqlite(file) = &target
         && !file.exists()
+        && missing == Missing::Refuse
     {
-        if missing == Missing::Refuse {
-            let message = format!("there is no database in '{}'", config.store.data.display());
-            return Err(Failure::new(Code::NotFound, message).hint(
-                "name its folder with --data; `serve`, `import` and `client create` make one",
-            ));
-        }
+        let message = format!("there is no database in '{}'", config.store.data.display());
+        return Err(Failure::new(Code::NotFound, message)
+            .hint("name its folder with --data; `serve`, `import` and `client create` make one"));
     }
     let options = Options {
         mmap_bytes: config.store.sqlite_mmap_bytes,

@@ -50,7 +50,8 @@ impl Answer {
 
     /// 200 with a body of the media type that never changes.
     pub(crate) fn fixed(media: HeaderValue, fixed: Arc<Fixed>) -> Self {
-        Self { fixed: Some(Arc::clone(&fixed)), ..Self::typed(media, Body::from(fixed.plain())) }
+        let body = Body::from(fixed.plain());
+        Self { fixed: Some(fixed), ..Self::typed(media, body) }
     }
 
     /// The same answer with another status.

@@ -207,7 +207,10 @@ impl Session {
         if alone {
             let most = Duration::from_millis(POSTGRES_TURN_MAX_MS);
             let silence = Duration::from_millis(POSTGRES_SILENCE_MS);
-            let limit = self.write_wait.map_or(most, |wait| most.min(wait - silence)).as_millis();
+            let limit = self
+                .write_wait
+                .map_or(most, |wait| most.min(wait.saturating_sub(silence)))
+                .as_millis();
             let limits = format!(
                 "SET LOCAL lock_timeout = {POSTGRES_TURN_WAIT_MS}; \
                  SET LOCAL statement_timeout = {limit}"

@@ -53,7 +53,7 @@ fn two_administrators_who_disable_each_other_leave_one() {
                 let new = person_of(&email(round, which), Role::Administrator);
                 write(db, |tx| person::create(tx, morning(), &new));
             }
-            for known in write(db, |tx| person::list(tx)) {
+            for known in write(db, person::list) {
                 let is_former = !known.email.ends_with(&format!("-{round}@example.org"));
                 if is_former && known.disabled.is_none() {
                     write(db, |tx| person::disable(tx, morning(), &known.email));

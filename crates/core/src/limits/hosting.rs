@@ -22,3 +22,7 @@ pub const BACKUP_MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
 pub const BLOB_SPARED_S: u64 = 86_400;
 /// Seconds between two looks for files that no kept version needs.
 pub const BLOB_SWEEP_EVERY_S: u64 = 3600;
+/// Bytes of a project's schema, and of one of its migrations, at most.
+pub const SCHEMA_MAX_BYTES: usize = 1024 * 1024;
+/// Migrations of one project at most.
+pub const MIGRATIONS_MAX_FILES: usize = 2000;

@@ -110,11 +110,11 @@ pub(super) struct Walked {
 /// `visit` end the walk.
 pub(super) fn walk(
     file: &Path,
-    mut told: impl FnMut(u64),
+    told: impl FnMut(u64),
     mut visit: impl FnMut(&Entry, &mut dyn Read) -> Result<()>,
 ) -> Result<Walked> {
     let opened = File::open(file).and_then(move |file| {
-        let packed = Hashed::new(file, move |bytes| told(bytes));
+        let packed = Hashed::new(file, told);
         zstd::Decoder::with_buffer(BufReader::with_capacity(limits::BACKUP_BUFFER_BYTES, packed))
     });
     let mut tar = tar::Archive::new(opened.map_err(|fault| failed("read the backup", &fault))?);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use lyceum_blob::{Blob, Blobs};
-use lyceum_core::limits::R2_UPLOAD_KEPT_S;
+use lyceum_core::limits::{ANSWER_PIECE_BYTES, R2_UPLOAD_KEPT_S};
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
 use lyceum_hosting::Pieces;
 use tokio::task::JoinSet;
@@ -49,7 +49,7 @@ fn downloads_that_nobody_takes_hold_no_thread() {
         assert_eq!(whole.len(), 4 + 3_000_003);
         assert_eq!((&whole[..8], &whole[whole.len() - 4..]), (&b"head0012"[..], &b"8900"[..]));
         let rest = slow.pop().unwrap().collect().await.unwrap().to_bytes();
-        assert_eq!(rest.len(), 3_000_001 - 256 * 1024);
+        assert_eq!(rest.len(), 3_000_001 - ANSWER_PIECE_BYTES);
         assert_eq!(rest.last(), Some(&b'0'));
     });
 }

@@ -97,7 +97,11 @@ fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) 
     let runs = || !done.load(Relaxed);
     thread::scope(|scope| {
         let stop = Stop(&done);
-        scope.spawn(|| (20..).take_while(|_| runs()).for_each(|n| add(&scores, n)));
+        scope.spawn(|| {
+            for n in (20..).take_while(|_| runs()) {
+                add(&scores, n);
+            }
+        });
         scope.spawn(|| {
             for n in (0..).take_while(|_| runs()) {
                 put(&objects, &format!("new/{n}"), &format!("text {n}"));
@@ -108,7 +112,11 @@ fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) 
                     .expect(204);
             }
         });
-        scope.spawn(|| (0..).take_while(|_| runs()).for_each(|n| org(&orgs, &format!("org{n}"))));
+        scope.spawn(|| {
+            for n in (0..).take_while(|_| runs()) {
+                org(&orgs, &format!("org{n}"));
+            }
+        });
         let made = served.run(&["admin", "backup", loaded.to_str().unwrap(), "--json"]);
         drop(stop);
         let made: Value = serde_json::from_str(&made).unwrap();

@@ -317,7 +317,7 @@ impl Stream {
     }
 
     /// Whether its connection is open.
-    pub(crate) fn is_open(mut self) -> bool {
+    pub(crate) fn goes_on(mut self) -> bool {
         let wait = Some(Duration::from_millis(100));
         self.0.get_ref().set_read_timeout(wait).unwrap();
         loop {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use lyceum_access::Role;
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
-use lyceum_hosting::{backup, homes};
 use lyceum_hosting::nodes::{About, Node};
+use lyceum_hosting::{backup, homes};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
 use lyceum_store::Target;
 use lyceum_testkit::client::Reply;
@@ -22,7 +22,7 @@ use crate::projects::{artifact, begin, build, piece, plan, send, state, upload, 
 
 fn named(name: &str) -> Setup {
     let mut setup = Setup::default();
-    setup.config.server.node_name = name.to_owned();
+    name.clone_into(&mut setup.config.server.node_name);
     setup.config.server.node_address = format!("http://{name}.internal:4321");
     setup
 }

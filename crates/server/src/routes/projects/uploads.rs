@@ -138,9 +138,8 @@ fn elsewhere(upload: &Upload) -> Answer {
     answer.header(OFFSET, upload.offset)
 }
 
-fn answer(context: &Context, upload: Upload) -> Answer {
-    let id = uploads::tagged(&upload.id, context.app.node.tag());
-    let upload = Upload { id, ..upload };
+fn answer(context: &Context, mut upload: Upload) -> Answer {
+    upload.id = uploads::tagged(&upload.id, context.app.node.tag());
     Answer::of(&upload).status(StatusCode::OK).header(OFFSET, upload.offset)
 }
 

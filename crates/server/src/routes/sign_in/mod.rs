@@ -209,23 +209,6 @@ fn local(next: &str) -> &str {
     if leads_here { next } else { "" }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::local;
-
-    #[test]
-    fn nobody_is_sent_to_another_site() {
-        for path in ["/device", "/device?user_code=BCDF-GHJK", "/console"] {
-            assert_eq!(local(path), path);
-        }
-        for path in
-            ["//evil.test", "https://evil.test", "/\\evil.test", "evil", "/ x", "/\r\nx", ""]
-        {
-            assert_eq!(local(path), "");
-        }
-    }
-}
-
 /// Refuses a link that does not work before anything is hashed for it. Such tries are counted by place.
 ///
 /// Errors: `refused`; too many tries.
@@ -245,4 +228,21 @@ async fn check_link(
         Ok(works)
     });
     if checked.await? { Ok(()) } else { Err(refused()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local;
+
+    #[test]
+    fn nobody_is_sent_to_another_site() {
+        for path in ["/device", "/device?user_code=BCDF-GHJK", "/console"] {
+            assert_eq!(local(path), path);
+        }
+        for path in
+            ["//evil.test", "https://evil.test", "/\\evil.test", "evil", "/ x", "/\r\nx", ""]
+        {
+            assert_eq!(local(path), "");
+        }
+    }
 }

@@ -161,11 +161,19 @@ impl<'s> Callers<'s> {
     }
 
     fn class_of_scopes(&mut self, scopes: Scopes, place: &Place) -> &'static str {
+        let also = place.route.access.also().unwrap_or_default();
+        if also != Scopes::default() {
+            let half: Vec<Scope> = scopes.iter().collect();
+            assert_eq!(place.class(self.server, &self.client(&half)), "403", "{}", place.key());
+        }
+        let with_also = |scopes: &[Scope]| -> Vec<Scope> {
+            scopes.iter().copied().chain(also.iter()).collect()
+        };
         let all: Vec<Scope> = scopes.iter().collect();
-        let class = place.class(self.server, &self.client(&all));
+        let class = place.class(self.server, &self.client(&with_also(&all)));
         let opens = |scope: &Scope| rights(*scope).allow_any(scopes);
         for scope in Scope::all().filter(opens) {
-            if place.class(self.server, &self.client(&[scope])) != class {
+            if place.class(self.server, &self.client(&with_also(&[scope]))) != class {
                 return "some";
             }
         }

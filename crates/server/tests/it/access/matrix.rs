@@ -191,7 +191,7 @@ impl Place {
     /// Sends the request, reads the head of the answer and sorts it.
     pub(super) fn class(&self, server: &TestServer, caller: &Caller) -> &'static str {
         let mut head = format!(
-            "{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\n",
+            "{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\n",
             self.route.method,
             self.address(caller)
         );
