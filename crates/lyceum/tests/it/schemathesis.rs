@@ -10,13 +10,13 @@ on_both_stores!(
 );
 
 /// How many requests an operation and mode (right or wrong data), and which operations: where every
-/// minute counts, each store is asked one half of them.
+/// minute counts, each store is asked another quarter of them.
 fn asked(store: &Store) -> [&'static str; 4] {
     let is_full = variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
     let (examples, part) = match store {
         _ if is_full => ("12", "1/1"),
-        Store::Sqlite => ("2", "1/2"),
-        Store::Postgres(_) => ("2", "2/2"),
+        Store::Sqlite => ("2", "1/4"),
+        Store::Postgres(_) => ("2", "3/4"),
     };
     ["--examples", examples, "--part", part]
 }
