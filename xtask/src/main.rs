@@ -25,7 +25,7 @@ Usage: cargo xtask COMMAND
        [--students N]
   test [ARGS]                         check format and lints, build, run all tests;
                                       with ARGS only `cargo test ARGS`, on the debug build
-  soak [ARGS]                         the same tests at their full size
+  soak [ARGS]                         the same tests at their full size, and attacks by hostile clients
   bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, sandbox or hosting";
 
 fn main() -> ExitCode {

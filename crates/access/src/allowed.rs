@@ -80,7 +80,7 @@ impl Roles {
     /// The administrator and the roles of these names.
     ///
     /// # Panics
-    /// If there is no role of a name: the names are written in the program.
+    /// Panics if no role has one of the names. Only constants of the program are passed here.
     pub fn named(names: &[&str]) -> Self {
         let roles = names.iter().map(|name| name.parse().expect("a page names roles that exist"));
         Self(roles.fold(Self::bit(Role::Administrator), |all, role| all | Self::bit(role)))

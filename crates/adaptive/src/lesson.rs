@@ -171,8 +171,8 @@ fn unnamed_sort(
     }
     let resource = fields::text(resource, "sourcedId");
     let message = format!(
-        "The component resource '{id}' is not a lesson: it has no lessonType, and there is no stored test or bank \
-         for its resource '{resource}'. Set its lessonType, or store the test that vendorResourceId or \
+        "The component resource '{id}' is not a lesson: it has no lessonType, and its resource '{resource}' \
+         leads to no stored test or bank. Set its lessonType, or store the test that vendorResourceId or \
          metadata.url names."
     );
     Err(Problem::invalid("lesson", message))

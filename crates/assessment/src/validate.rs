@@ -21,7 +21,7 @@ pub struct Wanted {
 /// What came of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Checked {
+pub struct ValidationResult {
     /// Whether the document would be taken.
     pub success: bool,
     /// The id that the caller gave it; its own identifier where there was none.
@@ -85,7 +85,7 @@ impl Wanted {
     }
 
     /// Checks the document. What is wrong with it is an answer, not an error.
-    pub fn check(self) -> Checked {
+    pub fn check(self) -> ValidationResult {
         let xml = self.xml.unwrap_or_default();
         let (found, mut faults) = match lyceum_qti::read(&xml) {
             Ok(reading) => (Some(identified(reading.content)), reading.faults),
@@ -103,7 +103,7 @@ impl Wanted {
             None => format!("the document is a valid {kind}"),
             Some(fault) => format!("the document is no valid {kind}: {fault}"),
         };
-        Checked {
+        ValidationResult {
             success,
             entity_id: if self.entity.is_empty() { identifier } else { self.entity },
             xml_content: Some(xml),

@@ -101,8 +101,8 @@ pub fn key_document(did: &str) -> Option<Value> {
     Some(document(did, &[(multikey, key)]))
 }
 
-/// The document of a `did:jwk`, whose name is the key as a JWK. A key for encryption signs nothing. None:
-/// it is no did:jwk, or of a kind of key that is not supported.
+/// The document of a `did:jwk`, whose name is the key as a JWK. A key for encryption signs nothing. Answers
+/// nothing for another DID method and for a kind of key that is not supported.
 pub fn jwk_document(did: &str) -> Option<Value> {
     let name = did.strip_prefix("did:jwk:")?;
     let jwk: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(name).ok()?).ok()?;

@@ -8,9 +8,9 @@ CREATE TABLE lms_records (
     PRIMARY KEY (platform, kind, sourced_id)
 ) WITHOUT ROWID;
 
--- What games teach already: setups created the courses whose ids they made from game, subject and grade. A course
--- that a setup named by its id may have been the school's before, so it gets no creator: whoever may write
--- rosters can still change it.
+-- What games teach already: a course whose id is made of game, subject and grade was created by the game's setup.
+-- A course with another id may be the school's own, so it gets no creator. Callers with the right to write rosters
+-- can still change it.
 INSERT INTO lms_records (platform, kind, sourced_id, game_id)
     SELECT '', 'course', c.sourced_id, min(l.game_id)
     FROM lms_courses l

@@ -3,7 +3,7 @@
 /// Games that a caller may look into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Games {
-    /// Every game, and whoever has not played yet.
+    /// All games, and all users, also those who have never played.
     Every,
     /// The games with these ids, and who has played them.
     Only(Vec<String>),

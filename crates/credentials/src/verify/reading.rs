@@ -61,7 +61,7 @@ pub(super) fn read(input: &[u8]) -> Result<(Read, &'static str), String> {
     Ok((Read::Token(token), forms[1]))
 }
 
-/// Whether the object is no credential but holds one as a token (VC 2.0, 4.13).
+/// Whether the object is an envelope: it holds a credential as a token (VC 2.0, 4.13).
 pub(super) fn is_enveloped(held: &Value) -> bool {
     shape::strings(held.get("type")).contains(&"EnvelopedVerifiableCredential")
 }

@@ -136,7 +136,7 @@ pub enum Corrects {
 /// Sets the XP of the day that it is: an event in a course of the game, of which the player is a student,
 /// adds what is missing, or takes away what is too much.
 ///
-/// Errors: `NotFound`, `Invalid`; `Forbidden` for who is no student of a course, and where more would be
+/// Errors: `NotFound`, `Invalid`; `Forbidden` if the player is not a student of a course, and where more would be
 /// taken away than may be.
 pub fn set_today(
     tx: &mut Tx<'_>,

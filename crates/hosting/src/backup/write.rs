@@ -47,7 +47,7 @@ impl Backup {
         let folder = data.join(crate::FOLDER);
         let blobs = crate::blobs(data, s3)?;
         let begun = || -> io::Result<Option<(File, TempDir)>> {
-            // The folder itself, so that no file is left to whoever makes the first backup.
+            // Locks the folder and not a file in it: a lock file would belong to the user who runs the first backup.
             let lock = File::open(&folder)?;
             match lock.try_lock() {
                 Ok(()) => {}

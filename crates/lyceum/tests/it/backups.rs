@@ -76,11 +76,7 @@ fn org(client: &TestClient, id: &str) {
     client.post("/ims/oneroster/rostering/v1p2/orgs").json(&body).expect(201);
 }
 
-on_both_stores!(
-    a_backup_under_load_is_restored_elsewhere_and_answers_the_same,
-    a_project_moves_to_another_node_and_is_refused_by_the_former,
-    several_nodes_are_restored_one_after_the_other
-);
+on_both_stores!(a_backup_under_load_is_restored_elsewhere_and_answers_the_same);
 
 fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) {
     let is_postgres = matches!(store, Store::Postgres(_));
@@ -201,11 +197,10 @@ fn damaged_backups_are_told(served: &Served, backup: &Path) {
     }
 }
 
-fn a_project_moves_to_another_node_and_is_refused_by_the_former(store: Store) {
-    if matches!(store, Store::Sqlite) {
-        return; // A database of SQLite has one node.
-    }
-    let oak = staging(store);
+#[test]
+fn a_project_moves_to_another_node_and_is_refused_by_the_former() {
+    // A database of SQLite has one node.
+    let oak = staging(Store::postgres());
     let place = place_at(&oak);
     whole_project::write(&place);
     place.ok("deploy --yes");
@@ -242,11 +237,10 @@ fn a_project_moves_to_another_node_and_is_refused_by_the_former(store: Store) {
     assert!(listed.contains(elm.base.trim_start_matches("http://")), "{listed}");
 }
 
-fn several_nodes_are_restored_one_after_the_other(store: Store) {
-    if matches!(store, Store::Sqlite) {
-        return; // A database of SQLite has one node.
-    }
-    let oak = staging(store);
+#[test]
+fn several_nodes_are_restored_one_after_the_other() {
+    // A database of SQLite has one node.
+    let oak = staging(Store::postgres());
     let place = place_at(&oak);
     whole_project::write(&place);
     place.ok("deploy --yes");

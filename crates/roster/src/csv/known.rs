@@ -12,13 +12,13 @@ const MAX_IDS: usize = (1 << 17) / 8 * 7;
 
 /// A set of ids that may forget.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct RememberedIds {
     keys: RandomState,
     has_forgotten: bool,
     ids: HashSet<u64, BuildHasherDefault<AsIs>>,
 }
 
-impl Known {
+impl RememberedIds {
     /// The hash of an id of a kind of record.
     pub(super) fn hash(&self, kind: &str, id: &str) -> u64 {
         self.keys.hash_one((kind, id))

@@ -10,7 +10,7 @@ use super::dangling::{Named, may_be_left_out, named_and_not_kept};
 use super::fault::Fault;
 use super::files;
 use super::header::HeaderFaults;
-use super::known::Known;
+use super::known::RememberedIds;
 use super::manifest::Mode;
 use super::noted::Came;
 use super::report::Refusals;
@@ -26,7 +26,7 @@ pub(super) struct Writer<'w, 'tx> {
     pub(super) tx: &'w mut Tx<'tx>,
     pub(super) refusals: &'w mut Refusals,
     /// Records that exist.
-    pub(super) known: Known,
+    pub(super) known: RememberedIds,
     /// Records that were refused: what refers to them is told so.
     refused: HashSet<u64>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Progressing {
     pub(super) layout: Layout,
     said: Said,
     /// The ids of the file so far.
-    pub(super) seen: Known,
+    pub(super) seen: RememberedIds,
     /// Rows that refer to records of their own kind which may still come.
     pub(super) waiting: Waiting,
     /// Whether nothing of this kind was stored before the import.
@@ -47,7 +47,7 @@ impl Progressing {
     pub(super) fn new(layout: Layout, is_new: bool) -> Self {
         let waiting = Waiting::new(layout.file.kind);
         let said = Said::of(&layout);
-        Self { layout, said, seen: Known::default(), waiting, is_new }
+        Self { layout, said, seen: RememberedIds::default(), waiting, is_new }
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Ready {
 
 impl<'w, 'tx> Writer<'w, 'tx> {
     pub(super) fn new(tx: &'w mut Tx<'tx>, refusals: &'w mut Refusals) -> Self {
-        Self { tx, refusals, known: Known::default(), refused: HashSet::new() }
+        Self { tx, refusals, known: RememberedIds::default(), refused: HashSet::new() }
     }
 
     /// Begins a file whose header is read.

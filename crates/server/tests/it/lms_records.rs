@@ -1,6 +1,6 @@
 //! Which records of the roster the setup of a game writes, and which ones ending it marks.
 
-use lyceum_access::{NewApiKey, Player, Role, Scope, api_key};
+use lyceum_access::{Player, Scope};
 use lyceum_core::Dialect;
 use lyceum_store::{Db, Migration, Value as SqlValue};
 use lyceum_testkit::client::TestClient;
@@ -8,6 +8,7 @@ use lyceum_testkit::postgres::both_stores;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
+use crate::access::bound_key;
 use crate::enrolling::{ROSTERING, get, post, user};
 use crate::game_tokens::{code, playground};
 
@@ -16,19 +17,6 @@ const SETUP: &str = "/api/lms/setup";
 /// A client that makes games and has no right to write rosters.
 fn studio(server: &TestServer) -> TestClient {
     server.client_with(&[Scope::GamesRead, Scope::GamesWrite], Dialect::Platform)
-}
-
-/// A client with a developer's key that is bound to the project.
-fn bound_key(server: &TestServer, project: &str) -> TestClient {
-    let new = NewApiKey {
-        name: "ci".to_owned(),
-        role: Role::Developer,
-        project: Some(project.to_owned()),
-        maker: None,
-    };
-    let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
-    let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-    server.anonymous().with_token(made.unwrap().1)
 }
 
 fn course(client: &TestClient, id: &str) -> Value {

@@ -12,7 +12,7 @@ use lyceum_testkit::server::TestServer;
 use serde_json::json;
 
 use super::bound_key;
-use super::matrix::Place;
+use super::matrix::RouteRequest;
 use super::reach::played;
 use crate::enrolling::{post, user};
 use crate::people;
@@ -133,7 +133,7 @@ impl<'s> Callers<'s> {
         Caller::with(token.clone())
     }
 
-    pub(super) fn class(&mut self, column: &'static str, place: &Place) -> &'static str {
+    pub(super) fn class(&mut self, column: &'static str, place: &RouteRequest) -> &'static str {
         let scopes = place.route.access.scopes();
         match (column, scopes) {
             ("scope", Some(scopes)) => self.class_of_scopes(scopes, place),
@@ -160,7 +160,7 @@ impl<'s> Callers<'s> {
         }
     }
 
-    fn class_of_scopes(&mut self, scopes: Scopes, place: &Place) -> &'static str {
+    fn class_of_scopes(&mut self, scopes: Scopes, place: &RouteRequest) -> &'static str {
         let also = place.route.access.also().unwrap_or_default();
         if also != Scopes::default() {
             let half: Vec<Scope> = scopes.iter().collect();

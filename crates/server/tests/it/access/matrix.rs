@@ -51,7 +51,7 @@ const ABOUT: &str = "\
 ";
 
 /// One request that the walk sends for a route.
-pub(super) struct Place {
+pub(super) struct RouteRequest {
     pub(super) route: Arc<Route>,
     /// The path of the route, with its base.
     pub(super) pattern: String,
@@ -60,7 +60,7 @@ pub(super) struct Place {
     is_own_player: bool,
 }
 
-fn places() -> Vec<Place> {
+fn places() -> Vec<RouteRequest> {
     let mut places = Vec::new();
     for area in routes::all() {
         for route in area.routes {
@@ -68,7 +68,7 @@ fn places() -> Vec<Place> {
             let route = Arc::new(route);
             for (about, game, is_own_player) in subjects(area.name, &route) {
                 let (route, pattern) = (Arc::clone(&route), pattern.clone());
-                places.push(Place { route, pattern, about, game, is_own_player });
+                places.push(RouteRequest { route, pattern, about, game, is_own_player });
             }
         }
     }
@@ -102,7 +102,7 @@ fn subjects(area: &str, route: &Route) -> Vec<(&'static str, Option<&'static str
     subjects
 }
 
-impl Place {
+impl RouteRequest {
     pub(super) fn key(&self) -> String {
         format!("{} {} {}", self.route.method, self.pattern, self.about)
     }
@@ -314,7 +314,7 @@ fn walk(
 fn every_route_answers_every_kind_of_caller_as_the_file_says() {
     #[expect(clippy::disallowed_methods, reason = "blessing is no setting")]
     let is_blessed = std::env::var("LYCEUM_BLESS").is_ok_and(|value| value == "1");
-    let order: Vec<String> = places().iter().map(Place::key).collect();
+    let order: Vec<String> = places().iter().map(RouteRequest::key).collect();
     let known = read_lines();
     if !is_blessed {
         let missing: Vec<_> = order.iter().filter(|key| !known.contains_key(*key)).collect();

@@ -10,7 +10,7 @@ use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::TestServer;
 
 /// A program with a developer's key for one project.
-fn bound_key(server: &TestServer, project: &str) -> TestClient {
+pub(crate) fn bound_key(server: &TestServer, project: &str) -> TestClient {
     let new = NewApiKey {
         name: format!("key of {project}"),
         role: Role::Developer,
