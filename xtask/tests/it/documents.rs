@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Source, read, refuse, root, sources};
+use crate::{Source, read, refuse, root, rust_sources, sources};
 
 fn documents() -> impl Iterator<Item = Source> {
     sources().into_iter().filter(|source| source.has_extension("md"))
@@ -74,6 +74,43 @@ fn the_map_of_rooms_is_right() {
         "the files that ARCHITECTURE.md's map of rooms names exist",
         "newcomers find their way by it",
         "mend the map",
+    );
+}
+
+#[test]
+fn types_of_the_glossary_exist() {
+    let glossary = read("docs/glossary.md");
+    let named: Vec<(&str, &str)> = glossary
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|name| name.split_once("::"))
+        .filter(|(krate, _)| *krate != "crate")
+        .collect();
+    assert!(named.len() > 40, "only {} types were found", named.len());
+    let code: Vec<Source> = rust_sources().collect();
+    let declares = |source: &Source, name: &str| {
+        ["struct", "enum", "trait", "type", "const", "static"].iter().any(|keyword| {
+            let declaration = format!("{keyword} {name}");
+            source.text.match_indices(&declaration).any(|(at, _)| {
+                let after = source.text[at + declaration.len()..].chars().next();
+                after.is_none_or(|next| !next.is_alphanumeric() && next != '_')
+            })
+        })
+    };
+    let breaches: Vec<String> = named
+        .into_iter()
+        .filter(|(krate, name)| {
+            let folder = format!("crates/{krate}/src/");
+            !code.iter().any(|source| source.path.starts_with(&folder) && declares(source, name))
+        })
+        .map(|(krate, name)| format!("{krate}::{name}"))
+        .collect();
+    refuse(
+        &breaches,
+        "docs/glossary.md names types that exist",
+        "the glossary is where a newcomer looks up a word",
+        "write the type's new name into the glossary",
     );
 }
 
