@@ -1,9 +1,19 @@
-//! Who may call: clients and their secrets, people and their sessions, API keys, scopes, tokens,
-//! signing keys; and the log of who changed what.
+//! Who may do what: clients, people, API keys, scopes, tokens and signing keys; and the audit log.
 //!
-//! Invariants: no HTTP and no async; everything works on a [`lyceum_store::Tx`] with the time
-//! passed in. A secret leaves this crate once, when it is made; at rest there is its SHA-256 alone.
-//! A private key is at rest only under the [`Master`] key.
+//! Everything runs on a [`lyceum_store::Tx`] and gets the time as an argument. A secret leaves this crate once, when it
+//! is created; the store has only its SHA-256. A private key is stored only encrypted under the [`Master`] key.
+//!
+//! | what | where |
+//! |---|---|
+//! | the access rule: caller, route and target | `allowed` |
+//! | clients and their secrets, scopes | `client`, `secret`, `scope` |
+//! | people: accounts, passwords, the first administrator | `person`, `password`, `first` |
+//! | sessions in browsers and on the command line, limits on guessing | `session`, `device`, `guess` |
+//! | API keys, and who holds a session or key | `api_key`, `holder` |
+//! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
+//! | access tokens, the keys that sign them, the master key | `token`, `keyring`, `master` |
+//! | who changed what | `audit` |
+//! | SQL | `repository` |
 
 pub mod allowed;
 pub mod api_key;

@@ -1,8 +1,23 @@
-//! Adaptive lessons: which question comes next and why, what answers score and earn
-//! (docs/decisions/023).
+//! Lessons: which question comes next and why, and what answers score and earn (docs/decisions/023).
 //!
-//! Invariants: no HTTP and no async. [`engine`] and [`Policy`] are pure: no I/O, no clock, no
-//! randomness that was not passed in, so that the log of an attempt replays to the bit.
+//! [`engine`] and [`Policy`] are pure: they do no I/O and read no clock, and random numbers are arguments. The answer log
+//! of an attempt therefore replays to the same bit.
+//!
+//! | what | where |
+//! |---|---|
+//! | types of lessons, policies as data, the version in force | `lesson_type`, `policy`, `policies` |
+//! | choosing a question, scoring, XP, replaying an attempt | `engine`, `past` |
+//! | a lesson, its questions, attempts | `lesson`, `bank`, `attempt` |
+//! | the next question, an answer, finishing a test | `answer`, `finalize` |
+//! | what students see: questions, progress | `question`, `progress` |
+//! | XP and mastery of a complete attempt, gradebook records | `credit`, `gradebook` |
+//! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
+//! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
+//! | display settings of courses, screening | `render_config`, `screening` |
+//! | who needs help today | `today` |
+//! | lists of lessons and results, request bodies | `listed`, `input` |
+//! | caches | `memory`, `logs` |
+//! | SQL | `repository` |
 
 pub mod answer;
 pub mod attempt;

@@ -1,9 +1,20 @@
-//! Stored assessment content: items, tests and stimuli with their former versions, banks of tests,
-//! feedback on lessons and questions (docs/decisions/021).
+//! Stored assessment content: items, tests and stimuli with their earlier versions, banks of tests, feedback
+//! (docs/decisions/021).
 //!
-//! Invariants: no HTTP and no async. The XML is the document; the JSON form beside it is made from it
-//! when it is written, so that reading and listing parse no XML. A document is parsed before the
-//! transaction that writes it. A version number of an identifier is never given twice.
+//! The XML is the document. Its JSON form is computed when the document is written, so reads and lists parse no XML. A
+//! document is parsed before the transaction that writes it. A version number of an identifier is never reused.
+//!
+//! | what | where |
+//! |---|---|
+//! | items, tests, stimuli: the kinds of documents | `kind` |
+//! | a new document, a change, a stored document | `draft`, `change`, `stored` |
+//! | request bodies, list parameters | `body`, `query` |
+//! | deleting by identifier only | `delete` |
+//! | scoring responses, what students see of an item | `scoring` |
+//! | checking a document without storing it | `validate` |
+//! | parts, sections and items of tests; banks | `structure`, `banks` |
+//! | comments of people on lessons and questions | `feedback` |
+//! | SQL | `repository` |
 
 pub mod banks;
 mod body;

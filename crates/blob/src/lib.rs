@@ -1,11 +1,18 @@
-//! Files by what is in them. A blob is found by the SHA-256 of its bytes, so that the same file is
-//! kept and sent once, and a name that somebody chose is never a path.
+//! Files by their content. A blob is found by the SHA-256 of its bytes, so equal files are stored and sent once, and a
+//! name that a user chose never becomes a path.
 //!
-//! A blob appears whole or not at all: its bytes are written and synced elsewhere, then renamed into
-//! place, then the folder is synced. Uploads go on where they stopped, also after a crash.
+//! A blob exists completely or not at all: its bytes are written and synced elsewhere, renamed into place, and the folder
+//! is synced. Uploads continue where they stopped, also after a crash.
 //!
-//! Where the settings name a bucket of S3, it is what keeps blobs: a blob is there before anybody is told
-//! that it is kept. The disk has uploads on their way, and copies of what was read lately.
+//! If the settings name an S3 bucket, the bucket is the store: a blob is in it before its upload is confirmed. The disk
+//! then holds unfinished uploads and copies of blobs read recently.
+//!
+//! | what | where |
+//! |---|---|
+//! | the SHA-256 that names a blob | `digest` |
+//! | the store on disk and its clean-up | `disk` |
+//! | a blob written at once; a blob that arrives in pieces | `writer`, `upload` |
+//! | the S3 bucket | `remote` |
 
 mod digest;
 mod disk;

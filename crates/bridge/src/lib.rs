@@ -1,7 +1,16 @@
-//! The bridge: enrolling by course, subject tracks, and exact sums of what students did.
+//! Enrolling students by course, subject tracks, and exact sums of what students did.
 //!
-//! This crate knows no HTTP and no async; it works on a store transaction. Invariant: facts are a
-//! pure fold over the log of events; the roster plays no part in them until they are read.
+//! Facts are computed from the event log alone. The roster is consulted when they are read.
+//!
+//! | what | where |
+//! |---|---|
+//! | enrolling in a course and ending it, a user's enrollments | `enroll`, `enrollments`, `places` |
+//! | subject tracks; applying tracks and new school years | `tracks`, `settle` |
+//! | reports by day, subject and app; time zones | `analytics`, `zone` |
+//! | today's work of every student, who needs help and why | `today`, `need` |
+//! | goals, progress in a course, starting over | `goals`, `progress` |
+//! | lists of users, classes, applications; reports on a student | `users`, `student`, `classes`, `applications`, `reports` |
+//! | SQL | `repository` |
 
 pub mod analytics;
 pub mod applications;

@@ -1,8 +1,13 @@
-//! Typed calls to a Lyceum server, with client credentials.
+//! Typed calls to another Lyceum server, with client credentials.
 //!
-//! Where it connects to is said once, by whoever runs the program, and never follows from a request or
-//! an answer: redirects are refused, no proxy is asked, and credentials travel over `https` or within
-//! the machine alone. Size, time and number of calls are limited.
+//! The address is fixed when the client is created, and no request or answer changes it: redirects and proxies are
+//! refused, and credentials travel only over `https` or within the machine. Size, time and number of calls are limited.
+//!
+//! | what | where |
+//! |---|---|
+//! | allowed addresses | `address` |
+//! | one call: token, request, answer, errors | `call` |
+//! | records, enrollments, sums and events of the server | `platform` |
 
 mod address;
 mod call;

@@ -1,9 +1,18 @@
-//! The console's pages as HTML, from typed views.
+//! The console's pages as HTML, from typed views. There is no HTTP, SQL or clock here: `lyceum-server` fills the views.
 //!
-//! One file and one template a screen: `src/<screen>.rs` has the view, a struct with what is shown, and
-//! `templates/<screen>.html` extends `frame.html`. The server fills views; here is no HTTP, no SQL, no
-//! clock. What several screens share: the frame around a page ([`Frame`]), lists that filter, sort, page
-//! and export ([`List`]), charts as SVG ([`chart`]), words for numbers and times ([`words`]).
+//! Each screen is one file and one template: `src/<screen>.rs` has the view, a struct of what is shown, and
+//! `templates/<screen>.html` extends `frame.html`. CONTRIBUTING.md describes how to add one.
+//!
+//! | what | where |
+//! |---|---|
+//! | the frame around each page; which roles see which screen | `frame` |
+//! | lists: filter, sort, pages, export as a file | `list`, `query`, `file` |
+//! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
+//! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `badges` |
+//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `system` |
+//! | the page on which an app is played | `play` |
+//! | the documentation and its search | `docs` |
+//! | styles and scripts from `web/console` | `assets` |
 
 pub mod assets;
 pub mod badges;

@@ -1,6 +1,15 @@
-//! What every other crate of Lyceum stands on: problems, time, randomness, limits, configuration.
+//! What every other crate uses: problems, time, randomness, limits, settings. No HTTP, no SQL.
 //!
-//! Invariants: this crate knows no HTTP, no SQL and no file formats but its own configuration.
+//! | what | where |
+//! |---|---|
+//! | problems: a kind, a message, errors with paths | `problem` |
+//! | instants and clocks; seeded random numbers | `time`, `random` |
+//! | all limits | `limits` |
+//! | settings and their layers; every default in `config.default.toml` | `config` |
+//! | the grammar of filters | `filter` |
+//! | the two payload dialects | `dialect` |
+//! | JSON without repeated keys; percent-encoding, hex, similar words | `json`, `text` |
+//! | which web pages may call a server that needs no token | `origins` |
 
 pub mod config;
 mod dialect;

@@ -1,11 +1,21 @@
 //! Credentials that anyone can verify: Open Badges 3.0 and Comprehensive Learner Records 2.0.
 //!
-//! What signs, checks, bakes and reads is pure: no file, no network, no clock. What a check needs
-//! from elsewhere, a key document or a status list, is named first and passed in.
+//! Signing, verifying and baking are pure: no files, no network, no clock. A check first names the documents that it
+//! needs from elsewhere; the caller passes them in.
 //!
-//! What issues and keeps works on a store transaction: keys and profiles of issuers ([`keys`],
-//! [`issuer`]), definitions ([`definition`]), awards ([`award`]), credentials ([`issued`]), revocation
-//! ([`status`]), learner records ([`clr`]).
+//! | what | where |
+//! |---|---|
+//! | badge definitions, issuing a badge, stored credentials | `definition`, `award`, `issued` |
+//! | learner records | `clr` |
+//! | issuers, their keys at rest | `issuer`, `keys`, `secret` |
+//! | revocation: the entry of a credential, the lists | `status`, `status_list` |
+//! | verifying: one named check at a time | `verify`, `open_badges_2` |
+//! | embedded proofs and their suites; JWTs | `proof`, `jwt` |
+//! | public keys and DIDs | `key`, `did` |
+//! | the canonical text that proofs sign | `canonize`, `jsonld`, `rdf`, `json` |
+//! | credentials in PNG and SVG, the default image of a badge | `baking`, `badge_image` |
+//! | request bodies | `body` |
+//! | SQL | `repository` |
 
 pub mod badge_image;
 pub mod baking;

@@ -1,7 +1,17 @@
-//! Deploying a project: what is in its folder, bundled and packed; what a server has; what is sent.
+//! Deploying a project from its folder: read it, bundle it, compare it with a server, send what differs.
 //!
-//! Nothing is asked and nothing is printed here: that is the command line's. What is sent is found by its
-//! content, so that a deploy that broke off goes on, and one that changes nothing sends nothing.
+//! This crate neither asks nor prints; the command line does. Files are sent by content hash, so an interrupted deploy
+//! continues and a deploy without changes sends nothing.
+//!
+//! | what | where |
+//! |---|---|
+//! | what the folder asks for; its routes | `local`, `routes` |
+//! | bundling the backend with esbuild; zipping the frontend | `backend`, `bundle`, `frontend` |
+//! | the database schema, drizzle-kit, seed data | `database`, `drizzle`, `seed` |
+//! | running config files that compute, in workerd | `evaluate` |
+//! | the server's API: state, uploads, plans; buckets | `server`, `bucket` |
+//! | promoting a version to another server | `promote` |
+//! | a plan in words | `told` |
 
 mod backend;
 mod bucket;

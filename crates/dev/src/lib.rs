@@ -1,8 +1,15 @@
-//! A project's backend under development: its files are watched, bundled, run by the engine of deployed
-//! backends and served at one address, with the database, keys and bucket of this machine.
+//! A project's backend under development. Its files are watched, bundled and run by the same engine as deployed
+//! backends, with a local database, keys and bucket.
 //!
-//! What is saved is served a moment later. Code that does not start leaves the last that did where it
-//! is, and its faults are told.
+//! A saved file is served a moment later. If the new code does not start, the last version that did keeps running and
+//! the errors are shown.
+//!
+//! | what | where |
+//! |---|---|
+//! | reading and bundling the backend; noticing changes | `source`, `watched` |
+//! | the address that serves it | `front` |
+//! | the sandbox that it talks to | `platform` |
+//! | TypeScript types of its environment | `types` |
 
 mod front;
 mod platform;

@@ -1,8 +1,20 @@
-//! Caliper 1.2 and 1.1: what an envelope may say, and the log of events.
+//! Caliper 1.2 and 1.1: checking envelopes, and the event log.
 //!
-//! Invariants: no HTTP and no async; knows no roster. The log is append-only: a correction is a new
-//! version beside the former one. An event's id counts once, whoever sends it and how often; which
-//! version counts does not depend on the order of arrival.
+//! This crate does not know the roster. The log is append-only: a correction is a new version beside the old one. An
+//! event id counts once, whoever sends it and however often; which version counts does not depend on arrival order.
+//!
+//! | what | where |
+//! |---|---|
+//! | an envelope, an event | `envelope`, `event` |
+//! | checks by the standard's tables | `check`, `vocabulary`, `profiles`, `words` |
+//! | checks of the custom profile (activity, time spent) | `custom` |
+//! | errors in an envelope, with their paths | `faults` |
+//! | JSON kept exactly as it was sent | `reader`, `tree` |
+//! | sums by quarter hour | `facts`, `repository/facts` |
+//! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs`, `repository/turn.rs` |
+//! | storage formats: packed runs, packed texts, spans | `repository/runs`, `repository/blocks.rs`, `repository/spans.rs` |
+//! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
+//! | the other SQL | `repository` |
 
 mod check;
 mod custom;

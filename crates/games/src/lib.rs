@@ -1,8 +1,19 @@
-//! The game platform: players, games, inventory, scores, sessions, states, levels, achievements.
+//! The game platform: players, games, inventory, scores, sessions, saved states, levels, achievements.
 //!
-//! This crate knows no HTTP and no async; it works on a store transaction. Invariants: a player is
-//! a user of the roster or a visitor; what a player earns is written in the transaction that earns it; leader
-//! boards are exact, because each score is compared with the best ones as it comes.
+//! A player is a roster user or a visitor. What a player earns is written in the transaction that earns it. Leader boards
+//! are exact, because each score is compared with the best ones when it arrives.
+//!
+//! | what | where |
+//! |---|---|
+//! | games; players from the roster; visitors | `games`, `players`, `visitors` |
+//! | scores and leader boards | `scores` |
+//! | play sessions, saved states | `sessions`, `states` |
+//! | inventory, achievements, levels, notifications | `inventory`, `achievements`, `levels`, `notifications` |
+//! | courses that a game teaches, activities, XP | `lms` |
+//! | which games an answer may include | `reach` |
+//! | requests that may be repeated safely | `once` |
+//! | request bodies | `input` |
+//! | SQL | `repository` |
 
 pub mod achievements;
 pub mod games;

@@ -1,7 +1,21 @@
-//! Hosted projects: what is served of an app, which versions there were, with which secrets.
+//! Deployed projects: their versions, secrets, databases, files and running backends.
 //!
-//! Invariants: a version is whole or not there; what is served changes in one transaction; a plan is
-//! applied as it was shown or not at all; a node touches the files of no project but those that it holds; the value of a secret leaves this crate for the engine alone.
+//! A version exists completely or not at all. What is served changes in one transaction. A plan is applied exactly as it
+//! was shown, or refused. A node touches only the files of projects that it holds. Only the engine receives secrets.
+//!
+//! | what | where |
+//! |---|---|
+//! | projects, versions, plans applied and rolled back | `projects`, `deployments` |
+//! | secrets, the audit log | `secrets`, `audit` |
+//! | database files and restore points, buckets | `databases`, `buckets` |
+//! | courses that a project teaches | `courses` |
+//! | nodes, and which node holds a project's files | `nodes`, `homes` |
+//! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
+//! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
+//! | running backends: start, watch, stop, logs | `engine` |
+//! | what a backend's bindings talk to: D1, KV, R2 | `bindings` |
+//! | the user that a backend is told about | `user` |
+//! | SQL | `repository` |
 
 pub mod archive;
 pub mod audit;

@@ -1,8 +1,15 @@
-//! The `lyceum` binary: parse, build settings, run one command, tell how it went.
+//! The `lyceum` binary: parse the arguments, resolve the settings, run one command, exit with its code.
 //!
-//! Flags, variables and a file become one typed [`settings`] value before a command runs; only
-//! [`printer`] writes to the terminal; [`failure`] decides the exit code, which [`interrupt`] does for
-//! Ctrl-C.
+//! | what | where |
+//! |---|---|
+//! | arguments of all commands, and the reference made from them | `cli`, `reference` |
+//! | one file per command | `commands` |
+//! | flags, variables and file become one value | `settings` |
+//! | output: the only place that prints | `printer` |
+//! | errors and exit codes, Ctrl-C | `failure`, `interrupt` |
+//! | the project in the current folder; the server that a command talks to | `project`, `profile`, `remote` |
+//! | the lock of the data folder | `in_use` |
+//! | the log of a running server | `logs` |
 
 mod cli;
 mod commands;

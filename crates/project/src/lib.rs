@@ -1,8 +1,17 @@
-//! The project of an app developer: what its config file says, what a server has of it, and the plan
-//! that leads from one to the other.
+//! The project of an app developer: its config file, what a server has of it, and the plan from one to the other.
 //!
-//! Invariants: nothing is executed here; every value knows its place in the file, so that a tool can name
-//! it, or write another one there and leave the rest as it is.
+//! Nothing is executed here. Every value knows its position in the file, so that a tool can name it or replace it and
+//! leave the rest unchanged.
+//!
+//! | what | where |
+//! |---|---|
+//! | the config file, and literal values with positions | `config`, `literal` |
+//! | writing stored values into the config file | `rewrite` |
+//! | the state of a project on a server, and the desired state | `state` |
+//! | the plan of a deploy | `plan` |
+//! | the schema of a project's database and its changes | `schema`, `database` |
+//! | secrets in `.env` | `secrets` |
+//! | courses that a project teaches | `courses` |
 
 mod config;
 pub mod courses;

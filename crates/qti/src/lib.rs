@@ -1,7 +1,19 @@
-//! QTI 3.0: items, tests and stimuli read, validated, rendered down and scored.
+//! QTI 3.0: items, tests and stimuli, parsed, validated, shown to students and scored.
 //!
-//! The crate is pure: no file, no network, no clock, no randomness but what is passed in. The same
-//! item, responses and seed give the same outcomes to the bit.
+//! The crate is pure: no files, no network, no clock, and random numbers are arguments. The same item, responses and seed
+//! give the same outcomes to the bit.
+//!
+//! | what | where |
+//! |---|---|
+//! | the XML tree; HTML read into it | `xml`, `html`, `markup` |
+//! | the schema and validation; errors with line and column | `schema`, `pattern`, `validate`, `fault` |
+//! | the model of a document, read from the tree | `model`, `read` |
+//! | QTI 2.1 and 2.2 converted to 3.0 | `upgrade` |
+//! | what a student sees | `candidate`, `printed`, `shuffle`, `arranged` |
+//! | responses, scoring, values | `response`, `score`, `value` |
+//! | the JSON form of documents | `json` |
+//! | title and links of a document; editing tests as text | `summary`, `edit` |
+//! | the list of supported features | `features` |
 #![doc = include_str!("features.md")]
 
 mod arranged;

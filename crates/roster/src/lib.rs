@@ -1,11 +1,22 @@
 //! OneRoster 1.2: rostering, gradebook and resources.
 //!
-//! Each kind of record is declared once ([`kinds`]); one engine interprets the declarations:
-//! validation ([`record`]), filters ([`filter`]), order, storage ([`repository`]), rendering
-//! ([`render`]), CSV ([`mod@csv`]). [`demo`] makes networks to try it on. This crate knows no HTTP and no async; it works on a store transaction.
+//! Each kind of record is declared once in [`kinds`]. One engine interprets the declarations: validation, filters, order,
+//! storage, rendering and CSV. One function, `put` in [`repository`], writes a record's JSON, columns, links and counts
+//! together. `href`s are inserted when a record is read.
 //!
-//! Invariants: only [`repository`] and the filter's `sql.rs` speak SQL; one function writes a
-//! record's JSON, columns, links and counters together; `href`s are rendered at read.
+//! | what | where |
+//! |---|---|
+//! | what a declaration can contain; the declarations; other rules | `kind`, `kinds`, `rules` |
+//! | a record; its stored JSON and columns | `record`, `canonical` |
+//! | writes by clients: one, patched, many | `write`, `patch`, `bulk` |
+//! | answers: `href`s, payload dialects | `render`, `narrow` |
+//! | which lists exist; their parameters, filters and order | `collections`, `query`, `filter`, `sort` |
+//! | members of stored records; grades | `fields`, `grade` |
+//! | SQL: put, read, list, delete, purge, check | `repository` |
+//! | default classes, guardians, users' credentials | `default_class`, `agents`, `credentials` |
+//! | course trees: read, create at once, syllabus, Common Cartridge | `course_tree`, `structure`, `syllabus`, `cartridge` |
+//! | CSV import and export; imports started in the console | `csv`, `imports` |
+//! | a demo school network from a seed | `demo` |
 
 pub mod agents;
 pub mod bulk;

@@ -1,8 +1,13 @@
-//! What makes a server a sandbox: a demo user with data, a place for the database, a port of this
-//! machine, a list of those that run.
+//! What turns a server into a sandbox: a demo user with data, a database file, a port, a list of running sandboxes.
 //!
-//! Invariant: nothing of the server is done here a second time. The server that is put onto a
-//! [`Sandbox`] is the real one; its `as_sandbox` makes mock tokens mean the demo user.
+//! The server itself is the real one. Its `as_sandbox` accepts mock tokens as the demo user.
+//!
+//! | what | where |
+//! |---|---|
+//! | demo user, project as a game, demo data; earlier XP | `demo`, `history` |
+//! | where the demo user learns: mock, local, remote, disabled | `mode` |
+//! | one sandbox per database file | `place` |
+//! | free ports, running sandboxes | `ports`, `registry` |
 
 mod demo;
 mod history;

@@ -1,8 +1,25 @@
-//! The HTTP face: routes, authorisation, errors, OpenAPI.
+//! The HTTP server: routes, authorisation, errors, OpenAPI. No other crate serves HTTP to clients.
 //!
-//! Invariants: the only crate that knows HTTP; a handler parses, calls one domain function and
-//! renders; nothing is served that stands in no [`route::Area`]; a problem becomes a status code
-//! and a body in [`render`] alone.
+//! Every path that is served is a [`route::Route`] in the table of its [`route::Area`]. The table decides access before
+//! the body is read. [`render`] alone turns problems into status codes and bodies.
+//!
+//! | what | where |
+//! |---|---|
+//! | the API, one folder or file per area | `routes` |
+//! | a route and its area, finding the route of a path, other spellings | `route`, `table`, `aliases` |
+//! | the way of a request: access, body, handler, log line | `dispatch` |
+//! | what a handler receives and returns; query parameters | `context`, `parameters`, `answer` |
+//! | tokens and sign-in | `auth` |
+//! | problems as status codes and bodies | `render` |
+//! | the OpenAPI document | `openapi` |
+//! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
+//! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links, metrics | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging`, `metrics` |
+//! | answers that never change; streams; slow work on other threads | `fixed`, `sse`, `apart` |
+//! | many envelopes in one transaction | `intake` |
+//! | requests to addresses that callers supply | `guarded` |
+//! | deployed projects | `hosted` |
+//! | where players of a sandbox learn | `learning` |
+//! | background work: imports, backups | `imports`, `backup` |
 
 mod admission;
 mod aliases;

@@ -1,9 +1,18 @@
-//! Frameworks of academic standards as CASE 1.0 and 1.1 exchange them, search in them, and the
-//! alignment of other records to their items (docs/decisions/028).
+//! Frameworks of academic standards (CASE 1.0 and 1.1), search in them, and alignments to them (docs/decisions/028).
 //!
-//! Invariants: no HTTP and no async. A record is its JSON as it was sent; reading a package parses
-//! none of it. A package is checked before the transaction that stores it, and stored or replaced
-//! whole. An alignment is two names: either end may be gone without harm.
+//! A record is stored as the JSON that was sent. A package is checked before the transaction that stores it, and is
+//! stored or replaced completely. An alignment is a pair of names: either end may be deleted without harm.
+//!
+//! | what | where |
+//! |---|---|
+//! | the classes of CASE, declared once | `class` |
+//! | a checked record; a package; records sent one by one | `record`, `package`, `single` |
+//! | the tree of a framework; grouped by type | `tree`, `groups` |
+//! | answers in each version's format | `shape` |
+//! | search words, list parameters | `words`, `query` |
+//! | which records cover which standard | `alignment` |
+//! | errors in requests | `fault` |
+//! | SQL | `repository` |
 
 pub mod alignment;
 pub mod class;

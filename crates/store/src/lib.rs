@@ -1,14 +1,27 @@
-//! One transaction interface over SQLite (embedded) and PostgreSQL (scale-out).
+//! One transaction interface over SQLite (embedded) and PostgreSQL (several servers).
 //!
-//! Domain code is synchronous over a [`Tx`]; only [`Db`] knows threads and futures. The same SQL
-//! text runs on both stores: placeholders are `$1…$n` numbered in order of first use; what cannot
-//! be said the same way on both is a function of [`dialect`].
+//! Domain code is synchronous over a [`Tx`]; only [`Db`] knows threads and futures. The same SQL text runs on both
+//! stores, with placeholders `$1…$n` numbered in order of first use. Where SQL has to differ, [`dialect`] has a function.
 //!
-//! Invariants: an answered write is durable; a transaction in which a statement failed is never
-//! committed; a read sees one snapshot; no `postgres` client lives on a thread of the runtime.
+//! A write that was answered is durable. A transaction with a failed statement is never committed. A read sees one
+//! snapshot. PostgreSQL connections live on threads of their own, outside the async runtime.
 //!
-//! Backup: [`Db::backup_to`] copies an SQLite file while writes go on. PostgreSQL is backed up
-//! with its own tools (`pg_dump -Fc`, `pg_restore`), which the command line runs.
+//! [`Db::backup_to`] copies an SQLite file while writes continue. PostgreSQL is backed up with `pg_dump -Fc` and restored
+//! with `pg_restore`, which the command line runs.
+//!
+//! | what | where |
+//! |---|---|
+//! | the database handle: read, scan, write | `db`, `task` |
+//! | transactions, rows, values, building statements | `tx`, `value`, `sql` |
+//! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
+//! | PostgreSQL: connections, addresses, TLS, the pool | `postgres` |
+//! | SQL that differs between the stores | `dialect` |
+//! | migrations | `migrate` |
+//! | exact counts at any size | `tally` |
+//! | jobs that survive crashes | `jobs` |
+//! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
+//! | database errors as problems | `problem` |
+//! | temporary data on disk | `spool` |
 
 mod backup;
 mod checkpoint;

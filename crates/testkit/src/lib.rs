@@ -1,5 +1,11 @@
-//! What tests share: a private PostgreSQL cluster, a body run on both stores, a real server and a
-//! client for it.
+//! What tests share.
+//!
+//! | what | where |
+//! |---|---|
+//! | a private PostgreSQL cluster, tests on both stores | `postgres` |
+//! | a real server in the process, a client for it | `server`, `client` |
+//! | crashes and durability, two writes at once | `durability`, `race` |
+//! | fuzzing for a limited time | `fuzz` |
 
 pub mod client;
 pub mod durability;

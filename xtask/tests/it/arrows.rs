@@ -1,10 +1,10 @@
-//! Which crate may lean on which: the arrows of ARCHITECTURE.md.
+//! Which crate may use which: the arrows of ARCHITECTURE.md and crates/README.md.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{refuse, root};
+use crate::{read, refuse, root};
 
 /// Package, and what its normal dependencies in the workspace may be.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -201,7 +201,43 @@ fn crates_lean_only_on_what_the_architecture_allows() {
         "a crate leans only on the crates that ARCHITECTURE.md draws below it",
         "arrows in one direction keep each crate readable, testable and compiled alone",
         "move the code to the crate that may know it; a new arrow needs a decision in \
-         docs/decisions, the picture in ARCHITECTURE.md and the table in xtask/tests/it/arrows.rs",
+         docs/decisions, the lists in ARCHITECTURE.md, crates/README.md and xtask/tests/it/arrows.rs",
+    );
+}
+
+#[test]
+fn the_list_of_crates_names_what_each_one_uses() {
+    let list = read("crates/README.md");
+    let dependencies = dependencies();
+    let short = |package: &str| package.strip_prefix("lyceum-").unwrap_or(package).to_owned();
+    let mut breaches = Vec::new();
+    let mut rows = 0;
+    for row in list.lines().filter(|line| line.starts_with("| [`")) {
+        rows += 1;
+        let name = row.split('`').nth(1).unwrap();
+        let uses = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let mut listed: Vec<String> =
+            uses.split(", ").filter(|name| *name != "–").map(str::to_owned).collect();
+        let mut real: Vec<String> = dependencies
+            .iter()
+            .filter(|(package, dependency, kind)| {
+                let is_ours = dependency.starts_with("lyceum-") && dependency != "lyceum-core";
+                short(package) == name && is_ours && kind == "normal"
+            })
+            .map(|(_, dependency, _)| short(dependency))
+            .collect();
+        listed.sort();
+        real.sort();
+        if listed != real {
+            breaches.push(format!("{name}: the list has {listed:?}, Cargo.toml has {real:?}"));
+        }
+    }
+    assert!(rows > 20, "only {rows} crates were found");
+    refuse(
+        &breaches,
+        "crates/README.md lists what each crate uses",
+        "a newcomer sees from it what a change can affect",
+        "correct the last column of the row",
     );
 }
 

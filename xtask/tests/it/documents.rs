@@ -54,26 +54,81 @@ fn named_files_exist() {
 }
 
 #[test]
-fn the_map_of_rooms_is_right() {
-    let map = read("ARCHITECTURE.md");
+fn every_module_is_in_the_table_of_its_crate() {
     let mut breaches = Vec::new();
-    let mut rooms = 0;
-    for section in map.split("\n### `crates/").skip(1) {
-        let (name, text) = section.split_once('`').unwrap();
-        let text = text.split("\n## ").next().unwrap();
-        for file in text.split('`').skip(1).step_by(2).filter(|word| word.contains(".rs")) {
-            rooms += 1;
-            if !root().join("crates").join(name).join("src").join(file).exists() {
-                breaches.push(format!("crates/{name}/src/{file}"));
+    let mut modules = 0;
+    for source in rust_sources() {
+        let Some(folder) = ["lib.rs", "main.rs"].into_iter().find_map(|file| {
+            let folder = source.path.strip_suffix(file)?.strip_suffix("/src/")?;
+            (folder.starts_with("crates/") && folder.matches('/').count() == 1).then_some(folder)
+        }) else {
+            continue;
+        };
+        let named: Vec<&str> = source
+            .text
+            .lines()
+            .filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").nth(1))
+            .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+            .collect();
+        for name in &named {
+            let file = root().join(folder).join("src").join(name);
+            if !file.exists() && !file.with_extension("rs").exists() {
+                breaches.push(format!("{}: `{name}` does not exist", source.path));
+            }
+        }
+        let declared = source.text.lines().filter_map(|line| {
+            let (visibility, rest) = line.split_once("mod ")?;
+            let is_declaration = visibility.is_empty() || visibility.starts_with("pub");
+            rest.strip_suffix(';').filter(|_| is_declaration)
+        });
+        for module in declared {
+            modules += 1;
+            if !named.contains(&module) {
+                breaches.push(format!("{}: `{module}` is missing", source.path));
             }
         }
     }
-    assert!(rooms > 20, "only {rooms} rooms were found");
+    assert!(modules > 200, "only {modules} modules were found");
     refuse(
         &breaches,
-        "the files that ARCHITECTURE.md's map of rooms names exist",
+        "the comment of each lib.rs has a table of what is in which module",
         "newcomers find their way by it",
-        "mend the map",
+        "add or correct the row: `//! | what it is for | `module` |`",
+    );
+}
+
+#[test]
+fn every_crate_has_its_lines_in_the_list_of_crates() {
+    let (list, architecture) = (read("crates/README.md"), read("ARCHITECTURE.md"));
+    let mut names: Vec<String> = std::fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .filter(|name| {
+            let has_row = list.contains(&format!("[`{name}`]({name}/src/"));
+            !has_row || !architecture.contains(name.as_str())
+        })
+        .collect();
+    names.sort();
+    refuse(
+        &names,
+        "crates/README.md says what each crate is for, and ARCHITECTURE.md draws it",
+        "a newcomer chooses by it where to read",
+        "add a row with a link to its lib.rs, and its name to the picture",
+    );
+}
+
+#[test]
+fn the_architecture_fits_a_first_reading() {
+    let lines = read("ARCHITECTURE.md").lines().count();
+    let breaches: Vec<String> =
+        (lines >= 200).then(|| format!("ARCHITECTURE.md: {lines} lines")).into_iter().collect();
+    refuse(
+        &breaches,
+        "ARCHITECTURE.md has fewer than 200 lines",
+        "it is the first document that a newcomer reads",
+        "move details to the comment of a crate's lib.rs or to a decision",
     );
 }
 
