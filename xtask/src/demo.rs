@@ -49,7 +49,7 @@ pub(crate) fn demo(options: &Options) -> Result<()> {
     build::all()?;
     let folder = root().join(format!(".lyceum/demo/{}-students", options.students));
     if folder.exists() {
-        println!("using the network in {}; remove that folder to start anew", folder.display());
+        println!("using the network in {}; remove that folder to start over", folder.display());
     } else {
         make_network(&folder, options.students)?;
     }
@@ -68,9 +68,11 @@ fn require_free(listen: &str) -> Result<()> {
                  or choose another port with `cargo xtask demo --listen localhost:4322`"
             ),
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                bail!("{address} may not be used by you; choose a port above 1023 with --listen")
+                bail!(
+                    "the system does not allow you to use {address}; choose a port above 1023 with --listen"
+                )
             }
-            // An address family that this machine lacks is no reason to stop.
+            // This machine may lack the address family; that does not matter.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The documents speak of what is there.
+//! What documents say about files, modules, crates and types is true.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn links_lead_somewhere() {
         &breaches,
         "a link inside the repository leads to a file",
         "a reader who meets one dead link distrusts the rest",
-        "mend or remove the link",
+        "correct or remove the link",
     );
 }
 
@@ -48,8 +48,8 @@ fn named_files_exist() {
     refuse(
         &breaches,
         "a file that a document names exists",
-        "a map with wrong names is worse than none",
-        "write the file's present name; patterns such as crates/<crate>/src are left alone",
+        "a wrong name sends the reader to the wrong place",
+        "write the file's present name; patterns such as crates/<crate>/src are ignored",
     );
 }
 

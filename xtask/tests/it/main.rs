@@ -12,6 +12,7 @@ mod migrations;
 mod security;
 mod sources;
 mod sql;
+mod words;
 
 use std::path::Path;
 use std::process::Command;

@@ -23,15 +23,16 @@ fn every_promise_names_a_test_that_exists() {
             breaches.push(format!("'{}' names no test", cells[0]));
         }
         let missing = named.iter().filter(|name| !tests.contains(**name));
-        breaches
-            .extend(missing.map(|name| format!("'{}' names '{name}', which is no test", cells[0])));
+        breaches.extend(
+            missing.map(|name| format!("'{}' names '{name}', which does not exist", cells[0])),
+        );
     }
     assert!(promises > 10, "{PAGE} holds only {promises} promises");
     refuse(
         &breaches,
         "each row of SECURITY.md names tests that exist",
-        "a promise that nothing shows is broken by the next change",
-        "name the test, or take the promise back",
+        "the next change breaks a promise that no test checks",
+        "name the test, or delete the row",
     );
 }
 

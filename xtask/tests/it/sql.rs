@@ -16,9 +16,9 @@ fn sql_stands_only_where_it_belongs() {
     }
     refuse(
         &breaches,
-        "SQL stands in lyceum-store and in modules named sql… or repository…",
-        "both stores must understand every statement; whoever changes a table must find them all",
-        "give the statement a function with a name in the crate's repository module",
+        "only lyceum-store and modules named sql… or repository… contain SQL",
+        "both stores must understand every statement, and a change of a table must find all its statements",
+        "move the statement into a function of the crate's repository module",
     );
 }
 
