@@ -247,6 +247,66 @@ fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
     assert_eq!(zoe["user"]["givenName"], "Demo");
 }
 
+/// The record of a kind on the platform; none where there is none.
+fn record(platform: &Platform, path: &str, kind: &str) -> Option<Value> {
+    let answer = platform.client.get(&format!("/ims/oneroster/{path}")).send();
+    (answer.status == 200).then(|| answer.json::<Value>()[kind].clone())
+}
+
+#[test]
+fn a_setup_elsewhere_changes_and_deletes_only_what_a_setup_created_there() {
+    let platform = Platform::start().with_ann();
+    let course = json!({"course": {"sourcedId": "algebra", "title": "Algebra of the school",
+        "courseCode": "ALG", "subjects": ["Math"], "grades": ["09"], "org": {"sourcedId": "hill"},
+        "metadata": {"metrics": {"totalXp": 7}}}});
+    platform.client.post(&format!("{ROSTERING}/courses")).json(&course).expect(201);
+    let part = json!({"courseComponent": {"sourcedId": "algebra-component", "title": "Chapter 1",
+        "sortOrder": 9, "course": {"sourcedId": "algebra"}}});
+    platform.client.post(&format!("{ROSTERING}/courses/components")).json(&part).expect(201);
+    let course = || record(&platform, "rostering/v1p2/courses/algebra", "course").unwrap();
+    let component = || {
+        let path = "rostering/v1p2/courses/components/algebra-component";
+        record(&platform, path, "courseComponent").unwrap()
+    };
+    let hill = || record(&platform, "rostering/v1p2/orgs/hill", "org").unwrap();
+    let before = (course(), component(), hill());
+
+    let sandbox = Running::start(&platform.place, "--memory");
+    let set_up = |xp: u32| {
+        let setup = json!({"gameId": "rivers",
+        "organization": {"id": "hill", "name": "Stolen", "type": "school"},
+        "courses": [
+            {"subject": "Math", "grade": 4, "totalXp": xp, "courseId": "algebra"},
+            {"subject": "Math", "grade": 5, "totalXp": xp},
+        ]});
+        sandbox.client().post("/api/lms/setup").json(&setup).expect(200);
+    };
+    let own = || record(&platform, "rostering/v1p2/courses/rivers-math-5", "course").unwrap();
+    let resource =
+        || record(&platform, "resources/v1p2/resources/algebra-resource", "resource").unwrap();
+    for xp in [500, 600] {
+        set_up(xp);
+        assert_eq!((course(), component(), hill()), before, "the platform had them before");
+        assert_eq!(own()["metadata"]["metrics"]["totalXp"], xp, "its own is brought up to date");
+        assert_eq!(resource()["metadata"]["xp"], xp, "what was missing is made, and its own, too");
+    }
+
+    sandbox.client().delete("/api/lms/integrations/rivers").expect(204);
+    assert_eq!((course(), component(), hill()), before, "the platform had them before");
+    assert_eq!(own()["status"], "tobedeleted");
+    assert_eq!(resource()["status"], "tobedeleted");
+    set_up(700);
+    assert_eq!((own()["status"].as_str(), course()), (Some("active"), before.0));
+    // A record that is deleted and not the game's stays so.
+    platform
+        .client
+        .delete(&format!("{ROSTERING}/courses/components/algebra-component"))
+        .expect(204);
+    set_up(800);
+    assert_eq!(component()["status"], "tobedeleted");
+    assert_eq!(resource()["metadata"]["xp"], 800);
+}
+
 #[test]
 fn a_platform_that_cannot_be_reached_is_told() {
     let platform = Platform::start().with_ann();

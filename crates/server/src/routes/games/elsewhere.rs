@@ -98,21 +98,29 @@ impl Elsewhere {
         Ok(resources)
     }
 
-    /// Makes the records of an integration, or brings them up to date, and enrols the student.
-    /// Those that were not there before are noted as the game's.
+    /// Makes the records of an integration that are missing, brings those up to date that its setups created, and
+    /// enrols the student. A record that the platform had before stays as it is.
     async fn make(&self, db: &Db, game: &Game, integration: &Integration) -> Result<()> {
         for one in lms::needed(game, integration).into_iter().flatten() {
             let found = self.record(one.kind, &one.id).await?;
-            // An organization that is there stays as it is.
+            // An organization that is there stays as it is, whoever created it.
             if one.kind.one == ORG.one && State::of(found.as_ref()) == State::Ok {
                 continue;
             }
-            self.put(&one).await?;
+            let (platform, game) = (self.client.roster_url().to_owned(), game.clone());
+            let one = Arc::new(one);
+            let its = Arc::clone(&one);
             if found.is_none() {
-                let (platform, game) = (self.client.roster_url().to_owned(), game.clone());
+                self.put(&one).await?;
                 let note =
-                    move |tx: &mut Tx<'_>| lms::note_created_elsewhere(tx, &platform, &game, &one);
+                    move |tx: &mut Tx<'_>| lms::note_created_elsewhere(tx, &platform, &game, &its);
                 db.write(note).await?;
+                continue;
+            }
+            let is_created =
+                move |tx: &mut Tx<'_>| lms::is_created_elsewhere(tx, &platform, &game, &its);
+            if db.read(is_created).await? {
+                self.put(&one).await?;
             }
         }
         self.make_student().await?;
