@@ -1,5 +1,6 @@
 //! Bodies without a token: large, slow, and many at once.
 
+use std::io::Write;
 use std::thread;
 
 use super::http1::{connect, post, send, status};
@@ -56,6 +57,35 @@ fn large_bodies_without_a_token_are_refused_and_not_kept() {
                 });
             }
         });
+    });
+}
+
+/// Bodies of 125 MB, as an import of a whole school may have.
+#[test]
+fn four_imports_without_a_session_are_not_kept() {
+    let target = Target::start();
+    let places = [
+        ("/console/imports", "multipart/form-data; boundary=x", 303),
+        ("/ims/oneroster/rostering/v1p2/courses/bulk", "application/x-ndjson", 401),
+    ];
+    let callers = 4;
+    target.withstands(Cost { connections: callers, ..Cost::default() }, || {
+        for (path, media, wanted) in places {
+            thread::scope(|scope| {
+                for from in 0..callers {
+                    let to = target.address();
+                    scope.spawn(move || {
+                        let (part, parts) = (vec![b'a'; 1_000_000], 125);
+                        let mut stream = connect(from, to);
+                        send(&mut stream, post(path, media, parts * part.len()));
+                        send(&mut stream, &part);
+                        assert_eq!(status(&mut stream, ""), wanted, "{path}");
+                        // Who goes on sends until the server closes.
+                        (1..parts).all(|_| stream.write_all(&part).is_ok());
+                    });
+                }
+            });
+        }
     });
 }
 

@@ -1,15 +1,24 @@
 //! Access is decided before a body is read, and bodies that everybody may send are small.
 
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::http::request::Builder;
+use bytes::Bytes;
+use hyper::body::{Body, Frame};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use lyceum_access::{Scope, Scopes};
 use lyceum_core::Dialect;
 use lyceum_core::limits::{BODY_MAX_BYTES, PUBLIC_BODY_MAX_BYTES};
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
 use lyceum_testkit::server::{TestServer, both};
+use tokio::time::timeout;
 
 /// Long enough for any decision, and much less than a server waits for the rest of a body.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -27,22 +36,73 @@ fn limit(route: &Route) -> usize {
     route.reads.max_bytes.unwrap_or(BODY_MAX_BYTES)
 }
 
+/// Sends the head of a request and the first byte of its body; the status of the answer, if one comes.
+type Begin = fn(&TestServer, Builder) -> Option<u16>;
+
+/// Each version of HTTP, by its name.
+const VERSIONS: [(&str, Begin); 2] = [("HTTP/1.1", begun_http1), ("HTTP/2", begun_http2)];
+
 /// The status of the answer to the beginning of a body that is announced to be as long as the route takes.
-fn early_status(server: &TestServer, (path, route): &(String, Route), token: Option<&str>) -> u16 {
+fn early_status(
+    server: &TestServer,
+    (path, route): &(String, Route),
+    token: Option<&str>,
+    (version, begin): (&str, Begin),
+) -> u16 {
+    let path = path.replace(['{', '}'], "");
+    let mut request = hyper::Request::builder()
+        .method(&route.method)
+        .uri(format!("http://x{path}"))
+        .header("content-type", route.reads.media[0])
+        .header("content-length", limit(route));
+    if let Some(token) = token {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    let status = begin(server, request);
+    status.unwrap_or_else(|| panic!("{} {path} waits for the body over {version}", route.method))
+}
+
+fn begun_http1(server: &TestServer, request: Builder) -> Option<u16> {
     let mut stream = TcpStream::connect(&server.setup().config.server.listen).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let path = path.replace(['{', '}'], "");
-    let (method, media, length) = (&route.method, route.reads.media[0], limit(route));
-    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: x\r\n{token}Content-Type: {media}\r\n\
-         Content-Length: {length}\r\n\r\n{{"
-    );
-    stream.write_all(head.as_bytes()).unwrap();
+    let request = request.body(()).unwrap();
+    let mut head = format!("{} {} HTTP/1.1\r\nHost: x\r\n", request.method(), request.uri().path());
+    for (name, value) in request.headers() {
+        head += &format!("{name}: {}\r\n", value.to_str().unwrap());
+    }
+    stream.write_all(format!("{head}\r\n{{").as_bytes()).unwrap();
     let mut answer = [0; 12];
-    let read = stream.read_exact(&mut answer);
-    assert!(read.is_ok(), "{method} {path} waits for the body: {read:?}");
-    String::from_utf8_lossy(&answer)[9..].parse().unwrap()
+    stream.read_exact(&mut answer).ok()?;
+    String::from_utf8_lossy(&answer)[9..].parse().ok()
+}
+
+fn begun_http2(server: &TestServer, request: Builder) -> Option<u16> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let listen = &server.setup().config.server.listen;
+        let stream = tokio::net::TcpStream::connect(listen).await.unwrap();
+        let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+        let (mut sender, connection) = handshake.await.unwrap();
+        tokio::spawn(connection);
+        let request = request.body(Begun(Some(Bytes::from_static(b"{")))).unwrap();
+        let answer = timeout(PATIENCE, sender.send_request(request)).await.ok()?;
+        Some(answer.unwrap().status().as_u16())
+    })
+}
+
+/// A body whose beginning is sent and whose rest never comes.
+struct Begun(Option<Bytes>);
+
+impl Body for Begun {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.take().map_or(Poll::Pending, |first| Poll::Ready(Some(Ok(Frame::data(first)))))
+    }
 }
 
 #[test]
@@ -55,8 +115,10 @@ fn a_caller_without_credentials_is_refused_before_the_body_is_read() {
                 Access::Page(_) => 303,
                 _ => 401,
             };
-            let status = early_status(server, &place, None);
-            assert_eq!(status, wanted, "{} {}", place.1.method, place.0);
+            for version in VERSIONS {
+                let status = early_status(server, &place, None, version);
+                assert_eq!(status, wanted, "{} {} {}", place.1.method, place.0, version.0);
+            }
             count += 1;
         }
         assert!(count > 100, "{count} routes read bodies");
@@ -72,8 +134,10 @@ fn a_token_without_the_scope_is_refused_before_the_body_is_read() {
             let Some(scopes) = place.1.access.scopes() else { continue };
             let closed = |scope| !Scopes::from_iter([scope]).rights().allow_any(scopes);
             let (_, token) = tokens.iter().find(|(scope, _)| closed(*scope)).unwrap();
-            let status = early_status(server, &place, Some(token));
-            assert_eq!(status, 403, "{} {}", place.1.method, place.0);
+            for version in VERSIONS {
+                let status = early_status(server, &place, Some(token), version);
+                assert_eq!(status, 403, "{} {} {}", place.1.method, place.0, version.0);
+            }
         }
     });
 }
