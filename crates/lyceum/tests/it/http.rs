@@ -4,6 +4,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use ureq::Agent;
+use ureq::config::ConfigBuilder;
+use ureq::tls::TlsConfig;
+use ureq::typestate::AgentScope;
 
 use crate::served::Key;
 
@@ -20,6 +23,17 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
+/// Calls servers of the tests, whatever their certificate is.
+pub(crate) fn config() -> ConfigBuilder<AgentScope> {
+    let tls = TlsConfig::builder().disable_verification(true).build();
+    Agent::config_builder().tls_config(tls)
+}
+
+/// An agent of [`config`].
+pub(crate) fn agent() -> Agent {
+    config().build().into()
+}
+
 impl Answer {
     /// The body as JSON; `null` where it is empty.
     pub(crate) fn json(&self) -> Value {
@@ -33,7 +47,7 @@ impl Answer {
 impl Http {
     /// A client without a token.
     pub(crate) fn without_token(base: &str) -> Self {
-        let agent = Agent::config_builder().http_status_as_error(false).build().into();
+        let agent = config().http_status_as_error(false).build().into();
         Self { agent, base: base.to_owned(), token: None }
     }
 

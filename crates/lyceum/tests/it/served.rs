@@ -13,6 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::http;
+
 /// How long the server may take to its first answer and to its end.
 const START_MAX: Duration = Duration::from_secs(30);
 /// How often a condition is looked at.
@@ -125,8 +127,18 @@ impl Served {
         flags: &'static [&'static str],
         prepare: impl FnOnce(&Data),
     ) -> Self {
+        Self::prepared_with(store, flags, &[], prepare)
+    }
+
+    /// The same, with variables for settings.
+    pub(crate) fn prepared_with(
+        store: Store,
+        flags: &'static [&'static str],
+        settings: &'static [(&'static str, &'static str)],
+        prepare: impl FnOnce(&Data),
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let data = Data { allocates_ids: true, ..Data::new(folder, store, flags) };
+        let data = Data { allocates_ids: true, settings, ..Data::new(folder, store, flags) };
         prepare(&data);
         Self::on(Arc::new(data))
     }
@@ -159,10 +171,10 @@ impl Served {
     fn on(data: Arc<Data>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let listen = format!("127.0.0.1:{port}");
-        let base = format!("http://{listen}");
+        let has_tls = data.settings.iter().any(|(name, _)| name.starts_with("LYCEUM_TLS__"));
+        let base = format!("{}://{listen}", if has_tls { "https" } else { "http" });
         let mut command = data.command(&["serve", "--listen", &listen, "--public-url", &base]);
         command.args(data.flags);
-        command.envs(data.settings.iter().copied());
         command.env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", data.allocates_ids.to_string());
         let log = File::create(data.folder.path().join("server.log")).unwrap();
         command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
@@ -174,7 +186,8 @@ impl Served {
     fn wait_until_ready(&mut self) {
         let since = Instant::now();
         let ready = format!("{}/ready", self.base);
-        while !ureq::get(&ready).call().is_ok_and(|answer| answer.status() == 200) {
+        let agent = http::agent();
+        while !agent.get(&ready).call().is_ok_and(|answer| answer.status() == 200) {
             let ended = self.process.try_wait().unwrap();
             assert!(
                 ended.is_none() && since.elapsed() < START_MAX,
@@ -289,6 +302,7 @@ impl Data {
             }
         };
         command.args(arguments);
+        command.envs(self.settings.iter().copied());
         // Demo data comes from a seed alone.
         if arguments[0] == "demo" {
             return command;

@@ -4,6 +4,7 @@
 //! A caller without a token must not make the server take more than 64 MB beyond two password hashes and
 //! 16 KB for each open connection. `LYCEUM_TEST_SIZE=full` attacks with more.
 
+mod backends;
 mod bodies;
 mod connections;
 mod documents;
@@ -12,6 +13,7 @@ mod http1;
 mod http2;
 mod streams;
 mod target;
+mod tls;
 
 /// A number for the usual run and one for the full size.
 fn sized(usual: usize, full: usize) -> usize {

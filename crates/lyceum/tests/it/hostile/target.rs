@@ -10,7 +10,7 @@ use lyceum_core::limits::PASSWORD_HASH_MEMORY_BYTES;
 use ureq::Agent;
 
 use super::sized;
-use crate::http::Http;
+use crate::http::{self, Http};
 use crate::served::Served;
 
 /// Kilobytes that callers without a token may make the server take, beside their connections.
@@ -56,8 +56,13 @@ impl Target {
         settings: &'static [(&'static str, &'static str)],
         descriptors: Option<&'static str>,
     ) -> Self {
+        Self::of(|| Served::within(settings, descriptors))
+    }
+
+    /// A server that is made so.
+    pub(super) fn of(make: impl FnOnce() -> Served) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let served = Served::within(settings, descriptors);
+        let served = make();
         let key = served.client("standard", &[]);
         let token = Http::sign_in(&served.base, &key, None).token().to_owned();
         let target = Self { served, token, _alone: alone };
@@ -70,7 +75,7 @@ impl Target {
     }
 
     pub(super) fn address(&self) -> SocketAddr {
-        self.served.base.strip_prefix("http://").unwrap().parse().unwrap()
+        self.served.base.rsplit('/').next().unwrap().parse().unwrap()
     }
 
     /// Runs an attack, and keeps up what it answers until another caller was served often. Panics when the
@@ -154,5 +159,5 @@ impl Drop for Over<'_> {
 }
 
 fn agent() -> Agent {
-    Agent::config_builder().timeout_global(Some(Duration::from_secs(10))).build().into()
+    http::config().timeout_global(Some(Duration::from_secs(10))).build().into()
 }
