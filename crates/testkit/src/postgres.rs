@@ -49,19 +49,24 @@ impl Cluster {
     /// Makes and starts a cluster with `fsync` on, as the user `postgres` where this is root.
     /// Panics with a reason where it cannot.
     pub fn start() -> Self {
-        Self::start_as("primary")
+        Self::start_as("primary", &tempfile::env::temp_dir())
+    }
+
+    /// As [`Cluster::start`], below a folder, such as a small disk, which everybody may write.
+    pub fn start_below(folder: &Path) -> Self {
+        Self::start_as("primary", folder)
     }
 
     /// As [`Cluster::start`], a server that waits to take the place of another one and takes no writes.
     pub fn standby() -> Self {
-        Self::start_as("standby")
+        Self::start_as("standby", &tempfile::env::temp_dir())
     }
 
-    fn start_as(role: &str) -> Self {
+    fn start_as(role: &str, below: &Path) -> Self {
         let programs = programs();
         let folder = tempfile::Builder::new()
             .prefix("lyceum-postgres-")
-            .tempdir()
+            .tempdir_in(below)
             .expect("a temporary folder can be made")
             .keep();
         let port = free_port();

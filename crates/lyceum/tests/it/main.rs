@@ -29,6 +29,7 @@ mod events;
 mod facts;
 mod files;
 mod frameworks;
+mod full_disk;
 mod guides;
 mod hosted;
 mod hostile;
