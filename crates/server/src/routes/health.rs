@@ -121,3 +121,62 @@ async fn metrics(context: Context) -> Result<Answer> {
     let body = Body::from(context.app.metrics.text());
     Ok(Answer::typed(HeaderValue::from_static(METRICS), body))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use lyceum_store::{Dialect, Tx};
+    use tokio::sync::Mutex;
+
+    use super::*;
+
+    /// What was found by looks of which the first found waiting writes so many seconds ago.
+    fn waiting_for(seconds: u64) -> Readiness {
+        let since = Instant::now().checked_sub(Duration::from_secs(seconds));
+        Readiness(Mutex::new(Found { last: None, waiting_since: since }))
+    }
+
+    #[test]
+    fn writes_that_wait_for_ten_minutes_make_a_server_not_ready() {
+        lyceum_testkit::both_stores(&crate::migrations(), |target| {
+            let db = Db::open(target, &crate::migrations()).unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.unwrap();
+            let is_ready = |found: &Readiness| {
+                let begun = Instant::now();
+                let is_ready = runtime.block_on(found.is_ready(&db));
+                let most = Duration::from_millis(limits::READY_WAIT_MS + 1000);
+                assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
+                is_ready
+            };
+            let (just, too_long) = (waiting_for(540), waiting_for(600));
+            let (is_held, held) = mpsc::channel();
+            let (release, released) = mpsc::channel::<()>();
+            thread::scope(|scope| {
+                let release = release; // ends with this, however it ends
+                scope.spawn(|| {
+                    let hold = move |tx: &mut Tx<'_>| {
+                        if tx.dialect() == Dialect::Postgres {
+                            let lock = "LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE";
+                            tx.execute(lock, &[])?;
+                        }
+                        is_held.send(()).unwrap();
+                        let _ = released.recv();
+                        Ok(())
+                    };
+                    db.write_blocking(hold).unwrap();
+                });
+                held.recv().unwrap();
+                assert!(is_ready(&just));
+                assert!(!is_ready(&too_long));
+                drop(release);
+            });
+            // A write that is done counts from then on.
+            runtime.block_on(async { too_long.0.lock().await.last = None });
+            assert!(is_ready(&too_long));
+            assert_eq!(runtime.block_on(too_long.0.lock()).waiting_since, None);
+        });
+    }
+}
