@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::{Db, Dialect, Migration, Tx};
 use lyceum_testkit::race::at_once;
 
-use crate::{SCHEMA, count, on_both, open, wait};
+use crate::{SCHEMA, count, on_both, open, wait, with_target};
 
 const ROUNDS: usize = 20;
 
@@ -89,8 +89,7 @@ fn a_row_that_appears_while_a_write_runs_again_is_seen_by_a_further_run() {
         runs += 1;
         match runs {
             1 => {
-                let collide = "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$";
-                tx.execute(collide, &[])?;
+                collide(tx)?;
                 unreachable!("it collides")
             }
             2 => add(tx, "a", 0)?, // nobody had added it when this run began
@@ -116,9 +115,8 @@ fn a_write_that_all_others_wait_for_is_broken_off() {
     let mut runs = 0;
     let work = move |tx: &mut Tx<'_>| {
         runs += 1;
-        if runs <= 6 {
-            let collide = "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$";
-            tx.execute(collide, &[])?;
+        if runs <= BEFORE_A_TURN {
+            collide(tx)?;
         }
         let _ = has_turn.send(());
         let sleep = "SELECT pg_sleep(0.1)";
@@ -208,5 +206,125 @@ fn a_slow_write_comes_through_among_quick_ones_that_break_what_it_read() {
             }
         });
         assert!(runs.load(Ordering::SeqCst) <= 8, "it ran {runs:?} times");
+    });
+}
+
+/// The attempts of a write that fail before it gets a turn of its own.
+const BEFORE_A_TURN: usize = 6;
+
+/// Fails as a transaction does that ran into another one.
+fn collide(tx: &mut Tx<'_>) -> Result<()> {
+    let collide = "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$";
+    tx.execute(collide, &[]).map(drop)
+}
+
+/// Waits until there is a lock as the condition says.
+fn until_lock(watching: &Db, condition: &str) {
+    let sql = format!(
+        "SELECT 1 FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+         JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() WHERE {condition}"
+    );
+    let since = Instant::now();
+    while watching.read_blocking(|tx| tx.query_one(&sql, &[], |_| Ok(()))).unwrap().is_none() {
+        assert!(since.elapsed() < Duration::from_secs(20), "there is none: {condition}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Changes a table that writes use, and goes on for a while before it is noted as done.
+const SLOW: Migration = Migration {
+    version: 1000,
+    name: "slow",
+    sql: "ALTER TABLE things ADD COLUMN extra TEXT;\nPOSTGRES SELECT pg_sleep(1);",
+};
+
+const MIGRATION_HOLDS_TABLE: &str =
+    "c.relname = 'things' AND l.mode = 'AccessExclusiveLock' AND l.granted";
+const SOMEBODY_WAITS_FOR_THE_TURN: &str = "c.relname = 'refinery_schema_history' AND NOT l.granted";
+
+/// Only PostgreSQL has turns: SQLite has one writer at a time, also while it migrates.
+#[test]
+fn a_migration_waits_for_a_turn_that_began_before_it() {
+    let target = lyceum_testkit::fresh_database(SCHEMA);
+    let (has_turn, turn) = std::sync::mpsc::channel();
+    let db = open(&target);
+    let (mut runs, watching) = (0, open(&target));
+    let write = move |tx: &mut Tx<'_>| {
+        runs += 1;
+        if runs <= BEFORE_A_TURN {
+            collide(tx)?;
+        }
+        let _ = has_turn.send(());
+        let either = format!("({MIGRATION_HOLDS_TABLE}) OR ({SOMEBODY_WAITS_FOR_THE_TURN})");
+        until_lock(&watching, &either);
+        // The other one is waiting by now, if it has to.
+        thread::sleep(Duration::from_millis(300));
+        add(tx, "a", 0)
+    };
+    thread::scope(|scope| {
+        let written = scope.spawn(|| wait(db.write(write)));
+        turn.recv().unwrap();
+        let migrated = Db::open(&target, &[SCHEMA, &[SLOW]].concat());
+        migrated.map(drop).expect("the server that migrates starts");
+        written.join().unwrap().unwrap();
+    });
+    assert_eq!(count(&db), 1);
+}
+
+#[test]
+fn a_write_that_wants_a_turn_does_not_stop_a_migration() {
+    let target = lyceum_testkit::fresh_database(SCHEMA);
+    let (db, watching) = (open(&target), open(&target));
+    let mut runs = 0;
+    let write = move |tx: &mut Tx<'_>| {
+        runs += 1;
+        if runs <= BEFORE_A_TURN {
+            collide(tx)?;
+        }
+        add(tx, "a", 0)
+    };
+    thread::scope(|scope| {
+        let migrated = scope.spawn(|| Db::open(&target, &[SCHEMA, &[SLOW]].concat()).map(drop));
+        until_lock(&watching, MIGRATION_HOLDS_TABLE);
+        wait(db.write(write)).unwrap();
+        migrated.join().unwrap().expect("the server that migrates starts");
+    });
+    assert_eq!(count(&db), 1);
+}
+
+#[test]
+fn writes_of_two_servers_that_want_turns_at_once_are_both_done() {
+    with_target(|target| {
+        let (one, other) = (open(target), open(target));
+        let both_begin = Arc::new(std::sync::Barrier::new(2));
+        // In opposite orders: without turns each could hold what the other one needs.
+        let write = |db: &Db, ids: [&'static str; 2]| {
+            let (db, both_begin, mut runs) = (db.clone(), Arc::clone(&both_begin), 0);
+            thread::spawn(move || {
+                wait(db.write(move |tx| {
+                    runs += 1;
+                    if tx.dialect() == Dialect::Postgres {
+                        if runs == 1 {
+                            both_begin.wait();
+                        }
+                        if runs <= BEFORE_A_TURN {
+                            collide(tx)?;
+                        }
+                    }
+                    for id in ids {
+                        let sql = "UPDATE things SET number = number + 1 WHERE id = $1";
+                        tx.execute(sql, &[id.into()])?;
+                        thread::sleep(Duration::from_millis(100));
+                    }
+                    Ok(())
+                }))
+            })
+        };
+        one.write_blocking(|tx| add(tx, "a", 0).and_then(|()| add(tx, "b", 0))).unwrap();
+        for writing in [write(&one, ["a", "b"]), write(&other, ["b", "a"])] {
+            writing.join().unwrap().unwrap();
+        }
+        let sum = one.read_blocking(|tx| number(tx, "SELECT SUM(number) FROM things")).unwrap();
+        assert_eq!(sum, 4);
     });
 }
