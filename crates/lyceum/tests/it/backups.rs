@@ -10,6 +10,7 @@ use lyceum_testkit::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at, staging};
+use crate::hosted::Moto;
 use crate::served::{Served, Store, on_both_stores};
 use crate::whole_project;
 
@@ -195,6 +196,50 @@ fn damaged_backups_are_told(served: &Served, backup: &Path) {
         assert!(told.contains("nothing was restored"), "{what}: {told}");
         assert!(!empty.join("lyceum.db").exists() && !empty.join("hosting").exists(), "{what}");
     }
+}
+
+#[test]
+fn a_backup_of_a_server_whose_files_are_in_s3_is_restored_where_the_bucket_is() {
+    const STAGING: &[&str] = &["--env", "staging"];
+    let moto = Moto::start();
+    let settings = moto.settings().map(|(name, value)| (name, &*value.to_owned().leak()));
+    let settings: &'static _ = settings.to_vec().leak();
+    let served = Served::prepared_with(Store::Sqlite, STAGING, settings, |_| ());
+    let place = place_at(&served);
+    whole_project::write(&place);
+    place.ok("deploy --yes");
+    let own = client(&served);
+    (0..5).for_each(|n| add(&own, n));
+    // So much, and so mixed, that a backup which held it would be large.
+    let mixed = |n: u32| char::from(b' ' + (n.wrapping_mul(2_654_435_761) >> 24) as u8 % 95);
+    let large: String = (0..2_000_000).map(mixed).collect();
+    put(&own, "large", &large);
+    let before = answers(&served);
+
+    let backup = served.file("whole.backup");
+    let made = served.run(&["admin", "backup", backup.to_str().unwrap(), "--json"]);
+    let made: Value = serde_json::from_str(&made).unwrap();
+    let covers = &made["covers"];
+    assert_eq!((&covers["projects"], &covers["s3Bucket"]), (&json!([SLUG]), &json!("files")));
+    assert_eq!(made["missing"], json!([]));
+    let bytes = made["bytes"].as_u64().unwrap();
+    assert!(bytes < 1_000_000, "objects and versions are in the bucket alone: {bytes} bytes");
+
+    let elsewhere = Served::start(Store::Sqlite);
+    let folder = elsewhere.file("elsewhere");
+    let restore = ["admin", "restore", backup.to_str().unwrap()];
+    let told = elsewhere.fails(&[&restore[..], &["--data", folder.to_str().unwrap()]].concat());
+    assert!(told.contains("bucket 'files'") && told.contains("nothing was restored"), "{told}");
+
+    let back = Served::prepared_with(Store::Sqlite, STAGING, settings, |data| {
+        data.run(&restore);
+        fs::copy(served.file("data/master.key"), data.file("data/master.key")).unwrap();
+    });
+    drop(served);
+    assert_eq!(answers(&back), before);
+    let sound = back.run(&["admin", "check", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&sound).unwrap()["faults"], json!([]), "{sound}");
+    add(&client(&back), 1_000_000);
 }
 
 #[test]

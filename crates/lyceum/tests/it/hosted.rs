@@ -43,13 +43,13 @@ fn write(place: &Place, version: &str) {
 }
 
 /// A server that speaks S3, with a bucket 'files'; it ends with this value.
-struct Moto {
+pub(crate) struct Moto {
     process: Child,
     endpoint: String,
 }
 
 impl Moto {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let port =
             TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
         let mut command = Command::new("python3");
@@ -66,6 +66,17 @@ impl Moto {
             sleep(Duration::from_millis(50));
         }
         moto
+    }
+
+    /// The settings of a server that keeps its files there.
+    pub(crate) fn settings(&self) -> [(&'static str, &str); 5] {
+        [
+            ("LYCEUM_S3__BUCKET", "files"),
+            ("LYCEUM_S3__ENDPOINT", &self.endpoint),
+            ("LYCEUM_S3__ACCESS_KEY", "key"),
+            ("LYCEUM_S3__SECRET_KEY", "secret"),
+            ("LYCEUM_S3__PREFIX", "school"),
+        ]
     }
 
     fn keys(&self) -> String {
@@ -90,13 +101,9 @@ fn client(sandbox: &Running) -> TestClient {
 fn a_deployed_project_has_its_files_in_s3_its_platform_and_its_versions() {
     let moto = Moto::start();
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::new()
-        .with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap())
-        .with("LYCEUM_S3__BUCKET", "files")
-        .with("LYCEUM_S3__ENDPOINT", &moto.endpoint)
-        .with("LYCEUM_S3__ACCESS_KEY", "key")
-        .with("LYCEUM_S3__SECRET_KEY", "secret")
-        .with("LYCEUM_S3__PREFIX", "school");
+    let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+    let with = |place: Place, (name, value): (&str, &str)| place.with(name, value);
+    let place = moto.settings().into_iter().fold(place, with);
     symlink(root().join("tests/deploy/node_modules"), place.path().join("node_modules")).unwrap();
     fs::create_dir_all(place.path().join("server/api")).unwrap();
     fs::create_dir(place.path().join("dist")).unwrap();
