@@ -254,19 +254,23 @@ fn a_migration_waits_for_a_turn_that_began_before_it() {
         if runs <= BEFORE_A_TURN {
             collide(tx)?;
         }
-        let _ = has_turn.send(());
-        let either = format!("({MIGRATION_HOLDS_TABLE}) OR ({SOMEBODY_WAITS_FOR_THE_TURN})");
-        until_lock(&watching, &either);
-        // The other one is waiting by now, if it has to.
-        thread::sleep(Duration::from_millis(300));
-        add(tx, "a", 0)
+        if runs == BEFORE_A_TURN + 1 {
+            has_turn.send(()).unwrap();
+            let either = format!("({MIGRATION_HOLDS_TABLE}) OR ({SOMEBODY_WAITS_FOR_THE_TURN})");
+            until_lock(&watching, &either);
+            // The other one is waiting by now, if it has to.
+            thread::sleep(Duration::from_millis(300));
+        }
+        add(tx, "a", 0)?;
+        Ok(runs)
     };
     thread::scope(|scope| {
         let written = scope.spawn(|| wait(db.write(write)));
         turn.recv().unwrap();
         let migrated = Db::open(&target, &[SCHEMA, &[SLOW]].concat());
         migrated.map(drop).expect("the server that migrates starts");
-        written.join().unwrap().unwrap();
+        let runs = written.join().unwrap().unwrap();
+        assert_eq!(runs, BEFORE_A_TURN + 1, "the turn was not broken off for the migration");
     });
     assert_eq!(count(&db), 1);
 }
