@@ -157,7 +157,7 @@ mod tests {
             thread::scope(|scope| {
                 let release = release; // ends with this, however it ends
                 scope.spawn(|| {
-                    let hold = move |tx: &mut Tx<'_>| {
+                    let write = move |tx: &mut Tx<'_>| {
                         if tx.dialect() == Dialect::Postgres {
                             let lock = "LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE";
                             tx.execute(lock, &[])?;
@@ -166,7 +166,7 @@ mod tests {
                         let _ = released.recv();
                         Ok(())
                     };
-                    db.write_blocking(hold).unwrap();
+                    db.write_blocking(write).unwrap();
                 });
                 held.recv().unwrap();
                 assert!(is_ready(&just));

@@ -1,6 +1,7 @@
 //! Access is decided before a body is read, and bodies that everybody may send are small.
 
 use std::convert::Infallible;
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::pin::Pin;
@@ -68,7 +69,7 @@ fn begun_http1(server: &TestServer, request: Builder) -> Option<u16> {
     let request = request.body(()).unwrap();
     let mut head = format!("{} {} HTTP/1.1\r\nHost: x\r\n", request.method(), request.uri().path());
     for (name, value) in request.headers() {
-        head += &format!("{name}: {}\r\n", value.to_str().unwrap());
+        write!(head, "{name}: {}\r\n", value.to_str().unwrap()).unwrap();
     }
     stream.write_all(format!("{head}\r\n{{").as_bytes()).unwrap();
     let mut answer = [0; 12];
