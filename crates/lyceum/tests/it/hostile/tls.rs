@@ -64,7 +64,7 @@ fn trusting(certificate: &CertificateDer<'static>) -> ClientConfig {
 #[test]
 fn idle_tls_connections_hold_little() {
     let secured = SecuredTarget::start();
-    let connections = sized(400, 5_000);
+    let connections = sized(400, 10_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {
         (0..connections).map(|from| secured.connect(from)).collect::<Vec<_>>()
     });
@@ -73,7 +73,7 @@ fn idle_tls_connections_hold_little() {
 #[test]
 fn handshakes_that_do_not_end_hold_little() {
     let secured = SecuredTarget::start();
-    let connections = sized(400, 5_000);
+    let connections = sized(400, 10_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {
         let begun = |from: usize| {
             let mut stream = connect(from, secured.target.address());
