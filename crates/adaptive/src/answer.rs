@@ -4,7 +4,6 @@ use lyceum_assessment::{respond, respond_validated};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
@@ -44,37 +43,14 @@ pub struct Asked {
     pub log: Option<Read>,
 }
 
-/// What came of an answer in a lesson whose questions follow the score, without the assessment results of
-/// question and attempt.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Stepped {
-    /// `powerpath-100`.
-    lesson_type: LessonType,
-    /// The score of the attempt, 0 to 100.
-    powerpath_score: f64,
-    /// What came of the answer: `{isCorrect, score, feedback?: {identifier, value}, feedbacks}`.
-    response_result: Value,
-    /// The percentage of right answers so far, cut to two decimals.
-    accuracy: f64,
-    /// The right answers so far.
-    correct_questions: u32,
-    /// The answers so far.
-    total_questions: u32,
-    /// What the attempt earned, once it is complete.
-    xp: Option<f64>,
-    /// The share of the lesson's XP, once it is complete.
-    multiplier: Option<f64>,
-}
-
-/// An answer that was taken: what [`reply`] is made of.
+/// An answer that was taken: what [`crate::reply::Reply`] is made of.
 #[derive(Clone, Debug)]
-pub struct Told {
-    attempt: Attempt,
-    question: String,
-    answered: Answered,
-    /// The assessment results of question and attempt as JSON, where answers are scored at once.
-    results: Option<[String; 2]>,
+pub struct TakenAnswer {
+    pub(crate) attempt: Attempt,
+    pub(crate) question: String,
+    pub(crate) answered: Answered,
+    /// The assessment results of question and attempt, where answers are scored at once.
+    pub(crate) results: Option<[Option<Object>; 2]>,
     /// What the next question was chosen by, for [`crate::Memory::keep`] once the answer is durable.
     pub log: Option<Read>,
 }
@@ -271,7 +247,7 @@ impl Given {
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson and for answers that do
 /// not fit the item; `Conflict` when the attempt is complete, or another question was served.
-pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &Given) -> Result<Told> {
+pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &Given) -> Result<TakenAnswer> {
     let Given { student, question, lesson, body } = given;
     let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
     let (attempt, open) = sitting(tx, desk, student, lesson)?;
@@ -302,7 +278,7 @@ fn stepped(
     (mut attempt, open): (Attempt, Option<Open>),
     (bank, place): (&Bank, usize),
     body: &Object,
-) -> Result<Told> {
+) -> Result<TakenAnswer> {
     let question = &bank.questions.questions[place].id;
     if open.as_ref().is_none_or(|open| open.item != *question) {
         if let Some(entry) = log::entry(tx, &attempt, attempt.answered - 1)?
@@ -310,7 +286,7 @@ fn stepped(
             && let Some(answered) = entry.answered.filter(|former| is_same(former, body))
         {
             let results = Some(gradebook::read_step(tx, &attempt, question)?);
-            return Ok(Told { attempt, question: entry.item, answered, results, log: None });
+            return Ok(TakenAnswer { attempt, question: entry.item, answered, results, log: None });
         }
         attempt.running()?;
         return Err(not_asked(question, open.as_ref()));
@@ -341,8 +317,9 @@ fn stepped(
     }
     repository::update(tx, &attempt, desk.now)?;
     let asked = (question.as_str(), bank.items[place].title.as_str());
-    let results = Some(gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?);
-    Ok(Told { attempt, question: question.clone(), answered, results, log: Some(log) })
+    let results = gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?.map(Some);
+    let (question, results, log) = (question.clone(), Some(results), Some(log));
+    Ok(TakenAnswer { attempt, question, answered, results, log })
 }
 
 fn not_asked(question: &str, open: Option<&Open>) -> Problem {
@@ -415,40 +392,6 @@ pub(crate) fn millionths(share: f64) -> u32 {
     part.min(WHOLE - 1)
 }
 
-/// What is answered to an answer that was taken, as JSON. In a lesson that is shown whole, whether it was
-/// right is told at the end.
-pub fn reply(told: Told) -> Result<String> {
-    let Told { attempt, question, answered, results, .. } = told;
-    let Some([question_result, test_result]) = results else {
-        let taken = json!({
-            "lessonType": attempt.lesson_type,
-            "questionResult": {
-                "question": question,
-                "attempt": attempt.number,
-                "answeredAt": answered.at.to_string(),
-            },
-        });
-        return Ok(taken.to_string());
-    };
-    let mut response_result = answered.result;
-    response_result["isCorrect"] = answered.correct.into();
-    let stepped = Stepped {
-        lesson_type: attempt.lesson_type,
-        powerpath_score: attempt.score,
-        response_result,
-        accuracy: attempt.accuracy(),
-        correct_questions: attempt.correct,
-        total_questions: attempt.total,
-        xp: attempt.xp,
-        multiplier: attempt.multiplier,
-    };
-    let mut text = serde_json::to_string(&stepped).map_err(Problem::internal)?;
-    text.pop();
-    // They are JSON already.
-    text.extend([",\"questionResult\":", &question_result, ",\"testResult\":", &test_result, "}"]);
-    Ok(text)
-}
-
 /// An answer in a lesson that is shown whole; the last one to each question counts.
 fn whole(
     tx: &mut Tx<'_>,
@@ -456,12 +399,12 @@ fn whole(
     mut attempt: Attempt,
     (bank, place): (&Bank, usize),
     body: &Object,
-) -> Result<Told> {
+) -> Result<TakenAnswer> {
     attempt.running()?;
     let item = bank.questions.questions[place].id.clone();
     let former = log::last_of(tx, &attempt, &item)?.and_then(|last| last.answered);
     if let Some(answered) = former.filter(|former| is_same(former, body)) {
-        return Ok(Told { attempt, question: item, answered, results: None, log: None });
+        return Ok(TakenAnswer { attempt, question: item, answered, results: None, log: None });
     }
     if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;
@@ -484,5 +427,5 @@ fn whole(
     repository::update(tx, &attempt, desk.now)?;
     log::append(tx, &attempt, &entry)?;
     log::answer(tx, &attempt, entry.number, &answered)?;
-    Ok(Told { attempt, question: entry.item, answered, results: None, log: None })
+    Ok(TakenAnswer { attempt, question: entry.item, answered, results: None, log: None })
 }

@@ -1,14 +1,13 @@
-//! What a complete attempt earns, and where that is told: in the attempt, in the gradebook, and as an
-//! event, from which facts are counted. One transaction writes all of them, so that they agree.
+//! What a complete attempt earns, written to the attempt, the gradebook and the event log, from which facts
+//! are counted. One transaction writes all of them, so that they agree.
 
 use lyceum_core::Result;
-use lyceum_core::text::segment;
-use lyceum_core::time::Timestamp;
-use lyceum_events::Event;
+use lyceum_events::facts::{Measure, Metric};
+use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, Named};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::USER;
+use lyceum_roster::kind::Kind;
+use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, USER};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::attempt::{Attempt, Desk};
@@ -17,8 +16,7 @@ use crate::lesson::Lesson;
 use crate::repository::attempts;
 use crate::{LessonType, engine, gradebook, test_out};
 
-/// The client in whose name the events of lessons stand in the log.
-const CLIENT: &str = "lyceum";
+/// The ids of events are derived under this namespace.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1d5a_b7a2_6e34_4c9b_8a17_e2f4_90cd_3b66);
 
 /// Completes an attempt that came to this; the score is 0 to 100.
@@ -40,7 +38,7 @@ pub(crate) fn complete(
     attempt.mastered = credit.mastered;
     attempt.completed = Some(desk.now);
     attempt.units = if attempt.mastered { units(tx, desk, lesson, attempt)? } else { 0 };
-    tell(tx, desk, lesson, attempt)
+    append_event(tx, desk, lesson, attempt)
 }
 
 /// The units that an attempt masters for the first time: its lesson, and what its test-out skips.
@@ -54,88 +52,61 @@ fn units(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -
     Ok(u32::from(!was_mastered) + skipped)
 }
 
-/// Takes back what an attempt earned, where it was told: its event is told again, earning nothing. The
-/// lesson may be gone by now.
+/// Takes back what an attempt earned, where an event says so: the event is corrected. The lesson may be
+/// gone by now.
 pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
     if attempt.lesson_type == LessonType::TestOut {
         gradebook::take_back_exemptions(tx, desk, &attempt.student, &attempt.lesson)?;
     }
-    let Some(former) = lyceum_events::repository::read(tx, &name(attempt, "event"))? else {
-        return Ok(());
-    };
-    let mut tree = former.event.content();
-    for item in tree["generated"]["items"].as_array_mut().into_iter().flatten() {
-        item["value"] = json!(0);
-    }
-    append(tx, desk, &tree, Some(former.event.send_time))
+    learning::cancel(tx, desk.now, desk.base_url, &urn(attempt, "event"))
 }
 
-/// Puts the event of an attempt into the log and counts it. Told again, which happens to attempts that were
-/// begun anew, it is a correction of the event that was there.
-fn tell(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -> Result<()> {
+/// Appends the event of an attempt. That of an attempt that was begun anew corrects the former one.
+fn append_event(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    lesson: &Lesson,
+    attempt: &Attempt,
+) -> Result<()> {
     let student = fields::in_use(tx, &USER, &attempt.student)?;
-    let tree = tree(desk, lesson, attempt, fields::text(&student, "email"));
-    let former = match attempt.round {
-        0 => None,
-        _ => lyceum_events::repository::read(tx, &name(attempt, "event"))?,
-    };
-    append(tx, desk, &tree, former.map(|former| former.event.send_time))
+    let event = event(desk, lesson, attempt, fields::text(&student, "email"));
+    match attempt.round {
+        0 => learning::append(tx, desk.now, desk.base_url, &[event]),
+        _ => learning::append_correction(tx, desk.now, desk.base_url, &event),
+    }
 }
 
-/// Appends an event; its `sendTime` is later than that of its former version.
-fn append(tx: &mut Tx<'_>, desk: &Desk<'_>, tree: &Value, former: Option<Timestamp>) -> Result<()> {
-    let least = former.map_or(i64::MIN, |sent| sent.milliseconds() + 1);
-    let sent = desk.now.milliseconds().max(least);
-    let sent = Timestamp::from_milliseconds(sent);
-    let event = Event::read(&tree.to_string(), desk.base_url, sent)?;
-    lyceum_events::append(tx, desk.now, CLIENT, &[event]).map(drop)
-}
-
-/// The name of an attempt's event, or of a part of it. With the beginning of the attempt: after the
-/// course was set back there is another of that number.
-fn name(attempt: &Attempt, what: &str) -> String {
+/// The id of an attempt's event, or of a part of it. It depends on when the attempt began: after the course
+/// was reset, another attempt has the same number.
+fn urn(attempt: &Attempt, part: &str) -> String {
     let (number, began) = (attempt.number.to_string(), attempt.started.to_string());
-    let name = [what, &attempt.student, &attempt.lesson, &number, &began].join("\n");
+    let name = [part, &attempt.student, &attempt.lesson, &number, &began].join("\n");
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
 }
 
-/// An `ActivityEvent` of the custom profile.
-fn tree(desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt, email: &str) -> Value {
-    let iri = |collection: &str, id: &str| {
-        let id = segment(id);
-        format!("{}/ims/oneroster/rostering/v1p2/{collection}/{id}", desk.base_url)
+fn event(desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt, email: &str) -> LearningEvent {
+    let address = |kind: &Kind, id: &str| kind.address(desk.base_url, id);
+    let named = |id: &str, name: &str| Named { id: id.to_owned(), name: name.to_owned() };
+    let course = &lesson.course;
+    let object = Activity {
+        id: address(&COMPONENT_RESOURCE, &lesson.id),
+        subject: lesson.subject.clone(),
+        app: App { id: None, name: "Lyceum".to_owned() },
+        course: named(&address(&COURSE, &course.id), &course.title),
+        activity: named(&lesson.id, &lesson.title),
     };
-    let item = |name: &str, value: Value| json!({ "type": name, "value": value });
-    let mut actor = json!({ "id": iri("users", &attempt.student), "type": "ServiceUser" });
-    if email.contains('@') {
-        actor["email"] = email.into();
-    }
-    json!({
-        "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2",
-        "id": name(attempt, "event"),
-        "type": "ActivityEvent",
-        "action": "Completed",
-        "profile": "ServiceProfile",
-        "eventTime": desk.now.to_string(),
-        "actor": actor,
-        "object": {
-            "id": iri("courses/component-resources", &lesson.id),
-            "type": "ServiceActivityContext",
-            "subject": lesson.subject,
-            "app": { "name": "Lyceum" },
-            "course": { "id": iri("courses", &lesson.course.id), "name": lesson.course.title },
-            "activity": { "id": lesson.id, "name": lesson.title },
-        },
-        "generated": {
-            "id": name(attempt, "metrics"),
-            "type": "ServiceActivityMetricsCollection",
-            "attempt": attempt.number,
-            "items": [
-                item("xpEarned", gradebook::number(attempt.xp.unwrap_or(0.0))),
-                item("totalQuestions", attempt.total.into()),
-                item("correctQuestions", attempt.correct.into()),
-                item("masteredUnits", attempt.units.into()),
-            ],
-        },
-    })
+    let metric = |measure, value| Metric { measure, value, span: None };
+    let metrics = Metrics::Completed {
+        id: urn(attempt, "metrics"),
+        attempt: Some(attempt.number.into()),
+        items: vec![
+            metric(Measure::Xp, attempt.xp.unwrap_or(0.0)),
+            metric(Measure::TotalQuestions, attempt.total.into()),
+            metric(Measure::CorrectQuestions, attempt.correct.into()),
+            metric(Measure::MasteredUnits, attempt.units.into()),
+        ],
+        extensions: None,
+    };
+    let learner = Learner::new(address(&USER, &attempt.student), email);
+    LearningEvent::new(urn(attempt, "event"), desk.now, learner, object, metrics)
 }

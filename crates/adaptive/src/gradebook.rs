@@ -3,14 +3,15 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::{Dialect, Result};
+use lyceum_core::Result;
+use lyceum_core::json::number;
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
-use lyceum_roster::record::{Object, Record, Stamp};
-use lyceum_roster::repository::{self, Stored};
+use lyceum_roster::record::Object;
+use lyceum_roster::repository;
+use lyceum_roster::results::{self, AssessmentResult, Former, LineItem};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::LessonType;
@@ -55,15 +56,9 @@ pub fn answer_result(attempt: &Attempt, question: &str) -> String {
     id(&["answer", &attempt.student, &attempt.lesson, &attempt.number.to_string(), question])
 }
 
-/// Whole numbers are written without a fraction.
-pub(crate) fn number(value: f64) -> Value {
-    #[expect(clippy::cast_possible_truncation, reason = "held within the range before")]
-    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
-}
-
-/// Writes what an attempt stands at, under the line item of its lesson, and what came of answers, each
-/// with the title of its question, under the line items of the questions. `also` stands in the
-/// metadata of the attempt's result beside the usual.
+/// Writes where an attempt stands, under the line item of its lesson, and the results of answers, each
+/// with the title of its question, under the line items of the questions. `also` is added to the metadata of
+/// the attempt's result.
 pub(crate) fn write(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -73,21 +68,25 @@ pub(crate) fn write(
     also: &[(&str, Value)],
 ) -> Result<()> {
     let parent = lesson_item(&lesson.id);
-    let mut results = vec![of_attempt(desk, lesson, attempt, &parent, also)?];
-    let mut questions = Vec::new();
-    for (entry, title) in answers {
-        let Some(answered) = &entry.answered else { continue };
-        let item = question_item(&lesson.id, &entry.item);
-        results.push(of_answer(desk, attempt, &entry.item, answered, &item)?);
-        questions.push((item, entry.item.as_str(), *title));
+    let answered: Vec<(String, &Entry, &Answered, &str)> = answers
+        .iter()
+        .filter_map(|(entry, title)| {
+            let item = question_item(&lesson.id, &entry.item);
+            Some((item, *entry, entry.answered.as_ref()?, *title))
+        })
+        .collect();
+    let mut items = vec![item_of_lesson(lesson, &parent)];
+    let mut results = vec![of_attempt(lesson, attempt, &parent, also)];
+    for (item, entry, answered, title) in &answered {
+        items.push(item_of_question(lesson, &parent, item, (&entry.item, title)));
+        results.push(of_answer(attempt, &entry.item, answered, item));
     }
-    ensure_items(tx, desk, lesson, &parent, &questions)?;
-    repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
+    results::ensure_line_items(tx, desk.now, &items)?;
+    results::write(tx, desk.now, results)
 }
 
-/// As [`write`], of one answer in an attempt that goes on; answers the results of question and attempt as
-/// JSON. Both are what this server alone writes: the attempt's is there from the first answer on, the
-/// question's is new.
+/// As [`write`], of one answer in an attempt that goes on; answers the results of question and attempt. Only
+/// this server writes these: the attempt's result exists from the first answer on, the question's is new.
 pub(crate) fn write_step(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -95,51 +94,50 @@ pub(crate) fn write_step(
     attempt: &Attempt,
     (question, title): (&str, &str),
     answered: &Answered,
-) -> Result<[String; 2]> {
+) -> Result<[Object; 2]> {
     let (parent, item) = (lesson_item(&lesson.id), question_item(&lesson.id, question));
-    let of_attempt = of_attempt(desk, lesson, attempt, &parent, &[])?;
-    let of_answer = of_answer(desk, attempt, question, answered, &item)?;
-    if !repository::are_in_use(tx, &ASSESSMENT_LINE_ITEM, [&parent, &item])? {
-        ensure_items(tx, desk, lesson, &parent, &[(item, question, title)])?;
-    }
-    if !repository::overwrite(tx, &of_attempt)? {
-        repository::put_all(tx, &ASSESSMENT_RESULT, std::slice::from_ref(&of_attempt))?;
-    }
-    if repository::add(tx, &of_answer)?.is_none() {
-        repository::put_all(tx, &ASSESSMENT_RESULT, std::slice::from_ref(&of_answer))?;
-    }
-    // The canonical text is all of them: they have no members of the platform alone. TABs mark references.
-    Ok([of_answer, of_attempt].map(|record| record.body.replace('\t', "")))
+    let items = [
+        item_of_lesson(lesson, &parent),
+        item_of_question(lesson, &parent, &item, (question, title)),
+    ];
+    results::ensure_line_items(tx, desk.now, &items)?;
+    let of_attempt = of_attempt(lesson, attempt, &parent, &[]);
+    let of_answer = of_answer(attempt, question, answered, &item);
+    let of_attempt = results::write_one(tx, desk.now, of_attempt, Former::Present)?;
+    let of_answer = results::write_one(tx, desk.now, of_answer, Former::Missing)?;
+    Ok([of_answer, of_attempt])
 }
 
-fn of_answer(
-    desk: &Desk<'_>,
-    attempt: &Attempt,
+fn of_answer<'a>(
+    attempt: &'a Attempt,
     question: &str,
     answered: &Answered,
-    item: &str,
-) -> Result<Record> {
-    let mut metadata = members([("attempt", attempt.number.into()), ("question", question.into())]);
-    let said = match answered.share {
-        Some(share) => {
-            metadata.insert("correct".into(), answered.correct.into());
-            (Some(number(f64::from(share) / f64::from(WHOLE))), "fully graded")
-        }
-        // A person writes the score, and that it is fully graded.
-        None => (None, "submitted"),
-    };
-    let id = answer_result(attempt, question);
-    result(desk, id, item, &attempt.student, said, metadata)
+    line_item: &'a str,
+) -> AssessmentResult<'a> {
+    let mut metadata = Object::new();
+    metadata.insert("attempt".into(), attempt.number.into());
+    metadata.insert("question".into(), question.into());
+    if answered.share.is_some() {
+        metadata.insert("correct".into(), answered.correct.into());
+    }
+    AssessmentResult {
+        sourced_id: answer_result(attempt, question),
+        line_item,
+        student: &attempt.student,
+        score: answered.share.map(|share| f64::from(share) / f64::from(WHOLE)),
+        // Where a person has to score, that person writes the score, and that it is fully graded.
+        score_status: if answered.share.is_some() { "fully graded" } else { "submitted" },
+        metadata,
+    }
 }
 
-fn of_attempt(
-    desk: &Desk<'_>,
+fn of_attempt<'a>(
     lesson: &Lesson,
-    attempt: &Attempt,
-    item: &str,
+    attempt: &'a Attempt,
+    line_item: &'a str,
     also: &[(&str, Value)],
-) -> Result<Record> {
-    let mut metadata = members([
+) -> AssessmentResult<'a> {
+    let always: [(&str, Value); 8] = [
         ("attempt", attempt.number.into()),
         ("lessonType", attempt.lesson_type.name().into()),
         ("xp", number(attempt.xp.unwrap_or(0.0))),
@@ -148,15 +146,23 @@ fn of_attempt(
         ("totalQuestions", attempt.answered_questions().into()),
         ("correctQuestions", attempt.correct.into()),
         ("masteredUnits", attempt.units.into()),
-    ]);
+    ];
+    // Each answer writes one: growing member by member costs double.
+    let mut metadata = Object::with_capacity(always.len());
+    metadata.extend(always.map(|(name, value)| (name.to_owned(), value)));
     if attempt.pending > 0 {
         metadata.insert("pendingQuestions".into(), attempt.pending.into());
     }
     metadata.extend(grade_reached(lesson, attempt));
     metadata.extend(also.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    let id = attempt_result(&attempt.student, &lesson.id, attempt.number);
-    let said = (Some(number(attempt.score)), attempt.score_status());
-    result(desk, id, item, &attempt.student, said, metadata)
+    AssessmentResult {
+        sourced_id: attempt_result(&attempt.student, &lesson.id, attempt.number),
+        line_item,
+        student: &attempt.student,
+        score: Some(attempt.score),
+        score_status: attempt.score_status(),
+        metadata,
+    }
 }
 
 /// What the bridge reads the highest grade mastered from.
@@ -177,16 +183,13 @@ fn grade_reached(lesson: &Lesson, attempt: &Attempt) -> Vec<(String, Value)> {
 }
 
 /// What [`write_step`] answered.
-pub(crate) fn read_step(tx: &mut Tx<'_>, attempt: &Attempt, question: &str) -> Result<[String; 2]> {
+pub(crate) fn read_step(
+    tx: &mut Tx<'_>,
+    attempt: &Attempt,
+    question: &str,
+) -> Result<[Option<Object>; 2]> {
     let of_attempt = attempt_result(&attempt.student, &attempt.lesson, attempt.number);
-    let ids = [answer_result(attempt, question), of_attempt];
-    let stored = repository::present(tx, &ASSESSMENT_RESULT, &ids.each_ref().map(String::as_str))?;
-    let text = |id: &String| -> Result<String> {
-        let result = stored.get(id).map(fields::of).transpose()?;
-        Ok(result.map_or(Value::Null, Value::Object).to_string())
-    };
-    let [question, attempt] = ids.each_ref().map(text);
-    Ok([question?, attempt?])
+    results::read(tx, [&answer_result(attempt, question), &of_attempt])
 }
 
 /// Marks the results of an attempt's questions `tobedeleted`.
@@ -198,28 +201,27 @@ pub(crate) fn take_back_answers(
 ) -> Result<()> {
     let ids: Vec<String> =
         entries.iter().map(|entry| answer_result(attempt, &entry.item)).collect();
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let present = repository::present(tx, &ASSESSMENT_RESULT, &ids)?;
-    let present: Vec<Stored> = present.into_values().collect();
-    mark_deleted(tx, desk, &present, |_| true)
+    let of_answers = fields::of_all(tx, &ASSESSMENT_RESULT, ids.iter().map(String::as_str))?;
+    results::mark_deleted(tx, desk.now, of_answers.into_values()).map(drop)
 }
 
-fn item_of_lesson(lesson: &Lesson, id: &str) -> Value {
-    let mut item = item_of(id, &lesson.id, &lesson.title, &lesson.course.id);
-    item["metadata"] = json!({ "lessonType": lesson.lesson_type.name() });
-    item
+fn item_of_lesson<'a>(lesson: &'a Lesson, id: &'a str) -> LineItem<'a> {
+    LineItem {
+        metadata: vec![("lessonType", lesson.lesson_type.name())],
+        ..item_of(id, &lesson.id, &lesson.title, &lesson.course.id)
+    }
 }
 
-fn item_of(id: &str, lesson: &str, title: &str, course: &str) -> Value {
-    json!({
-        "sourcedId": id,
-        "status": "active",
-        "title": if title.is_empty() { lesson } else { title },
-        "componentResource": { "sourcedId": lesson },
-        "course": { "sourcedId": course },
-        "resultValueMin": 0,
-        "resultValueMax": 100,
-    })
+fn item_of<'a>(id: &'a str, lesson: &'a str, title: &'a str, course: &'a str) -> LineItem<'a> {
+    LineItem {
+        sourced_id: id,
+        title: if title.is_empty() { lesson } else { title },
+        parent: None,
+        course,
+        component_resource: Some(lesson),
+        score_max: 100,
+        metadata: Vec::new(),
+    }
 }
 
 /// The sourcedId of the result that exempts a student from a lesson.
@@ -243,21 +245,22 @@ pub(crate) fn write_exemptions(
     (student, course, test_out): (&str, &str, &str),
     lessons: &[(String, String)],
 ) -> Result<()> {
-    let items: Vec<String> = lessons.iter().map(|(lesson, _)| lesson_item(lesson)).collect();
-    let ids: Vec<&str> = items.iter().map(String::as_str).collect();
-    let in_use = repository::in_use(tx, &ASSESSMENT_LINE_ITEM, &ids)?;
-    let (mut new, mut results) = (Vec::new(), Vec::new());
-    for ((lesson, title), item) in lessons.iter().zip(&items) {
-        if !in_use.contains(item) {
-            let item = item_of(item, lesson, title, course);
-            new.push(record(desk, &ASSESSMENT_LINE_ITEM, &item)?);
-        }
-        let metadata = members([("source", "test-out".into()), (TEST_OUT, test_out.into())]);
-        let id = exemption(student, lesson);
-        results.push(result(desk, id, item, student, (None, EXEMPT), metadata)?);
+    let ids: Vec<String> = lessons.iter().map(|(lesson, _)| lesson_item(lesson)).collect();
+    let (mut items, mut results) = (Vec::new(), Vec::new());
+    for ((lesson, title), id) in lessons.iter().zip(&ids) {
+        items.push(item_of(id, lesson, title, course));
+        let metadata = [("source", Value::from("test-out")), (TEST_OUT, test_out.into())];
+        results.push(AssessmentResult {
+            sourced_id: exemption(student, lesson),
+            line_item: id,
+            student,
+            score: None,
+            score_status: EXEMPT,
+            metadata: metadata.map(|(name, value)| (name.to_owned(), value)).into_iter().collect(),
+        });
     }
-    repository::put_all(tx, &ASSESSMENT_LINE_ITEM, &new)?;
-    repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
+    results::ensure_line_items(tx, desk.now, &items)?;
+    results::write(tx, desk.now, results)
 }
 
 /// Ends the exemptions of a student that follow from a test-out.
@@ -268,11 +271,12 @@ pub(crate) fn take_back_exemptions(
     test_out: &str,
 ) -> Result<()> {
     let of_student = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[student])?;
-    let is_its = |result: &Object| {
+    let mut results = of_student.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    results.retain(|result| {
         fields::text(result, "scoreStatus") == EXEMPT
             && fields::text(&fields::metadata(result), TEST_OUT) == test_out
-    };
-    mark_deleted(tx, desk, &of_student, is_its)
+    });
+    results::mark_deleted(tx, desk.now, results).map(drop)
 }
 
 /// Marks the results that others wrote of an attempt `tobedeleted`, or of no attempt that they name.
@@ -283,25 +287,7 @@ pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Atte
         let is_its = mark.attempt().is_none_or(|number| number == i64::from(attempt.number));
         is_its && fields::text(&mark.fields, "sourcedId") != own
     });
-    let others: Vec<Stored> = others.map(|mark| mark.stored.clone()).collect();
-    mark_deleted(tx, desk, &others, |_| true)
-}
-
-fn mark_deleted(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    stored: &[Stored],
-    is_meant: impl Fn(&Object) -> bool,
-) -> Result<()> {
-    let mut results = Vec::new();
-    for stored in stored {
-        let mut result = fields::of(stored)?;
-        if is_meant(&result) {
-            result.insert("status".into(), "tobedeleted".into());
-            results.push(record(desk, &ASSESSMENT_RESULT, &result.into())?);
-        }
-    }
-    repository::put_all(tx, &ASSESSMENT_RESULT, &results).map(drop)
+    results::mark_deleted(tx, desk.now, others.map(|mark| mark.fields.clone())).map(drop)
 }
 
 /// Takes over what a person scored of answers that wait, from their results: those that are fully graded. A
@@ -349,82 +335,19 @@ pub(crate) fn graded(result: &Object) -> Option<f64> {
     result.get("score").and_then(Value::as_f64).filter(|_| is_graded)
 }
 
-fn item_of_question(
-    lesson: &Lesson,
-    parent: &str,
-    (id, question, title): (&str, &str, &str),
-) -> Value {
-    json!({
-        "sourcedId": id,
-        "status": "active",
-        "title": if title.is_empty() { question } else { title },
-        "parentAssessmentLineItem": { "sourcedId": parent },
-        "course": { "sourcedId": lesson.course.id },
-        "resultValueMin": 0,
-        "resultValueMax": 1,
-        "metadata": { "lesson": lesson.id, "question": question },
-    })
-}
-
-fn result(
-    desk: &Desk<'_>,
-    id: String,
-    item: &str,
-    student: &str,
-    (score, status): (Option<Value>, &str),
-    metadata: Object,
-) -> Result<Record> {
-    let reference = |id: &str| Value::Object(members([("sourcedId", id.into())]));
-    let mut result = members([
-        ("sourcedId", id.into()),
-        ("status", "active".into()),
-        ("assessmentLineItem", reference(item)),
-        ("student", reference(student)),
-        ("scoreDate", desk.now.date().to_string().into()),
-        ("scoreStatus", status.into()),
-        ("metadata", metadata.into()),
-    ]);
-    result.extend(score.map(|score| ("score".to_owned(), score)));
-    Record::parse(&ASSESSMENT_RESULT, &result, Dialect::Platform, Stamp::Now(desk.now))
-}
-
-/// An object of known size: each answer writes several, and one that grows member by member costs double.
-fn members<const N: usize>(all: [(&str, Value); N]) -> Object {
-    let mut object = Object::with_capacity(N);
-    object.extend(all.map(|(name, value)| (name.to_owned(), value)));
-    object
-}
-
-fn record(desk: &Desk<'_>, kind: &'static Kind, value: &Value) -> Result<Record> {
-    let object = value.as_object().expect("records are written as objects");
-    Record::parse(kind, object, Dialect::Platform, Stamp::Now(desk.now))
-}
-
-/// Creates the line items that are not there, or no longer in use: of the lesson, and of questions, each
-/// with its id, what it asks and its title.
-fn ensure_items(
-    tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    lesson: &Lesson,
-    parent: &str,
-    questions: &[(String, &str, &str)],
-) -> Result<()> {
-    let mut ids = vec![parent];
-    ids.extend(questions.iter().map(|(id, ..)| id.as_str()));
-    let in_use = repository::in_use(tx, &ASSESSMENT_LINE_ITEM, &ids)?;
-    if ids.iter().all(|id| in_use.contains(*id)) {
-        return Ok(());
+fn item_of_question<'a>(
+    lesson: &'a Lesson,
+    parent: &'a str,
+    id: &'a str,
+    (question, title): (&'a str, &'a str),
+) -> LineItem<'a> {
+    LineItem {
+        sourced_id: id,
+        title: if title.is_empty() { question } else { title },
+        parent: Some(parent),
+        course: &lesson.course.id,
+        component_resource: None,
+        score_max: 1,
+        metadata: vec![("lesson", &lesson.id), ("question", question)],
     }
-    let mut items = Vec::new();
-    if !in_use.contains(parent) {
-        items.push(item_of_lesson(lesson, parent));
-    }
-    for (id, question, title) in questions {
-        if !in_use.contains(id) {
-            items.push(item_of_question(lesson, parent, (id, question, title)));
-        }
-    }
-    let items = items.iter().map(|item| record(desk, &ASSESSMENT_LINE_ITEM, item));
-    let items = items.collect::<Result<Vec<_>>>()?;
-    repository::put_all(tx, &ASSESSMENT_LINE_ITEM, &items).map(drop)
 }

@@ -43,6 +43,7 @@ mod policy;
 pub mod progress;
 pub mod question;
 pub mod render_config;
+pub mod reply;
 pub mod repository;
 pub mod screening;
 pub mod subject_progress;

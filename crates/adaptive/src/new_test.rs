@@ -1,5 +1,6 @@
 //! Tests made in one request: the resource, its place in the course, and the lesson.
 
+use lyceum_core::json::number;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_roster::collections::at;
@@ -15,7 +16,6 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::LessonType;
-use crate::gradebook::number;
 use crate::input::Input;
 use crate::render_config::is_address;
 

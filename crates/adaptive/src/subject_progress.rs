@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use lyceum_bridge::enroll;
+use lyceum_core::json::number;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_roster::fields;
@@ -15,7 +16,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::LessonType;
-use crate::gradebook::number;
 use crate::input::Input;
 use crate::lesson;
 use crate::listed::{Listed, Mark, Marks, of_courses, shown};

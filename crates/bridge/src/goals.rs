@@ -2,10 +2,10 @@
 //! ones stand over them member by member (docs/decisions/019).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
-use lyceum_roster::record::{Object, Record, Stamp};
+use lyceum_roster::record::{Object, Record};
 use lyceum_roster::repository::{self, Stored};
 use lyceum_store::Tx;
 use serde_json::Value;
@@ -132,7 +132,7 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
         let mut fields = fields::of(stored)?;
         let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
         if metadata.is_some_and(|metadata| metadata.shift_remove("goals").is_some()) {
-            reset.push(Record::parse(&ENROLLMENT, &fields, Dialect::Platform, Stamp::Now(now))?);
+            reset.push(Record::from_server(&ENROLLMENT, &fields, now)?);
         }
     }
     repository::put_all(tx, &ENROLLMENT, &reset)?;

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{
     ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT,
     USER,
 };
-use lyceum_roster::record::{Object, Record, Stamp};
+use lyceum_roster::record::Object;
 use lyceum_roster::repository;
+use lyceum_roster::results::mark_deleted;
 use lyceum_store::Tx;
 
 /// Marks the student's assessment results in the course `tobedeleted`. A result is the course's
@@ -21,20 +22,14 @@ use lyceum_store::Tx;
 pub fn reset(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<usize> {
     fields::in_use(tx, &USER, user)?;
     fields::in_use(tx, &COURSE, course)?;
-    let results = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
-    let results = results.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    let stored = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
+    let mut results = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let items = items(tx, &results)?;
     let courses = courses(tx, &items)?;
-    let mut reset = Vec::new();
-    for mut result in results {
-        if is_of(course, fields::reference(&result, "assessmentLineItem"), &items, &courses) {
-            result.insert("status".into(), "tobedeleted".into());
-            let stamp = Stamp::Now(now);
-            reset.push(Record::parse(&ASSESSMENT_RESULT, &result, Dialect::Platform, stamp)?);
-        }
-    }
-    repository::put_all(tx, &ASSESSMENT_RESULT, &reset)?;
-    Ok(reset.len())
+    results.retain(|result| {
+        is_of(course, fields::reference(result, "assessmentLineItem"), &items, &courses)
+    });
+    mark_deleted(tx, now, results)
 }
 
 /// The line items of the results and those above them: a statement for each level.

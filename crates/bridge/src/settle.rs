@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, ProblemKind, Result, limits};
+use lyceum_core::{ProblemKind, Result, limits};
 use lyceum_roster::default_class::{self, SchoolYear};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
-use lyceum_roster::record::{Object, Record, Stamp};
+use lyceum_roster::record::{Object, Record};
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use serde_json::json;
@@ -168,15 +168,15 @@ pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &Due) -> Result<()> 
             (place.user.clone(), place.course.clone(), place.school.clone(), place.role.clone());
         if !due.present.contains(&key) {
             let Some(class) = classes.of(tx, &place.course, &place.school)? else { continue };
-            begun.push(record(&continued(place, &class, now), now)?);
+            begun.push(Record::from_server(&ENROLLMENT, &continued(place, &class, now), now)?);
         }
-        ended.push(record(&over(place), now)?);
+        ended.push(Record::from_server(&ENROLLMENT, &over(place), now)?);
     }
     let mut led_now = Vec::new();
     for led in &due.led {
         if !led.is_there {
             let Some(class) = classes.of(tx, &led.course, &led.school)? else { continue };
-            begun.push(record(&joining(led, &class, now), now)?);
+            begun.push(Record::from_server(&ENROLLMENT, &joining(led, &class, now), now)?);
         }
         led_now.push([&led.user, &led.track, &led.course]);
     }
@@ -255,8 +255,4 @@ fn joining(led: &Led, class: &str, now: Timestamp) -> Object {
         serde_json::Value::Object(fields) => fields,
         _ => unreachable!("an object was written"),
     }
-}
-
-fn record(fields: &Object, now: Timestamp) -> Result<Record> {
-    Record::parse(&ENROLLMENT, fields, Dialect::Platform, Stamp::Now(now))
 }

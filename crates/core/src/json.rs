@@ -26,6 +26,13 @@ pub fn refuse_repeated_keys(text: &[u8]) -> Result<()> {
     Err(Problem { details, ..Problem::new(Kind::Malformed, told) })
 }
 
+/// A number as JSON; a whole one is written without a fraction.
+pub fn number(value: f64) -> serde_json::Value {
+    #[expect(clippy::cast_possible_truncation, reason = "held within the range before")]
+    let whole = value as i64;
+    if value.fract() == 0.0 && value.abs() < 1e15 { whole.into() } else { value.into() }
+}
+
 /// An object or a list that is open.
 enum Level<'t> {
     Object { keys: Keys<'t>, awaits_key: bool },

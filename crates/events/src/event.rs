@@ -26,7 +26,7 @@ pub struct Event {
     pub actor: String,
     /// `actor.email`; empty where there is none.
     pub email: String,
-    body: String,
+    pub(crate) body: String,
     /// 64 bits of the hash of its id.
     pub(crate) hash: i64,
     /// What it adds.

@@ -22,6 +22,7 @@ mod envelope;
 mod event;
 pub mod facts;
 mod faults;
+pub mod learning;
 mod profiles;
 mod reader;
 pub mod repository;

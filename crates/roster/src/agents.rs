@@ -1,12 +1,12 @@
 //! Who acts for a user: guardians, parents and others.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, Result};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::kinds::USER;
-use crate::record::{Object, Record, Stamp, members};
+use crate::record::{Object, Record, members};
 use crate::repository::{self, Put};
 
 /// Makes a user an agent of another; one that is so already stays so (a safe retry).
@@ -58,6 +58,6 @@ pub(crate) fn user_fields(tx: &mut Tx<'_>, user: &str) -> Result<Object> {
 }
 
 pub(crate) fn replace(tx: &mut Tx<'_>, fields: &Object, now: Timestamp) -> Result<Put> {
-    let record = Record::parse(&USER, fields, Dialect::Platform, Stamp::Now(now))?;
+    let record = Record::from_server(&USER, fields, now)?;
     repository::replace(tx, &record, None)
 }

@@ -4,13 +4,13 @@
 //! course, the school and the school year, so that two who enroll at once make them once.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::kind::Kind;
 use crate::kinds::{ACADEMIC_SESSION, CLASS, COURSE};
-use crate::record::{Object, Record, Stamp, members};
+use crate::record::{Object, Record, members};
 use crate::repository;
 
 /// School years begin on the first day of this month.
@@ -170,7 +170,7 @@ fn make(tx: &mut Tx<'_>, kind: &'static Kind, now: Timestamp, fields: Value) -> 
         Value::Object(fields) => fields,
         _ => unreachable!("the caller writes an object"),
     };
-    let record = Record::parse(kind, &fields, Dialect::Platform, Stamp::Now(now))?;
+    let record = Record::from_server(kind, &fields, now)?;
     repository::upsert(tx, &record, None)?;
     Ok(())
 }

@@ -3,6 +3,8 @@
 //! A declaration is plain data. The engine reads it for everything: routes, columns and indexes,
 //! validation, filters, CSV, OpenAPI. What it cannot say is a named function in [`crate::rules`].
 
+use lyceum_core::text::segment;
+
 /// The three services of OneRoster 1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Service {
@@ -349,6 +351,11 @@ impl Kind {
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The address of the record with that sourcedId on the server with that address.
+    pub fn address(&self, base_url: &str, sourced_id: &str) -> String {
+        format!("{base_url}{}/{}/{}", self.service.prefix(), self.path, segment(sourced_id))
     }
 
     /// The fields that have a column, in the order of the declaration.

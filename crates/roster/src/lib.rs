@@ -40,6 +40,7 @@ pub mod query;
 pub mod record;
 pub mod render;
 pub mod repository;
+pub mod results;
 pub mod rules;
 pub mod sort;
 pub mod structure;

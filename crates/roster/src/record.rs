@@ -101,6 +101,11 @@ impl Record {
         Self::read(kind, object, stamp, Reading { dialect, is_checked: true })
     }
 
+    /// A record that the server itself writes, from its members.
+    pub fn from_server(kind: &'static Kind, members: &Object, now: Timestamp) -> Result<Self> {
+        Self::parse(kind, members, Dialect::Platform, Stamp::Now(now))
+    }
+
     fn read(
         kind: &'static Kind,
         object: &Object,

@@ -19,7 +19,7 @@ use crate::tree::Tree;
 pub use crate::repository::facts::{
     Did, Place, last_of_all, of_all, place, read, unplaced, users_of_app,
 };
-pub use piece::{Pieces, REACH_MS};
+pub use piece::{Metric, Pieces, REACH_MS};
 
 /// Milliseconds of a bucket.
 pub const BUCKET_MS: i64 = 15 * 60 * 1000;
@@ -64,6 +64,11 @@ impl Measure {
 
     fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(measure, _)| *measure)
+    }
+
+    /// Its `type` in the items of an event.
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
     }
 }
 
@@ -143,13 +148,21 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn of(event: &Tree<'_>, time: Timestamp) -> Self {
-        let own = time.milliseconds().div_euclid(BUCKET_MS);
-        let Some(pieces) = Pieces::told(event, time) else {
-            return Self { own, ..Self::default() };
-        };
-        let context = Context::of(event);
-        Self { own, buckets: pieces.by_bucket(), context: Some((context.number(), context)) }
+        match Pieces::told(event, time) {
+            Some(pieces) => Self::new(time, &pieces, Context::of(event)),
+            None => Self { own: own_bucket(time), ..Self::default() },
+        }
     }
+
+    pub(crate) fn new(time: Timestamp, pieces: &Pieces, context: Context) -> Self {
+        let (own, buckets) = (own_bucket(time), pieces.by_bucket());
+        Self { own, buckets, context: Some((context.number(), context)) }
+    }
+}
+
+/// The quarter hour of an event's time.
+fn own_bucket(time: Timestamp) -> i64 {
+    time.milliseconds().div_euclid(BUCKET_MS)
 }
 
 /// What [`rebuild`] did.

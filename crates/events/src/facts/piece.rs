@@ -15,6 +15,33 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 pub const REACH_MS: i64 = TIME_SPENT_REACH_MAX_H * HOUR_MS;
 const SPAN_MS: i64 = TIME_SPENT_SPAN_MAX_H * HOUR_MS;
 
+/// An amount that an event adds.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Of what.
+    pub measure: Measure,
+    /// How much: XP, questions, units or seconds.
+    pub value: f64,
+    /// When it began and ended; none: at the time of the event.
+    pub span: Option<(Timestamp, Timestamp)>,
+}
+
+impl Metric {
+    /// Reads an item of an event: `{type, value, startDate?, endDate?}`, the dates also as `start_date` and
+    /// `end_date`; none where its measure is unknown or it has no number.
+    fn read(item: &Tree<'_>) -> Option<Self> {
+        let measure = Measure::named(item["type"].as_str()?)?;
+        let value = &item["value"];
+        let value = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+        let date = |names: [&str; 2]| {
+            let text = names.into_iter().find_map(|name| item[name].as_str())?;
+            text.parse::<Timestamp>().ok()
+        };
+        let span = date(["startDate", "start_date"]).zip(date(["endDate", "end_date"]));
+        Some(Self { measure, value, span })
+    }
+}
+
 /// What one event adds: amounts at an instant or evenly over a time.
 #[derive(Debug)]
 pub struct Pieces {
@@ -41,13 +68,20 @@ impl Pieces {
         if !matches!(event["type"].as_str(), Some("ActivityEvent" | "TimeSpentEvent")) {
             return None;
         }
-        let at = time.milliseconds();
         let items = event["generated"]["items"].as_list().unwrap_or_default();
-        let mut pieces: Vec<Piece> = items.iter().filter_map(|item| Piece::of(at, item)).collect();
+        let metrics: Vec<Metric> = items.iter().filter_map(Metric::read).collect();
+        Some(Self::of_metrics(time, &metrics))
+    }
+
+    /// What an event of that time with these metrics adds.
+    pub(crate) fn of_metrics(time: Timestamp, metrics: &[Metric]) -> Self {
+        let at = time.milliseconds();
+        let of_metric = |metric| Piece::of_metric(at, metric);
+        let mut pieces: Vec<Piece> = metrics.iter().filter_map(of_metric).collect();
         if pieces.is_empty() {
             pieces.push(Piece { from: at, to: at, amount: None });
         }
-        Some(Self { pieces })
+        Self { pieces }
     }
 
     /// The sums by bucket, which is the number of the quarter hour since 1970-01-01T00:00:00Z.
@@ -88,22 +122,16 @@ impl Pieces {
 }
 
 impl Piece {
-    /// An item of an event at the instant: `{type, value, startDate?, endDate?}`, the dates also as
-    /// `start_date` and `end_date`. A time that lies too far from the event or is too long is not
-    /// believed, and its seconds count at the event.
-    fn of(at: i64, item: &Tree<'_>) -> Option<Self> {
-        let measure = Measure::named(item["type"].as_str()?)?;
-        let amount = thousandths(&item["value"])?;
-        let date = |names: [&str; 2]| {
-            let text = names.into_iter().find_map(|name| item[name].as_str())?;
-            Some(text.parse::<Timestamp>().ok()?.milliseconds())
-        };
-        let span = date(["startDate", "start_date"]).zip(date(["endDate", "end_date"]));
-        let believed = |&(from, to): &(i64, i64)| {
+    /// A metric of an event at the instant. A span that lies too far from the event or is too long is
+    /// ignored: the amount counts at the event. None for a value that is not finite.
+    fn of_metric(at: i64, metric: &Metric) -> Option<Self> {
+        let amount = thousandths(metric.value)?;
+        let span = metric.span.map(|(from, to)| (from.milliseconds(), to.milliseconds()));
+        let is_plausible = |&(from, to): &(i64, i64)| {
             from < to && to - from <= SPAN_MS && from >= at - REACH_MS && to <= at + REACH_MS
         };
-        let (from, to) = span.filter(believed).unwrap_or((at, at));
-        Some(Self { from, to, amount: Some((measure, amount)) })
+        let (from, to) = span.filter(is_plausible).unwrap_or((at, at));
+        Some(Self { from, to, amount: Some((metric.measure, amount)) })
     }
 
     /// Adds what falls between the instants. Parts of neighbouring times add up to the whole: each
@@ -127,8 +155,7 @@ impl Piece {
 
 /// A number in thousandths, rounded half away from zero, held within the limit.
 #[expect(clippy::cast_possible_truncation, reason = "held within the limit before")]
-fn thousandths(value: &Tree<'_>) -> Option<i64> {
+fn thousandths(number: f64) -> Option<i64> {
     let most = f64::from(FACT_VALUE_MAX_COUNT);
-    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
     number.is_finite().then(|| (number.clamp(-most, most) * 1000.0).round() as i64)
 }

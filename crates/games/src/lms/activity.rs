@@ -2,9 +2,11 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_events::facts::{Measure, Metric};
+use lyceum_events::learning::{CourseProgress, LearningEvent, Metrics};
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::told::{Actor, Scene, actor, append, event, object, time_event};
 use super::{Integration, Taught, award, grade_text};
@@ -100,8 +102,8 @@ pub struct Earned {
 
 /// Events, and what follows from them here once they are kept.
 pub struct Told<T> {
-    /// The events, as JSON of the custom profile.
-    pub events: Vec<Value>,
+    /// The events.
+    pub events: Vec<LearningEvent>,
     /// What is answered.
     pub answer: T,
 }
@@ -146,31 +148,28 @@ pub fn weigh(
     let pct = (course.masterable_units.0 > 0)
         .then(|| (mastered.number() / course.masterable_units.number() * 100.0).min(100.0));
     let object = object(scene, course, activity);
-    let metric = |name: &str, value: Value| json!({ "type": name, "value": value });
-    let mut generated = json!({
-        "id": actor.urn("metrics"),
-        "type": "ServiceActivityMetricsCollection",
-        "attempt": attempt,
-        "items": [
-            metric("xpEarned", json!(xp)),
-            metric("totalQuestions", total.into()),
-            metric("correctQuestions", correct.into()),
-            metric("masteredUnits", json!(units)),
+    let metric = |measure, value| Metric { measure, value, span: None };
+    let metrics = Metrics::Completed {
+        id: actor.urn("metrics"),
+        attempt: Some(attempt),
+        items: vec![
+            metric(Measure::Xp, xp.number()),
+            metric(Measure::TotalQuestions, total.into()),
+            metric(Measure::CorrectQuestions, correct.into()),
+            metric(Measure::MasteredUnits, units.number()),
         ],
-    });
-    if let Some(pct) = pct {
-        generated["extensions"] = json!({ "pctCompleteApp": pct });
-    }
-    let event = event(scene, actor, ("ActivityEvent", "Completed"), at, &object, &generated);
-    let event_id = event["id"].as_str().unwrap_or_default().to_owned();
+        extensions: pct.map(|pct_complete_app| CourseProgress { pct_complete_app }),
+    };
+    let event = event(scene, actor, "ActivityEvent", at, object.clone(), metrics);
+    let event_id = event.id().to_owned();
     let mut events = vec![event];
     #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
     let untold_ms = (active_s * 1000.0).round() as i64 - told_ms;
     if untold_ms > 0 {
         #[expect(clippy::cast_precision_loss, reason = "times are bounded")]
         let seconds = untold_ms as f64 / 1000.0;
-        let items = json!([metric("active", json!(seconds))]);
-        events.push(time_event(scene, actor, at, &object, &items));
+        let items = vec![metric(Measure::Active, seconds)];
+        events.push(time_event(scene, actor, at, object, items));
     }
     let answer = Earned {
         xp_awarded: xp,
@@ -219,18 +218,15 @@ pub fn time(
     let start =
         started_at.as_deref().map(|text| instant(scene.now, "timingData.startedAt", Some(text)));
     let start = start.transpose()?.filter(|start| *start < end);
-    let item = |name: &str, seconds: f64| {
-        let mut item = json!({ "type": name, "value": seconds });
-        if let Some(start) = start {
-            item["startDate"] = json!(start);
-            item["endDate"] = json!(end);
-        }
-        item
-    };
-    let items = json!([item("active", *active_seconds), item("inactive", *inactive_seconds)]);
+    let span = start.map(|start| (start, end));
+    let metric = |measure, value| Metric { measure, value, span };
+    let items = vec![
+        metric(Measure::Active, *active_seconds),
+        metric(Measure::Inactive, *inactive_seconds),
+    ];
     let object = object(scene, course, &spent.activity_data);
-    let event = time_event(scene, actor, end, &object, &items);
-    let answer = event["id"].as_str().unwrap_or_default().to_owned();
+    let event = time_event(scene, actor, end, object, items);
+    let answer = event.id().to_owned();
     Ok(Told { events: vec![event], answer })
 }
 
@@ -257,13 +253,18 @@ pub(super) fn correct_xp(
 /// The event that adds XP to a player's, or takes them away.
 ///
 /// Errors: `Internal` for an integration without a course.
-pub fn correction(scene: &Scene<'_>, actor: &Actor, difference: Xp) -> Result<Value> {
+pub fn correction(scene: &Scene<'_>, actor: &Actor, difference: Xp) -> Result<LearningEvent> {
     let course = scene.integration.courses.first();
     let course = course.ok_or_else(|| Problem::internal("an integration has no course"))?;
     Ok(correction_in(scene, actor, course, difference))
 }
 
-fn correction_in(scene: &Scene<'_>, actor: &Actor, course: &Taught, difference: Xp) -> Value {
+fn correction_in(
+    scene: &Scene<'_>,
+    actor: &Actor,
+    course: &Taught,
+    difference: Xp,
+) -> LearningEvent {
     let activity = Activity {
         id: "xp-correction".to_owned(),
         name: Some("Correction of XP".to_owned()),
@@ -273,12 +274,13 @@ fn correction_in(scene: &Scene<'_>, actor: &Actor, course: &Taught, difference: 
         sensor_url: None,
     };
     let object = object(scene, course, &activity);
-    let items = json!([{ "type": "xpEarned", "value": difference }]);
-    let generated = json!({
-        "id": actor.urn("metrics"), "type": "ServiceActivityMetricsCollection", "items": items,
-    });
-    let kind = ("ActivityEvent", "Completed");
-    event(scene, actor, kind, scene.now, &object, &generated)
+    let metrics = Metrics::Completed {
+        id: actor.urn("metrics"),
+        attempt: None,
+        items: vec![Metric { measure: Measure::Xp, value: difference.number(), span: None }],
+        extensions: None,
+    };
+    event(scene, actor, "ActivityEvent", scene.now, object, metrics)
 }
 
 impl Activity {

@@ -1,10 +1,12 @@
 //! What players do, told as Caliper events of the custom profile.
 
 use lyceum_core::Result;
+use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
-use lyceum_events::Event;
+use lyceum_events::facts::Metric;
+use lyceum_events::learning::{self, App, Learner, LearningEvent, Metrics, Named};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::USER;
+use lyceum_roster::kinds::{COURSE, USER};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -13,11 +15,8 @@ use super::activity::Activity;
 use super::{Integration, Taught};
 use crate::games::Game;
 
-/// The client in whose name the events of games stand in the log.
-const CLIENT: &str = "lyceum";
 /// Under this namespace the ids of events follow from a request's key.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1d7a_90c2_6b3f_4e0e_8a54_c1d6_97e2_33b8);
-const CALIPER: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 
 /// Where events are from, and who and what they are about.
 pub struct Scene<'a> {
@@ -63,97 +62,63 @@ pub(super) fn actor(tx: &mut Tx<'_>, scene: &Scene<'_>) -> Result<Actor> {
     Ok(Actor { id: scene.user.to_owned(), email, key: None })
 }
 
-pub(super) fn append(tx: &mut Tx<'_>, scene: &Scene<'_>, events: &[Value]) -> Result<()> {
-    let read = |event: &Value| Event::read(&event.to_string(), scene.base_url, scene.now);
-    let events: Vec<Event> = events.iter().map(read).collect::<Result<_>>()?;
-    lyceum_events::append(tx, scene.now, CLIENT, &events).map(drop)
+pub(super) fn append(tx: &mut Tx<'_>, scene: &Scene<'_>, events: &[LearningEvent]) -> Result<()> {
+    learning::append(tx, scene.now, scene.base_url, events)
 }
 
-fn iri(scene: &Scene<'_>, collection: &str, id: &str) -> String {
-    format!("{}/ims/oneroster/rostering/v1p2/{collection}/{}", scene.base_url, escaped(id))
-}
-
-/// The id as a segment of a path (RFC 3986, 2.3).
-fn escaped(id: &str) -> String {
-    use std::fmt::Write;
-    id.bytes().fold(String::new(), |mut text, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                text.push(char::from(byte));
-            }
-            other => write!(text, "%{other:02X}").expect("a text takes what is written"),
-        }
-        text
-    })
-}
-
-pub(super) fn object(scene: &Scene<'_>, course: &Taught, activity: &Activity) -> Value {
+/// What was worked on.
+pub(super) fn object(
+    scene: &Scene<'_>,
+    course: &Taught,
+    activity: &Activity,
+) -> learning::Activity {
     let sensor = activity.sensor_url.as_deref().unwrap_or(scene.base_url).trim_end_matches('/');
     let id = &activity.id;
-    let name = activity.name.as_deref().unwrap_or(id);
-    json!({
-        "id": format!(
-            "{sensor}/activities/{}/g{}/{}",
-            escaped(&course.subject),
-            escaped(&course.grade),
-            escaped(id)
-        ),
-        "type": "ServiceActivityContext",
-        "subject": course.subject,
-        "app": {
-            "id": scene.game.slug,
-            "name": activity.app_name.as_deref().unwrap_or(&scene.game.display_name),
+    let [subject, grade, path_id] = [&course.subject, &course.grade, id].map(|text| segment(text));
+    let app = activity.app_name.as_ref().unwrap_or(&scene.game.display_name);
+    learning::Activity {
+        id: format!("{sensor}/activities/{subject}/g{grade}/{path_id}"),
+        subject: course.subject.clone(),
+        app: App { id: Some(scene.game.slug.clone()), name: app.clone() },
+        course: Named {
+            id: COURSE.address(scene.base_url, &course.course_id),
+            name: course.title.clone(),
         },
-        "course": { "id": iri(scene, "courses", &course.course_id), "name": course.title },
-        "activity": { "id": id, "name": name },
-    })
+        activity: Named { id: id.clone(), name: activity.name.as_ref().unwrap_or(id).clone() },
+    }
 }
 
+/// An event of time that was spent.
 pub(super) fn time_event(
     scene: &Scene<'_>,
     actor: &Actor,
     at: Timestamp,
-    object: &Value,
-    items: &Value,
-) -> Value {
-    let generated = json!({
-        "id": actor.urn("times"), "type": "ServiceTimeSpentMetricsCollection", "items": items,
-    });
-    event(scene, actor, ("TimeSpentEvent", "SpentTime"), at, object, &generated)
+    object: learning::Activity,
+    items: Vec<Metric>,
+) -> LearningEvent {
+    let metrics = Metrics::TimeSpent { id: actor.urn("times"), items };
+    event(scene, actor, "TimeSpentEvent", at, object, metrics)
 }
 
-/// An event of the custom profile.
+/// An event. `part` is what its id is derived from, with the key of the request.
 pub(super) fn event(
     scene: &Scene<'_>,
-    learner: &Actor,
-    (kind, action): (&str, &str),
+    actor: &Actor,
+    part: &str,
     at: Timestamp,
-    object: &Value,
-    generated: &Value,
-) -> Value {
-    let mut actor = json!({ "id": iri(scene, "users", &learner.id), "type": "ServiceUser" });
-    if learner.email.contains('@') {
-        actor["email"] = learner.email.as_str().into();
-    }
-    json!({
-        "@context": CALIPER,
-        "id": learner.urn(kind),
-        "type": kind,
-        "action": action,
-        "profile": "ServiceProfile",
-        "eventTime": at,
-        "actor": actor,
-        "object": object,
-        "generated": generated,
-    })
+    object: learning::Activity,
+    metrics: Metrics,
+) -> LearningEvent {
+    let learner = Learner::new(USER.address(scene.base_url, &actor.id), &actor.email);
+    LearningEvent::new(actor.urn(part), at, learner, object, metrics)
 }
 
 /// The events in an envelope of this server (Caliper 1.2, 3).
-pub fn envelope(scene: &Scene<'_>, events: &[Value]) -> Value {
+pub fn envelope(scene: &Scene<'_>, events: &[LearningEvent]) -> Value {
     json!({
         "sensor": scene.base_url,
         "sendTime": scene.now,
-        "dataVersion": CALIPER,
+        "dataVersion": lyceum_events::CONTEXT,
         "data": events,
     })
 }

@@ -1,7 +1,7 @@
 //! Deletes records: marks them, until a purge removes them for good.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 
 use super::put::update;
@@ -9,7 +9,7 @@ use super::read::find;
 use super::referrers::referring;
 use crate::kind::Kind;
 use crate::kinds;
-use crate::record::{Record, Stamp, members};
+use crate::record::{Record, members};
 
 /// Marks a record `tobedeleted`, with `cascade` also the active records that refer to it, and
 /// those that refer to them. Answers how many were marked.
@@ -57,7 +57,7 @@ fn mark(tx: &mut Tx<'_>, kind: &'static Kind, sourced_id: &str, now: Timestamp) 
         return Ok(false);
     }
     object.insert("status".into(), "tobedeleted".into());
-    let record = Record::parse(kind, &object, Dialect::Platform, Stamp::Now(now))?;
+    let record = Record::from_server(kind, &object, now)?;
     update(tx, &record, stored, None)?;
     Ok(true)
 }

@@ -35,15 +35,12 @@ pub use learners::{Learner, each_learning, learners, users_with_emails};
 pub use list::{Listed, Query, list};
 pub use people::People;
 pub use purge::{Purged, purge};
-pub use put::{
-    Creation, Outcome, Put, add, create, create_all, overwrite, present, put_all, replace, upsert,
-};
-pub(crate) use put::{expect, put_among};
-pub(crate) use read::is_empty;
+pub use put::{Creation, Outcome, Put, create, create_all, present, put_all, replace, upsert};
+pub(crate) use put::{add, expect, overwrite, put_among};
 pub use read::{
-    Stored, are_in_use, each, find, find_in, first_user_with_email, in_use, learning, mentioning,
-    page,
+    Stored, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
 };
+pub(crate) use read::{are_in_use, is_empty};
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};
 pub(crate) use targets::{Ids, child_of_another_course, depend_on, of_school, unfit};

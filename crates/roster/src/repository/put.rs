@@ -152,7 +152,7 @@ impl Statements {
 
 /// Creates a record whose references are known to exist and whose kind has no rules, and answers its
 /// number; none where there is one with its id, deleted or not.
-pub fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
+pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     let mut values = Vec::with_capacity(record.columns.len() + 6);
     add_values(record, 1, &mut values);
     let insert = &Statements::known(record.kind).insert;
@@ -165,7 +165,7 @@ pub fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
 /// Writes a record in use over the one in use that has its id and its indexed fields, whatever else that
 /// says; answers whether there is one. No index is written but that of dates. The record's references
 /// are known to exist; its kind has neither lists nor rules, so that nothing beside the row changes.
-pub fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
+pub(crate) fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
     let kind = record.kind;
     assert!(
         rules::stand_alone(kind) && record.status == Status::Active,

@@ -112,7 +112,7 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<Stri
 }
 
 /// Whether two records of the kind are in use both.
-pub fn are_in_use(tx: &mut Tx<'_>, kind: &Kind, [one, other]: [&str; 2]) -> Result<bool> {
+pub(crate) fn are_in_use(tx: &mut Tx<'_>, kind: &Kind, [one, other]: [&str; 2]) -> Result<bool> {
     let sql = &Statements::known(kind).are_in_use;
     let found = tx.query_one(sql, &[one.into(), other.into()], |row| row.int(0))?;
     Ok(found == Some(1))

@@ -8,6 +8,7 @@ use lyceum_adaptive::answer::Given;
 use lyceum_adaptive::attempt::{self, Asked, Desk};
 use lyceum_adaptive::finalize::Finalized;
 use lyceum_adaptive::question::{Draft, Question};
+use lyceum_adaptive::reply::Reply;
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{answer, finalize, progress};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -181,11 +182,11 @@ async fn shown(context: &Context, question: Draft) -> Result<Question> {
 
 async fn answered(context: Context) -> Result<Answer> {
     let given = Given::read(super::object(&context)?)?;
-    let mut told = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
-    if let Some(log) = told.log.take() {
+    let mut taken = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
+    if let Some(log) = taken.log.take() {
         context.app.lessons.keep(log);
     }
-    Ok(Answer::json(answer::reply(told)?))
+    Ok(Answer::of(&Reply::from(taken)))
 }
 
 async fn finalized(context: Context) -> Result<Answer> {

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_events::learning::LearningEvent;
 use lyceum_games::games::Game;
 use lyceum_games::levels::Xp;
 use lyceum_games::lms::Integration;
@@ -19,7 +20,7 @@ use lyceum_games::lms::told::{Actor, Scene, envelope};
 use lyceum_games::lms::xp::{DayXp, Days, NewXp};
 use lyceum_store::Tx;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::elsewhere::{email, only_the_student, taught};
 use super::learning::zone;
@@ -110,7 +111,7 @@ async fn counted<T: Serialize + Send + 'static>(
     Ok(Answer::json(db.write(write).await?).status(StatusCode::OK))
 }
 
-async fn send(other: &Elsewhere, stage: &Stage, events: &[Value]) -> Result<()> {
+async fn send(other: &Elsewhere, stage: &Stage, events: &[LearningEvent]) -> Result<()> {
     other.client.send(envelope(&stage.scene(), events)).await
 }
 

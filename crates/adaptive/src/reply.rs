@@ -1,0 +1,88 @@
+//! The reply to a student's answer.
+
+use lyceum_core::time::Timestamp;
+use lyceum_roster::record::Object;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::LessonType;
+use crate::answer::TakenAnswer;
+
+/// The reply to an answer.
+#[derive(Debug, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub enum Reply {
+    /// In a lesson whose questions follow the score: what came of it.
+    Stepped(Box<Stepped>),
+    /// In a lesson that is shown whole: that it was taken.
+    Whole {
+        /// What sort of lesson it is.
+        lesson_type: LessonType,
+        /// Which answer was taken.
+        question_result: Receipt,
+    },
+}
+
+/// Which answer was taken.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    /// The question's id.
+    pub question: String,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// When.
+    pub answered_at: Timestamp,
+}
+
+/// What came of an answer in a lesson whose questions follow the score.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stepped {
+    /// `powerpath-100`.
+    pub lesson_type: LessonType,
+    /// The score of the attempt, 0 to 100.
+    pub powerpath_score: f64,
+    /// What came of the answer: `{isCorrect, score, feedback?: {identifier, value}, feedbacks}`.
+    pub response_result: Value,
+    /// The percentage of right answers so far, cut to two decimals.
+    pub accuracy: f64,
+    /// The right answers so far.
+    pub correct_questions: u32,
+    /// The answers so far.
+    pub total_questions: u32,
+    /// What the attempt earned, once it is complete.
+    pub xp: Option<f64>,
+    /// The share of the lesson's XP, once it is complete.
+    pub multiplier: Option<f64>,
+    /// The assessment result of the question.
+    pub question_result: Option<Object>,
+    /// The assessment result of the attempt.
+    pub test_result: Option<Object>,
+}
+
+impl From<TakenAnswer> for Reply {
+    fn from(taken: TakenAnswer) -> Self {
+        let TakenAnswer { attempt, question, answered, results, .. } = taken;
+        let lesson_type = attempt.lesson_type;
+        let Some([question_result, test_result]) = results else {
+            let attempt = attempt.number;
+            let question_result = Receipt { question, attempt, answered_at: answered.at };
+            return Self::Whole { lesson_type, question_result };
+        };
+        let mut response_result = answered.result;
+        response_result["isCorrect"] = answered.correct.into();
+        Self::Stepped(Box::new(Stepped {
+            lesson_type,
+            powerpath_score: attempt.score,
+            response_result,
+            accuracy: attempt.accuracy(),
+            correct_questions: attempt.correct,
+            total_questions: attempt.total,
+            xp: attempt.xp,
+            multiplier: attempt.multiplier,
+            question_result,
+            test_result,
+        }))
+    }
+}

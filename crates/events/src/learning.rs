@@ -1,0 +1,282 @@
+//! Events that this server itself appends: a completed activity, or time spent in one.
+//!
+//! They are written in the custom profile (`ActivityEvent` and `TimeSpentEvent`). Text and facts of an event
+//! both follow from its fields, so that appending one reads no JSON.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, json};
+use lyceum_store::Tx;
+use serde::{Serialize, Serializer};
+
+use crate::event::{Event, hash, local_id};
+use crate::facts::{Context, Facts, Metric, Pieces};
+use crate::{CONTEXT, append as append_events, repository};
+
+/// The client that these events belong to in the log.
+const CLIENT: &str = "lyceum";
+
+/// An event of the custom profile.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LearningEvent {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    action: &'static str,
+    profile: &'static str,
+    event_time: Timestamp,
+    actor: Learner,
+    object: Activity,
+    generated: Metrics,
+}
+
+/// Who learned.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename = "ServiceUser")]
+pub struct Learner {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+}
+
+impl Learner {
+    /// The learner with that IRI. A text without `@` is not an e-mail address and is left out.
+    pub fn new(iri: String, email: &str) -> Self {
+        Self { id: iri, email: email.contains('@').then(|| email.to_owned()) }
+    }
+}
+
+/// What was worked on.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename = "ServiceActivityContext")]
+pub struct Activity {
+    /// An IRI.
+    pub id: String,
+    /// Such as `Math`.
+    pub subject: String,
+    /// The app in which it was done.
+    pub app: App,
+    /// The course, with its IRI.
+    pub course: Named,
+    /// The activity as the app calls it.
+    pub activity: Named,
+}
+
+/// An app.
+#[derive(Clone, Debug, Serialize)]
+pub struct App {
+    /// Its id; none for this server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What people call it.
+    pub name: String,
+}
+
+/// Something with an id and a name.
+#[derive(Clone, Debug, Serialize)]
+pub struct Named {
+    /// Its id.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// What the event adds.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type")]
+pub enum Metrics {
+    /// Of an activity that was completed.
+    #[serde(rename = "ServiceActivityMetricsCollection")]
+    Completed {
+        /// A URN.
+        id: String,
+        /// Which attempt of the learner it was, from 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        attempt: Option<i64>,
+        /// The metrics.
+        items: Vec<Metric>,
+        /// How much of the course is done.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        extensions: Option<CourseProgress>,
+    },
+    /// Of time that was spent.
+    #[serde(rename = "ServiceTimeSpentMetricsCollection")]
+    TimeSpent {
+        /// A URN.
+        id: String,
+        /// The metrics.
+        items: Vec<Metric>,
+    },
+}
+
+/// How much of a course is done.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CourseProgress {
+    /// 0 to 100.
+    pub pct_complete_app: f64,
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Item {
+            r#type: &'static str,
+            value: serde_json::Value,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            start_date: Option<Timestamp>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            end_date: Option<Timestamp>,
+        }
+        let (start_date, end_date) = self.span.unzip();
+        let (r#type, value) = (self.measure.name(), json::number(self.value));
+        Item { r#type, value, start_date, end_date }.serialize(serializer)
+    }
+}
+
+impl LearningEvent {
+    /// An event with that id, which is a URN.
+    pub fn new(
+        id: String,
+        event_time: Timestamp,
+        actor: Learner,
+        object: Activity,
+        generated: Metrics,
+    ) -> Self {
+        let (kind, action) = match generated {
+            Metrics::Completed { .. } => ("ActivityEvent", "Completed"),
+            Metrics::TimeSpent { .. } => ("TimeSpentEvent", "SpentTime"),
+        };
+        let (context, profile) = (CONTEXT, "ServiceProfile");
+        Self { context, id, kind, action, profile, event_time, actor, object, generated }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn facts(&self) -> Facts {
+        let (Metrics::Completed { items, .. } | Metrics::TimeSpent { items, .. }) = &self.generated;
+        let Activity { subject, app, course, .. } = &self.object;
+        let context = Context {
+            course: local_id(&course.id, "/courses/"),
+            subject: subject.clone(),
+            app: app.name.clone(),
+        };
+        Facts::new(self.event_time, &Pieces::of_metrics(self.event_time, items), context)
+    }
+
+    /// The event as the log holds it.
+    pub(crate) fn event(&self, sensor: &str, send_time: Timestamp) -> Result<Event> {
+        Ok(Event {
+            hash: hash(&self.id),
+            id: self.id.clone(),
+            kind: self.kind.to_owned(),
+            time: self.event_time,
+            send_time,
+            sensor: sensor.to_owned(),
+            actor: self.actor.id.clone(),
+            email: self.actor.email.clone().unwrap_or_default(),
+            body: serde_json::to_string(self).map_err(Problem::internal)?,
+            facts: self.facts(),
+        })
+    }
+}
+
+/// Appends events that happened on the server with this address.
+pub fn append(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    base_url: &str,
+    events: &[LearningEvent],
+) -> Result<()> {
+    let events =
+        events.iter().map(|event| event.event(base_url, now)).collect::<Result<Vec<_>>>()?;
+    append_events(tx, now, CLIENT, &events).map(drop)
+}
+
+/// Appends an event that counts in place of the one with its id, if there is one.
+pub fn append_correction(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    base_url: &str,
+    event: &LearningEvent,
+) -> Result<()> {
+    let former = repository::read(tx, &event.id)?;
+    let sent = former.map_or(now, |former| sent_after(&former.event, now));
+    append_events(tx, now, CLIENT, &[event.event(base_url, sent)?]).map(drop)
+}
+
+/// Corrects the event with that id, if there is one: every metric becomes 0.
+pub fn cancel(tx: &mut Tx<'_>, now: Timestamp, base_url: &str, id: &str) -> Result<()> {
+    let Some(former) = repository::read(tx, id)? else { return Ok(()) };
+    let mut content = former.event.content();
+    for item in content["generated"]["items"].as_array_mut().into_iter().flatten() {
+        item["value"] = 0.into();
+    }
+    let sent = sent_after(&former.event, now);
+    let event = Event::read(&content.to_string(), base_url, sent)?;
+    append_events(tx, now, CLIENT, &[event]).map(drop)
+}
+
+/// A `sendTime` with which a correction counts: later than that of the former version.
+fn sent_after(former: &Event, now: Timestamp) -> Timestamp {
+    let least = former.send_time.milliseconds() + 1;
+    Timestamp::from_milliseconds(now.milliseconds().max(least))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Measure;
+
+    const EVENT: &str = "urn:uuid:0190c1a6-0000-7000-8000-000000000001";
+    const METRICS: &str = "urn:uuid:0190c1a6-0000-7000-8000-000000000002";
+
+    #[test]
+    fn the_text_of_an_event_says_what_the_event_says() {
+        let at: Timestamp = "2026-01-15T08:10:00Z".parse().unwrap();
+        let span = Some((at.plus_seconds(-3600), at));
+        let metric = |measure, value| Metric { measure, value, span: None };
+        let all = [
+            Metrics::Completed {
+                id: METRICS.into(),
+                attempt: Some(2),
+                items: vec![metric(Measure::Xp, 12.5), metric(Measure::TotalQuestions, 3.0)],
+                extensions: Some(CourseProgress { pct_complete_app: 20.0 }),
+            },
+            Metrics::TimeSpent {
+                id: METRICS.into(),
+                items: vec![
+                    Metric { measure: Measure::Active, value: 1800.25, span },
+                    metric(Measure::Inactive, 60.0),
+                ],
+            },
+            Metrics::TimeSpent { id: METRICS.into(), items: Vec::new() },
+        ];
+        for (metrics, email) in all.into_iter().zip(["ada@example.org", "", "none"]) {
+            let named = |id: &str, name: &str| Named { id: id.into(), name: name.into() };
+            let object = Activity {
+                id: "https://a.example/activities/1".into(),
+                subject: "Math".into(),
+                app: App { id: None, name: "Lyceum".into() },
+                course: named("https://a.example/ims/courses/c%2F1", "Algebra"),
+                activity: named("a-1", "Sums"),
+            };
+            let learner = Learner::new("https://a.example/users/u-1".into(), email);
+            let event = LearningEvent::new(EVENT.into(), at, learner, object, metrics);
+            let event = event.event("https://a.example", at).unwrap();
+            let read = Event::read(event.body(), "https://a.example", at).unwrap();
+            assert_eq!(event, read);
+            let body = event.body();
+            let envelope = format!(
+                r#"{{"sensor":"https://a.example","sendTime":"{at}","dataVersion":"{CONTEXT}","data":[{body}]}}"#
+            );
+            crate::parse(&envelope).unwrap();
+        }
+    }
+}
