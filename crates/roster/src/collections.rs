@@ -2,6 +2,7 @@
 
 use crate::kind::Kind;
 use crate::kinds::{ACADEMIC_SESSION, ALL, ORG, USER};
+use crate::record::{Link, Record};
 
 /// A set of records of one kind under an address of its own.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,26 @@ pub static PARTS: &[Collection] = &[
         ..part("gradingPeriods", &ACADEMIC_SESSION, Part::OfType("gradingPeriod"))
     },
 ];
+
+/// The paths of the collections that count the record while it is in use: its kind's and those of the parts
+/// that it belongs to.
+pub(crate) fn counting(record: &Record) -> Vec<&'static str> {
+    let parts = PARTS.iter().filter(|part| part.kind == record.kind && part.part.holds(record));
+    std::iter::once(record.kind.path).chain(parts.map(|part| part.path)).collect()
+}
+
+impl Part {
+    fn holds(self, record: &Record) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::OfType(word) => record.column("type") == Some(word),
+            Self::WithRole(role) => {
+                let is_role = |link: &Link| link.field == "user.roles.role" && link.value == role;
+                record.links.iter().any(is_role)
+            }
+        }
+    }
+}
 
 /// Every collection: the kinds, then their parts.
 pub fn all() -> impl Iterator<Item = Collection> {

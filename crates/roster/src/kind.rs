@@ -5,6 +5,8 @@
 
 use lyceum_core::text::segment;
 
+use crate::rules::KindRules;
+
 /// The three services of OneRoster 1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Service {
@@ -44,6 +46,8 @@ pub struct Kind {
     pub doc: &'static str,
     /// Its own fields; `sourcedId`, `status`, `dateLastModified` and `metadata` belong to all.
     pub fields: &'static [Field],
+    /// What its fields cannot say.
+    pub rules: KindRules,
 }
 
 /// A field of a record.
@@ -63,8 +67,21 @@ pub struct Field {
     pub searched: bool,
     /// Whether it is what people call the record: a string with something in it.
     pub is_title: bool,
+    /// Which records its references may point to.
+    pub target: Target,
     /// What it means, for the API document.
     pub doc: &'static str,
+}
+
+/// Which records a reference may point to when it is set. A record keeps a reference to what changes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Any record of the kind.
+    Any,
+    /// One that is in use.
+    InUse,
+    /// An organization of type `school`.
+    School,
 }
 
 /// What the store keeps of a field beside the JSON. References are always indexed.
@@ -203,6 +220,7 @@ pub const fn field(name: &'static str, ty: Type) -> Field {
         kept: Kept::Json,
         searched: false,
         is_title: false,
+        target: Target::Any,
         doc: "",
     }
 }
@@ -296,6 +314,20 @@ impl Field {
         if matches!(self.kept, Kept::Json) {
             self.kept = Kept::Column;
         }
+        self
+    }
+
+    /// The field refers to a record in use.
+    #[must_use]
+    pub const fn in_use(mut self) -> Self {
+        self.target = Target::InUse;
+        self
+    }
+
+    /// The field refers to a school.
+    #[must_use]
+    pub const fn school(mut self) -> Self {
+        self.target = Target::School;
         self
     }
 

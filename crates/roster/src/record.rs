@@ -10,7 +10,9 @@ use lyceum_core::{Detail, Dialect, Problem, Result, limits};
 use serde_json::{Map, Value};
 
 use crate::canonical::{Reading, Writer, check_json};
-use crate::kind::{Kind, Presence};
+use crate::collections;
+use crate::kind::{Kind, Presence, Target};
+use crate::repository::Stored;
 use crate::rules;
 
 /// A JSON object, members in the order in which they came.
@@ -53,6 +55,8 @@ pub struct Pointer {
     pub kind: &'static Kind,
     /// The sourcedId that it points to.
     pub sourced_id: String,
+    /// Which records it may point to.
+    pub target: Target,
 }
 
 /// A valid record.
@@ -118,17 +122,17 @@ impl Record {
         let date_last_modified = modified(kind, object, stamp, &mut faults);
         reading.is_checked &= status == Status::Active;
         let is_checked = reading.is_checked;
-        if is_checked {
-            rules::check_values(kind, object, &mut faults);
+        if let Some(check_values) = kind.rules.check_values.filter(|_| is_checked) {
+            check_values(kind, object, &mut faults);
         }
         let mut writer = Writer::new(kind, reading, &mut faults);
         writer.common(&sourced_id, status, date_last_modified);
         writer.fields(object);
         writer.metadata(object);
         let mut written = writer.finish(object);
-        written.links.extend(rules::links(kind, object));
+        written.links.extend(kind.rules.links.into_iter().flat_map(|links| links(object)));
         if is_checked {
-            written.references.extend(rules::references(kind, &sourced_id));
+            written.references.extend(rules::reference_by_id(kind, &sourced_id));
         }
         written.links.sort();
         written.links.dedup();
@@ -167,6 +171,17 @@ impl Record {
         Self::read(kind, &object, Stamp::Keep(never_used), reading).map_err(Problem::internal)
     }
 
+    /// The value of a column: of a single-valued reference the sourcedId.
+    pub(crate) fn column(&self, field: &str) -> Option<&str> {
+        let at = self.kind.columns().position(|(known, _)| known.name == field);
+        self.columns[at?].as_deref()
+    }
+
+    /// The stored record of the same kind.
+    pub(crate) fn read_former(&self, stored: &Stored) -> Result<Self> {
+        Self::stored(self.kind, &stored.body, stored.extra.as_deref())
+    }
+
     /// Whether the other record says the same, apart from when it was last modified.
     pub fn same_as(&self, body: &str, extra: Option<&str>) -> bool {
         let stamp = self.stamp_range();
@@ -189,7 +204,7 @@ impl Record {
 
     /// The names of the collections that count it, such as `users` and `students`.
     pub fn collections(&self) -> Vec<&'static str> {
-        rules::collections(self.kind, &self.columns, &self.links)
+        collections::counting(self)
     }
 }
 

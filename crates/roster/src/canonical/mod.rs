@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
         self.key(field.name);
         match (field.ty, value) {
             (Type::Reference(kind), Value::Object(reference)) => {
-                if let Some(id) = self.reference(kind, reference, path) {
+                if let Some(id) = self.reference(field, kind, reference, path) {
                     if top {
                         self.written.columns.push(Some(id.to_owned()));
                     } else {
@@ -189,7 +189,7 @@ impl<'a> Writer<'a> {
             (Type::References(kind), Value::Array(items)) => {
                 self.list(field, items, path, |writer, item, item_path| match item {
                     Value::Object(reference) => {
-                        if let Some(id) = writer.reference(kind, reference, item_path) {
+                        if let Some(id) = writer.reference(field, kind, reference, item_path) {
                             writer.link(path, id.to_owned());
                         }
                     }
@@ -310,7 +310,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn reference<'v>(&mut self, kind: &str, object: &'v Object, path: &str) -> Option<&'v str> {
+    fn reference<'v>(
+        &mut self,
+        field: &Field,
+        kind: &str,
+        object: &'v Object,
+        path: &str,
+    ) -> Option<&'v str> {
         let target = kinds::named(kind).expect("declarations refer to declared kinds");
         let id_path = || format!("{path}.sourcedId");
         let Some(Value::String(id)) = object.get("sourcedId") else {
@@ -335,6 +341,7 @@ impl<'a> Writer<'a> {
             path: id_path(),
             kind: target,
             sourced_id: id.clone(),
+            target: field.target,
         });
         Some(id)
     }

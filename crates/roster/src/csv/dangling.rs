@@ -7,7 +7,7 @@ use super::candidate::{Candidate, Layout};
 use super::fault::Fault;
 use super::files;
 use super::writing::{Ready, Writer};
-use crate::kind::{Kind, Presence, Type};
+use crate::kind::{Kind, Presence, Target, Type};
 use crate::kinds;
 use crate::record::{Object, Pointer, Record, Stamp, members};
 
@@ -55,7 +55,7 @@ pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<
             {
                 let (path, sourced_id) = (String::new(), cell.to_owned());
                 let place = Fault::of_row(&format!("{name}.csv"), line, "", "").at(header, cell);
-                named.push((Pointer { path, kind, sourced_id }, place));
+                named.push((Pointer { path, kind, sourced_id, target: Target::Any }, place));
             }
         };
         let place = layout.header.names.iter().position(|it| it.trim() == *header);

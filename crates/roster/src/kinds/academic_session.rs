@@ -1,6 +1,7 @@
 //! Academic sessions: school years, semesters, terms and grading periods.
 
 use super::prelude::*;
+use crate::rules::{tree, values};
 
 /// A span of the calendar in which teaching happens (OneRoster 1.2, AcademicSession).
 pub const ACADEMIC_SESSION: Kind = Kind {
@@ -25,6 +26,11 @@ pub const ACADEMIC_SESSION: Kind = Kind {
             .doc("The year in which the school year ends, as four digits."),
         reference("org", "org").platform().doc("The organization whose calendar it belongs to."),
     ],
+    rules: KindRules {
+        check_values: Some(values::session_dates),
+        check_place: Some(tree::session_place),
+        ..KindRules::NONE
+    },
 };
 
 const SESSION_TYPES: Words = open(&["gradingPeriod", "semester", "schoolYear", "term"]);

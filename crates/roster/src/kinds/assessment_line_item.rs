@@ -1,6 +1,7 @@
 //! Assessment line items.
 
 use super::prelude::*;
+use crate::rules::{tree, values};
 
 /// Something that is assessed, apart from a class's gradebook (OneRoster 1.2, AssessmentLineItem).
 pub const ASSESSMENT_LINE_ITEM: Kind = Kind {
@@ -25,4 +26,9 @@ pub const ASSESSMENT_LINE_ITEM: Kind = Kind {
             .platform()
             .doc("The lesson that it assesses."),
     ],
+    rules: KindRules {
+        check_values: Some(values::score_range),
+        check_place: Some(tree::line_item_place),
+        ..KindRules::NONE
+    },
 };

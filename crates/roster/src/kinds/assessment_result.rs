@@ -26,4 +26,5 @@ pub const ASSESSMENT_RESULT: Kind = Kind {
         flag("late").doc("Whether the work came late."),
         flag("missing").doc("Whether the work is missing."),
     ],
+    rules: KindRules::NONE,
 };

@@ -14,4 +14,5 @@ pub const CATEGORY: Kind = Kind {
         title("title").required().doc("What people call it."),
         field("weight", Type::Number).doc("Its share of the final grade."),
     ],
+    rules: KindRules::NONE,
 };

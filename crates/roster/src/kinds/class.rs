@@ -1,6 +1,7 @@
 //! Classes.
 
 use super::prelude::*;
+use crate::rules::class;
 
 /// A course taught to a group in some terms (OneRoster 1.2, Class).
 pub const CLASS: Kind = Kind {
@@ -17,14 +18,20 @@ pub const CLASS: Kind = Kind {
         text("location").doc("Where it is taught, such as a room."),
         field("grades", Type::Grades).indexed().doc("The grades that it is for."),
         field("subjects", Type::Texts).indexed().doc("The subjects that it teaches."),
-        reference("course", "course").required().doc("The course that it teaches."),
-        reference("school", "org").derived().doc("The school that runs it."),
+        reference("course", "course").required().in_use().doc("The course that it teaches."),
+        reference("school", "org").derived().school().doc("The school that runs it."),
         references("terms", "academicSession").required().doc("The terms in which it is taught."),
         field("subjectCodes", Type::Texts).doc("Codes of the subjects, in their order."),
         field("periods", Type::Texts).doc("The periods of the day in which it meets."),
         references("resources", "resource").doc("The materials that it uses."),
         reference("org", "org")
             .platform()
+            .school()
             .doc("The same as `school`, as clients of the platform write it."),
     ],
+    rules: KindRules {
+        complete: Some(class::name_school_twice),
+        accept: Some(class::depend_on_schools),
+        ..KindRules::NONE
+    },
 };

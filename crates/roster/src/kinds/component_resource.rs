@@ -14,11 +14,13 @@ pub const COMPONENT_RESOURCE: Kind = Kind {
         title("title").required().doc("What people call it."),
         reference("courseComponent", "courseComponent")
             .required()
+            .in_use()
             .doc("The component that it is in."),
-        reference("resource", "resource").required().doc("The material."),
+        reference("resource", "resource").required().in_use().doc("The material."),
         field("sortOrder", Type::Integer).doc("Its place in the component: 1, 2, 3…"),
         word("lessonType", LESSON_TYPES).nullable().doc("What sort of lesson it is, or null."),
     ],
+    rules: KindRules::NONE,
 };
 
 const LESSON_TYPES: Words = open(&[

@@ -1,6 +1,7 @@
 //! Courses.
 
 use super::prelude::*;
+use crate::rules::course;
 
 /// What is taught, apart from when, where and to whom (OneRoster 1.2, Course).
 pub const COURSE: Kind = Kind {
@@ -20,4 +21,5 @@ pub const COURSE: Kind = Kind {
         field("subjectCodes", Type::Texts).doc("Codes of the subjects, in their order."),
         references("resources", "resource").doc("The materials that it uses."),
     ],
+    rules: KindRules { complete: Some(course::read_org_of_earlier_clients), ..KindRules::NONE },
 };

@@ -1,6 +1,7 @@
 //! Course components.
 
 use super::prelude::*;
+use crate::rules::tree;
 
 /// A unit, module or lesson of a course; nests without bound.
 pub const COURSE_COMPONENT: Kind = Kind {
@@ -13,13 +14,15 @@ pub const COURSE_COMPONENT: Kind = Kind {
     fields: &[
         title("title").required().doc("What people call it."),
         field("sortOrder", Type::Integer).doc("Its place among its siblings: 1, 2, 3…"),
-        reference("course", "course").required().doc("The course that it belongs to."),
+        reference("course", "course").required().in_use().doc("The course that it belongs to."),
         reference("parent", "courseComponent")
             .nullable()
+            .in_use()
             .doc("The component that it is a part of; null at the top."),
         field("prerequisites", Type::Texts)
             .doc("The sourcedIds of the components that must be done before it."),
         word("prerequisiteCriteria", closed(&["ALL", "ANY"])).doc("Whether all or any of them."),
         field("unlockDate", Type::Instant).doc("When it opens."),
     ],
+    rules: KindRules { check_place: Some(tree::component_place), ..KindRules::NONE },
 };

@@ -25,4 +25,5 @@ pub const DEMOGRAPHICS: Kind = Kind {
         text("cityOfBirth").doc("City of birth."),
         text("publicSchoolResidenceStatus").doc("Where the person lives, seen from the school."),
     ],
+    rules: KindRules { shares_id_with: Some("user"), ..KindRules::NONE },
 };

@@ -1,6 +1,7 @@
 //! Enrollments.
 
 use super::prelude::*;
+use crate::rules::{enrollment, values};
 
 /// A user's part in a class (OneRoster 1.2, Enrollment).
 pub const ENROLLMENT: Kind = Kind {
@@ -11,9 +12,12 @@ pub const ENROLLMENT: Kind = Kind {
     service: Service::Rostering,
     doc: "A user's part in a class: who learns there, who teaches, who looks on.",
     fields: &[
-        reference("user", "user").required().doc("Who takes part."),
-        reference("class", "class").derived().doc("The class; a create may name `course` instead."),
-        reference("school", "org").derived().doc("The school of the class."),
+        reference("user", "user").required().in_use().doc("Who takes part."),
+        reference("class", "class")
+            .derived()
+            .in_use()
+            .doc("The class; a create may name `course` instead."),
+        reference("school", "org").derived().school().doc("The school of the class."),
         word("role", ENROLLMENT_ROLES)
             .or_else("student")
             .column()
@@ -21,8 +25,16 @@ pub const ENROLLMENT: Kind = Kind {
         flag("primary").doc("Whether the teacher is the class's main one."),
         field("beginDate", Type::Date).doc("The first day of the enrollment."),
         field("endDate", Type::Date).doc("The day on which the enrollment ends."),
-        reference("course", "course").platform().doc("The course whose default class is meant."),
+        reference("course", "course")
+            .platform()
+            .in_use()
+            .doc("The course whose default class is meant."),
     ],
+    rules: KindRules {
+        complete: Some(enrollment::derive_class_and_school),
+        check_values: Some(values::enrollment_dates),
+        ..KindRules::NONE
+    },
 };
 
 const ENROLLMENT_ROLES: Words = open(&["administrator", "proctor", "student", "teacher"]);

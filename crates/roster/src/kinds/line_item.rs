@@ -1,6 +1,7 @@
 //! Line items.
 
 use super::prelude::*;
+use crate::rules::values;
 
 /// A column of the gradebook (OneRoster 1.2, LineItem).
 pub const LINE_ITEM: Kind = Kind {
@@ -16,7 +17,7 @@ pub const LINE_ITEM: Kind = Kind {
         field("assignDate", Type::Instant).required().doc("When it is given out."),
         field("dueDate", Type::Instant).required().doc("When it is due."),
         reference("class", "class").required().doc("The class that it belongs to."),
-        reference("school", "org").required().doc("The school that it belongs to."),
+        reference("school", "org").required().school().doc("The school that it belongs to."),
         reference("category", "category").required().doc("The group that it counts in."),
         reference("gradingPeriod", "academicSession").doc("The grading period that it counts in."),
         reference("academicSession", "academicSession").doc("The session that it belongs to."),
@@ -25,4 +26,5 @@ pub const LINE_ITEM: Kind = Kind {
         field("resultValueMax", Type::Number).doc("The highest score; results above it are kept."),
         LEARNING_OBJECTIVES,
     ],
+    rules: KindRules { check_values: Some(values::score_range), ..KindRules::NONE },
 };

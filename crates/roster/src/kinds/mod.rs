@@ -74,4 +74,5 @@ mod prelude {
         Field, Kind, Service, Type, Words, closed, field, flag, open, reference, references, text,
         title, word,
     };
+    pub(super) use crate::rules::KindRules;
 }

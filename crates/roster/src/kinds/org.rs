@@ -1,6 +1,7 @@
 //! Organizations.
 
 use super::prelude::*;
+use crate::rules::tree;
 
 /// A school, or what stands above or inside one (OneRoster 1.2, Org).
 pub const ORG: Kind = Kind {
@@ -17,6 +18,7 @@ pub const ORG: Kind = Kind {
         reference("parent", "org").doc("The organization above it."),
         references("children", "org").doc("The organizations below it."),
     ],
+    rules: KindRules { check_place: Some(tree::org_place), ..KindRules::NONE },
 };
 
 const ORG_TYPES: Words = open(&["department", "district", "local", "national", "school", "state"]);

@@ -1,6 +1,7 @@
 //! Resources.
 
 use super::prelude::*;
+use crate::rules::values;
 
 /// Learning material (OneRoster 1.2, Resource).
 pub const RESOURCE: Kind = Kind {
@@ -19,6 +20,7 @@ pub const RESOURCE: Kind = Kind {
         text("vendorId").indexed().doc("Identifier of the vendor."),
         text("applicationId").doc("Identifier of the application that shows it."),
     ],
+    rules: KindRules { check_values: Some(values::resource_metadata), ..KindRules::NONE },
 };
 
 const RESOURCE_ROLES: Words = open(&[

@@ -17,6 +17,7 @@ pub const SCORE_SCALE: Kind = Kind {
         reference("class", "class").required().doc("The class that uses it."),
         field("scoreScaleValue", Type::Objects(VALUES)).required().doc("Its steps."),
     ],
+    rules: KindRules::NONE,
 };
 
 const VALUES: &[Field] = &[

@@ -1,6 +1,7 @@
 //! Users.
 
 use super::prelude::*;
+use crate::rules::{user, values};
 
 /// A person: student, teacher, guardian, administrator (OneRoster 1.2, User).
 pub const USER: Kind = Kind {
@@ -34,6 +35,11 @@ pub const USER: Kind = Kind {
         field("password", Type::Secret).doc("Accepted and never kept or returned."),
         references("resources", "resource").doc("The materials that the person uses."),
     ],
+    rules: KindRules {
+        check_values: Some(values::role_dates),
+        links: Some(user::roles_at_orgs),
+        ..KindRules::NONE
+    },
 };
 
 const USER_IDS: &[Field] = &[text("type").required(), text("identifier").required().indexed()];

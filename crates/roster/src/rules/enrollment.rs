@@ -11,7 +11,11 @@ use crate::record::{Object, members};
 use crate::{default_class, repository};
 
 /// Derives `class` from `course` and `school` from the class.
-pub(super) fn complete(tx: &mut Tx<'_>, object: &mut Object, now: Timestamp) -> Result<()> {
+pub(crate) fn derive_class_and_school(
+    tx: &mut Tx<'_>,
+    object: &mut Object,
+    now: Timestamp,
+) -> Result<()> {
     if is_missing(object, "class")
         && let Some(course) = id_of(object.get("course"))
     {

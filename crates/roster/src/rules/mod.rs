@@ -1,25 +1,66 @@
-//! What the declarations cannot say, a file a kind.
+//! What declarations cannot say: named functions that a declaration refers to.
 
-mod enrollment;
+pub(crate) mod class;
+pub(crate) mod course;
+pub(crate) mod enrollment;
 mod targets;
-mod tree;
-mod user;
-mod values;
+pub(crate) mod tree;
+pub(crate) mod user;
+pub(crate) mod values;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 pub(crate) use user::{ROLE_AT_ORG, role_at_org};
-pub(crate) use values::check_values;
 
-use crate::kind::{Field, Kind};
-use crate::kinds::{ORG, USER};
+use crate::collections::PARTS;
+use crate::kind::{Field, Kind, Target};
+use crate::kinds;
 use crate::record::{Link, Object, Pointer, Record, Status};
-use crate::repository::{self, Stored};
+use crate::repository::Stored;
+
+/// The rules of a kind that its fields cannot express.
+#[derive(Clone, Copy, Debug)]
+pub struct KindRules {
+    /// Fills in what clients of the platform may leave out. Runs before validation.
+    pub complete: Option<Complete>,
+    /// Checks the values of a record.
+    pub check_values: Option<CheckValues>,
+    /// Makes links beside those of list members.
+    pub links: Option<fn(&Object) -> Vec<Link>>,
+    /// Checks the place of a record in its tree. One record can make the next one wrong, so that records of
+    /// such a kind are written one by one.
+    pub check_place: Option<CheckPlace>,
+    /// Runs for new and changed records in use that passed all other rules.
+    pub accept: Option<Accept>,
+    /// The name of the kind whose record has the same sourcedId and must exist.
+    pub shares_id_with: Option<&'static str>,
+}
+
+/// See [`KindRules::complete`].
+pub type Complete = fn(&mut Tx<'_>, &mut Object, Timestamp) -> Result<()>;
+/// See [`KindRules::check_values`].
+pub type CheckValues = fn(&Kind, &Object, &mut Vec<Detail>);
+/// See [`KindRules::check_place`]. The last record is the stored one that is replaced.
+pub type CheckPlace = fn(&mut Tx<'_>, &Record, Option<&Record>) -> Result<()>;
+/// See [`KindRules::accept`].
+pub type Accept = fn(&mut Tx<'_>, &[&Record]) -> Result<()>;
+
+impl KindRules {
+    /// A kind whose fields say everything.
+    pub const NONE: Self = Self {
+        complete: None,
+        check_values: None,
+        links: None,
+        check_place: None,
+        accept: None,
+        shares_id_with: None,
+    };
+}
 
 /// Fills in what clients of the platform may leave out. Runs before validation.
 pub(crate) fn complete(
@@ -29,109 +70,55 @@ pub(crate) fn complete(
     dialect: Dialect,
     now: Timestamp,
 ) -> Result<()> {
-    if dialect == Dialect::Standard {
-        return Ok(());
-    }
-    match kind.one {
-        "class" => {
-            // Both name the school: the standard's clients read one, the platform's the other.
-            for (from, to) in [("org", "school"), ("school", "org")] {
-                let known = object.get(from).filter(|known| !known.is_null()).cloned();
-                if let Some(known) = known.filter(|_| is_missing(object, to)) {
-                    object.insert(to.into(), known);
-                }
-            }
-            Ok(())
-        }
-        // An earlier client names the organization of a course so.
-        "course" => {
-            if let Some(Value::String(org)) = object.get("orgSourcedId")
-                && is_missing(object, "org")
-            {
-                let org = reference(org);
-                object.insert("org".into(), org);
-            }
-            Ok(())
-        }
-        "enrollment" => enrollment::complete(tx, object, now),
-        _ => Ok(()),
-    }
-}
-
-/// Links beyond those of list members.
-pub(crate) fn links(kind: &Kind, object: &Object) -> Vec<Link> {
-    match kind.one {
-        "user" => user::roles_at_orgs(object),
-        _ => Vec::new(),
+    match kind.rules.complete.filter(|_| dialect == Dialect::Platform) {
+        Some(complete) => complete(tx, object, now),
+        None => Ok(()),
     }
 }
 
 /// The kind of the record whose sourcedId a record of the kind has, and to which it refers by that.
 pub(crate) fn shares_id_with(kind: &Kind) -> Option<&'static Kind> {
-    (kind.one == "demographics").then_some(&USER)
+    kind.rules.shares_id_with.and_then(kinds::named)
 }
 
-/// References beyond those of fields: demographics have the sourcedId of their user.
-pub(crate) fn references(kind: &Kind, sourced_id: &str) -> Option<Pointer> {
+/// The reference to the record that has the same sourcedId.
+pub(crate) fn reference_by_id(kind: &Kind, sourced_id: &str) -> Option<Pointer> {
     shares_id_with(kind).map(|owner| Pointer {
         path: format!("{}.sourcedId", kind.one),
         kind: owner,
         sourced_id: sourced_id.to_owned(),
+        target: Target::Any,
     })
 }
 
-/// The collections that count a record; see [`crate::collections`].
-pub(crate) fn collections(
-    kind: &Kind,
-    columns: &[Option<String>],
-    links: &[Link],
-) -> Vec<&'static str> {
-    let of_type = || {
-        let at = kind.columns().position(|(field, _)| field.name == "type");
-        at.and_then(|at| columns[at].as_deref())
-    };
-    let mut counted = vec![kind.path];
-    match kind.one {
-        "user" => counted.extend(user::collections(links)),
-        "org" if of_type() == Some("school") => counted.push("schools"),
-        "academicSession" => match of_type() {
-            Some("term") => counted.push("terms"),
-            Some("gradingPeriod") => counted.push("gradingPeriods"),
-            _ => {}
-        },
-        _ => {}
-    }
-    counted
-}
-
-/// Whether nothing beside the row of a record follows from what it says but that it is counted, in one
-/// collection, while it is in use.
+/// Whether only the row of a record depends on what it says, and the record is counted in one collection
+/// while it is in use.
 pub(crate) fn stand_alone(kind: &Kind) -> bool {
-    let is_whole = !matches!(kind.one, "user" | "org" | "academicSession");
-    is_whole && !are_ordered(kind) && !kind.fields.iter().any(Field::has_links)
+    let has_parts = PARTS.iter().any(|part| part.kind == kind);
+    !has_parts && !are_ordered(kind) && !kind.fields.iter().any(Field::has_links)
 }
 
-/// Whether a record of the kind can make the next one a fault, so that they are written one by one.
+/// Whether a record of the kind can make the next one wrong, so that they are written one by one.
 pub(crate) fn are_ordered(kind: &Kind) -> bool {
-    matches!(kind.one, "courseComponent" | "org" | "academicSession" | "assessmentLineItem")
+    kind.rules.check_place.is_some()
 }
 
 /// Whether [`check`] looks at records of the kind at all.
 pub(crate) fn are_checked(kind: &Kind) -> bool {
-    are_ordered(kind) || targets::concern(kind)
+    are_ordered(kind) || kind.fields.iter().any(|field| field.target != Target::Any)
 }
 
-/// Checks what needs the other records, after references are known to exist. `before` is what is stored
-/// under the id; what a record said before is not held against it.
+/// Checks rules that need other records, after references are known to exist. `before` is what is stored
+/// under the id; a record keeps what it said before.
 ///
 /// A rule that reads what it does not write makes the transaction depend on it
-/// ([`repository::depend_on`]), so that it holds among concurrent writers on both stores.
+/// ([`crate::repository::depend_on`]), so that it holds among concurrent writers on both stores.
 pub(crate) fn check(tx: &mut Tx<'_>, record: &Record, before: Option<&Stored>) -> Result<()> {
     let refused = refused(tx, &[(record, before)])?;
     refused.into_values().next().map_or(Ok(()), Err)
 }
 
-/// Those of the records that break a rule, by their sourcedIds; as [`check`] for each of them.
+/// Those of the records, which are of one kind, that break a rule, by their sourcedIds; as [`check`] for each.
 pub(crate) fn refused<'r>(
     tx: &mut Tx<'_>,
     records: &[(&'r Record, Option<&Stored>)],
@@ -140,9 +127,10 @@ pub(crate) fn refused<'r>(
         return Ok(HashMap::new());
     };
     let mut refused = targets::refused(tx, records)?;
-    if are_ordered(first.kind) {
+    if let Some(check_place) = first.kind.rules.check_place {
         for (record, before) in records {
-            match in_tree(tx, record, *before) {
+            let before = before.map(|stored| record.read_former(stored)).transpose()?;
+            match check_place(tx, record, before.as_ref()) {
                 Err(problem) if problem.kind == ProblemKind::Invalid => {
                     refused.entry(&record.sourced_id).or_insert(problem);
                 }
@@ -150,18 +138,15 @@ pub(crate) fn refused<'r>(
             }
         }
     }
-    if first.kind.one == "class" {
-        let written = records.iter().filter(|(class, before)| {
-            let is_new = |stored: &Stored| !class.same_as(&stored.body, stored.extra.as_deref());
-            class.status == Status::Active
-                && !refused.contains_key(class.sourced_id.as_str())
-                && before.is_none_or(is_new)
-        });
-        // In one order, so that two imports do not wait for each other.
-        let schools: BTreeSet<&str> = written.filter_map(|(class, _)| school(class)).collect();
-        for school in schools {
-            repository::depend_on(tx, &ORG, school)?;
-        }
+    if let Some(accept) = first.kind.rules.accept {
+        let is_accepted = |(record, before): &&(&Record, Option<&Stored>)| {
+            let is_other = |stored: &Stored| !record.same_as(&stored.body, stored.extra.as_deref());
+            record.status == Status::Active
+                && !refused.contains_key(record.sourced_id.as_str())
+                && before.is_none_or(is_other)
+        };
+        let accepted = records.iter().filter(is_accepted);
+        accept(tx, &accepted.map(|(record, _)| *record).collect::<Vec<_>>())?;
     }
     Ok(refused)
 }
@@ -173,43 +158,6 @@ pub(crate) fn refused_targets<'r>(
 ) -> Result<HashMap<&'r str, Problem>> {
     let records: Vec<_> = records.iter().map(|record| (*record, None)).collect();
     targets::refused(tx, &records)
-}
-
-fn in_tree(tx: &mut Tx<'_>, record: &Record, before: Option<&Stored>) -> Result<()> {
-    let read = |stored: &Stored| Record::stored(record.kind, &stored.body, stored.extra.as_deref());
-    let before = before.map(read).transpose()?;
-    let before = before.as_ref();
-    match record.kind.one {
-        "assessmentLineItem" => {
-            return tree::refuse_cycle(tx, record, before, "parentAssessmentLineItem");
-        }
-        "courseComponent" => tree::refuse_two_courses(tx, record, before)?,
-        "org" => stays_a_school(tx, record, before)?,
-        _ => {}
-    }
-    tree::refuse_cycle(tx, record, before, "parent")
-}
-
-/// Refuses another type for an organization that records name as their school.
-fn stays_a_school(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) -> Result<()> {
-    let is_school = |org: &Record| org.collections().contains(&"schools");
-    if is_school(org) || !before.is_some_and(is_school) {
-        return Ok(());
-    }
-    match repository::of_school(tx, &org.sourced_id)? {
-        None => Ok(()),
-        Some((one, id)) => Err(Problem::invalid(
-            "org.type",
-            format!("must stay 'school', since the {one} '{id}' names this org as its school"),
-        )),
-    }
-}
-
-/// The school of a class. A class is what makes others name its school: enrollments and line items follow their
-/// class and would wait for each other if they depended on it.
-fn school(class: &Record) -> Option<&str> {
-    let school = class.references.iter().find(|one| one.path == "class.school.sourcedId");
-    school.map(|school| school.sourced_id.as_str())
 }
 
 fn is_missing(object: &Object, name: &str) -> bool {

@@ -6,38 +6,10 @@ use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::Tx;
 
 use crate::default_class;
-use crate::kind::Kind;
+use crate::kind::{Kind, Target};
 use crate::kinds::{CLASS, COURSE};
 use crate::record::{Pointer, Record, Status};
 use crate::repository::{self, Ids, Stored};
-
-/// Fields that name a school: an organization of another type is none.
-const SCHOOLS: &[(&str, &str)] =
-    &[("class", "school"), ("class", "org"), ("enrollment", "school"), ("lineItem", "school")];
-
-/// Fields whose record must be in use when they are set. Records that are deleted later keep those that
-/// refer to them.
-const IN_USE: &[(&str, &str)] = &[
-    ("courseComponent", "course"),
-    ("courseComponent", "parent"),
-    ("componentResource", "courseComponent"),
-    ("componentResource", "resource"),
-    ("class", "course"),
-    ("enrollment", "user"),
-    ("enrollment", "class"),
-    ("enrollment", "course"),
-];
-
-/// Whether records of the kind have such fields.
-pub(super) fn concern(kind: &Kind) -> bool {
-    SCHOOLS.iter().chain(IN_USE).any(|(one, _)| *one == kind.one)
-}
-
-fn is_among(fields: &[(&str, &str)], kind: &Kind, pointer: &Pointer) -> bool {
-    let rest = pointer.path.strip_prefix(kind.one).and_then(|rest| rest.strip_prefix('.'));
-    let field = rest.and_then(|rest| rest.strip_suffix(".sourcedId")).unwrap_or_default();
-    fields.contains(&(kind.one, field))
-}
 
 /// Those of the records that refer to what they must not, by their sourcedIds, with every fault. One
 /// statement, and one for each class or course whose org is not a school.
@@ -50,11 +22,14 @@ pub(super) fn refused<'r>(
     let active = records.iter().filter(|(record, _)| record.status == Status::Active);
     for (record, _) in active.clone() {
         for pointer in &record.references {
-            if is_among(SCHOOLS, record.kind, pointer) {
-                schools.insert(pointer.sourced_id.as_str());
-            }
-            if is_among(IN_USE, record.kind, pointer) {
-                in_use.entry(pointer.kind.one).or_default().insert(&pointer.sourced_id);
+            match pointer.target {
+                Target::Any => {}
+                Target::School => {
+                    schools.insert(pointer.sourced_id.as_str());
+                }
+                Target::InUse => {
+                    in_use.entry(pointer.kind.one).or_default().insert(&pointer.sourced_id);
+                }
             }
         }
     }
@@ -64,7 +39,7 @@ pub(super) fn refused<'r>(
         return Ok(refused);
     }
     for (record, before) in active {
-        let former = former_references(*before, record.kind)?;
+        let former = former_references(record, *before)?;
         let is_former = |pointer: &Pointer| {
             let same = |one: &Pointer| {
                 (&one.path, &one.sourced_id) == (&pointer.path, &pointer.sourced_id)
@@ -82,10 +57,11 @@ pub(super) fn refused<'r>(
     Ok(refused)
 }
 
-/// What the stored record refers to; nothing where it is deleted, so that it comes back under the rules.
-fn former_references(before: Option<&Stored>, kind: &'static Kind) -> Result<Vec<Pointer>> {
+/// What the record refers to as it is stored; nothing where it is deleted, so that all rules hold when it is
+/// restored.
+fn former_references(record: &Record, before: Option<&Stored>) -> Result<Vec<Pointer>> {
     let Some(before) = before.filter(|before| before.is_active()) else { return Ok(Vec::new()) };
-    Ok(Record::stored(kind, &before.body, before.extra.as_deref())?.references)
+    Ok(record.read_former(before)?.references)
 }
 
 fn fault(
@@ -97,11 +73,11 @@ fn fault(
 ) -> Result<Option<Detail>> {
     let of = |what: &str| unfit.get(&(what.to_owned(), pointer.sourced_id.clone()));
     let (one, id) = (pointer.kind.one, &pointer.sourced_id);
-    let message = if is_among(IN_USE, record.kind, pointer) && of(one).is_some() {
+    let message = if pointer.target == Target::InUse && of(one).is_some() {
         format!(
             "the {one} '{id}' is deleted; restore it with PATCH and status 'active', or name another"
         )
-    } else if is_among(SCHOOLS, record.kind, pointer)
+    } else if pointer.target == Target::School
         && let Some(ty) = of("school").filter(|ty| !ty.starts_with("ext:"))
         && !follows_course(tx, known, record, id)?
     {

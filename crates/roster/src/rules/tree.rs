@@ -7,30 +7,62 @@ use lyceum_store::Tx;
 
 use crate::kinds::{COURSE, COURSE_COMPONENT};
 use crate::record::{Record, Status};
-use crate::repository::{self, Stored};
+use crate::repository;
 
-/// The column of a single-valued reference.
-fn column<'r>(record: &'r Record, field: &str) -> Option<&'r str> {
-    let at = record.kind.columns().position(|(known, _)| known.name == field);
-    record.columns[at?].as_deref()
+/// Refuses a session that would become its own ancestor.
+pub(crate) fn session_place(
+    tx: &mut Tx<'_>,
+    session: &Record,
+    before: Option<&Record>,
+) -> Result<()> {
+    refuse_cycle(tx, session, before, "parent")
 }
 
-fn read(record: &Record, stored: &Stored) -> Result<Record> {
-    Record::stored(record.kind, &stored.body, stored.extra.as_deref())
+/// Refuses a line item that would become its own ancestor.
+pub(crate) fn line_item_place(
+    tx: &mut Tx<'_>,
+    item: &Record,
+    before: Option<&Record>,
+) -> Result<()> {
+    refuse_cycle(tx, item, before, "parentAssessmentLineItem")
 }
 
-/// Refuses a record that would become its own ancestor by the reference field `parent`.
-pub(super) fn refuse_cycle(
+/// Refuses a component that would become its own ancestor, or whose parent or child belongs to another course.
+pub(crate) fn component_place(
+    tx: &mut Tx<'_>,
+    component: &Record,
+    before: Option<&Record>,
+) -> Result<()> {
+    refuse_two_courses(tx, component, before)?;
+    refuse_cycle(tx, component, before, "parent")
+}
+
+/// Refuses an organization that would become its own ancestor, or that is no longer a school although records
+/// name it as theirs.
+pub(crate) fn org_place(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) -> Result<()> {
+    let is_school = |org: &Record| org.collections().contains(&"schools");
+    if !is_school(org)
+        && before.is_some_and(is_school)
+        && let Some((one, id)) = repository::of_school(tx, &org.sourced_id)?
+    {
+        let message =
+            format!("must stay 'school', since the {one} '{id}' names this org as its school");
+        return Err(Problem::invalid("org.type", message));
+    }
+    refuse_cycle(tx, org, before, "parent")
+}
+
+fn refuse_cycle(
     tx: &mut Tx<'_>,
     record: &Record,
     before: Option<&Record>,
     parent: &str,
 ) -> Result<()> {
-    if before.is_some_and(|before| column(before, parent) == column(record, parent)) {
+    if before.is_some_and(|before| before.column(parent) == record.column(parent)) {
         return Ok(());
     }
     let mut seen = HashSet::from([record.sourced_id.clone()]);
-    let mut next = column(record, parent).map(str::to_owned);
+    let mut next = record.column(parent).map(str::to_owned);
     while let Some(ancestor) = next {
         if !seen.insert(ancestor.clone()) {
             return Err(Problem::invalid(
@@ -43,32 +75,26 @@ pub(super) fn refuse_cycle(
         if before.is_some() {
             repository::depend_on(tx, record.kind, &ancestor)?;
         }
-        next = column(&read(record, &stored)?, parent).map(str::to_owned);
+        next = record.read_former(&stored)?.column(parent).map(str::to_owned);
     }
     Ok(())
 }
 
-/// Refuses a component whose parent, or a child of which, belongs to another course.
-pub(super) fn refuse_two_courses(
-    tx: &mut Tx<'_>,
-    component: &Record,
-    before: Option<&Record>,
-) -> Result<()> {
+fn refuse_two_courses(tx: &mut Tx<'_>, component: &Record, before: Option<&Record>) -> Result<()> {
     // What was deleted comes back under the rules.
     let in_use = before.filter(|before| before.status == Status::Active);
-    let moves =
-        |field| in_use.is_none_or(|before| column(before, field) != column(component, field));
-    let Some(course) = column(component, "course") else { return Ok(()) };
+    let moves = |field| in_use.is_none_or(|before| before.column(field) != component.column(field));
+    let Some(course) = component.column("course") else { return Ok(()) };
     if !moves("course") && !moves("parent") {
         return Ok(());
     }
     repository::depend_on(tx, &COURSE, course)?;
-    if let Some(parent) = column(component, "parent")
+    if let Some(parent) = component.column("parent")
         && let Some(stored) = repository::find(tx, &COURSE_COMPONENT, parent)?
     {
         repository::depend_on(tx, &COURSE_COMPONENT, parent)?;
-        let other = read(component, &stored)?;
-        if let Some(other) = column(&other, "course").filter(|other| *other != course) {
+        let other = component.read_former(&stored)?;
+        if let Some(other) = other.column("course").filter(|other| *other != course) {
             return Err(Problem::invalid(
                 "courseComponent.parent.sourcedId",
                 format!(

@@ -13,7 +13,8 @@ pub(crate) fn role_at_org(role: &str, org: &str) -> String {
     format!("{role}@{org}")
 }
 
-pub(super) fn roles_at_orgs(object: &Object) -> Vec<Link> {
+/// The links of [`ROLE_AT_ORG`].
+pub(crate) fn roles_at_orgs(object: &Object) -> Vec<Link> {
     let roles = object.get("roles").and_then(Value::as_array);
     roles
         .into_iter()
@@ -23,13 +24,5 @@ pub(super) fn roles_at_orgs(object: &Object) -> Vec<Link> {
             let org = entry.get("org")?.get("sourcedId")?.as_str()?;
             Some(Link { field: ROLE_AT_ORG.into(), value: role_at_org(role, org) })
         })
-        .collect()
-}
-
-pub(super) fn collections(links: &[Link]) -> Vec<&'static str> {
-    let has = |role: &str| links.iter().any(|l| l.field == "user.roles.role" && l.value == role);
-    [("student", "students"), ("teacher", "teachers")]
-        .into_iter()
-        .filter_map(|(role, collection)| has(role).then_some(collection))
         .collect()
 }

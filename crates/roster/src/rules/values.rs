@@ -1,4 +1,4 @@
-//! Values that no declaration can refuse: days in their order, and what `metadata` of a resource says.
+//! Rules of values: days in their order, score ranges, the `metadata` of a resource.
 
 use lyceum_core::Detail;
 use serde_json::Value;
@@ -20,29 +20,24 @@ const RESOURCE_TYPES: [&str; 8] = [
     "assessment-bank",
 ];
 
-/// Adds the faults of the object's values.
-pub(crate) fn check_values(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) {
-    let mut spans = |object: &Object, start, end, path: &str| {
-        faults.extend(span_fault(object, start, end, path));
-    };
-    match kind.one {
-        "academicSession" => spans(object, "startDate", "endDate", kind.one),
-        "enrollment" => spans(object, "beginDate", "endDate", kind.one),
-        "user" => {
-            let roles = object.get("roles").and_then(Value::as_array);
-            for (at, role) in roles.into_iter().flatten().enumerate() {
-                if let Value::Object(role) = role {
-                    spans(role, "beginDate", "endDate", &format!("user.roles[{at}]"));
-                }
-            }
+/// A session ends on its first day or later.
+pub(crate) fn session_dates(kind: &Kind, session: &Object, faults: &mut Vec<Detail>) {
+    faults.extend(span_fault(session, "startDate", "endDate", kind.one));
+}
+
+/// An enrollment ends on its first day or later.
+pub(crate) fn enrollment_dates(kind: &Kind, enrollment: &Object, faults: &mut Vec<Detail>) {
+    faults.extend(span_fault(enrollment, "beginDate", "endDate", kind.one));
+}
+
+/// Each role of a user ends on its first day or later.
+pub(crate) fn role_dates(kind: &Kind, user: &Object, faults: &mut Vec<Detail>) {
+    let roles = user.get("roles").and_then(Value::as_array);
+    for (at, role) in roles.into_iter().flatten().enumerate() {
+        if let Value::Object(role) = role {
+            let path = format!("{}.roles[{at}]", kind.one);
+            faults.extend(span_fault(role, "beginDate", "endDate", &path));
         }
-        "lineItem" | "assessmentLineItem" => faults.extend(range_fault(kind, object)),
-        "resource" => {
-            if let Some(Value::Object(metadata)) = object.get("metadata") {
-                resource_metadata(metadata, faults);
-            }
-        }
-        _ => {}
     }
 }
 
@@ -57,17 +52,23 @@ fn span_fault(object: &Object, start: &str, end: &str, path: &str) -> Option<Det
     })
 }
 
-/// The lowest score is not above the highest.
-fn range_fault(kind: &Kind, object: &Object) -> Option<Detail> {
-    let number = |name: &str| object.get(name).and_then(Value::as_f64);
-    let (least, most) = (number("resultValueMin")?, number("resultValueMax")?);
-    (most < least).then(|| Detail {
-        path: format!("{}.resultValueMax", kind.one),
-        message: format!("{most} is less than resultValueMin {least}; send that number or more"),
-    })
+/// The lowest score of a line item is not above the highest.
+pub(crate) fn score_range(kind: &Kind, item: &Object, faults: &mut Vec<Detail>) {
+    let number = |name: &str| item.get(name).and_then(Value::as_f64);
+    let range = number("resultValueMin").zip(number("resultValueMax"));
+    if let Some((least, most)) = range.filter(|(least, most)| most < least) {
+        faults.push(Detail {
+            path: format!("{}.resultValueMax", kind.one),
+            message: format!(
+                "{most} is less than resultValueMin {least}; send that number or more"
+            ),
+        });
+    }
 }
 
-fn resource_metadata(metadata: &Object, faults: &mut Vec<Detail>) {
+/// The `metadata` of a resource has the types that the platform's clients rely on.
+pub(crate) fn resource_metadata(_: &Kind, resource: &Object, faults: &mut Vec<Detail>) {
+    let Some(Value::Object(metadata)) = resource.get("metadata") else { return };
     let mut fault = |name: &str, message: String| {
         faults.push(Detail { path: format!("resource.metadata.{name}"), message });
     };

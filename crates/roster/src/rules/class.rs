@@ -1,0 +1,37 @@
+//! Classes: the school has two names, and others follow it.
+
+use std::collections::BTreeSet;
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+
+use super::is_missing;
+use crate::kinds::ORG;
+use crate::record::{Object, Record};
+use crate::repository;
+
+/// Names the school both as `school`, which the standard's clients read, and as `org`, which the platform's
+/// clients read.
+pub(crate) fn name_school_twice(_: &mut Tx<'_>, class: &mut Object, _: Timestamp) -> Result<()> {
+    for (from, to) in [("org", "school"), ("school", "org")] {
+        let known = class.get(from).filter(|known| !known.is_null()).cloned();
+        if let Some(known) = known.filter(|_| is_missing(class, to)) {
+            class.insert(to.into(), known);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the transaction depend on the schools of classes. A class is what makes others name its school:
+/// enrollments and line items follow their class and would wait for each other if they depended on it.
+pub(crate) fn depend_on_schools(tx: &mut Tx<'_>, classes: &[&Record]) -> Result<()> {
+    // In one order, so that two imports do not wait for each other.
+    let schools: BTreeSet<&str> = classes.iter().filter_map(|class| school(class)).collect();
+    schools.into_iter().try_for_each(|school| repository::depend_on(tx, &ORG, school))
+}
+
+fn school(class: &Record) -> Option<&str> {
+    let school = class.references.iter().find(|one| one.path == "class.school.sourcedId");
+    school.map(|school| school.sourced_id.as_str())
+}
