@@ -50,9 +50,9 @@ pub struct Assignment {
     /// When it was assigned.
     pub assigned_at: String,
     /// Until when it is to be done.
-    pub expires_at: Option<String>,
+    pub expires_at: Option<Timestamp>,
     /// When the attempt that decides was complete.
-    pub completed_at: Option<String>,
+    pub completed_at: Option<Timestamp>,
     /// The resource of the lesson.
     pub resource_sourced_id: String,
     /// The lesson.

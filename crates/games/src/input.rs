@@ -82,11 +82,6 @@ pub(crate) fn text_of(metadata: &Metadata) -> String {
     serde_json::to_string(metadata).expect("JSON has text keys")
 }
 
-/// JSON as it was stored. Errors: it is none any more.
-pub(crate) fn metadata_in(text: &str) -> Result<Metadata> {
-    serde_json::from_str(text).map_err(Problem::internal)
-}
-
 /// Which part of a list is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {

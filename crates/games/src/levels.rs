@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_store::Tx;
+use lyceum_store::{FromRow, Row, Tx};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
@@ -32,6 +32,14 @@ impl Xp {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
         let thousandths = self.0 as f64;
         thousandths / 1000.0
+    }
+}
+
+impl FromRow<'_> for Xp {
+    const WIDTH: usize = 1;
+
+    fn from_row(row: &Row<'_>, at: usize) -> Result<Self> {
+        row.int(at).map(Self)
     }
 }
 

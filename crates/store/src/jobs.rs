@@ -8,7 +8,7 @@ use lyceum_core::limits::JOB_MAX_ATTEMPTS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
-use crate::{Row, Tx, dialect};
+use crate::{Tx, columns, dialect};
 
 /// A claimed job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,18 +45,12 @@ pub fn claim(tx: &mut Tx<'_>, now: Timestamp, kind: &str, lease_s: i64) -> Resul
     let sql = format!(
         "UPDATE jobs SET attempts = attempts + 1, due = $1 WHERE id = \
          (SELECT id FROM jobs WHERE state = 'waiting' AND due <= $2 AND kind = $3 \
-         ORDER BY due, id LIMIT 1 {}) RETURNING id, kind, payload, attempts",
-        dialect::skip_locked(tx.dialect())
+         ORDER BY due, id LIMIT 1 {}) RETURNING {}",
+        dialect::skip_locked(tx.dialect()),
+        Job::COLUMNS
     );
     let (until, now) = (now.plus_seconds(lease_s).to_string(), now.to_string());
-    let claimed = tx.query_one(&sql, &[(&until).into(), (&now).into(), kind.into()], |row| {
-        Ok(Job {
-            id: row.int(0)?,
-            kind: row.text(1)?.to_owned(),
-            payload: row.text(2)?.to_owned(),
-            attempt: row.int(3)?,
-        })
-    })?;
+    let claimed: Option<Job> = tx.row(&sql, &[(&until).into(), (&now).into(), kind.into()])?;
     if let Some(job) = &claimed {
         let sql = "INSERT INTO job_tries (job, attempt, began) VALUES ($1, $2, $3)";
         tx.execute(sql, &[job.id.into(), job.attempt.into(), (&now).into()])?;
@@ -129,29 +123,20 @@ pub struct Seen {
 
 /// How many jobs there are in each state.
 pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>> {
-    let mut counts = Vec::new();
-    tx.query("SELECT state, COUNT(*) FROM jobs GROUP BY state ORDER BY state", &[], |row| {
-        counts.push((row.text(0)?.to_owned(), row.int(1)?));
-        Ok(true)
-    })?;
-    Ok(counts)
+    tx.rows("SELECT state, COUNT(*) FROM jobs GROUP BY state ORDER BY state", &[])
 }
 
-impl Seen {
-    const COLUMNS: &str = "id, kind, payload, state, attempts, due, error";
-
-    fn read(row: &Row<'_>) -> Result<Self> {
-        Ok(Self {
-            id: row.int(0)?,
-            kind: row.string(1)?,
-            payload: row.string(2)?,
-            state: row.string(3)?,
-            attempts: row.int(4)?,
-            due: row.string(5)?,
-            error: row.opt_text(6)?.map(str::to_owned),
-        })
-    }
-}
+columns!(Job { id: "id", kind: "kind", payload: "payload", attempt: "attempts" });
+columns!(Seen {
+    id: "id",
+    kind: "kind",
+    payload: "payload",
+    state: "state",
+    attempts: "attempts",
+    due: "due",
+    error: "error",
+});
+columns!(Try { attempt: "attempt", began: "began", ended: "ended", error: "error" });
 
 /// The newest jobs, of one state or of all, `limit` at most.
 pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<Seen>> {
@@ -159,7 +144,7 @@ pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<Se
         "SELECT {} FROM jobs WHERE $1 = '' OR state = $1 ORDER BY id DESC LIMIT $2",
         Seen::COLUMNS
     );
-    tx.all(&sql, &[state.unwrap_or_default().into(), limit.into()], Seen::read)
+    tx.rows(&sql, &[state.unwrap_or_default().into(), limit.into()])
 }
 
 /// A try of a job.
@@ -178,15 +163,9 @@ pub struct Try {
 /// A job and its tries, the first one first.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Seen, Vec<Try>)>> {
     let sql = format!("SELECT {} FROM jobs WHERE id = $1", Seen::COLUMNS);
-    let Some(seen) = tx.query_one(&sql, &[id.into()], Seen::read)? else { return Ok(None) };
-    let sql = "SELECT attempt, began, ended, error FROM job_tries WHERE job = $1 ORDER BY attempt";
-    let tries = tx.all(sql, &[id.into()], |row| {
-        Ok(Try {
-            attempt: row.int(0)?,
-            began: row.string(1)?,
-            ended: row.opt_text(2)?.map(str::to_owned),
-            error: row.opt_text(3)?.map(str::to_owned),
-        })
-    })?;
+    let Some(seen) = tx.row(&sql, &[id.into()])? else { return Ok(None) };
+    let columns = Try::COLUMNS;
+    let sql = format!("SELECT {columns} FROM job_tries WHERE job = $1 ORDER BY attempt");
+    let tries = tx.rows(&sql, &[id.into()])?;
     Ok(Some((seen, tries)))
 }

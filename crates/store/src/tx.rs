@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::tally::Deltas;
-use crate::{Dialect, Value, dialect, postgres, sqlite};
+use crate::{Dialect, FromRow, Value, dialect, postgres, sqlite};
 
 /// A transaction on either store.
 ///
@@ -137,6 +137,24 @@ impl Tx<'_> {
             Ok(true)
         })?;
         Ok(rows)
+    }
+
+    /// Every row of a query, read as what `T` says. The statement limits their number.
+    pub fn rows<T: for<'r> FromRow<'r>>(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+    ) -> Result<Vec<T>> {
+        self.all(sql, params, |row| row.read())
+    }
+
+    /// The first row of a query, if there is one, read as what `T` says.
+    pub fn row<T: for<'r> FromRow<'r>>(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+    ) -> Result<Option<T>> {
+        self.query_one(sql, params, |row| row.read())
     }
 
     /// The first row of a query, if there is one.
@@ -283,8 +301,8 @@ pub struct Horizon {
     pub next: i64,
 }
 
-/// One row of an answer; columns are numbered from 0. A column read as a type that it does not
-/// have is an `Internal` problem.
+/// One row of an answer. [`Row::read`] reads it whole; where only some columns are read, they are numbered
+/// from 0. A column read as a type that it does not have is an `Internal` problem.
 pub struct Row<'a>(pub(crate) Cells<'a>);
 
 /// The row below a [`Row`].
@@ -369,6 +387,14 @@ impl Row<'_> {
             Value::Null => Ok(None),
             Value::Blob(bytes) => Ok(Some(bytes)),
             _ => Err(wrong(column, "bytes")),
+        }
+    }
+
+    /// The number of columns.
+    pub(crate) fn width(&self) -> usize {
+        match &self.0 {
+            Cells::Sqlite(row) => row.as_ref().column_count(),
+            Cells::Postgres(row) => row.len(),
         }
     }
 

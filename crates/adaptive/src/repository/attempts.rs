@@ -2,51 +2,42 @@
 
 use std::collections::HashSet;
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::{Tx, Value, columns, named_column};
 
 use crate::LessonType;
 use crate::answer::SEEDING;
 use crate::attempt::{Attempt, Beginning, Open};
 
-const COLUMNS: &str = "a.id, a.student, a.lesson, a.attempt, a.course, a.lesson_type, a.policy, a.bank, \
-                       a.seed, a.base_xp, a.started_ms, a.round, a.answered, a.score, a.correct, \
-                       a.total, a.xp, a.multiplier, a.mastered, a.completed_ms, a.earned, a.pending, \
-                       a.units, a.seeding";
-
-fn read(row: &Row<'_>) -> Result<Attempt> {
-    let text = |column| row.text(column).map(str::to_owned);
-    let count = |column| u32::try_from(row.int(column)?).map_err(Problem::internal);
-    let lesson_type = LessonType::named(row.text(5)?)
-        .ok_or_else(|| Problem::internal("an attempt has no known lesson type"))?;
-    Ok(Attempt {
-        id: row.int(0)?,
-        student: text(1)?,
-        lesson: text(2)?,
-        number: count(3)?,
-        course: text(4)?,
-        lesson_type,
-        policy: row.int(6)?,
-        bank: text(7)?,
-        seed: row.int(8)?.cast_unsigned(),
-        base_xp: row.opt_real(9)?,
-        started: Timestamp::from_milliseconds(row.int(10)?),
-        round: row.int(11)?,
-        answered: row.int(12)?,
-        score: row.real(13)?,
-        correct: count(14)?,
-        total: count(15)?,
-        xp: row.opt_real(16)?,
-        multiplier: row.opt_real(17)?,
-        mastered: row.int(18)? == 1,
-        completed: row.opt_int(19)?.map(Timestamp::from_milliseconds),
-        earned: row.int(20)?.cast_unsigned(),
-        pending: count(21)?,
-        units: count(22)?,
-        seeding: row.int(23)?,
-    })
-}
+columns!(Attempt {
+    id: "a.id",
+    student: "a.student",
+    lesson: "a.lesson",
+    number: "a.attempt",
+    course: "a.course",
+    lesson_type: "a.lesson_type",
+    policy: "a.policy",
+    bank: "a.bank",
+    seed: "a.seed",
+    base_xp: "a.base_xp",
+    round: "a.round",
+    answered: "a.answered",
+    score: "a.score",
+    correct: "a.correct",
+    total: "a.total",
+    earned: "a.earned",
+    pending: "a.pending",
+    xp: "a.xp",
+    multiplier: "a.multiplier",
+    mastered: "a.mastered",
+    units: "a.units",
+    seeding: "a.seeding",
+    started: "a.started_ms",
+    completed: "a.completed_ms",
+});
+columns!(Open { question: "q.question", item: "q.item" });
+named_column!(LessonType, LessonType::named);
 
 /// The last attempt of a student, and the question of it that was served and not answered.
 pub(crate) fn sitting(
@@ -55,20 +46,13 @@ pub(crate) fn sitting(
     lesson: &str,
 ) -> Result<Option<(Attempt, Option<Open>)>> {
     let sql = format!(
-        "SELECT {COLUMNS}, q.question, q.item FROM lesson_attempt a LEFT JOIN lesson_question q \
+        "SELECT {}, {} FROM lesson_attempt a LEFT JOIN lesson_question q \
          ON q.attempt = a.id AND q.round = a.round AND q.number = a.answered \
-         WHERE a.student = $1 AND a.lesson = $2 AND a.era = 0 ORDER BY a.attempt DESC LIMIT 1"
+         WHERE a.student = $1 AND a.lesson = $2 AND a.era = 0 ORDER BY a.attempt DESC LIMIT 1",
+        Attempt::COLUMNS,
+        Open::COLUMNS
     );
-    tx.query_one(&sql, &[student.into(), lesson.into()], |row| {
-        let open = match row.opt_int(24)? {
-            None => None,
-            Some(place) => Some(Open {
-                question: u32::try_from(place).map_err(Problem::internal)?,
-                item: row.text(25)?.to_owned(),
-            }),
-        };
-        Ok((read(row)?, open))
-    })
+    tx.row(&sql, &[student.into(), lesson.into()])
 }
 
 /// The last attempt of a student.
@@ -84,15 +68,11 @@ pub(crate) fn of(
 ) -> Result<Vec<Attempt>> {
     assert!(matches!(column, "lesson" | "course"), "attempts are of a lesson or a course");
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_attempt a \
-         WHERE student = $1 AND {column} = $2 AND era = 0 ORDER BY lesson, attempt"
+        "SELECT {} FROM lesson_attempt a \
+         WHERE student = $1 AND {column} = $2 AND era = 0 ORDER BY lesson, attempt",
+        Attempt::COLUMNS
     );
-    let mut attempts = Vec::new();
-    tx.query(&sql, &[student.into(), id.into()], |row| {
-        attempts.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(attempts)
+    tx.rows(&sql, &[student.into(), id.into()])
 }
 
 /// Whether another attempt of the student that counts mastered the lesson.
@@ -107,16 +87,12 @@ pub(crate) fn another_mastered(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<boo
 /// of one student, of one lesson, or of all.
 pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Result<Vec<Attempt>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_attempt a WHERE answered > 0 \
-         AND ($1 = '' OR student = $1) AND ($2 = '' OR lesson = $2) ORDER BY id"
+        "SELECT {} FROM lesson_attempt a WHERE answered > 0 \
+         AND ($1 = '' OR student = $1) AND ($2 = '' OR lesson = $2) ORDER BY id",
+        Attempt::COLUMNS
     );
     let values = [student.unwrap_or_default().into(), lesson.unwrap_or_default().into()];
-    let mut attempts = Vec::new();
-    tx.query(&sql, &values, |row| {
-        attempts.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(attempts)
+    tx.rows(&sql, &values)
 }
 
 /// Of every student the lesson that they failed last in the instants and did not master, with how often they
@@ -132,24 +108,14 @@ pub(crate) fn failed(
                JOIN lesson_attempt a ON a.student = f.student AND a.lesson = f.lesson \
                WHERE a.era = 0 AND a.completed_ms IS NOT NULL \
                GROUP BY a.student, a.lesson HAVING MAX(a.mastered) = 0";
-    let mut failed = Vec::new();
-    tx.query(sql, &[instants.start.into(), instants.end.into()], |row| {
-        failed.push((row.text(0)?.to_owned(), row.text(1)?.to_owned(), row.int(2)?));
-        Ok(true)
-    })?;
-    Ok(failed)
+    tx.rows(sql, &[instants.start.into(), instants.end.into()])
 }
 
 /// The lessons of a course that attempts of the student mastered.
 pub(crate) fn mastered(tx: &mut Tx<'_>, student: &str, course: &str) -> Result<HashSet<String>> {
     let sql = "SELECT DISTINCT lesson FROM lesson_attempt WHERE student = $1 AND course = $2 \
                AND era = 0 AND mastered = 1";
-    let mut lessons = HashSet::new();
-    tx.query(sql, &[student.into(), course.into()], |row| {
-        lessons.insert(row.text(0)?.to_owned());
-        Ok(true)
-    })?;
-    Ok(lessons)
+    Ok(tx.rows(sql, &[student.into(), course.into()])?.into_iter().collect())
 }
 
 /// An answer in an attempt that goes on.
@@ -161,6 +127,13 @@ pub(crate) struct Underway {
     pub(crate) at: Timestamp,
 }
 
+columns!(Underway {
+    student: "a.student",
+    lesson: "a.lesson",
+    correct: "q.correct",
+    at: "q.answered_ms",
+});
+
 /// The answers in the instants that attempts without XP have, which go on or wait to be scored: of those that go by steps every answer, of
 /// others the last to each question.
 pub(crate) fn underway(
@@ -168,25 +141,18 @@ pub(crate) fn underway(
     instants: std::ops::Range<i64>,
     student: Option<&str>,
 ) -> Result<Vec<Underway>> {
-    let sql = "SELECT a.student, a.lesson, q.correct, q.answered_ms FROM lesson_attempt a \
+    let sql = format!(
+        "SELECT {} FROM lesson_attempt a \
                JOIN lesson_question q ON q.attempt = a.id AND q.round = a.round \
                WHERE a.xp IS NULL AND a.last_ms >= $1 AND a.era = 0 \
                AND q.answered_ms >= $1 AND q.answered_ms < $2 AND ($3 = '' OR a.student = $3) \
                AND (a.lesson_type = 'powerpath-100' OR NOT EXISTS (SELECT 1 FROM lesson_question l \
                WHERE l.attempt = q.attempt AND l.round = q.round AND l.number > q.number \
-               AND l.item = q.item)) ORDER BY a.id, q.number";
+               AND l.item = q.item)) ORDER BY a.id, q.number",
+        Underway::COLUMNS
+    );
     let values = [instants.start.into(), instants.end.into(), student.unwrap_or_default().into()];
-    let mut answers = Vec::new();
-    tx.query(sql, &values, |row| {
-        answers.push(Underway {
-            student: row.text(0)?.to_owned(),
-            lesson: row.text(1)?.to_owned(),
-            correct: row.opt_int(2)?.map(|correct| correct == 1),
-            at: Timestamp::from_milliseconds(row.int(3)?),
-        });
-        Ok(true)
-    })?;
-    Ok(answers)
+    tx.rows(&sql, &values)
 }
 
 /// Where an attempt stands that nobody has answered in.

@@ -12,6 +12,6 @@ pub(crate) fn put(tx: &mut Tx<'_>, id: &str, body: &str) -> Result<()> {
 /// The text of a bank.
 pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<String> {
     let sql = "SELECT body FROM lesson_bank WHERE id = $1";
-    let body = tx.query_one(sql, &[id.into()], |row| row.text(0).map(str::to_owned))?;
-    body.ok_or_else(|| Problem::internal(format!("the bank '{id}' of an attempt is missing")))
+    tx.row(sql, &[id.into()])?
+        .ok_or_else(|| Problem::internal(format!("the bank '{id}' of an attempt is missing")))
 }

@@ -1,30 +1,33 @@
 //! Tests at outside tools, a row an attempt.
 
-use lyceum_core::{Problem, Result};
-use lyceum_store::Tx;
+use lyceum_core::Result;
+use lyceum_store::{Tx, columns};
 
 use crate::external::{Assignment, Terms};
 
+columns!(Assignment {
+    id: "id",
+    student: "student_id",
+    lesson: "lesson_id",
+    attempt: "attempt",
+    terms: "application, test_id, skip_enrollment",
+    assigned_at: "assigned_at",
+    finalized: "finalized",
+});
+columns!(Terms {
+    application: "application",
+    test_id: "test_id",
+    skip_enrollment: "skip_enrollment",
+});
+
 /// The last assignment of a student in a lesson.
 pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<Assignment>> {
-    let sql = "SELECT id, attempt, application, test_id, skip_enrollment, assigned_at, finalized \
-               FROM external_assignment WHERE student_id = $1 AND lesson_id = $2 \
-               ORDER BY attempt DESC LIMIT 1";
-    tx.query_one(sql, &[student.into(), lesson.into()], |row| {
-        Ok(Assignment {
-            id: row.text(0)?.to_owned(),
-            student: student.to_owned(),
-            lesson: lesson.to_owned(),
-            attempt: u32::try_from(row.int(1)?).map_err(Problem::internal)?,
-            terms: Terms {
-                application: row.opt_text(2)?.map(str::to_owned),
-                test_id: row.opt_text(3)?.map(str::to_owned),
-                skip_enrollment: row.int(4)? != 0,
-            },
-            assigned_at: row.text(5)?.to_owned(),
-            finalized: row.int(6)? != 0,
-        })
-    })
+    let sql = format!(
+        "SELECT {} FROM external_assignment WHERE student_id = $1 AND lesson_id = $2 \
+         ORDER BY attempt DESC LIMIT 1",
+        Assignment::COLUMNS
+    );
+    tx.row(&sql, &[student.into(), lesson.into()])
 }
 
 pub(crate) fn insert(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {

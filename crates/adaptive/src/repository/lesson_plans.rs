@@ -1,24 +1,21 @@
 //! Lesson plans and their logs.
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx};
-use serde_json::Value;
+use lyceum_store::{Tx, columns, json_column};
 
-use crate::lesson_plans::{Logged, Plan};
+use crate::lesson_plans::{Logged, Plan, Tree};
 
-const COLUMNS: &str = "id, course_id, user_id, class_id, tree, synced";
+columns!(Plan {
+    id: "id",
+    course: "course_id",
+    user: "user_id",
+    class: "class_id",
+    tree: "tree",
+    synced: "synced",
+});
+json_column!(Tree);
 
-fn read(row: &Row<'_>) -> Result<Plan> {
-    let text = |column| row.text(column).map(str::to_owned);
-    Ok(Plan {
-        id: text(0)?,
-        course: text(1)?,
-        user: text(2)?,
-        class: row.opt_text(3)?.map(str::to_owned),
-        tree: serde_json::from_str(row.text(4)?).map_err(Problem::internal)?,
-        synced: row.int(5)?,
-    })
-}
+const COLUMNS: &str = Plan::COLUMNS;
 
 /// False where the student has a plan in the course.
 pub(crate) fn insert(tx: &mut Tx<'_>, plan: &Plan, now: &str) -> Result<bool> {
@@ -41,23 +38,18 @@ pub(crate) fn insert(tx: &mut Tx<'_>, plan: &Plan, now: &str) -> Result<bool> {
 
 pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<Option<Plan>> {
     let sql = format!("SELECT {COLUMNS} FROM lesson_plan WHERE id = $1");
-    tx.query_one(&sql, &[id.into()], read)
+    tx.row(&sql, &[id.into()])
 }
 
 pub(crate) fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Option<Plan>> {
     let sql = format!("SELECT {COLUMNS} FROM lesson_plan WHERE course_id = $1 AND user_id = $2");
-    tx.query_one(&sql, &[course.into(), user.into()], read)
+    tx.row(&sql, &[course.into(), user.into()])
 }
 
 /// The ids of a course's plans.
 pub(crate) fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
-    let mut ids = Vec::new();
     let sql = "SELECT id FROM lesson_plan WHERE course_id = $1 ORDER BY id";
-    tx.query(sql, &[course.into()], |row| {
-        ids.push(row.text(0)?.to_owned());
-        Ok(true)
-    })?;
-    Ok(ids)
+    tx.rows(sql, &[course.into()])
 }
 
 /// Holds a plan until the transaction ends: others who would change it wait.
@@ -88,7 +80,7 @@ pub(crate) fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
 pub(crate) fn next_operation(tx: &mut Tx<'_>, plan: &str) -> Result<Option<i64>> {
     let sql = "UPDATE lesson_plan SET operations = operations + 1 WHERE id = $1 \
                RETURNING operations";
-    tx.query_one(sql, &[plan.into()], |row| row.int(0))
+    tx.row(sql, &[plan.into()])
 }
 
 /// Appends to a plan's log.
@@ -115,20 +107,9 @@ pub(crate) fn log(tx: &mut Tx<'_>, plan: &str, logged: &Logged) -> Result<()> {
 pub(crate) fn operations(tx: &mut Tx<'_>, plan: &str, after: i64) -> Result<Vec<Logged>> {
     let sql = "SELECT id, operation, reason, created_at, sequence, created_by \
                FROM lesson_plan_operation WHERE plan_id = $1 AND sequence > $2 ORDER BY sequence";
-    let mut operations = Vec::new();
-    tx.query(sql, &[plan.into(), after.into()], |row| {
-        let (kind, payload): (String, Value) =
-            serde_json::from_str(row.text(1)?).map_err(Problem::internal)?;
-        operations.push(Logged {
-            id: row.text(0)?.to_owned(),
-            kind,
-            payload,
-            reason: row.opt_text(2)?.map(str::to_owned),
-            created_at: row.text(3)?.to_owned(),
-            sequence_number: row.int(4)?,
-            created_by: row.opt_text(5)?.map(str::to_owned),
-        });
-        Ok(true)
-    })?;
-    Ok(operations)
+    tx.all(sql, &[plan.into(), after.into()], |row| {
+        let (id, operation, reason, created_at, sequence_number, created_by) = row.read()?;
+        let (kind, payload) = serde_json::from_value(operation).map_err(Problem::internal)?;
+        Ok(Logged { id, kind, payload, reason, created_at, sequence_number, created_by })
+    })
 }

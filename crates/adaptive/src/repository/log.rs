@@ -4,59 +4,81 @@ use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::{Tx, Value, columns, json_column};
 
 use crate::attempt::{Answered, Attempt, Entry};
 use crate::engine::{Answer, Counts, Reason, WHOLE, accuracy};
 
-const COLUMNS: &str = "number, question, item, served_ms, reason, answered_ms, responses, result, \
-                       correct, score, points, share";
+columns!(EntryRow {
+    number: "q.number",
+    question: "q.question",
+    item: "q.item",
+    served: "q.served_ms",
+    reason: "q.reason",
+});
+columns!(AnsweredRow {
+    at: "q.answered_ms",
+    responses: "q.responses",
+    result: "q.result",
+    correct: "q.correct",
+    score: "q.score",
+    points: "q.points",
+    share: "q.share",
+});
+json_column!(Reason);
 
-fn read(row: &Row<'_>) -> Result<Entry> {
-    let json = |text: &str| serde_json::from_str(text).map_err(Problem::internal);
-    let correct = row.opt_int(8)?.map(|correct| correct == 1);
-    let answered = match row.opt_int(5)? {
-        None => None,
-        Some(at) => Some(Answered {
-            at: Timestamp::from_milliseconds(at),
-            responses: json(row.text(6)?)?,
-            result: json(row.text(7)?)?,
-            correct: correct == Some(true),
-            score: row.real(9)?,
-            share: share(correct, row.opt_int(11)?)?,
-            pending: correct.is_none(),
-            points: u8::try_from(row.int(10)?).map_err(Problem::internal)?,
-        }),
-    };
-    Ok(Entry {
-        number: row.int(0)?,
-        question: u32::try_from(row.int(1)?).map_err(Problem::internal)?,
-        item: row.text(2)?.to_owned(),
-        served: Timestamp::from_milliseconds(row.int(3)?),
-        reason: serde_json::from_str(row.text(4)?).map_err(Problem::internal)?,
-        answered,
-    })
+struct EntryRow {
+    number: i64,
+    question: u32,
+    item: String,
+    served: Timestamp,
+    reason: Reason,
 }
 
-/// The share of an answer; those of before were right or wrong.
-fn share(correct: Option<bool>, share: Option<i64>) -> Result<Option<u32>> {
-    match (correct, share) {
-        (_, Some(share)) => u32::try_from(share).map(Some).map_err(Problem::internal),
-        (Some(correct), None) => Ok(Some(u32::from(correct) * WHOLE)),
-        (None, None) => Ok(None),
-    }
+struct AnsweredRow {
+    at: Timestamp,
+    responses: serde_json::Value,
+    result: serde_json::Value,
+    /// None while a person has to score the answer.
+    correct: Option<bool>,
+    score: f64,
+    points: u8,
+    share: Option<u32>,
+}
+
+/// The columns of an entry.
+fn columns() -> String {
+    format!("{}, {}", EntryRow::COLUMNS, AnsweredRow::COLUMNS)
+}
+
+fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> Entry {
+    let EntryRow { number, question, item, served, reason } = entry;
+    let answered = answered.map(|answered| Answered {
+        at: answered.at,
+        responses: answered.responses,
+        result: answered.result,
+        correct: answered.correct == Some(true),
+        score: answered.score,
+        share: share(answered.correct, answered.share),
+        pending: answered.correct.is_none(),
+        points: answered.points,
+    });
+    Entry { number, question, item, served, reason, answered }
+}
+
+/// The share of an answer. Answers of earlier releases have none and were right or wrong.
+fn share(correct: Option<bool>, share: Option<u32>) -> Option<u32> {
+    share.or_else(|| correct.map(|correct| u32::from(correct) * WHOLE))
 }
 
 /// The log of the attempt's present round, in its order.
 pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 ORDER BY number"
+        "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 ORDER BY number",
+        columns()
     );
-    let mut entries = Vec::new();
-    tx.query(&sql, &[attempt.id.into(), attempt.round.into()], |row| {
-        entries.push(read(row)?);
-        Ok(true)
-    })?;
+    let rows = tx.rows(&sql, &[attempt.id.into(), attempt.round.into()])?;
+    let mut entries: Vec<Entry> = rows.into_iter().map(entry_of).collect();
     let mut running = Running::default();
     for entry in &mut entries {
         running.note(entry);
@@ -104,21 +126,18 @@ pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
         "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era, a.id FROM lesson_attempt a \
          JOIN lesson_question q ON q.attempt = a.id WHERE a.student = $1 \
          ORDER BY q.served_ms, a.id, q.round, q.number",
-        COLUMNS.split(", ").map(|column| format!("q.{column}")).collect::<Vec<_>>().join(", ")
+        columns()
     );
+    type Of = (String, i64, i64, i64, i64, i64);
     let mut all = Vec::new();
     let mut running: HashMap<(i64, i64), Running> = HashMap::new();
     tx.query(&sql, &[student.into()], |row| {
-        let round = row.int(14)?;
-        let mut entry = read(row)?;
-        running.entry((row.int(17)?, round)).or_default().note(&mut entry);
-        all.push(Asked {
-            lesson: row.text(12)?.to_owned(),
-            attempt: row.int(13)?,
-            round,
-            is_set_back: round != row.int(15)? || row.int(16)? != 0,
-            entry,
-        });
+        let (row, of): ((EntryRow, Option<AnsweredRow>), Of) = row.read()?;
+        let (lesson, attempt, round, last_round, era, id) = of;
+        let mut entry = entry_of(row);
+        running.entry((id, round)).or_default().note(&mut entry);
+        let is_set_back = round != last_round || era != 0;
+        all.push(Asked { lesson, attempt, round, is_set_back, entry });
         Ok(true)
     })?;
     Ok(all)
@@ -127,18 +146,22 @@ pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
 /// The entry with that number in the attempt's present round.
 pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<Option<Entry>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 AND number = $3"
+        "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND number = $3",
+        columns()
     );
-    tx.query_one(&sql, &[attempt.id.into(), attempt.round.into(), number.into()], read)
+    let row = tx.row(&sql, &[attempt.id.into(), attempt.round.into(), number.into()])?;
+    Ok(row.map(entry_of))
 }
 
 /// The last entry of an item in the attempt's present round.
 pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<Option<Entry>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM lesson_question WHERE attempt = $1 AND round = $2 AND item = $3 \
-         ORDER BY number DESC LIMIT 1"
+        "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND item = $3 \
+         ORDER BY number DESC LIMIT 1",
+        columns()
     );
-    tx.query_one(&sql, &[attempt.id.into(), attempt.round.into(), item.into()], read)
+    let row = tx.row(&sql, &[attempt.id.into(), attempt.round.into(), item.into()])?;
+    Ok(row.map(entry_of))
 }
 
 /// The answers of the attempt's present round as the engine reads them, in their order, without the
@@ -147,16 +170,11 @@ pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt, known: usize) -> Resul
     let sql = "SELECT question, correct, score, share FROM lesson_question WHERE attempt = $1 \
                AND round = $2 AND number >= $3 AND answered_ms IS NOT NULL ORDER BY number";
     let known = i64::try_from(known).map_err(Problem::internal)?;
-    let mut answers = Vec::new();
-    tx.query(sql, &[attempt.id.into(), attempt.round.into(), known.into()], |row| {
-        let question = u32::try_from(row.int(0)?).map_err(Problem::internal)?;
-        let correct = row.opt_int(1)?.map(|correct| correct == 1);
-        let share = share(correct, row.opt_int(3)?)?;
-        let correct = correct == Some(true);
-        answers.push(Answer { question, correct, score: row.real(2)?, share });
-        Ok(true)
-    })?;
-    Ok(answers)
+    let rows = tx.rows(sql, &[attempt.id.into(), attempt.round.into(), known.into()])?;
+    let answer = |(question, correct, score, stored): (u32, Option<bool>, f64, Option<u32>)| {
+        Answer { question, correct: correct == Some(true), score, share: share(correct, stored) }
+    };
+    Ok(rows.into_iter().map(answer).collect())
 }
 
 /// How often the student answered each item of the lesson before the attempt's present round.
@@ -171,13 +189,7 @@ pub fn earlier(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<HashMap<String, u32
         attempt.id.into(),
         attempt.round.into(),
     ];
-    let mut counts = HashMap::new();
-    tx.query(sql, &values, |row| {
-        let count = u32::try_from(row.int(1)?).map_err(Problem::internal)?;
-        counts.insert(row.text(0)?.to_owned(), count);
-        Ok(true)
-    })?;
-    Ok(counts)
+    Ok(tx.rows(sql, &values)?.into_iter().collect())
 }
 
 /// Appends an entry without an answer, unless there is one with its number.

@@ -10,12 +10,9 @@ use crate::{LessonType, Policy};
 const COLUMNS: &str = "lesson_type, version, created_at, body";
 
 fn read(row: &Row<'_>) -> Result<Version> {
-    let body = serde_json::from_str(row.text(3)?).map_err(Problem::internal)?;
-    Ok(Version {
-        number: row.int(1)?,
-        created_at: Some(row.text(2)?.to_owned()),
-        policy: Policy::read(&body).map_err(Problem::internal)?,
-    })
+    let (_, number, created_at, body): (&str, _, _, _) = row.read()?;
+    let policy = Policy::read(&body).map_err(Problem::internal)?;
+    Ok(Version { number, created_at, policy })
 }
 
 /// The newest version that was set.
@@ -41,12 +38,7 @@ pub(crate) fn find(
 pub(crate) fn all(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Version>> {
     let sql =
         format!("SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 ORDER BY version DESC");
-    let mut versions = Vec::new();
-    tx.query(&sql, &[lesson_type.name().into()], |row| {
-        versions.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(versions)
+    tx.all(&sql, &[lesson_type.name().into()], read)
 }
 
 /// Appends a version. Errors: `Conflict` when the number is taken.

@@ -1,7 +1,7 @@
 //! Render configurations, a row a course.
 
 use lyceum_core::Result;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Tx, Value, columns};
 
 use crate::render_config::RenderConfig;
 
@@ -13,6 +13,15 @@ const COLUMNS: [&str; 6] = [
     "suppress_feedback",
     "suppress_correct_response",
 ];
+
+columns!(RenderConfig {
+    course_id: "course_id",
+    renderer_id: "renderer_id",
+    renderer_url: "renderer_url",
+    renderer_version: "renderer_version",
+    suppress_feedback: "suppress_feedback",
+    suppress_correct_response: "suppress_correct_response",
+});
 
 /// Writes the configurations over those of the same courses.
 pub(crate) fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
@@ -37,18 +46,9 @@ pub(crate) fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
 }
 
 pub(crate) fn get(tx: &mut Tx<'_>, course: &str) -> Result<Option<RenderConfig>> {
-    let sql = format!("SELECT {} FROM render_config WHERE course_id = $1", COLUMNS.join(", "));
-    tx.query_one(&sql, &[course.into()], |row| {
-        let text = |column| row.text(column).map(str::to_owned);
-        Ok(RenderConfig {
-            course_id: text(0)?,
-            renderer_id: text(1)?,
-            renderer_url: text(2)?,
-            renderer_version: row.opt_text(3)?.map(str::to_owned),
-            suppress_feedback: row.int(4)? != 0,
-            suppress_correct_response: row.int(5)? != 0,
-        })
-    })
+    let columns = RenderConfig::COLUMNS;
+    let sql = format!("SELECT {columns} FROM render_config WHERE course_id = $1");
+    tx.row(&sql, &[course.into()])
 }
 
 /// False if there is none.

@@ -6,18 +6,13 @@ use lyceum_store::Tx;
 /// Id and beginning of the student's screening.
 pub(crate) fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<(String, String)>> {
     let sql = "SELECT id, started_at FROM screening_session WHERE user_id = $1";
-    tx.query_one(sql, &[user.into()], |row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
+    tx.row(sql, &[user.into()])
 }
 
 /// Subjects of the assigned tests, and when they were assigned.
 pub(crate) fn tests(tx: &mut Tx<'_>, user: &str) -> Result<Vec<(String, String)>> {
     let sql = "SELECT subject, assigned_at FROM screening_test WHERE user_id = $1 ORDER BY subject";
-    let mut tests = Vec::new();
-    tx.query(sql, &[user.into()], |row| {
-        tests.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
-        Ok(true)
-    })?;
-    Ok(tests)
+    tx.rows(sql, &[user.into()])
 }
 
 /// Begins a screening, unless one is under way.

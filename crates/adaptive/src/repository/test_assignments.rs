@@ -1,9 +1,9 @@
 //! Test assignments. How far one is is read from the attempts of its lesson.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Result, limits};
 use lyceum_roster::grade::comparable;
-use lyceum_store::{Param, Sql, Tx};
+use lyceum_store::{Param, Sql, Tx, columns};
 
 use crate::test_assignments::{Assignment, Made, Which};
 
@@ -43,7 +43,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, made: &Made, row: &Row<'_>) -> Result<()> 
 
 /// Each assignment with the last attempt of its lesson that was under way after it was assigned; the
 /// first placeholder is the present instant.
-const SELECT: &str = "SELECT * FROM (SELECT a.seq, a.id, a.student_id, a.subject, a.subject_value, \
+const ASSIGNMENTS: &str = "FROM (SELECT a.seq, a.id, a.student_id, a.subject, a.subject_value, \
     a.grade, a.grade_value, a.test_name, a.lesson_id, a.resource_id, a.assigned_at, l.completed_ms, \
     CASE WHEN a.cancelled = 1 THEN 'cancelled' \
     WHEN l.completed_ms IS NOT NULL AND l.mastered = 1 THEN 'completed' \
@@ -53,34 +53,29 @@ const SELECT: &str = "SELECT * FROM (SELECT a.seq, a.id, a.student_id, a.subject
     FROM lesson_attempt m WHERE m.student = a.student_id AND m.lesson = a.lesson_id AND m.era = 0 \
     AND COALESCE(m.completed_ms, a.assigned_ms) >= a.assigned_ms)) AS t";
 
-fn read(row: &lyceum_store::Row<'_>) -> Result<Assignment> {
-    let text = |column| row.text(column).map(str::to_owned);
-    let instant = |column| {
-        Ok::<_, Problem>(
-            row.opt_int(column)?.map(|ms| Timestamp::from_milliseconds(ms).to_string()),
-        )
-    };
-    Ok(Assignment {
-        sourced_id: text(1)?,
-        student_sourced_id: text(2)?,
-        student_email: String::new(),
-        assigned_by_user_sourced_id: None,
-        subject: text(3)?,
-        grade: text(5)?,
-        assignment_status: text(12)?,
-        test_name: row.opt_text(7)?.map(str::to_owned),
-        assigned_at: text(10)?,
-        expires_at: instant(13)?,
-        completed_at: instant(11)?,
-        resource_sourced_id: text(9)?,
-        component_resource_sourced_id: text(8)?,
-    })
-}
+columns!(Assignment {
+    sourced_id: "t.id",
+    student_sourced_id: "t.student_id",
+    student_email: "''",
+    assigned_by_user_sourced_id: "NULL",
+    subject: "t.subject",
+    grade: "t.grade",
+    assignment_status: "t.assignment_status",
+    test_name: "t.test_name",
+    assigned_at: "t.assigned_at",
+    expires_at: "t.expires_ms",
+    completed_at: "t.completed_ms",
+    resource_sourced_id: "t.resource_id",
+    component_resource_sourced_id: "t.lesson_id",
+});
 
 /// One that is not cancelled.
 pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<Assignment>> {
-    let sql = format!("{SELECT} WHERE t.id = $2 AND t.assignment_status <> 'cancelled'");
-    tx.query_one(&sql, &[now.milliseconds().into(), id.into()], read)
+    let columns = Assignment::COLUMNS;
+    let sql = format!(
+        "SELECT {columns} {ASSIGNMENTS} WHERE t.id = $2 AND t.assignment_status <> 'cancelled'"
+    );
+    tx.row(&sql, &[now.milliseconds().into(), id.into()])
 }
 
 /// A page, and how many there are on all. Those that are cancelled are shown to who asks for them.
@@ -106,18 +101,14 @@ pub(crate) fn list(
             sql.push(&format!(" AND t.{column} = ")).bind(value);
         }
     }
-    let count = format!("SELECT COUNT(*) FROM ({SELECT}{}) AS n", sql.text);
-    let total = tx.query_one(&count, &sql.values(), |row| row.int(0))?.unwrap_or(0);
+    let count = format!("SELECT COUNT(*) {ASSIGNMENTS}{}", sql.text);
+    let total = tx.row(&count, &sql.values())?.unwrap_or(0);
     let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
-    sql.text = format!("{SELECT}{} ORDER BY t.seq LIMIT ", sql.text);
+    let columns = Assignment::COLUMNS;
+    sql.text = format!("SELECT {columns} {ASSIGNMENTS}{} ORDER BY t.seq LIMIT ", sql.text);
     sql.bind(number(which.limit.min(limits::PAGE_MAX_RECORDS)));
     sql.push(" OFFSET ").bind(number(which.offset));
-    let mut found = Vec::new();
-    tx.query(&sql.text.clone(), &sql.values(), |row| {
-        found.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok((found, u64::try_from(total).unwrap_or(0)))
+    Ok((tx.rows(&sql.text, &sql.values())?, total))
 }
 
 /// False if there is none.

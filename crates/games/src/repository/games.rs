@@ -1,46 +1,43 @@
 //! Games.
 
 use lyceum_core::Result;
-use lyceum_store::{Row, Tx, dialect};
+use lyceum_store::{Tx, columns, dialect};
 
 use super::{list_of, ms};
 use crate::games::Game;
-use crate::input::{Page, metadata_in, text_of};
+use crate::input::{Page, text_of};
 
-const COLUMNS: &str = "id, slug, display_name, description, emoji, platform, metadata, mock, \
-                       created_ms, updated_ms, shares_identity";
+columns!(Game {
+    id: "id",
+    slug: "slug",
+    display_name: "display_name",
+    description: "description",
+    emoji: "emoji",
+    platform: "platform",
+    metadata: "metadata",
+    mock: "mock",
+    created_at: "created_ms",
+    updated_at: "updated_ms",
+    shares_identity: "shares_identity",
+});
 
-fn read(row: &Row<'_>) -> Result<Game> {
-    Ok(Game {
-        id: row.string(0)?,
-        slug: row.string(1)?,
-        display_name: row.string(2)?,
-        description: row.opt_string(3)?,
-        emoji: row.opt_string(4)?,
-        platform: row.string(5)?,
-        metadata: metadata_in(row.text(6)?)?,
-        mock: row.int(7)? != 0,
-        created_at: row.time(8)?,
-        updated_at: row.time(9)?,
-        shares_identity: row.int(10)? != 0,
-    })
-}
+const COLUMNS: &str = Game::COLUMNS;
 
 /// Slugs are never ids, so at most one game fits.
 pub(crate) fn find(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Game>> {
     let sql = format!("SELECT {COLUMNS} FROM games WHERE id = $1 OR slug = $1");
-    tx.query_one(&sql, &[id_or_slug.into()], read)
+    tx.row(&sql, &[id_or_slug.into()])
 }
 
 pub(crate) fn of_slugs(tx: &mut Tx<'_>, slugs: &[String]) -> Result<Vec<Game>> {
     let is_asked = dialect::is_one_of(tx.dialect(), "slug", "$1");
     let sql = format!("SELECT {COLUMNS} FROM games WHERE {is_asked} ORDER BY slug");
-    tx.all(&sql, &[list_of(slugs)?.as_str().into()], read)
+    tx.rows(&sql, &[list_of(slugs)?.as_str().into()])
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
     let sql = format!("SELECT {COLUMNS} FROM games ORDER BY display_name, slug LIMIT $1 OFFSET $2");
-    tx.all(&sql, &[page.limit.into(), page.offset.into()], read)
+    tx.rows(&sql, &[page.limit.into(), page.offset.into()])
 }
 
 /// Answers whether the slug was free.

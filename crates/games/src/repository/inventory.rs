@@ -2,30 +2,28 @@
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Tx, columns};
 
 use super::ms;
-use crate::input::{Page, metadata_in, text_of};
+use crate::input::{Page, text_of};
 use crate::inventory::{Held, Item};
 
-const COLUMNS: &str = "i.id, i.slug, i.game_id, i.display_name, i.description, i.kind, i.metadata";
+columns!(Item {
+    id: "i.id",
+    slug: "i.slug",
+    game_id: "i.game_id",
+    display_name: "i.display_name",
+    description: "i.description",
+    kind: "i.kind",
+    metadata: "i.metadata",
+});
 
-fn read(row: &Row<'_>) -> Result<Item> {
-    Ok(Item {
-        id: row.string(0)?,
-        slug: row.string(1)?,
-        game_id: row.opt_string(2)?,
-        display_name: row.string(3)?,
-        description: row.opt_string(4)?,
-        kind: row.string(5)?,
-        metadata: metadata_in(row.text(6)?)?,
-    })
-}
+const COLUMNS: &str = Item::COLUMNS;
 
 /// Slugs are never ids, so at most one item fits.
 pub(crate) fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Item>> {
     let sql = format!("SELECT {COLUMNS} FROM game_items i WHERE i.id = $1 OR i.slug = $1");
-    tx.query_one(&sql, &[id_or_slug.into()], read)
+    tx.row(&sql, &[id_or_slug.into()])
 }
 
 pub(crate) fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<Vec<Item>> {
@@ -35,7 +33,7 @@ pub(crate) fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<V
         "SELECT {COLUMNS} FROM game_items i WHERE {which} ORDER BY i.slug LIMIT $2 OFFSET $3"
     );
     let game = game.unwrap_or_default();
-    tx.all(&sql, &[game.into(), page.limit.into(), page.offset.into()], read)
+    tx.rows(&sql, &[game.into(), page.limit.into(), page.offset.into()])
 }
 
 /// Answers whether the slug was free.
@@ -62,10 +60,13 @@ pub(crate) fn held(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Held>> {
         "SELECT {COLUMNS}, h.quantity, h.updated_ms FROM game_inventory h \
          JOIN game_items i ON i.id = h.item_id WHERE h.user_id = $1 AND h.quantity > 0"
     );
-    tx.all(&sql, &[user.into()], |row| {
-        let item = read(row)?;
-        Ok(Held { id: item.id.clone(), quantity: row.int(7)?, updated_at: row.time(8)?, item })
-    })
+    let held = |(item, quantity, updated_at): (Item, _, _)| Held {
+        id: item.id.clone(),
+        quantity,
+        updated_at,
+        item,
+    };
+    Ok(tx.rows(&sql, &[user.into()])?.into_iter().map(held).collect())
 }
 
 /// Answers how many there are now.
@@ -76,13 +77,12 @@ pub(crate) fn add(
     item: &str,
     count: i64,
 ) -> Result<i64> {
-    let total = tx.query_one(
+    let total = tx.row(
         "INSERT INTO game_inventory (user_id, item_id, quantity, updated_ms) \
          VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, item_id) DO UPDATE \
          SET quantity = game_inventory.quantity + excluded.quantity, \
          updated_ms = excluded.updated_ms RETURNING quantity",
         &[user.into(), item.into(), count.into(), ms(now)],
-        |row| row.int(0),
     )?;
     Ok(total.unwrap_or_default())
 }
@@ -95,10 +95,9 @@ pub(crate) fn take(
     item: &str,
     count: i64,
 ) -> Result<Option<i64>> {
-    tx.query_one(
+    tx.row(
         "UPDATE game_inventory SET quantity = quantity - $1, updated_ms = $2 \
          WHERE user_id = $3 AND item_id = $4 AND quantity >= $1 RETURNING quantity",
         &[count.into(), ms(now), user.into(), item.into()],
-        |row| row.int(0),
     )
 }

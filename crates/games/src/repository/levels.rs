@@ -1,14 +1,14 @@
 //! The table of levels, and players' XP.
 
 use lyceum_core::Result;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Tx, Value, columns};
 
 use crate::levels::{Level, Xp};
 
+columns!(Level { level: "level", xp_required: "xp", credits_reward: "credits" });
+
 pub(crate) fn table(tx: &mut Tx<'_>) -> Result<Vec<Level>> {
-    tx.all("SELECT level, xp, credits FROM game_levels ORDER BY level", &[], |row| {
-        Ok(Level { level: row.int(0)?, xp_required: Xp(row.int(1)?), credits_reward: row.int(2)? })
-    })
+    tx.rows(&format!("SELECT {} FROM game_levels ORDER BY level", Level::COLUMNS), &[])
 }
 
 pub(crate) fn set_table(tx: &mut Tx<'_>, table: &[Level]) -> Result<()> {
@@ -22,17 +22,16 @@ pub(crate) fn set_table(tx: &mut Tx<'_>, table: &[Level]) -> Result<()> {
 
 pub(crate) fn xp(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
     let sql = "SELECT xp FROM game_players WHERE user_id = $1";
-    Ok(Xp(tx.query_one(sql, &[user.into()], |row| row.int(0))?.unwrap_or_default()))
+    Ok(tx.row(sql, &[user.into()])?.unwrap_or_default())
 }
 
 /// Answers what there is now.
 pub(crate) fn add_xp(tx: &mut Tx<'_>, user: &str, xp: Xp) -> Result<Xp> {
-    let total = tx.query_one(
+    let total = tx.row(
         "INSERT INTO game_players (user_id, role, developer_status, xp) \
          VALUES ($1, 'player', 'none', $2) ON CONFLICT (user_id) DO UPDATE \
          SET xp = game_players.xp + excluded.xp RETURNING xp",
         &[user.into(), xp.0.into()],
-        |row| row.int(0),
     )?;
-    Ok(Xp(total.unwrap_or_default()))
+    Ok(total.unwrap_or_default())
 }

@@ -2,32 +2,29 @@
 
 use lyceum_core::Result;
 use lyceum_roster::kind::Kind;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Tx, Value, columns};
 
 use crate::levels::Xp;
 use crate::lms::Taught;
 
-const COLUMNS: &str = "course_id, subject, grade, title, course_code, total_xp, masterable_units";
+columns!(Taught {
+    course_id: "course_id",
+    subject: "subject",
+    grade: "grade",
+    title: "title",
+    course_code: "course_code",
+    total_xp: "total_xp",
+    masterable_units: "masterable_units",
+});
 
 /// The courses of a game and their organization; none where it teaches nothing.
 pub(crate) fn courses(tx: &mut Tx<'_>, game: &str) -> Result<Option<(String, Vec<Taught>)>> {
+    let columns = Taught::COLUMNS;
     let sql =
-        format!("SELECT {COLUMNS}, org_id FROM lms_courses WHERE game_id = $1 ORDER BY number");
-    let mut rows = tx.all(&sql, &[game.into()], |row| {
-        let course = Taught {
-            course_id: row.string(0)?,
-            subject: row.string(1)?,
-            grade: row.string(2)?,
-            title: row.string(3)?,
-            course_code: row.string(4)?,
-            total_xp: Xp(row.int(5)?),
-            masterable_units: Xp(row.int(6)?),
-        };
-        Ok((row.string(7)?, course))
-    })?;
-    let Some((org, _)) = rows.first_mut() else { return Ok(None) };
-    let org = std::mem::take(org);
-    Ok(Some((org, rows.into_iter().map(|(_, course)| course).collect())))
+        format!("SELECT {columns}, org_id FROM lms_courses WHERE game_id = $1 ORDER BY number");
+    let rows: Vec<(Taught, String)> = tx.rows(&sql, &[game.into()])?;
+    let (courses, orgs): (Vec<Taught>, Vec<String>) = rows.into_iter().unzip();
+    Ok(orgs.into_iter().next().map(|org| (org, courses)))
 }
 
 /// Puts courses in the place of those that the game taught.
@@ -84,10 +81,9 @@ pub(crate) fn creator(
     kind: &Kind,
     id: &str,
 ) -> Result<Option<String>> {
-    tx.query_one(
+    tx.row(
         "SELECT game_id FROM lms_records WHERE platform = $1 AND kind = $2 AND sourced_id = $3",
         &[platform.into(), kind.one.into(), id.into()],
-        |row| row.string(0),
     )
 }
 
@@ -123,11 +119,10 @@ pub(crate) fn begun(
     course: &str,
     activity: &str,
 ) -> Result<(i64, i64)> {
-    let found = tx.query_one(
+    let found = tx.row(
         "SELECT attempts, told_ms FROM lms_activities \
          WHERE user_id = $1 AND course_id = $2 AND activity = $3",
         &[user.into(), course.into(), activity.into()],
-        |row| Ok((row.int(0)?, row.int(1)?)),
     )?;
     Ok(found.unwrap_or_default())
 }
@@ -170,10 +165,9 @@ pub(crate) fn master(tx: &mut Tx<'_>, user: &str, course: &str, units: Xp) -> Re
 
 /// All units that the player has mastered in the course.
 pub(crate) fn mastered(tx: &mut Tx<'_>, user: &str, course: &str) -> Result<Xp> {
-    let units = tx.query_one(
+    let units = tx.row(
         "SELECT units FROM lms_mastery WHERE user_id = $1 AND course_id = $2",
         &[user.into(), course.into()],
-        |row| row.int(0),
     )?;
-    Ok(Xp(units.unwrap_or_default()))
+    Ok(units.unwrap_or_default())
 }

@@ -2,25 +2,23 @@
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Tx, columns};
 
 use super::ms;
-use crate::input::{Page, metadata_in, text_of};
+use crate::input::{Page, text_of};
 use crate::notifications::Notification;
 
-const COLUMNS: &str = "id, kind, title, message, metadata, created_ms, read_ms";
+columns!(Notification {
+    id: "id",
+    kind: "kind",
+    title: "title",
+    message: "message",
+    metadata: "metadata",
+    created_at: "created_ms",
+    read_at: "read_ms",
+});
 
-fn read(row: &Row<'_>) -> Result<Notification> {
-    Ok(Notification {
-        id: row.string(0)?,
-        kind: row.string(1)?,
-        title: row.string(2)?,
-        message: row.string(3)?,
-        metadata: metadata_in(row.text(4)?)?,
-        created_at: row.time(5)?,
-        read_at: row.opt_time(6)?,
-    })
-}
+const COLUMNS: &str = Notification::COLUMNS;
 
 pub(crate) fn insert(tx: &mut Tx<'_>, user: &str, told: &Notification) -> Result<()> {
     let metadata = text_of(&told.metadata);
@@ -41,7 +39,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, user: &str, told: &Notification) -> Result
 
 pub(crate) fn find(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Option<Notification>> {
     let sql = format!("SELECT {COLUMNS} FROM game_notifications WHERE id = $1 AND user_id = $2");
-    tx.query_one(&sql, &[id.into(), user.into()], read)
+    tx.row(&sql, &[id.into(), user.into()])
 }
 
 pub(crate) fn of_user(
@@ -55,7 +53,7 @@ pub(crate) fn of_user(
         "SELECT {COLUMNS} FROM game_notifications WHERE user_id = $1 {which} \
          ORDER BY seq DESC LIMIT $2 OFFSET $3"
     );
-    tx.all(&sql, &[user.into(), page.limit.into(), page.offset.into()], read)
+    tx.rows(&sql, &[user.into(), page.limit.into(), page.offset.into()])
 }
 
 /// Marks one or all; answers how many were new.

@@ -23,9 +23,7 @@ pub(crate) fn list(
         "SELECT sourced_id, COALESCE(username, ''), COALESCE(given_name, '') FROM users \
          WHERE status = 'active' AND {which} ORDER BY seq LIMIT $2 OFFSET $3"
     );
-    tx.all(&sql, &[list.as_str().into(), page.limit.into(), page.offset.into()], |row| {
-        Ok((row.string(0)?, row.string(1)?, row.string(2)?))
-    })
+    tx.rows(&sql, &[list.as_str().into(), page.limit.into(), page.offset.into()])
 }
 
 /// Whether a user has played one of the games.
@@ -65,10 +63,9 @@ fn played(dialect: Dialect, user: &str, games: &str) -> String {
 /// Role and developer status.
 pub(crate) fn standing(tx: &mut Tx<'_>, user: &str) -> Result<(Role, String)> {
     let sql = "SELECT role, developer_status FROM game_players WHERE user_id = $1";
-    let found = tx.query_one(sql, &[user.into()], |row| {
-        Ok((Role::of(row.text(0)?).unwrap_or(Role::Player), row.string(1)?))
-    })?;
-    Ok(found.unwrap_or_else(|| (Role::Player, "none".to_owned())))
+    let found: Option<(String, String)> = tx.row(sql, &[user.into()])?;
+    let standing = found.map(|(role, status)| (Role::of(&role).unwrap_or(Role::Player), status));
+    Ok(standing.unwrap_or_else(|| (Role::Player, "none".to_owned())))
 }
 
 pub(crate) fn put_standing(tx: &mut Tx<'_>, user: &str, role: Role, status: &str) -> Result<()> {

@@ -46,11 +46,10 @@ pub(crate) fn find(
     Owner { user, scope }: &Owner,
     key: &str,
 ) -> Result<Option<(String, String)>> {
-    tx.query_one(
+    tx.row(
         "SELECT request, answer FROM game_keyed_requests \
          WHERE user_id = $1 AND request_key = $2 AND scope = $3",
         &[user.into(), key.into(), scope.into()],
-        |row| Ok((row.string(0)?, row.string(1)?)),
     )
 }
 
@@ -61,11 +60,10 @@ pub(crate) fn former(
     key: &str,
     request: &str,
 ) -> Result<Option<String>> {
-    tx.query_one(
+    tx.row(
         "SELECT answer FROM game_keyed_requests \
          WHERE user_id = $1 AND request_key = $2 AND scope = $3 AND request = $4",
         &[user.into(), key.into(), FORMER.into(), request.into()],
-        |row| row.string(0),
     )
 }
 

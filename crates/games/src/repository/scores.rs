@@ -1,10 +1,10 @@
 //! Scores, and the best of each player in each period.
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value, dialect};
+use lyceum_store::{Tx, Value, columns, dialect};
 
 use super::{list_of, ms};
-use crate::input::{Page, metadata_in, text_of};
+use crate::input::{Page, text_of};
 use crate::reach::Games;
 use crate::scores::{Board, Line, Score};
 
@@ -16,16 +16,14 @@ fn tables(board: Board) -> (&'static str, &'static str) {
     }
 }
 
-fn read(row: &Row<'_>) -> Result<Score> {
-    Ok(Score {
-        id: row.string(0)?,
-        game_id: row.string(1)?,
-        user_id: row.string(2)?,
-        score: row.real(3)?,
-        metadata: metadata_in(row.text(4)?)?,
-        achieved_at: row.time(5)?,
-    })
-}
+columns!(Score {
+    id: "id",
+    game_id: "game_id",
+    user_id: "user_id",
+    score: "score",
+    metadata: "metadata",
+    achieved_at: "at_ms",
+});
 
 /// Answers the score's number.
 pub(crate) fn insert(tx: &mut Tx<'_>, board: Board, score: &Score) -> Result<i64> {
@@ -87,7 +85,7 @@ pub(crate) fn keep_best(
 /// How many scores a demo visitor has.
 pub(crate) fn count_demo(tx: &mut Tx<'_>, user: &str) -> Result<i64> {
     let sql = "SELECT COUNT(*) FROM game_demo_scores WHERE user_id = $1";
-    Ok(tx.query_one(sql, &[user.into()], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx.row(sql, &[user.into()])?.unwrap_or(0))
 }
 
 pub(crate) fn of_user(
@@ -103,11 +101,11 @@ pub(crate) fn of_user(
     };
     let (scores, _) = tables(board);
     let sql = format!(
-        "SELECT id, game_id, user_id, score, metadata, at_ms FROM {scores} \
-         WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4"
+        "SELECT {} FROM {scores} WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4",
+        Score::COLUMNS
     );
     let params = [user.into(), list.as_str().into(), page.limit.into(), page.offset.into()];
-    tx.all(&sql, &params, read)
+    tx.rows(&sql, &params)
 }
 
 /// The best scores of a period; ranks and names of players are not known here.
@@ -124,13 +122,12 @@ pub(crate) fn best(
          ORDER BY score DESC, seq LIMIT $3 OFFSET $4"
     );
     let params = [game.into(), period.into(), page.limit.into(), page.offset.into()];
-    tx.all(&sql, &params, |row| {
-        Ok(Line {
-            rank: 0,
-            user_id: row.string(0)?,
-            username: String::new(),
-            score: row.real(1)?,
-            achieved_at: row.time(2)?,
-        })
-    })
+    let line = |(user_id, score, achieved_at)| Line {
+        rank: 0,
+        user_id,
+        username: String::new(),
+        score,
+        achieved_at,
+    };
+    Ok(tx.rows(&sql, &params)?.into_iter().map(line).collect())
 }

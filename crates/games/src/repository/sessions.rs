@@ -11,12 +11,13 @@ use crate::sessions::Session;
 const COLUMNS: &str = "id, game_id, user_id, started_ms, ended_ms";
 
 fn read(row: &Row<'_>) -> Result<Session> {
-    let (started_at, ended_at) = (row.time(3)?, row.opt_time(4)?);
+    let (session_id, game_id, user_id, started_at, ended_at): (_, _, _, Timestamp, _) =
+        row.read()?;
     let seconds = |end: Timestamp| (end.milliseconds() - started_at.milliseconds()) / 1000;
     Ok(Session {
-        session_id: row.string(0)?,
-        game_id: row.string(1)?,
-        user_id: row.string(2)?,
+        session_id,
+        game_id,
+        user_id,
         started_at,
         ended_at,
         duration_seconds: ended_at.map(seconds),

@@ -12,10 +12,9 @@ pub(crate) fn find(
     game: &str,
     user: &str,
 ) -> Result<Option<(String, i64, Timestamp)>> {
-    tx.query_one(
+    tx.row(
         "SELECT state, version, updated_ms FROM game_states WHERE game_id = $1 AND user_id = $2",
         &[game.into(), user.into()],
-        |row| Ok((row.string(0)?, row.int(1)?, row.time(2)?)),
     )
 }
 
@@ -29,11 +28,10 @@ pub(crate) fn save(
     expected: Option<i64>,
 ) -> Result<Option<i64>> {
     match expected {
-        Some(version) if version != 0 => tx.query_one(
+        Some(version) if version != 0 => tx.row(
             "UPDATE game_states SET version = version + 1, state = $1, updated_ms = $2 \
              WHERE game_id = $3 AND user_id = $4 AND version = $5 RETURNING version",
             &[state.into(), ms(now), game.into(), user.into(), version.into()],
-            |row| row.int(0),
         ),
         _ => {
             let over = "DO UPDATE SET version = game_states.version + 1, \
@@ -45,7 +43,7 @@ pub(crate) fn save(
                  RETURNING version"
             );
             let params = [game.into(), user.into(), state.into(), ms(now)];
-            tx.query_one(&sql, &params, |row| row.int(0))
+            tx.row(&sql, &params)
         }
     }
 }

@@ -4,22 +4,14 @@ use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, dialect};
+use lyceum_store::{Tx, columns, dialect};
 
 use super::ms;
 use crate::visitors::Visitor;
 
-const COLUMNS: &str = "id, game_id, username, name, email";
+columns!(Visitor { id: "id", game: "game_id", username: "username", name: "name", email: "email" });
 
-fn read(row: &Row<'_>) -> Result<Visitor> {
-    Ok(Visitor {
-        id: row.string(0)?,
-        game: row.opt_string(1)?,
-        username: row.string(2)?,
-        name: row.string(3)?,
-        email: row.string(4)?,
-    })
-}
+const COLUMNS: &str = Visitor::COLUMNS;
 
 /// Puts a visitor; one of the same person keeps its id.
 pub(crate) fn insert(
@@ -49,12 +41,12 @@ pub(crate) fn insert(
 
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Visitor>> {
     let sql = format!("SELECT {COLUMNS} FROM game_visitors WHERE id = $1");
-    tx.query_one(&sql, &[id.into()], read)
+    tx.row(&sql, &[id.into()])
 }
 
 pub(crate) fn of_person(tx: &mut Tx<'_>, person: &str) -> Result<Option<Visitor>> {
     let sql = format!("SELECT {COLUMNS} FROM game_visitors WHERE person_id = $1");
-    tx.query_one(&sql, &[person.into()], read)
+    tx.row(&sql, &[person.into()])
 }
 
 pub(crate) fn renew(tx: &mut Tx<'_>, id: &str, ends: Timestamp) -> Result<()> {
@@ -64,7 +56,7 @@ pub(crate) fn renew(tx: &mut Tx<'_>, id: &str, ends: Timestamp) -> Result<()> {
 /// The ids of those whose time is over, the oldest first.
 pub(crate) fn over(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<String>> {
     let sql = "SELECT id FROM game_visitors WHERE ends_ms < $1 ORDER BY ends_ms LIMIT $2";
-    tx.all(sql, &[ms(now), most.into()], |row| row.string(0))
+    tx.rows(sql, &[ms(now), most.into()])
 }
 
 /// The usernames of those of the ids that are visitors'. One statement.
@@ -72,8 +64,7 @@ pub(crate) fn usernames(tx: &mut Tx<'_>, ids: &[&str]) -> Result<HashMap<String,
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let is_asked = dialect::is_one_of(tx.dialect(), "id", "$1");
     let sql = format!("SELECT id, username FROM game_visitors WHERE {is_asked}");
-    let all = tx.all(&sql, &[(&list).into()], |row| Ok((row.string(0)?, row.string(1)?)))?;
-    Ok(all.into_iter().collect())
+    Ok(tx.rows(&sql, &[(&list).into()])?.into_iter().collect())
 }
 
 /// Removes demo visitors with all that they may write.

@@ -4,6 +4,7 @@
 mod backup;
 mod dialect;
 mod durability;
+mod from_row;
 mod jobs;
 mod migrations;
 mod network;

@@ -46,19 +46,8 @@ fn insert(db: &Db, things: Vec<Thing>, in_bulk: bool) {
 }
 
 fn stored(db: &Db) -> Vec<Thing> {
-    let read = |tx: &mut Tx<'_>| {
-        let mut things = Vec::new();
-        tx.query("SELECT number, share, body, bytes FROM things ORDER BY id", &[], |row| {
-            things.push((
-                row.opt_int(0)?,
-                row.opt_real(1)?,
-                row.opt_text(2)?.map(str::to_owned),
-                row.opt_blob(3)?.map(<[u8]>::to_vec),
-            ));
-            Ok(true)
-        })?;
-        Ok(things)
-    };
+    let read =
+        |tx: &mut Tx<'_>| tx.rows("SELECT number, share, body, bytes FROM things ORDER BY id", &[]);
     wait(db.read(read)).unwrap()
 }
 
