@@ -120,6 +120,9 @@ pub struct Asked {
     pub entry: Entry,
 }
 
+/// Lesson, attempt, round, the attempt's last round, its era and its id.
+type AttemptOfEntry = (String, i64, i64, i64, i64, i64);
+
 /// Everything that a student was ever asked, in the order of the asking. One statement.
 pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
     let sql = format!(
@@ -128,11 +131,10 @@ pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
          ORDER BY q.served_ms, a.id, q.round, q.number",
         columns()
     );
-    type Of = (String, i64, i64, i64, i64, i64);
     let mut all = Vec::new();
     let mut running: HashMap<(i64, i64), Running> = HashMap::new();
     tx.query(&sql, &[student.into()], |row| {
-        let (row, of): ((EntryRow, Option<AnsweredRow>), Of) = row.read()?;
+        let (row, of): ((EntryRow, Option<AnsweredRow>), AttemptOfEntry) = row.read()?;
         let (lesson, attempt, round, last_round, era, id) = of;
         let mut entry = entry_of(row);
         running.entry((id, round)).or_default().note(&mut entry);

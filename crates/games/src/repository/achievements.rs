@@ -60,7 +60,7 @@ pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Rea
     let rows = tx.rows(&sql, &[user.into(), game.into()])?;
     let reached = |(achievement, progress, unlocked_at): (Achievement, Option<i64>, _)| {
         let progress = progress.unwrap_or_default().min(achievement.goal);
-        Reached { progress, unlocked_at, achievement }
+        Reached { achievement, progress, unlocked_at }
     };
     Ok(rows.into_iter().map(reached).collect())
 }

@@ -200,7 +200,11 @@ fn random_html_does_no_harm() {
                 let faults: Vec<_> =
                     faults.iter().filter(|f| !f.message.contains("with the id")).collect();
                 assert!(faults.is_empty(), "{html}\n{xml}\n{faults:?}");
-                assert!(!xml.contains("<script"), "{html}\n{xml}");
+                // `<scriptx>` is an element of another name, which runs nothing.
+                let runs = xml.split("<script").skip(1).any(|rest| {
+                    !rest.starts_with(|c: char| c.is_alphanumeric() || "-_.:".contains(c))
+                });
+                assert!(!runs, "{html}\n{xml}");
             }
             Err(problem) => {
                 let lines = html.matches('\n').count() as u64 + 1;

@@ -13,6 +13,7 @@ use crate::repository;
 
 /// Names the school both as `school`, which the standard's clients read, and as `org`, which the platform's
 /// clients read.
+#[expect(clippy::unnecessary_wraps, reason = "every rule of a kind has this form")]
 pub(crate) fn name_school_twice(_: &mut Tx<'_>, class: &mut Object, _: Timestamp) -> Result<()> {
     for (from, to) in [("org", "school"), ("school", "org")] {
         let known = class.get(from).filter(|known| !known.is_null()).cloned();

@@ -9,6 +9,7 @@ use super::{is_missing, reference};
 use crate::record::Object;
 
 /// Reads `orgSourcedId`, as an earlier client of the platform calls the organization.
+#[expect(clippy::unnecessary_wraps, reason = "every rule of a kind has this form")]
 pub(crate) fn read_org_of_earlier_clients(
     _: &mut Tx<'_>,
     course: &mut Object,
