@@ -16,6 +16,7 @@
 //! | display settings of courses, screening | `render_config`, `screening` |
 //! | who needs help today | `today` |
 //! | lists of lessons and results, request bodies | `listed`, `input` |
+//! | the reply to a student's answer | `reply` |
 //! | caches | `memory`, `logs` |
 //! | SQL | `repository` |
 

@@ -11,6 +11,7 @@
 //! | errors in an envelope, with their paths | `faults` |
 //! | JSON kept exactly as it was sent | `reader`, `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
+//! | learning events that the server appends | `learning` |
 //! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs`, `repository/turn.rs` |
 //! | storage formats: packed runs, packed texts, spans | `repository/runs`, `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |

@@ -14,6 +14,7 @@
 //! | members of stored records; grades | `fields`, `grade` |
 //! | SQL: put, read, list, delete, purge, check | `repository` |
 //! | default classes, guardians, users' credentials | `default_class`, `agents`, `credentials` |
+//! | line items and results that the server writes | `results` |
 //! | course trees: read, create at once, syllabus, Common Cartridge | `course_tree`, `structure`, `syllabus`, `cartridge` |
 //! | CSV import and export; imports started in the console | `csv`, `imports` |
 //! | a demo school network from a seed | `demo` |

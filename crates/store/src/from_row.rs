@@ -163,11 +163,8 @@ pub const fn count_columns(list: &str) -> usize {
 /// agree. The struct gets the constant `COLUMNS` for the `SELECT`, and [`FromRow`]. A field that is such a struct
 /// itself names all of its columns.
 ///
-/// ```text
-/// columns!(Course { id: "c.id", title: "c.title", closed: "c.closed_ms" });
-/// let sql = format!("SELECT {} FROM courses c WHERE c.id = $1", Course::COLUMNS);
-/// let course: Option<Course> = tx.query_one(&sql, &[id.into()], |row| row.read())?;
-/// ```
+/// `columns!(Course { id: "c.id", title: "c.title" })` lets `SELECT {Course::COLUMNS} FROM courses c` be read by
+/// `row.read::<Course>()`.
 #[macro_export]
 macro_rules! columns {
     ($name:ident { $first:ident: $first_column:literal $(, $field:ident: $column:literal)* $(,)? }) => {

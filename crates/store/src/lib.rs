@@ -13,6 +13,7 @@
 //! |---|---|
 //! | the database handle: read, scan, write | `db`, `task` |
 //! | transactions, rows, values, building statements | `tx`, `value`, `sql` |
+//! | rows read as structs and tuples | `from_row` |
 //! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
 //! | PostgreSQL: connections, addresses, TLS, the pool | `postgres` |
 //! | SQL that differs between the stores | `dialect` |
