@@ -1,7 +1,7 @@
 //! Caliper 1.2 and 1.1: checking envelopes, and the event log.
 //!
-//! This crate does not know the roster. The log is append-only: a correction is a new version beside the old one. An
-//! event id counts once, whoever sends it and however often; which version counts does not depend on arrival order.
+//! This crate does not know the roster. The log is append-only: a correction is a new version beside the old one. Each
+//! event id counts once, even if several clients send it. Of its versions the one sent last counts, by `sendTime`.
 //!
 //! | what | where |
 //! |---|---|

@@ -96,6 +96,12 @@ pub fn write_one(
     Ok(members)
 }
 
+/// The results with these sourcedIds, in the same order; none for one that is not stored.
+pub fn read<const N: usize>(tx: &mut Tx<'_>, ids: [&str; N]) -> Result<[Option<Object>; N]> {
+    let mut found = fields::of_all(tx, &ASSESSMENT_RESULT, ids.into_iter())?;
+    Ok(ids.map(|id| found.remove(id)))
+}
+
 /// Marks results `tobedeleted`, and answers how many.
 pub fn mark_deleted(
     tx: &mut Tx<'_>,
@@ -113,7 +119,7 @@ pub fn mark_deleted(
 
 impl LineItem<'_> {
     fn members(&self) -> Object {
-        let mut item = members([
+        let mut item = object_of([
             ("sourcedId", self.sourced_id.into()),
             ("status", "active".into()),
             ("title", self.title.into()),
@@ -139,7 +145,7 @@ impl LineItem<'_> {
 impl AssessmentResult<'_> {
     /// The record, and its members as they are read back.
     fn record(self, now: Timestamp) -> Result<(Record, Object)> {
-        let mut result = members([
+        let mut result = object_of([
             ("sourcedId", self.sourced_id.into()),
             ("status", "active".into()),
             ("dateLastModified", now.to_string().into()),
@@ -147,7 +153,7 @@ impl AssessmentResult<'_> {
             ("student", reference(&USER, self.student)),
         ]);
         result.extend(self.score.map(|score| ("score".to_owned(), json::number(score))));
-        result.extend(members([
+        result.extend(object_of([
             ("scoreDate", now.date().to_string().into()),
             ("scoreStatus", self.score_status.into()),
             ("metadata", self.metadata.into()),
@@ -157,18 +163,12 @@ impl AssessmentResult<'_> {
 }
 
 fn reference(kind: &Kind, id: &str) -> Value {
-    Value::Object(members([("sourcedId", id.into()), ("type", kind.one.into())]))
+    Value::Object(object_of([("sourcedId", id.into()), ("type", kind.one.into())]))
 }
 
 /// An object of known size: each answer writes several, and one that grows member by member costs double.
-fn members<const N: usize>(all: [(&str, Value); N]) -> Object {
+fn object_of<const N: usize>(all: [(&str, Value); N]) -> Object {
     let mut object = Object::with_capacity(N);
     object.extend(all.map(|(name, value)| (name.to_owned(), value)));
     object
-}
-
-/// The results with these sourcedIds, in the same order; none for one that is not stored.
-pub fn read<const N: usize>(tx: &mut Tx<'_>, ids: [&str; N]) -> Result<[Option<Object>; N]> {
-    let mut found = fields::of_all(tx, &ASSESSMENT_RESULT, ids.into_iter())?;
-    Ok(ids.map(|id| found.remove(id)))
 }

@@ -3,12 +3,12 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_events::facts::{Measure, Metric};
-use lyceum_events::learning::{CourseProgress, LearningEvent, Metrics};
+use lyceum_events::learning::{self, CourseProgress, LearningEvent, Metrics};
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::told::{Actor, Scene, actor, append, event, object, time_event};
+use super::told::{Actor, Scene, actor, event, object, time_event};
 use super::{Integration, Taught, award, grade_text};
 use crate::input::Faults;
 use crate::levels::{self, Xp};
@@ -117,7 +117,7 @@ pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> 
     let course = student_of(tx, scene, &ended.activity_data)?;
     let actor = actor(tx, scene)?;
     let Told { events, answer } = weigh(tx, scene, course, &actor, ended)?;
-    append(tx, scene, &events)?;
+    learning::append(tx, scene.now, scene.base_url, &events)?;
     count(tx, scene, ended, &answer)?;
     Ok(answer)
 }
@@ -199,7 +199,7 @@ pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &Spent) -> Result<String
     let course = student_of(tx, scene, &spent.activity_data)?;
     let actor = actor(tx, scene)?;
     let Told { events, answer } = time(scene, course, &actor, spent)?;
-    append(tx, scene, &events)?;
+    learning::append(tx, scene.now, scene.base_url, &events)?;
     count_time(tx, scene, &course.course_id, spent)?;
     Ok(answer)
 }
@@ -247,7 +247,7 @@ pub(super) fn correct_xp(
 ) -> Result<()> {
     let actor = actor(tx, scene)?;
     let event = correction_in(scene, &actor, course, Xp(difference));
-    append(tx, scene, &[event])
+    learning::append(tx, scene.now, scene.base_url, &[event])
 }
 
 /// The event that adds XP to a player's, or takes them away.

@@ -62,10 +62,6 @@ pub(super) fn actor(tx: &mut Tx<'_>, scene: &Scene<'_>) -> Result<Actor> {
     Ok(Actor { id: scene.user.to_owned(), email, key: None })
 }
 
-pub(super) fn append(tx: &mut Tx<'_>, scene: &Scene<'_>, events: &[LearningEvent]) -> Result<()> {
-    learning::append(tx, scene.now, scene.base_url, events)
-}
-
 /// What was worked on.
 pub(super) fn object(
     scene: &Scene<'_>,

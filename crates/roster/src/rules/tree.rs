@@ -37,8 +37,8 @@ pub(crate) fn component_place(
     refuse_cycle(tx, component, before, "parent")
 }
 
-/// Refuses an organization that would become its own ancestor, or that is no longer a school although records
-/// name it as theirs.
+/// Refuses an org that would become its own ancestor. Also refuses to change the type of a school while other
+/// records name it as their school.
 pub(crate) fn org_place(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) -> Result<()> {
     let is_school = |org: &Record| org.collections().contains(&"schools");
     if !is_school(org)

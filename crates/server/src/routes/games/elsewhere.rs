@@ -98,12 +98,12 @@ impl Elsewhere {
         Ok(resources)
     }
 
-    /// Makes the records of an integration that are missing, brings those up to date that its setups created, and
-    /// enrols the student. A record that the platform had before stays as it is.
+    /// Creates the missing records of an integration, updates those that its setups created, and enrolls the
+    /// student. A record that the platform had before a setup stays as it is.
     async fn make(&self, db: &Db, game: &Game, integration: &Integration) -> Result<()> {
         for one in lms::needed(game, integration).into_iter().flatten() {
             let found = self.record(one.kind, &one.id).await?;
-            // An organization that is there stays as it is, whoever created it.
+            // A setup never changes an existing org, not even its own.
             if one.kind.one == ORG.one && State::of(found.as_ref()) == State::Ok {
                 continue;
             }

@@ -41,7 +41,8 @@ fn limit(route: &Route) -> usize {
 type Begin = fn(&TestServer, Builder) -> Option<u16>;
 
 /// Each version of HTTP, by its name.
-const VERSIONS: [(&str, Begin); 2] = [("HTTP/1.1", begun_http1), ("HTTP/2", begun_http2)];
+const VERSIONS: [(&str, Begin); 2] =
+    [("HTTP/1.1", status_over_http1), ("HTTP/2", status_over_http2)];
 
 /// The status of the answer to the beginning of a body that is announced to be as long as the route takes.
 fn early_status(
@@ -63,7 +64,7 @@ fn early_status(
     status.unwrap_or_else(|| panic!("{} {path} waits for the body over {version}", route.method))
 }
 
-fn begun_http1(server: &TestServer, request: Builder) -> Option<u16> {
+fn status_over_http1(server: &TestServer, request: Builder) -> Option<u16> {
     let mut stream = TcpStream::connect(&server.setup().config.server.listen).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let request = request.body(()).unwrap();
@@ -77,7 +78,7 @@ fn begun_http1(server: &TestServer, request: Builder) -> Option<u16> {
     String::from_utf8_lossy(&answer)[9..].parse().ok()
 }
 
-fn begun_http2(server: &TestServer, request: Builder) -> Option<u16> {
+fn status_over_http2(server: &TestServer, request: Builder) -> Option<u16> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let listen = &server.setup().config.server.listen;
@@ -85,16 +86,16 @@ fn begun_http2(server: &TestServer, request: Builder) -> Option<u16> {
         let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
         let (mut sender, connection) = handshake.await.unwrap();
         tokio::spawn(connection);
-        let request = request.body(Begun(Some(Bytes::from_static(b"{")))).unwrap();
+        let request = request.body(UnfinishedBody(Some(Bytes::from_static(b"{")))).unwrap();
         let answer = timeout(PATIENCE, sender.send_request(request)).await.ok()?;
         Some(answer.unwrap().status().as_u16())
     })
 }
 
 /// A body whose beginning is sent and whose rest never comes.
-struct Begun(Option<Bytes>);
+struct UnfinishedBody(Option<Bytes>);
 
-impl Body for Begun {
+impl Body for UnfinishedBody {
     type Data = Bytes;
     type Error = Infallible;
 
