@@ -59,7 +59,7 @@ pub struct Server {
     pub log_level: String,
 }
 
-/// Certificate and key, both or none.
+/// Certificate and key. Set both or neither.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
@@ -83,7 +83,7 @@ pub struct Store {
     pub sqlite_mmap_bytes: u64,
 }
 
-/// The share of one client.
+/// How many requests one client may send.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
@@ -92,7 +92,7 @@ pub struct Limits {
     pub burst: u32,
 }
 
-/// How records are taken in.
+/// How the server accepts roster records.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
@@ -129,7 +129,7 @@ pub struct Hosting {
     pub promote_key: Option<Secret>,
 }
 
-/// The first administrator, where settings make it; both or none.
+/// The first administrator, if settings create the account. Set both or neither.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
@@ -139,7 +139,7 @@ pub struct Admin {
     pub password: Option<Secret>,
 }
 
-/// Sign-in by an OpenID provider.
+/// Sign-in with an OpenID provider.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
@@ -156,7 +156,7 @@ pub struct Oidc {
     pub hosts: Vec<String>,
 }
 
-/// The role of accounts that the provider's people get; never that of an administrator.
+/// The role of new accounts that people of the provider get. It is never administrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewAccounts {
     /// Accompanies students.
@@ -165,7 +165,7 @@ pub enum NewAccounts {
     Developer,
 }
 
-/// The bucket of S3 that keeps the files of deployed projects; without a name they are on disk.
+/// The S3 bucket for the files of deployed projects. Without a name the files are on disk.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
@@ -180,18 +180,18 @@ pub struct S3 {
     pub secret_key: Option<Secret>,
 }
 
-/// Which of the two worlds a server is; nothing is shared between them.
+/// Which environment a server belongs to. The two share no data, keys or tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
-    /// For trying things out.
+    /// For tests.
     Staging,
-    /// For real learners.
+    /// For real students.
     Production,
 }
 
 impl Server {
-    /// How people reach this node.
+    /// The address under which other nodes and people reach this node.
     pub fn node_address(&self) -> &str {
         if self.node_address.is_empty() { &self.listen } else { &self.node_address }
     }
@@ -213,7 +213,7 @@ impl Environment {
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -223,14 +223,14 @@ impl Config {
         load(None, [], &[]).expect("the compiled-in defaults are valid").config
     }
 
-    /// The address that others reach this server by, without a slash at its end.
+    /// The address under which clients reach this server, without a final slash.
     pub fn public_url(&self) -> String {
         if let Some(url) = &self.server.public_url {
             return url.clone();
         }
         let scheme = if self.tls.certificate.is_some() { "https" } else { "http" };
         let (host, port) = self.server.listen.rsplit_once(':').expect("checked by the loader");
-        // A wildcard address is not one that a client can go to.
+        // A client cannot connect to a wildcard address.
         let host = if matches!(host, "0.0.0.0" | "[::]") { "localhost" } else { host };
         format!("{scheme}://{host}:{port}")
     }

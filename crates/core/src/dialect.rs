@@ -1,14 +1,14 @@
-//! The two dialects of payloads: the standards' closed ones and the platform's wider ones.
+//! The two payload dialects: the closed one of the standards and the wider one of the platform.
 
 use std::str::FromStr;
 
 /// Which payloads a client reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Dialect {
-    /// Extra fields, paging keys in bodies, relaxed requirements.
+    /// Allows extra fields, paging keys in bodies and fewer required fields.
     #[default]
     Platform,
-    /// Exactly the official schemas of the standards.
+    /// Follows the official schemas of the standards exactly.
     Standard,
 }
 
@@ -29,7 +29,7 @@ impl FromStr for Dialect {
         match text {
             "platform" => Ok(Self::Platform),
             "standard" => Ok(Self::Standard),
-            _ => Err("a dialect is 'platform' or 'standard'"),
+            _ => Err("the dialect must be 'platform' or 'standard'"),
         }
     }
 }

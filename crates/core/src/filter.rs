@@ -1,14 +1,14 @@
 //! Reads the text of a filter: `field op 'value'` clauses joined by AND and OR, AND binding tighter;
-//! parentheses group. What fields there are is for the caller to say.
+//! parentheses group. The caller decides which fields exist.
 
 use crate::{Problem, ProblemKind, Result, limits};
 
-/// A filter as written.
+/// A parsed filter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// All must hold.
+    /// True if all parts are true.
     And(Vec<Expr>),
-    /// One must hold.
+    /// True if at least one part is true.
     Or(Vec<Expr>),
     /// A comparison: the field's name as written, the operator, the value.
     Clause(String, Op, Literal),
@@ -19,7 +19,7 @@ pub enum Expr {
 pub enum Op {
     /// `=`
     Equal,
-    /// `!=`: the complement of `=`, so that it holds where the field is missing.
+    /// `!=`: the complement of `=`, so it is true if the field is missing.
     NotEqual,
     /// `>`
     Greater,
@@ -33,31 +33,31 @@ pub enum Op {
     Contains,
 }
 
-/// A value as written.
+/// The value of a clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
-    /// Its text, quotes taken off.
+    /// The text without its quotes.
     pub text: String,
-    /// Whether it stood in quotes; without them it is a number or a boolean.
+    /// Whether it was quoted. A value without quotes is a number or a boolean.
     pub quoted: bool,
 }
 
-/// Reads a filter. Errors: `BadFilter` that shows where the text stops making sense.
+/// Parses a filter. Errors: `BadFilter` with the place of the first error.
 pub fn parse(text: &str) -> Result<Expr> {
     if text.len() > limits::FILTER_MAX_BYTES {
         let most = limits::FILTER_MAX_BYTES;
-        return Err(refused(format!("the filter is longer than {most} bytes")));
+        return Err(refused(format!("the filter has more than {most} bytes; shorten it")));
     }
     let mut parser = Parser { text, at: 0, clauses: 0 };
     let expr = parser.any(0)?;
     parser.blanks();
     if parser.at < text.len() {
-        return Err(parser.expected("AND, OR or the end"));
+        return Err(parser.expected("AND, OR or the end of the filter"));
     }
     Ok(expr)
 }
 
-/// A refusal of a filter (`BadFilter`).
+/// Creates the problem for a filter that cannot be used (`BadFilter`).
 pub fn refused(message: impl Into<String>) -> Problem {
     Problem::new(ProblemKind::BadFilter, message)
 }
@@ -92,7 +92,9 @@ impl Parser<'_> {
         }
         if depth == limits::FILTER_MAX_DEPTH {
             let most = limits::FILTER_MAX_DEPTH;
-            return Err(refused(format!("the filter nests deeper than {most} parentheses")));
+            return Err(refused(format!(
+                "the filter nests parentheses deeper than {most} levels; flatten it"
+            )));
         }
         self.at += 1;
         let inner = self.any(depth + 1)?;
@@ -108,7 +110,9 @@ impl Parser<'_> {
         self.clauses += 1;
         if self.clauses > limits::FILTER_MAX_CLAUSES {
             let most = limits::FILTER_MAX_CLAUSES;
-            return Err(refused(format!("the filter has more than {most} clauses")));
+            return Err(refused(format!(
+                "the filter has more than {most} clauses; split it into several requests"
+            )));
         }
         let name = self.name()?;
         let op = self.op()?;
@@ -123,7 +127,7 @@ impl Parser<'_> {
             .find(|c: char| !(c.is_alphanumeric() || "._-:".contains(c)))
             .unwrap_or(self.rest().len());
         if end == 0 {
-            return Err(self.expected("a field"));
+            return Err(self.expected("the name of a field"));
         }
         let name = self.rest()[..end].to_owned();
         self.at += end;
@@ -172,7 +176,10 @@ impl Parser<'_> {
         let mut at = self.at + 1;
         loop {
             let Some(quote) = self.text[at..].find('\'') else {
-                return Err(self.expected("a value with a quote at its end"));
+                return Err(refused(format!(
+                    "the filter has no closing quote for the value that begins at character {}",
+                    self.character()
+                )));
             };
             text.push_str(&self.text[at..at + quote]);
             at += quote + 1;
@@ -184,12 +191,12 @@ impl Parser<'_> {
         }
         self.at = at;
         if text.contains('\0') {
-            return Err(refused("a filter's value must not contain the character U+0000"));
+            return Err(refused("a value in the filter must not contain the character U+0000"));
         }
         Ok(Literal { text, quoted: true })
     }
 
-    /// Takes the word if it comes next, standing alone.
+    /// Consumes the word if it comes next as a whole word.
     fn word(&mut self, word: &str) -> bool {
         let before = self.at;
         self.blanks();
@@ -213,12 +220,21 @@ impl Parser<'_> {
         &self.text[self.at..]
     }
 
+    /// The number of the next character, from 1.
+    fn character(&self) -> usize {
+        self.text[..self.at].chars().count() + 1
+    }
+
     fn expected(&self, what: &str) -> Problem {
-        let place = self.text[..self.at].chars().count() + 1;
+        let place = self.character();
         let found: String = self.rest().chars().take(20).collect();
-        let found = if found.is_empty() { "the end".to_owned() } else { format!("'{found}'") };
+        let found = if found.is_empty() {
+            "the end of the filter".to_owned()
+        } else {
+            format!("'{found}'")
+        };
         refused(format!(
-            "the filter makes no sense at character {place}: expected {what}, found {found}"
+            "the filter has an error at character {place}: expected {what}, found {found}"
         ))
     }
 }

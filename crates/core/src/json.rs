@@ -1,4 +1,4 @@
-//! JSON that two readers cannot understand differently.
+//! Refuses JSON that two parsers could read differently.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,26 +7,26 @@ use std::fmt::Write as _;
 use crate::limits::JSON_MAX_LEVELS;
 use crate::problem::{Detail, Kind, Problem, Result};
 
-/// Keys of one object that are compared one by one; more of them are hashed.
+/// Up to this many keys of an object are compared one by one, which is faster than hashing them.
 const FEW_KEYS: usize = 16;
 
-/// Refuses JSON in which an object has a key twice: of the two values, each reader would take another
+/// Refuses JSON in which an object has the same key twice. Parsers disagree which of the two values counts
 /// (RFC 8259, section 4).
 ///
-/// Text that is no JSON passes as far as it can be followed: its reader says what is wrong with it. Takes
+/// Text that is not JSON passes, because the parser that reads it later reports the error better. Takes
 /// one pass without recursion.
 ///
-/// Errors: `Malformed` with the path of the first key that stands twice; for text that is nested deeper than
+/// Errors: `Malformed` with the path of the first repeated key, and for text that is nested deeper than
 /// [`JSON_MAX_LEVELS`].
 pub fn refuse_repeated_keys(text: &[u8]) -> Result<()> {
     let Some(path) = repeated_key(text)? else { return Ok(()) };
-    let message = "stands twice in one JSON object; send the key once";
-    let told = format!("{path}: {message}");
+    let message = "appears twice in one JSON object; send the key once";
+    let whole = format!("{path}: {message}");
     let details = vec![Detail { path, message: message.to_owned() }];
-    Err(Problem { details, ..Problem::new(Kind::Malformed, told) })
+    Err(Problem { details, ..Problem::new(Kind::Malformed, whole) })
 }
 
-/// A number as JSON; a whole one is written without a fraction.
+/// Converts a number to JSON. A whole number is written without a fraction.
 pub fn number(value: f64) -> serde_json::Value {
     #[expect(clippy::cast_possible_truncation, reason = "held within the range before")]
     let whole = value as i64;
@@ -39,7 +39,7 @@ enum Level<'t> {
     List { index: usize },
 }
 
-/// The path of the first key that stands twice in its object.
+/// The path of the first key that appears twice in its object.
 fn repeated_key(text: &[u8]) -> Result<Option<String>> {
     let mut levels: Vec<Level<'_>> = Vec::new();
     let mut at = 0;
@@ -47,9 +47,8 @@ fn repeated_key(text: &[u8]) -> Result<Option<String>> {
         at += 1;
         match byte {
             b'{' | b'[' if levels.len() >= JSON_MAX_LEVELS => {
-                let message = format!(
-                    "The JSON is nested too deeply; the limit is {JSON_MAX_LEVELS} levels."
-                );
+                let message =
+                    format!("the JSON is nested too deeply; the limit is {JSON_MAX_LEVELS} levels");
                 return Err(Problem::new(Kind::Malformed, message));
             }
             b'{' => levels.push(Level::Object { keys: Keys::default(), awaits_key: true }),
@@ -89,7 +88,7 @@ fn string_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A key as its readers see it, without escapes.
+/// The key with its escapes decoded.
 fn key(raw: &[u8]) -> Cow<'_, str> {
     if raw.contains(&b'\\') {
         let quoted = [b"\"", raw, b"\""].concat();
@@ -109,7 +108,7 @@ struct Keys<'t> {
 }
 
 impl<'t> Keys<'t> {
-    /// Adds a key; false if it is there already.
+    /// Adds a key. Returns false if the object has it already.
     fn add(&mut self, key: Cow<'t, str>) -> bool {
         self.last.clone_from(&key);
         if self.many.is_empty() {
@@ -162,7 +161,7 @@ mod tests {
         }
         let problem = refuse_repeated_keys(br#"{"a":{"b":1,"b":1}}"#).unwrap_err();
         assert_eq!(problem.details[0].path, "a.b");
-        assert!(problem.message.starts_with("a.b: stands twice"), "{}", problem.message);
+        assert!(problem.message.starts_with("a.b: appears twice"), "{}", problem.message);
     }
 
     #[test]

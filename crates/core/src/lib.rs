@@ -1,21 +1,23 @@
-//! What every other crate uses: problems, time, randomness, limits, settings. No HTTP, no SQL.
+//! Types and functions that every other crate uses. This crate contains no HTTP and no SQL.
 //!
 //! | what | where |
 //! |---|---|
 //! | problems: a kind, a message, errors with paths | `problem` |
+//! | the wording of the most common messages | `messages` |
 //! | instants and clocks; seeded random numbers | `time`, `random` |
 //! | all limits | `limits` |
 //! | settings and their layers; every default in `config.default.toml` | `config` |
 //! | the grammar of filters | `filter` |
 //! | the two payload dialects | `dialect` |
 //! | JSON without repeated keys; percent-encoding, hex, similar words | `json`, `text` |
-//! | which web pages may call a server that needs no token | `origins` |
+//! | which web pages have access to a server that needs no token | `origins` |
 
 pub mod config;
 mod dialect;
 pub mod filter;
 pub mod json;
 pub mod limits;
+pub mod messages;
 pub mod origins;
 pub mod problem;
 pub mod random;

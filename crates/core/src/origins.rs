@@ -1,12 +1,12 @@
-//! Which web pages may call a server that asks for no token, and under which names it is called.
+//! Decides which web pages have access to a server that needs no token, and which host names it answers to.
 //!
-//! Such a server listens on its own machine, where every page that a browser shows can reach it. A page of
-//! another site is told by its `Origin`. A page whose own name was made to lead here (DNS rebinding) has
-//! the origin of that name, and is told by the `Host`.
+//! Such a server listens on a developer's machine, where every page in a browser can reach it. A page of
+//! another site is recognized by its `Origin`. A page whose host name resolves to this machine (DNS rebinding) has
+//! the origin of that name, and is recognized by its `Host`.
 
 use std::net::IpAddr;
 
-/// The pages and names of such a server: those of the machine, its own, and those that were named.
+/// The origins and host names that have access: those of the machine, its own, and configured ones.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     named: Vec<String>,
@@ -14,17 +14,17 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Those of the machine, of the origins, and of hosts below the domain.
+    /// Allows the machine itself, these origins, and hosts below the domain.
     pub fn of(named: Vec<String>, domain: &str) -> Self {
         Self { named, domain: domain.to_ascii_lowercase() }
     }
 
-    /// Names further origins.
+    /// Allows further origins.
     pub fn add(&mut self, named: Vec<String>) {
         self.named.extend(named);
     }
 
-    /// Whether pages of the origin may call the server by that name of a host.
+    /// Whether pages of the origin have access to the server under this host name.
     pub fn takes_page(&self, origin: &str, host: Option<&str>) -> bool {
         if self.named.iter().any(|named| named.eq_ignore_ascii_case(origin)) {
             return true;
@@ -38,7 +38,8 @@ impl Origins {
             || address(&name).is_some_and(|it| it.is_loopback())
     }
 
-    /// Whether the server answers for the host, which may have a port. An address cannot be rebound.
+    /// Whether the server answers requests for the host, which may include a port. IP addresses are always
+    /// allowed, because DNS rebinding needs a name.
     pub fn takes_host(&self, host: &str) -> bool {
         let asked = name(host);
         let is_named = self.named.iter().filter_map(|named| authority(named)).map(name);
@@ -54,8 +55,8 @@ impl Origins {
     }
 }
 
-/// Reads an origin as browsers send it, such as `https://app.example.org`; a slash at its end is left out,
-/// and `null` is the origin of files and of frames that have none. Errors: what it must be.
+/// Parses an origin as browsers send it, such as `https://app.example.org`. A final slash is removed,
+/// and `null` is the origin of files and sandboxed frames. Errors: what the text must be.
 pub fn read(text: &str) -> Result<String, String> {
     let origin = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
     let is_plain = |authority: &str| {
@@ -72,7 +73,7 @@ fn authority(origin: &str) -> Option<&str> {
     origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"))
 }
 
-/// The name of a host, in lower case, without the port and the dot at its end.
+/// The host name in lower case, without the port and without a final dot.
 fn name(host: &str) -> String {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -81,7 +82,7 @@ fn name(host: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// Browsers lead these to the machine itself (RFC 6761, 6.3).
+/// Browsers resolve these names to the machine itself (RFC 6761, 6.3).
 fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }

@@ -1,10 +1,10 @@
-//! What can go wrong, told once: a kind for the caller's program, a message for the caller,
-//! a cause for our log. The server renders a problem in the body that each standard wants.
+//! Problems: each has a kind for the client's program, a message for its developer, and a cause for the server's
+//! log. The server renders a problem in the error format of each standard.
 
 use std::error::Error;
 use std::fmt;
 
-/// The answer of every domain function.
+/// The result of every function that can fail because of data or the environment.
 pub type Result<T, E = Problem> = std::result::Result<T, E>;
 
 /// What sort of failure this is. One table in the server maps kinds to status codes.
@@ -12,69 +12,77 @@ pub type Result<T, E = Problem> = std::result::Result<T, E>;
 pub enum Kind {
     /// The bytes are not the format they claim to be (400).
     Malformed,
-    /// A filter names a field that cannot be filtered, or does not parse (400 `invalid_filter_field`).
+    /// A filter does not parse, or names a field that cannot be filtered (400 `invalid_filter_field`).
     BadFilter,
     /// `fields` or `sort` names a field that the record does not have (400 `invalid_selection_field`).
     BadSelection,
-    /// An id of a form that no record here can have, as where ids are UUIDs (400 `invalid_uuid`).
+    /// An id has the wrong form, such as text where ids are UUIDs (400 `invalid_uuid`).
     BadId,
-    /// No token, or one that is not valid here (401).
+    /// The token is missing, or this server does not accept it (401).
     Unauthorized,
-    /// A valid token without the right (403).
+    /// The token is valid, but does not give access (403).
     Forbidden,
-    /// Nothing under that id or address (404).
+    /// No record has the id, or no route has the path (404).
     NotFound,
-    /// The address exists, the method does not (405).
+    /// The path exists, but not with this method (405).
     MethodNotAllowed,
-    /// The id is taken, or the state does not allow it (409).
+    /// The id is taken, or the record's state does not allow the change (409).
     Conflict,
-    /// Another node holds the files that the answer needs (421).
+    /// Another node of the cluster holds the files for this response (421).
     Misdirected,
     /// `If-Match` named another version (412).
     PreconditionFailed,
     /// A body, page or batch above its limit (413).
     TooLarge,
-    /// A body type that the address does not read (415).
+    /// The route does not accept this content type (415).
     UnsupportedMediaType,
     /// Well-formed, but the data breaks a rule (422 `invaliddata`).
     Invalid,
-    /// More requests than the client's share (429).
+    /// The client sent more requests than its limit (429).
     TooManyRequests,
-    /// A failure of ours; the cause is logged, never shown (500).
+    /// An error in the server; the cause is logged and never shown to the client (500).
     Internal,
-    /// The store or a worker cannot take the request now; trying again later is right (503).
+    /// The store or a worker is too busy to take the request; the client should try again later (503).
     Unavailable,
 }
 
-/// One fault inside the data: where it is and what is wrong there.
+/// One error in the data: its place and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Detail {
     /// The place, as a path from the request's body, such as `course.org.sourcedId`.
     pub path: String,
-    /// What is wrong there and how to mend it.
+    /// What is wrong and how to fix it. Begins with a verb, because the path stands before it.
     pub message: String,
 }
 
-/// A failure with everything that its reader needs.
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An error about the whole body has no path.
+        let colon = if self.path.is_empty() { "" } else { ": " };
+        write!(f, "{}{colon}{}", self.path, self.message)
+    }
+}
+
+/// A failure with everything that a client and an operator need to know about it.
 #[derive(Debug)]
 pub struct Problem {
     /// What sort of failure.
     pub kind: Kind,
-    /// For the caller: what happened, why, what to do next.
+    /// For the client: what is wrong, where, and what to do.
     pub message: String,
-    /// The faults, one by one, where the data is at fault.
+    /// The errors in the data; empty if the problem has another cause.
     pub details: Vec<Detail>,
-    /// Line and column of each of the details, from 1, where they are about a document as sent;
+    /// Line and column of each detail, counted from 1, if the details are about a document;
     /// empty otherwise.
     pub places: Vec<(u32, u32)>,
-    /// For the log alone.
+    /// The technical cause. It is written to the log and never sent to a client.
     pub cause: Option<Box<dyn Error + Send + Sync>>,
-    /// How long the caller should wait before it tries again, in seconds.
+    /// How long the client should wait before it tries again, in seconds.
     pub retry_after_s: Option<u64>,
 }
 
 impl Problem {
-    /// A problem of the kind with a message for the caller.
+    /// Creates a problem with a message for the client.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -86,38 +94,42 @@ impl Problem {
         }
     }
 
-    /// Well-formed data that breaks a rule, at one place.
+    /// Creates a problem for well-formed data that breaks a rule, with the path of the value.
     pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self::invalid_all(vec![Detail { path: path.into(), message: message.into() }])
     }
 
-    /// Well-formed data that breaks rules at the given places; there must be one.
+    /// Creates a problem for well-formed data that breaks rules. Panics if there are no details.
     pub fn invalid_all(details: Vec<Detail>) -> Self {
         let first = details.first().expect("a refusal names at least one fault");
         let message = match details.len() {
-            1 => format!("{}: {}", first.path, first.message),
-            n => format!("{}: {} (and {} more)", first.path, first.message, n - 1),
+            1 => first.to_string(),
+            n => format!("{first} (and {} more)", n - 1),
         };
         Self { details, ..Self::new(Kind::Invalid, message) }
     }
 
-    /// Nothing of that sort under that id.
+    /// Creates a problem for an id that no record has.
     pub fn not_found(what: &str, id: &str) -> Self {
-        Self::new(Kind::NotFound, format!("Unknown Object: no {what} with the sourcedId '{id}'"))
+        Self::new(
+            Kind::NotFound,
+            format!("Unknown Object: there is no {what} with the sourcedId '{id}'"),
+        )
     }
 
-    /// A failure of ours. The caller sees no more than that; the cause goes to the log.
+    /// Creates a problem for an error in the server. Only the log gets the cause.
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             cause: Some(cause.into()),
             ..Self::new(
                 Kind::Internal,
-                "Something failed on our side; the log has it under this request's X-Request-Id",
+                "The server could not complete the request because of an internal error; its log \
+                 has the cause under this request's X-Request-Id",
             )
         }
     }
 
-    /// The same problem with a cause for the log.
+    /// Adds a cause for the log.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.cause = Some(cause.into());

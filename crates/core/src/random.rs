@@ -1,11 +1,11 @@
-//! Randomness, injected: the same seed gives the same stream on every machine and release.
+//! Seeded random numbers: the same seed gives the same numbers on every machine and in every release.
 
-/// A seeded random stream for everything that must replay. Not for secrets.
+/// A stream of random numbers for everything that must be reproducible. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct Stream(fastrand::Rng);
 
 impl Stream {
-    /// The stream of a seed.
+    /// Starts the stream of a seed.
     pub fn seeded(seed: u64) -> Self {
         Self(fastrand::Rng::with_seed(seed))
     }
@@ -20,7 +20,7 @@ impl Stream {
         self.0.f64()
     }
 
-    /// One of the choices. There is at least one.
+    /// Picks one of the choices. Panics if there are none.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.0.usize(0..choices.len())]
     }

@@ -1,10 +1,10 @@
-//! Bytes and texts as others read them.
+//! Helpers for text: hexadecimal digits, percent-encoding, similar words.
 
 use std::fmt::{Display, Write};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What stands in a segment of a path, and in a value of a query, as it is (RFC 3986, 2.3).
+/// Characters that need no encoding in a path segment or query value (RFC 3986, 2.3).
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The bytes as hexadecimal digits in lower case.
@@ -16,7 +16,7 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     })
 }
 
-/// The known name that a misspelled one is most like; none where no name is near.
+/// The known name that is most similar to a misspelled one; `None` if no name is similar enough.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let lower = name.to_lowercase();
     let distance = |known: &str| strsim::damerau_levenshtein(&lower, &known.to_lowercase());
@@ -24,21 +24,21 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
     (best.0 <= 1 + name.len() / 4).then_some(best.1)
 }
 
-/// A text as a segment of a path or a value of a query: percent-encoded.
+/// Percent-encodes a text for a path segment or a query value.
 pub fn segment(text: &str) -> impl Display {
     utf8_percent_encode(text, UNRESERVED)
 }
 
-/// The one of the names that was probably meant: it differs by case, separators or a slip of the hand.
+/// The name that was probably meant: it differs only by case, separators or a typing error.
 pub fn near_miss<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let plain = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let sought = plain(written);
     let distance = |name: &str| strsim::damerau_levenshtein(&sought, &plain(name));
-    // One slip in four letters, two in eight: less would take one short name for another.
+    // One error in four letters, two in eight: with more, one short name would match another.
     let slips = (sought.chars().count() / 4).min(2);
-    // A name of any length may be written: it is compared with those alone that it can be.
+    // A client may send a name of any length, so only names of similar length are compared.
     let can_be = |name: &&str| plain(name).len().abs_diff(sought.len()) <= 4 * slips;
     names
         .filter(can_be)

@@ -1,4 +1,4 @@
-//! Time, injected: whoever needs the hour takes a [`Clock`].
+//! Instants and clocks. Code that needs the current time takes a [`Clock`], so that tests can set it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,7 +63,7 @@ impl serde::Serialize for Timestamp {
 
 /// The text is not an RFC 3339 instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an instant such as 2026-01-15T08:00:00Z")]
+#[error("must be an instant such as 2026-01-15T08:00:00Z")]
 pub struct NotAnInstant;
 
 impl FromStr for Timestamp {
@@ -112,7 +112,7 @@ impl Clock for SystemClock {
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that stands at the instant.
+    /// A clock that always shows the instant.
     pub fn at(instant: Timestamp) -> Self {
         Self(AtomicI64::new(instant.milliseconds))
     }

@@ -170,7 +170,7 @@ impl Loaded {
         })?;
         for (section, entries) in table.get_ref() {
             let DeValue::Table(entries) = entries.get_ref() else {
-                let message = format!("'{}' stands outside of a section", section.get_ref());
+                let message = format!("'{}' is outside of a section", section.get_ref());
                 let hint = self
                     .nearest(section.get_ref())
                     .map(|nearest| format!("did you mean '{nearest}'?"));
@@ -198,7 +198,8 @@ impl Loaded {
             let hint = self
                 .nearest(&rest)
                 .map(|nearest| format!("did you mean {}?", variable_of(&nearest)));
-            let message = "no setting has this name; they are LYCEUM_<SECTION>__<KEY>".to_owned();
+            let message =
+                "no setting has this name; names have the form LYCEUM_<SECTION>__<KEY>".to_owned();
             return Err(Error { origin, message, hint });
         };
         self.set_text(origin, &format!("{section}.{key}"), text)
@@ -260,7 +261,7 @@ pub fn environment() -> Result<Vec<(String, String)>, Error> {
         (Ok(name), Ok(value)) => Ok((name, value)),
         (name, _) => Err(Error {
             origin: Origin::Variable(name.unwrap_or_else(|raw| raw.to_string_lossy().into_owned())),
-            message: "name or value is not UTF-8".to_owned(),
+            message: "the name or the value is not UTF-8".to_owned(),
             hint: None,
         }),
     })
@@ -296,7 +297,7 @@ fn check_pairs(loaded: &Loaded) -> Result<(), Error> {
         };
         return Err(Error {
             origin: loaded.origin(given).clone(),
-            message: format!("'{given}' is set and '{missing}' is not"),
+            message: format!("'{given}' is set, but '{missing}' is not"),
             hint: Some(format!("set both, or neither {without}")),
         });
     }

@@ -72,7 +72,9 @@ impl<'de> Deserialize<'de> for Network {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         Self::parse(&text).ok_or_else(|| {
-            D::Error::custom(format!("'{text}' is not an address or a network such as 10.0.0.0/8"))
+            D::Error::custom(format!(
+                "must be an IP address or a network such as 10.0.0.0/8: got '{text}'"
+            ))
         })
     }
 }
@@ -84,7 +86,11 @@ pub(super) fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Er
             && port.parse::<u16>().is_ok()
             && (!host.contains(':') || (host.starts_with('[') && host.ends_with(']')))
     });
-    if valid { Ok(text) } else { Err(D::Error::custom(format!("'{text}' is not HOST:PORT"))) }
+    if valid {
+        Ok(text)
+    } else {
+        Err(D::Error::custom(format!("must be HOST:PORT such as 127.0.0.1:8080: got '{text}'")))
+    }
 }
 
 pub(super) fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
@@ -97,7 +103,9 @@ pub(super) fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<St
         Some(rest) if !rest.trim_matches('/').is_empty() && !rest.contains(['?', '#', ' ']) => {
             Ok(Some(text.trim_end_matches('/').to_owned()))
         }
-        _ => Err(D::Error::custom(format!("'{text}' is not an address such as https://host"))),
+        _ => {
+            Err(D::Error::custom(format!("must be an address such as https://host: got '{text}'")))
+        }
     }
 }
 
@@ -117,7 +125,7 @@ pub(super) fn issuer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String
     match is_plain && is_safe {
         true => Ok(Some(text)),
         false => Err(D::Error::custom(format!(
-            "'{text}' is not an https address such as https://id.example.org"
+            "must be an https address such as https://id.example.org: got '{text}'"
         ))),
     }
 }
@@ -129,7 +137,9 @@ pub(super) fn new_accounts<'de, D: Deserializer<'de>>(
         "" => Ok(None),
         "guide" => Ok(Some(NewAccounts::Guide)),
         "developer" => Ok(Some(NewAccounts::Developer)),
-        other => Err(D::Error::custom(format!("'{other}' is none of guide, developer, empty"))),
+        other => {
+            Err(D::Error::custom(format!("must be 'guide', 'developer' or empty: got '{other}'")))
+        }
     }
 }
 
@@ -139,7 +149,9 @@ pub(super) fn database<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Secr
         Some(Secret(url))
             if !url.starts_with("postgres://") && !url.starts_with("postgresql://") =>
         {
-            Err(D::Error::custom("not an address such as postgres://user:password@host/database"))
+            Err(D::Error::custom(
+                "must be an address such as postgres://user:password@host/database",
+            ))
         }
         _ => Ok(secret),
     }

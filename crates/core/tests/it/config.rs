@@ -99,7 +99,7 @@ fn unknown_names_are_refused_with_the_nearest() {
     );
     assert_eq!(
         refusal("listen = 'a:1'", &[], &[]),
-        ("FILE:1: 'listen' stands outside of a section".into(), did("'server.listen'")),
+        ("FILE:1: 'listen' is outside of a section".into(), did("'server.listen'")),
     );
     assert_eq!(
         refusal("", &[("LYCEUM_ROSTER__ALOCATE_MISSING_IDS", "true")], &[]),
@@ -112,7 +112,8 @@ fn unknown_names_are_refused_with_the_nearest() {
     assert_eq!(
         refusal("", &[("LYCEUM_LISTEN", "a:1")], &[]),
         (
-            "LYCEUM_LISTEN: no setting has this name; they are LYCEUM_<SECTION>__<KEY>".into(),
+            "LYCEUM_LISTEN: no setting has this name; names have the form LYCEUM_<SECTION>__<KEY>"
+                .into(),
             did("LYCEUM_SERVER__LISTEN"),
         ),
     );
@@ -138,12 +139,12 @@ fn values_that_do_not_fit_are_refused_where_they_stand() {
     );
     assert_eq!(
         refusal("", &[], &[flag("--listen", "server.listen", "4321")]).0,
-        "--listen: 'server.listen': '4321' is not HOST:PORT",
+        "--listen: 'server.listen': must be HOST:PORT such as 127.0.0.1:8080: got '4321'",
     );
     assert_eq!(
         told("", &[("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/33")]),
-        "LYCEUM_SERVER__TRUSTED_PROXIES: 'server.trusted_proxies': \
-         '10.0.0.0/33' is not an address or a network such as 10.0.0.0/8",
+        "LYCEUM_SERVER__TRUSTED_PROXIES: 'server.trusted_proxies': must be an IP address or a \
+         network such as 10.0.0.0/8: got '10.0.0.0/33'",
     );
     assert_eq!(
         told("[store]\npostgres_connections = 0", &[]),
@@ -162,7 +163,7 @@ fn a_certificate_needs_its_key() {
     assert_eq!(
         refusal("[tls]\nkey = 'k.pem'", &[], &[]),
         (
-            "FILE:2: 'tls.key' is set and 'tls.certificate' is not".into(),
+            "FILE:2: 'tls.key' is set, but 'tls.certificate' is not".into(),
             Some("set both, or neither for plain HTTP".into()),
         ),
     );
@@ -186,8 +187,8 @@ fn secrets_are_never_shown() {
     let (message, _) = refusal("", &[("LYCEUM_STORE__DATABASE", "mysql://u:hunter2@h")], &[]);
     assert_eq!(
         message,
-        "LYCEUM_STORE__DATABASE: 'store.database': \
-         not an address such as postgres://user:password@host/database",
+        "LYCEUM_STORE__DATABASE: 'store.database': must be an address such as \
+         postgres://user:password@host/database",
     );
     assert!(!refusal("[keys]\nmaster = 42", &[], &[]).0.contains("42"));
 }

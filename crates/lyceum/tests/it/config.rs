@@ -85,7 +85,8 @@ fn a_wrong_file_is_named_with_its_line() {
     let (code, told) = place.fails("config --config missing.toml");
     assert!(told.starts_with("error: missing.toml:1: the file cannot be read: "), "{told}");
     assert_eq!(code, 2);
-    let told = "error: --listen: 'server.listen': '4321' is not HOST:PORT\n";
+    let told =
+        "error: --listen: 'server.listen': must be HOST:PORT such as 127.0.0.1:8080: got '4321'\n";
     assert_eq!(place.fails("serve --listen 4321"), (2, told.to_owned()));
 }
 

@@ -124,7 +124,7 @@ fn the_first_administrator_is_made_by_a_link_or_by_settings() {
 
         let place = place.with("LYCEUM_ADMIN__EMAIL", "ada@example.org");
         let (_, told) = place.fails("serve --listen 127.0.0.1:0");
-        assert!(told.contains("'admin.email' is set and 'admin.password' is not"), "{told}");
+        assert!(told.contains("'admin.email' is set, but 'admin.password' is not"), "{told}");
         let place = place.with("LYCEUM_ADMIN__PASSWORD", "short");
         let (_, told) = place.fails("serve --listen 127.0.0.1:0");
         assert!(told.contains("the account of 'admin.email' cannot be made"), "{told}");

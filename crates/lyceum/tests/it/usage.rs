@@ -28,7 +28,7 @@ fn what_cannot_be_typed_is_a_usage_error() {
     let (_, told) = place.fails("client create x --scope lyceum/roster.reed");
     assert!(told.contains("there is no scope 'lyceum/roster.reed'"), "{told}");
     let (_, told) = place.fails("client create x --dialect latin");
-    assert!(told.contains("a dialect is 'platform' or 'standard'"), "{told}");
+    assert!(told.contains("the dialect must be 'platform' or 'standard'"), "{told}");
     assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
 }
 

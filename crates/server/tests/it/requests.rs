@@ -50,7 +50,7 @@ fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
             ("/api/games".into(), r#"{"slug":"a","slug":"b"}"#, "slug"),
         ] {
             let told = send(&client, &path, body, 400);
-            assert!(told.contains(&format!("{key}: stands twice")), "{path}: {told}");
+            assert!(told.contains(&format!("{key}: appears twice")), "{path}: {told}");
         }
         let body = "{\"course\":{\"sourcedId\":\"c\",\"title\":\"a\"}}\n{\"sourcedId\":\"d\",\"title\":\"a\",\"title\":\"b\"}";
         for media in ["application/x-ndjson", "application/json"] {
@@ -61,7 +61,7 @@ fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
             assert_ne!(lines[0]["outcome"], "refused", "{told}");
             assert_eq!(lines[1]["outcome"], "refused", "{told}");
             assert!(
-                lines[1]["message"].as_str().unwrap().contains("title: stands twice"),
+                lines[1]["message"].as_str().unwrap().contains("title: appears twice"),
                 "{told}"
             );
         }

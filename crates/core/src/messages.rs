@@ -1,0 +1,88 @@
+//! The wording of the most common messages about data that a client sent, so that every crate says the same
+//! thing in the same words.
+//!
+//! Each message begins with a verb, because the path of the value stands before it: `course.title: is required`.
+
+use std::fmt::Display;
+
+use crate::text::nearest;
+
+/// A value has another JSON type than a string.
+pub const MUST_BE_STRING: &str = "must be a string";
+
+/// A value has another JSON type than a number.
+pub const MUST_BE_NUMBER: &str = "must be a number";
+
+/// A value has another JSON type than a boolean.
+pub const MUST_BE_BOOLEAN: &str = "must be true or false";
+
+/// A value has another JSON type than an array.
+pub const MUST_BE_ARRAY: &str = "must be an array";
+
+/// A value has another JSON type than an object.
+pub const MUST_BE_OBJECT: &str = "must be an object";
+
+/// A text or list is empty.
+pub const MUST_NOT_BE_EMPTY: &str = "must not be empty";
+
+/// A text has a character that PostgreSQL cannot store.
+pub const MUST_NOT_CONTAIN_NUL: &str = "must not contain the character U+0000";
+
+/// A value is not a date (RFC 3339, `full-date`).
+pub const MUST_BE_DATE: &str = "must be a date such as 2026-01-15";
+
+/// A value is not a date with a time and an offset (RFC 3339, `date-time`).
+pub const MUST_BE_INSTANT: &str = "must be an instant such as 2026-01-15T08:00:00Z";
+
+/// A value is not a UUID in lower case.
+pub const MUST_BE_UUID: &str =
+    "must be a UUID in lower case such as c496e222-b8df-11e7-ba24-039ffdae3771";
+
+/// A value is missing; `value` says what to send: "a string".
+pub fn required(value: &str) -> String {
+    format!("is required; send {value}")
+}
+
+/// A word is not in a vocabulary. Names the word that was probably meant, if one is similar.
+pub fn must_be_one_of(words: &[&str], got: &str) -> String {
+    let list = words.join(", ");
+    match nearest(got, words.iter().copied()) {
+        Some(word) => format!("must be one of {list} (got '{got}'; did you mean '{word}'?)"),
+        None => format!("must be one of {list} (got '{got}')"),
+    }
+}
+
+/// A text is longer than its limit.
+pub fn too_long(max_bytes: usize) -> String {
+    format!("must have at most {max_bytes} bytes")
+}
+
+/// A list has more members than its limit; `members` is their plural name.
+pub fn too_many(max_members: usize, members: &str) -> String {
+    format!("must have at most {max_members} {members}")
+}
+
+/// A value refers to a record that does not exist.
+pub fn unknown_reference(kind: impl Display, sourced_id: &str) -> String {
+    format!("there is no {kind} with the sourcedId '{sourced_id}'; create it first")
+}
+
+/// An object has a member that its type does not define; `owner` is the name of the type.
+pub fn unknown_member(owner: &str) -> String {
+    format!("is not a member of {owner}; remove it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::must_be_one_of;
+
+    #[test]
+    fn a_similar_word_is_suggested() {
+        let words = ["student", "teacher"];
+        assert_eq!(
+            must_be_one_of(&words, "studnet"),
+            "must be one of student, teacher (got 'studnet'; did you mean 'student'?)"
+        );
+        assert_eq!(must_be_one_of(&words, "x"), "must be one of student, teacher (got 'x')");
+    }
+}
