@@ -18,7 +18,7 @@ const PAGES_PER_STEP: i32 = 2048;
 pub fn restore(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
     let invalid = |error: rusqlite::Error| {
         let from = from.display();
-        Problem::new(ProblemKind::Invalid, format!("'{from}' is no backup: {error}"))
+        Problem::new(ProblemKind::Invalid, format!("'{from}' is not a backup: {error}"))
     };
     let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .and_then(|source| {
@@ -60,7 +60,7 @@ pub(crate) fn copy_with<T>(
         let to = to.display();
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!("The file '{to}' exists already; name another, or move it away"),
+            format!("the file '{to}' exists already; choose another name, or move the file"),
         ));
     }
     let mut partial = to.as_os_str().to_owned();

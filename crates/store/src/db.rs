@@ -1,4 +1,4 @@
-//! The handle of a database.
+//! The handle to a database.
 
 use std::any::TypeId;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::probe::{self, Writes};
 use crate::sqlite::{File, Sqlite};
 use crate::{Dialect, Migration, Tx, backup, migrate, problem, task};
 
-/// Where the data is.
+/// The location of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// An SQLite file; its folder exists.
@@ -22,13 +22,13 @@ pub enum Target {
     Postgres(String),
 }
 
-/// What an operator may choose about a database.
+/// The options of a database that an operator can set.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bytes of an SQLite file that each connection maps into memory; 0 where a disk may fail
     /// under the mapping, which ends the process.
     pub mmap_bytes: u64,
-    /// Connections to PostgreSQL for reads and writes at most; scans have a few of their own.
+    /// The most connections to PostgreSQL for reads and writes. Scans use a few additional ones.
     pub connections: usize,
     /// Milliseconds that a write waits for a lock of another process or connection.
     pub lock_wait_ms: u64,
@@ -61,7 +61,7 @@ impl Db {
         Self::open_with(target, migrations, Options::default())
     }
 
-    /// [`Db::open`] with options of one's own.
+    /// [`Db::open`] with other options than the defaults.
     pub fn open_with(target: &Target, migrations: &[Migration], options: Options) -> Result<Self> {
         let store = match target {
             Target::Sqlite(path) => {
@@ -99,9 +99,9 @@ impl Db {
         }
     }
 
-    /// Waits until all that was read here so far is durable, whichever process wrote it. Who hands out
-    /// what others go on from, such as the number of a row, waits for this: a loss of power takes nothing
-    /// of it then, and the number is not given again.
+    /// Waits until everything that was read so far is durable, whichever process wrote it. Code that gives clients
+    /// a position to continue from, such as the number of a row, must wait for this. Otherwise a power failure
+    /// could remove the row, and its number would be given to another one.
     pub async fn synced(&self) -> Result<()> {
         match &*self.0 {
             Store::Sqlite(sqlite) => {
@@ -114,8 +114,8 @@ impl Db {
         }
     }
 
-    /// While this is held, the disk does not sync what is written to SQLite: so tests see what waits for
-    /// that. PostgreSQL has none.
+    /// While the guard exists, the disk does not sync writes to SQLite, so that tests can see what waits for a
+    /// sync. PostgreSQL has no such guard.
     #[doc(hidden)]
     pub fn sync_turn(&self) -> Option<Arc<Mutex<()>>> {
         match &*self.0 {
@@ -125,7 +125,7 @@ impl Db {
     }
 
     /// Runs a read that may be long (scan, export) on a reader thread; past `deadline`, counted
-    /// from now, it is broken off and answers `Unavailable` ([`crate::is_too_slow`] tells).
+    /// from now, it is stopped with `Unavailable` ([`crate::is_too_slow`] recognizes this problem).
     pub async fn scan<T, F>(&self, deadline: Duration, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -152,9 +152,9 @@ impl Db {
         self.write_seeing(Sees::Snapshot, work).await
     }
 
-    /// [`Db::write`] for whoever has to wait for others and then go on: each statement sees all that was
-    /// committed before it, and nothing that changes meanwhile makes it run again. What must not
-    /// change between two statements, it holds ([`crate::dialect::turns`]).
+    /// [`Db::write`] for code that waits for other transactions and then continues: each statement sees all that was
+    /// committed before it, and concurrent changes do not make it run again. Rows that must not
+    /// change between two statements must be locked ([`crate::dialect::turns`]).
     pub async fn write_latest<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -196,19 +196,19 @@ impl Db {
         }
     }
 
-    /// Whether the store answers.
+    /// Checks that the store answers.
     pub async fn ping(&self) -> Result<()> {
         self.read(|tx| tx.query_one("SELECT 1", &[], |_| Ok(()))).await.map(drop)
     }
 
     /// Whether a write becomes durable within the patience; the basis of `/ready`. It waits for the disk.
-    /// Errors: `Unavailable` where the disk is full, the database takes no writes or does not answer, and what
-    /// else a write fails of.
+    /// Errors: `Unavailable` if the disk is full, or the database is read-only or does not answer; otherwise the
+    /// error of the write.
     pub async fn check_writes(&self, patience: Duration) -> Result<Writes> {
         if let Store::Sqlite(sqlite) = &*self.0 {
             sqlite.file.check_room()?;
         }
-        // Sent beside the write. Whichever answer comes, to this or to anybody, shows that the server is there.
+        // Sent in addition to the write. Any answer, to this or to another request, shows that the database works.
         let (ping, _answer) = task::wrap(|tx| tx.query_one("SELECT 1", &[], |_| Ok(())));
         let before = match &*self.0 {
             Store::Sqlite(_) => 0,
@@ -257,8 +257,8 @@ impl Db {
         })
     }
 
-    /// The faults that SQLite finds in its file, one a line; none when it is sound. Reads the
-    /// whole file. PostgreSQL looks after its own pages: `Invalid` there.
+    /// The errors that SQLite finds in its file, one per line; empty if the file is correct. Reads the
+    /// whole file. PostgreSQL checks its own pages, so this is `Invalid` there.
     pub fn check(&self) -> Result<Vec<String>> {
         let mut faults = Vec::new();
         let read = self.sqlite_file()?.read_blocking(|tx| {
@@ -279,7 +279,8 @@ impl Db {
             Store::Sqlite(sqlite) => Ok(&sqlite.file),
             Store::Postgres(_) => Err(Problem::new(
                 ProblemKind::Invalid,
-                "This is for SQLite files; PostgreSQL is backed up with pg_dump and pg_restore",
+                "this command works only with SQLite; back up PostgreSQL with pg_dump and \
+                 pg_restore",
             )),
         }
     }

@@ -1,8 +1,8 @@
-//! Work that outlives a request: a durable row a job, taken by one worker at a time.
+//! Jobs that continue after a request: each is a durable row that one worker claims at a time.
 //!
 //! A worker claims a job, which hides it until its lease ends, does the work and reports. A worker
-//! that dies reports nothing: the job comes up again when the lease has ended. The attempt's number
-//! fences out a worker that was given up too early.
+//! that stops reports nothing, and the job becomes due again when the lease has ended. The attempt's number
+//! prevents a slow worker from reporting after another one has claimed the job.
 
 use lyceum_core::limits::JOB_MAX_ATTEMPTS;
 use lyceum_core::time::Timestamp;
@@ -15,9 +15,9 @@ use crate::{Tx, columns, dialect};
 pub struct Job {
     /// Its number.
     pub id: i64,
-    /// What sort of work it is.
+    /// The kind of its work.
     pub kind: String,
-    /// What the work needs to know, in a format of the kind's own.
+    /// The input of the work, in a format of the kind.
     pub payload: String,
     /// Which attempt this is, from 1.
     pub attempt: i64,
@@ -34,13 +34,13 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, kind: &str, payload: &str) -> Result
     .ok_or_else(|| Problem::internal("a job was not added"))
 }
 
-/// Whether a job of the kind is due, by the clock of `now`. Takes nothing.
+/// Whether a job of the kind is due at `now`. Claims nothing.
 pub fn is_due(tx: &mut Tx<'_>, now: Timestamp, kind: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= $1 AND kind = $2 LIMIT 1";
     Ok(tx.query_one(sql, &[(&now.to_string()).into(), kind.into()], |_| Ok(()))?.is_some())
 }
 
-/// Takes the job of the kind that has been due for longest, for `lease_s` seconds.
+/// Claims the job of the kind that has been due for longest, for `lease_s` seconds.
 pub fn claim(tx: &mut Tx<'_>, now: Timestamp, kind: &str, lease_s: i64) -> Result<Option<Job>> {
     let sql = format!(
         "UPDATE jobs SET attempts = attempts + 1, due = $1 WHERE id = \
@@ -64,7 +64,7 @@ fn end_try(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: Option<&str>) -> R
     tx.execute(sql, &[(&now).into(), error.into(), job.id.into(), job.attempt.into()]).map(drop)
 }
 
-/// Reports that the job is done. `false`: another worker has it by now.
+/// Reports that the job is done. `false`: another worker has claimed it.
 pub fn finish(tx: &mut Tx<'_>, now: Timestamp, job: &Job) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE jobs SET state = 'done' WHERE id = $1 AND attempts = $2 AND state = 'waiting'",
@@ -76,7 +76,7 @@ pub fn finish(tx: &mut Tx<'_>, now: Timestamp, job: &Job) -> Result<bool> {
     Ok(changed == 1)
 }
 
-/// Keeps a job for `lease_s` more seconds. `false`: another worker has it by now.
+/// Keeps a job for `lease_s` more seconds. `false`: another worker has claimed it.
 pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &Job, lease_s: i64) -> Result<bool> {
     let until = now.plus_seconds(lease_s).to_string();
     let changed = tx.execute(
@@ -87,7 +87,7 @@ pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &Job, lease_s: i64) -> Result
 }
 
 /// Reports that the attempt failed: the job comes up again after 2, 4, 8, … seconds (an hour at
-/// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has it by now.
+/// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has claimed it.
 pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<bool> {
     let state = if job.attempt >= JOB_MAX_ATTEMPTS { "failed" } else { "waiting" };
     let due = now.plus_seconds((1 << job.attempt.clamp(1, 12)).min(3600)).to_string();
@@ -102,14 +102,14 @@ pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<b
     Ok(changed == 1)
 }
 
-/// A job as it is looked at.
+/// A job for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Its number.
     pub id: i64,
-    /// What sort of work it is.
+    /// The kind of its work.
     pub kind: String,
-    /// What the work needs to know, in a format of the kind's own.
+    /// The input of the work, in a format of the kind.
     pub payload: String,
     /// `waiting`, `done` or `failed`.
     pub state: String,
@@ -154,9 +154,9 @@ pub struct Try {
     pub attempt: i64,
     /// When a worker took the job.
     pub began: String,
-    /// When it reported; none: it works on it, or was gone.
+    /// When it reported; `None` if it is still working or has stopped.
     pub ended: Option<String>,
-    /// What failed; none where nothing did.
+    /// What failed; `None` if nothing failed.
     pub error: Option<String>,
 }
 

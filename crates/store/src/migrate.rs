@@ -57,7 +57,7 @@ pub(crate) fn sqlite(file: &File, path: &Path, migrations: &[Migration]) -> Resu
         let folder = folder.display();
         Problem::new(
             ProblemKind::Invalid,
-            format!("The folder '{folder}' cannot be opened: {error}"),
+            format!("the folder '{folder}' cannot be opened: {error}"),
         )
     })?;
     let mut connection = file.connect(Use::Write)?;
@@ -123,7 +123,7 @@ fn run(
         Kind::MissingVersion(newest) if newest.version() > known => Problem::new(
             ProblemKind::Conflict,
             format!(
-                "The database has schema version {}, this program knows {known}: \
+                "the database has the schema version {}, but this program knows only {known}; \
                  use a newer lyceum, or a backup from before the upgrade",
                 newest.version()
             ),

@@ -173,7 +173,10 @@ impl Session {
             Mode::Scan(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now()).as_millis();
                 if left == 0 {
-                    return Err(unavailable("Other long requests came first; try again", 1));
+                    return Err(unavailable(
+                        "the server is busy with other long requests; try again later",
+                        1,
+                    ));
                 }
                 self.send_command(&format!("{BEGIN_READ}; SET LOCAL statement_timeout = {left}"))?;
             }
@@ -296,7 +299,8 @@ impl Session {
         }
         self.fault = Some(Fault::InDoubt);
         Err(unavailable(
-            "The database was lost while it stored this; read whether it did, then try again",
+            "the connection to the database was lost while it stored the request; check whether \
+             the data was stored, then try again",
             2,
         )
         .because(problem))

@@ -37,7 +37,7 @@ fn write_message(tx: &mut Tx<'_>) -> Result<()> {
     let sql = "SELECT 1 FROM pg_settings \
                WHERE name = 'default_transaction_read_only' AND reset_val = 'on'";
     if tx.query_one(sql, &[], |_| Ok(()))?.is_some() {
-        return Err(unavailable("The database is set to read-only", 10));
+        return Err(unavailable("the database is read-only", 10));
     }
     tx.execute("SET LOCAL work_mem = '64kB'", &[])?;
     tx.query_one("SELECT count(*) FROM generate_series(1, 50000)", &[], |_| Ok(()))?;

@@ -26,8 +26,8 @@ pub fn is_too_slow(problem: &Problem) -> bool {
 pub(crate) fn too_slow() -> Problem {
     Problem::new(
         ProblemKind::Unavailable,
-        "The request was broken off because it reads too many records; narrow it, such as with \
-         a filter on an indexed field or a smaller range",
+        "the server stopped the request because it reads too many records; add a filter on an \
+         indexed field, or request a smaller range",
     )
     .because(TooSlow)
 }
@@ -64,20 +64,21 @@ pub(crate) fn unavailable(message: impl Into<String>, retry_after_s: u64) -> Pro
 
 /// The database can store nothing.
 pub(crate) fn disk_full() -> Problem {
-    unavailable("The disk that holds the database is full; make room on it", 60)
+    unavailable("the disk of the database is full; free some space on it", 60)
 }
 
 /// A write took too long while all others waited for it.
 pub(crate) fn turn_is_over() -> Problem {
     unavailable(
-        "The request changes too much while others change the same records; try again with less at once",
+        "the request changes too many records while other requests change the same ones; split \
+         it and try again",
         10,
     )
 }
 
 /// The database does not answer.
 pub(crate) fn out_of_reach() -> Problem {
-    unavailable("The database cannot be reached; try again in a moment", 2)
+    unavailable("the database cannot be reached; try again later", 2)
 }
 
 /// The same problem once more, for another caller.
@@ -101,7 +102,7 @@ pub(crate) struct Nul;
 
 impl std::fmt::Display for Nul {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the character U+0000 cannot be stored; leave it out")
+        f.write_str("it must not contain the character U+0000")
     }
 }
 
@@ -109,7 +110,7 @@ impl Error for Nul {}
 
 /// A text that cannot be stored.
 pub(crate) fn nul() -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("A text is refused: {Nul}"))
+    Problem::new(ProblemKind::Invalid, format!("a text is rejected: {Nul}"))
 }
 
 /// What an SQLite error in a statement means.
@@ -122,7 +123,7 @@ pub(crate) fn sqlite(error: &rusqlite::Error, sql: &str) -> Problem {
         Some(ErrorCode::OperationInterrupted) => return too_slow(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             return busy(
-                "The database is locked by another process, such as an import; try again later",
+                "the database is locked by another process, such as an import; try again later",
                 10,
                 format!("{error} in: {sql}"),
             );
@@ -142,7 +143,7 @@ fn is_duplicate(error: &rusqlite::Error) -> bool {
 }
 
 fn duplicate() -> Problem {
-    Problem::new(ProblemKind::Conflict, "A record with the same key exists already")
+    Problem::new(ProblemKind::Conflict, "a record with the same key exists already")
 }
 
 /// Why PostgreSQL did not do what it was asked.
@@ -164,7 +165,7 @@ impl std::fmt::Display for Failure {
     /// The error with what the server, or the system, says about it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Silence => f.write_str("no answer came in time"),
+            Self::Silence => f.write_str("the database did not answer in time"),
             Self::Told(error) => match Error::source(error) {
                 Some(cause) => write!(f, "{error}: {cause}"),
                 None => write!(f, "{error}"),
@@ -224,7 +225,7 @@ pub(crate) fn postgres(failure: &Failure, sql: &str) -> Problem {
         Some(&SqlState::UNIQUE_VIOLATION) => duplicate(),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => {
             return busy(
-                "Another transaction holds the records, such as an import; try again",
+                "another transaction, such as an import, has locked the records; try again",
                 10,
                 format!("{failure} in: {sql}"),
             );
@@ -232,11 +233,11 @@ pub(crate) fn postgres(failure: &Failure, sql: &str) -> Problem {
         Some(&SqlState::DISK_FULL) => disk_full(),
         // A write begins by saying that it writes, which a standby refuses.
         Some(&SqlState::FEATURE_NOT_SUPPORTED) if sql.starts_with("BEGIN") => {
-            unavailable("The database takes no writes now; try again later", 10)
+            unavailable("the database is read-only at the moment; try again later", 10)
         }
         Some(code) if is_retryable(code) => {
             return busy(
-                "Too many requests change the same records at once; try again",
+                "too many requests change the same records at the same time; try again",
                 1,
                 format!("{failure} in: {sql}"),
             );

@@ -345,7 +345,7 @@ fn run_scan(
     deadline: Instant,
 ) -> Result<()> {
     if Instant::now() >= deadline {
-        return Err(unavailable("Other long requests came first; try again", 1));
+        return Err(unavailable("the server is busy with other long requests; try again later", 1));
     }
     if connection.is_none() {
         *connection = Some(file.connect(Use::Read)?);

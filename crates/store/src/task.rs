@@ -1,4 +1,4 @@
-//! A closure on its way to a store thread, and its answer on the way back.
+//! Sends a closure to a store thread and its result back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +10,7 @@ use crate::{Tx, problem};
 
 /// A unit of work that a store thread runs, perhaps more than once, and then answers.
 pub(crate) trait Task: Send {
-    /// Runs the closure; tells whether its transaction may be committed.
+    /// Runs the closure. Returns whether its transaction may be committed.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Sends the closure's result, or the problem that keeps it from being true.
     fn answer(self: Box<Self>, outcome: Result<()>);
@@ -70,7 +70,7 @@ where
 pub(crate) fn submit<W>(queue: &Sender<W>, work: W) -> Result<()> {
     queue.try_send(work).map_err(|refused| match refused {
         TrySendError::Full(_) => problem::busy(
-            "The store has more work waiting than it takes; try again in a moment",
+            "the server has too many requests waiting; try again later",
             1,
             "a queue of the store is full",
         ),
@@ -84,7 +84,7 @@ pub(crate) async fn receive<T>(answer: oneshot::Receiver<Result<T>>) -> Result<T
 }
 
 fn stopped() -> Problem {
-    Problem::new(ProblemKind::Unavailable, "The store is shutting down; try again")
+    Problem::new(ProblemKind::Unavailable, "the server is shutting down; try again")
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

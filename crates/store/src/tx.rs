@@ -1,4 +1,4 @@
-//! A transaction, and a row of an answer.
+//! A transaction, and a row of a query's result.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
@@ -8,8 +8,8 @@ use crate::{Dialect, FromRow, Value, dialect, postgres, sqlite};
 
 /// A transaction on either store.
 ///
-/// After an error of one of its statements a closure returns: a transaction in which a statement
-/// failed is never committed, on neither store.
+/// A closure must return after an error of one of its statements. A transaction in which a statement
+/// failed is never committed, on either store.
 pub struct Tx<'a> {
     session: Session<'a>,
     deltas: Deltas,
@@ -46,7 +46,7 @@ impl<'a> Tx<'a> {
         std::mem::take(&mut self.deltas)
     }
 
-    /// A closure's result, unless it carried on after a failed statement.
+    /// The closure's result. Errors: it continued after a failed statement.
     pub(crate) fn settle<T>(&self, result: Result<T>) -> Result<T> {
         match result {
             Ok(_) if self.failed => {
@@ -116,7 +116,7 @@ impl Tx<'_> {
         result
     }
 
-    /// Every row of a query, read. The statement bounds their number.
+    /// Reads every row of a query. The statement must limit their number.
     pub fn all<T>(
         &mut self,
         sql: &str,
@@ -139,7 +139,7 @@ impl Tx<'_> {
         Ok(rows)
     }
 
-    /// Every row of a query, read as what `T` says. The statement limits their number.
+    /// Reads every row of a query as a `T`. The statement must limit their number.
     pub fn rows<T: for<'r> FromRow<'r>>(
         &mut self,
         sql: &str,
@@ -148,7 +148,7 @@ impl Tx<'_> {
         self.all(sql, params, |row| row.read())
     }
 
-    /// The first row of a query, if there is one, read as what `T` says.
+    /// Reads the first row of a query as a `T`, if there is a row.
     pub fn row<T: for<'r> FromRow<'r>>(
         &mut self,
         sql: &str,
@@ -185,8 +185,8 @@ impl Tx<'_> {
         result
     }
 
-    /// [`execute`](Self::execute) where nobody asks for the number. PostgreSQL is not waited for: a failure
-    /// is that of a later statement or of the commit.
+    /// [`execute`](Self::execute) without the number of rows. It does not wait for PostgreSQL, so a failure
+    /// appears as one of a later statement or of the commit.
     pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<()> {
         let result = match &mut self.session {
             Session::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
@@ -228,7 +228,7 @@ impl Tx<'_> {
         result
     }
 
-    /// [`insert_rows`](Self::insert_rows) where nobody asks for the number; as [`send`](Self::send) does.
+    /// [`insert_rows`](Self::insert_rows) without the number of rows, like [`send`](Self::send).
     pub fn send_rows(
         &mut self,
         table: &str,
@@ -258,7 +258,7 @@ impl Tx<'_> {
         Ok(numbers)
     }
 
-    /// What others may still commit. On SQLite one write follows the other, and nobody is waited for.
+    /// Which other transactions may still commit. SQLite runs one write after the other, so there are none.
     pub fn horizon(&mut self) -> Result<Horizon> {
         let sql = dialect::horizon(self.dialect());
         let horizon =
@@ -292,16 +292,16 @@ impl Tx<'_> {
     }
 }
 
-/// What others may still commit: transactions have numbers in the order in which they began to write.
+/// Which other transactions may still commit. Transactions have numbers in the order in which they began to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Horizon {
     /// All transactions before this one have ended.
     pub oldest: i64,
-    /// None from this one on has begun.
+    /// No transaction from this one on has begun.
     pub next: i64,
 }
 
-/// One row of an answer. [`Row::read`] reads it whole; where only some columns are read, they are numbered
+/// One row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered
 /// from 0. A column read as a type that it does not have is an `Internal` problem.
 pub struct Row<'a>(pub(crate) Cells<'a>);
 
@@ -398,7 +398,7 @@ impl Row<'_> {
         }
     }
 
-    /// Whatever the column holds.
+    /// The value of the column.
     pub fn cell(&self, column: usize) -> Result<Value<'_>> {
         match &self.0 {
             Cells::Sqlite(row) => sqlite::cell(row, column),

@@ -90,13 +90,13 @@ fn a_full_disk_of_postgresql_stops_writes_alone_until_there_is_room_again() {
     for _ in 0..3 {
         let reply = create(&client, refused);
         assert_eq!((reply.status, reply.header("retry-after")), (503, "60"), "{}", reply.text());
-        assert!(reply.text().contains("disk that holds the database is full"), "{}", reply.text());
+        assert!(reply.text().contains("disk of the database is full"), "{}", reply.text());
         client.get(&format!("{ORGS}?limit=5")).expect(200);
         client.get(&format!("{ORGS}/o0")).expect(200);
     }
     let ready = until_ready_is(&client, 503);
     assert!(ready.text().contains("does not take writes"), "{}", ready.text());
-    assert!(served.log().contains("disk that holds the database is full"), "{}", served.log());
+    assert!(served.log().contains("disk of the database is full"), "{}", served.log());
     client.get("/health").expect(200);
 
     fs::remove_file(filler).unwrap();

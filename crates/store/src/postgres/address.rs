@@ -56,7 +56,7 @@ impl Address {
         })?;
         // The library's own default: had it found a mode, the parameters would have been read differently here.
         if config.get_ssl_mode() != SslMode::Prefer {
-            return Err(refused("sslmode stands where it is not read as a parameter"));
+            return Err(refused("sslmode is not in the list of parameters"));
         }
         let file = |name: &str| own.get(name).filter(|path| !path.is_empty()).map(String::as_str);
         let files =
@@ -144,7 +144,7 @@ impl Address {
             None => looked_up.await,
             Some(wait) => match time::timeout(wait, looked_up).await {
                 Ok(found) => found,
-                Err(_) => return Err("its name was not resolved in time".to_owned()),
+                Err(_) => return Err("its host name was not resolved in time".to_owned()),
             },
         };
         let found = found.map_err(|error| format!("error connecting to server: {error}"))?;
@@ -203,7 +203,7 @@ fn name(host: &Config) -> String {
 }
 
 fn refused(cause: &str) -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("The address of the database is wrong: {cause}"))
+    Problem::new(ProblemKind::Invalid, format!("the address of the database is wrong: {cause}"))
 }
 
 /// What the configurations of all hosts have in common.
@@ -236,13 +236,13 @@ fn hosts(config: &Config, common: &Config, mode: Mode) -> Result<Vec<Config>> {
     let (names, addresses) = (config.get_hosts(), config.get_hostaddrs());
     let (ports, count) = (config.get_ports(), names.len().max(addresses.len()));
     if count == 0 {
-        return Err(refused("it names no host"));
+        return Err(refused("it has no host"));
     }
     if !names.is_empty() && !addresses.is_empty() && names.len() != addresses.len() {
-        return Err(refused("it has not as many values of host as of hostaddr"));
+        return Err(refused("the numbers of values in host and hostaddr differ"));
     }
     if ports.len() > 1 && ports.len() != count {
-        return Err(refused("it has not as many ports as hosts"));
+        return Err(refused("the numbers of ports and hosts differ"));
     }
     Ok((0..count)
         .map(|at| {

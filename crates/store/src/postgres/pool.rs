@@ -112,7 +112,7 @@ impl Postgres {
 /// The first connection to a database. Errors: `Unavailable`, with what is in the way.
 pub(crate) fn reach(address: &Address) -> Result<Client> {
     Client::connect(address)
-        .map_err(|told| unavailable(format!("The database cannot be opened: {told}"), 2))
+        .map_err(|told| unavailable(format!("the database cannot be opened: {told}"), 2))
 }
 
 /// Threads with one connection each, started one by one as the queue demands.

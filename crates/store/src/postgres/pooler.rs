@@ -32,9 +32,8 @@ pub(super) fn refuse(address: &Address) -> Result<()> {
         if is_shared {
             return Err(Problem::new(
                 ProblemKind::Invalid,
-                "The address of the database leads to a pooler such as PgBouncer that shares \
-                 connections by the transaction. Set its pool_mode to 'session', or name the \
-                 database's own address",
+                "the address of the database leads to a pooler such as PgBouncer in transaction \
+                 mode; set its pool_mode to 'session', or use the address of the database itself",
             ));
         }
     }

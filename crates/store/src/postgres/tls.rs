@@ -125,7 +125,7 @@ pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRust
             let chain = certificates("sslcert", chain)?;
             config.with_client_auth_cert(chain, key).map_err(|error| failed(&error))?
         }
-        _ => return Err(refused("sslcert and sslkey belong together: name both or neither")),
+        _ => return Err(refused("sslcert and sslkey belong together; set both or neither")),
     };
     Ok((mode, MakeRustlsConnect::new(config)))
 }
@@ -139,7 +139,7 @@ fn roots(path: &str) -> Result<(Vec<CertificateDer<'static>>, RootCertStore)> {
     };
     let (added, _) = store.add_parsable_certificates(certificates.iter().cloned());
     match added {
-        0 => Err(refused(format!("sslrootcert '{path}' holds no certificate"))),
+        0 => Err(refused(format!("sslrootcert '{path}' contains no certificate"))),
         _ => Ok((certificates, store)),
     }
 }
