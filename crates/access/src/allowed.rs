@@ -16,13 +16,13 @@ pub enum Access {
     SignedIn,
     /// A person who is signed in in a browser, with one of these roles.
     Page(Roles),
-    /// A token that holds one of these scopes.
+    /// A token with one of these scopes.
     Any(Scopes),
-    /// A token that holds one of the first scopes and one of the second.
+    /// A token with one of the first scopes and one of the second.
     Both(Scopes, Scopes),
     /// As `Any`; without a token the route answers what is open to everybody.
     Optional(Scopes),
-    /// A game token, which names a player, or a token that holds one of these scopes.
+    /// A game token, which names a player, or a token with one of these scopes.
     Player(Scopes),
     /// As `Player`; the token of a demo visitor opens it, too.
     Visitor(Scopes),
@@ -51,7 +51,7 @@ impl Access {
         }
     }
 
-    /// The scopes of which a token must hold one beside one of [`Access::scopes`], if there are such.
+    /// The scopes of which a token needs one in addition to one of [`Access::scopes`].
     pub fn also(self) -> Option<Scopes> {
         match self {
             Self::Both(_, also) => Some(also),
@@ -126,7 +126,7 @@ pub enum Caller<'a> {
     DemoVisitor(&'a Player),
     /// The backend of the game with this id.
     Backend(&'a str),
-    /// What stands in for a caller without a token in a sandbox, where everything belongs to the developer.
+    /// The caller without a token in a sandbox, where everything belongs to the developer.
     Sandbox(Rights, Option<&'a Player>),
 }
 
@@ -256,7 +256,7 @@ impl Reach {
 pub enum Denied {
     /// The caller shows neither a token nor a session.
     SignedOut,
-    /// The token holds none of these scopes.
+    /// The token has none of these scopes.
     Scope(Scopes),
     /// The person has none of these roles.
     Role(Roles),

@@ -15,7 +15,7 @@ pub(crate) const PREFIX: &str = "lk_";
 /// What the id of every key begins with.
 pub(crate) const ID_PREFIX: &str = "key_";
 
-/// A key as it stands in the store; its text stays with whoever it was shown to.
+/// A stored key. The store has only a hash of its text, which was shown once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
     /// Its id.
@@ -65,11 +65,11 @@ pub fn create(
 ) -> Result<(ApiKey, String)> {
     let name = new.name.trim();
     if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
-        let rule = format!("must be 1 to {} bytes long", limits::PERSON_NAME_MAX_BYTES);
+        let rule = format!("must have 1 to {} bytes", limits::PERSON_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
     if new.project.is_some() && new.role == Role::Administrator {
-        let rule = "is for keys that may do less: a key of an administrator may change everything";
+        let rule = "must be left out for a key of an administrator, which has access to everything";
         return Err(Problem::invalid("project", rule));
     }
     let key = ApiKey {
@@ -85,7 +85,8 @@ pub fn create(
         is_stopped: false,
     };
     if list(tx)?.iter().any(|known| known.revoked.is_none() && known.name == key.name) {
-        let message = format!("there is a key '{}' already; revoke it first", key.name);
+        let message =
+            format!("there is already a key with the name '{}'; revoke it first", key.name);
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let text = secret::random_text::<32>(PREFIX);
@@ -113,7 +114,7 @@ pub fn rotate(tx: &mut Tx<'_>, name: &str) -> Result<(ApiKey, String)> {
 fn in_force(tx: &mut Tx<'_>, name: &str) -> Result<ApiKey> {
     let is_meant = |key: &ApiKey| key.revoked.is_none() && (key.name == name || key.id == name);
     list(tx)?.into_iter().find(is_meant).ok_or_else(|| {
-        let message = format!("there is no key '{name}', or it was revoked already");
+        let message = format!("there is no key with the name '{name}', or it was already revoked");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

@@ -11,7 +11,7 @@ pub use crate::repository::clients::{all_since, find, is_stale, list, touch, use
 use crate::scope::{Scopes, UnknownScope};
 use crate::secret;
 
-/// A client as it stands in the store; its secrets stay there.
+/// A stored client, without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     /// What it names itself by.
@@ -86,11 +86,13 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownClient => f.write_str("no client has this id"),
-            Self::WrongSecret => f.write_str("this is not a valid secret of the client"),
+            Self::UnknownClient => f.write_str("there is no client with this id"),
+            Self::WrongSecret => f.write_str("the secret is not a valid secret of the client"),
             Self::Revoked => f.write_str("the client was revoked"),
             Self::UnknownScope(scope) => write!(f, "there is no scope '{scope}'"),
-            Self::ScopeNotAllowed(scope) => write!(f, "the client may not ask for '{scope}'"),
+            Self::ScopeNotAllowed(scope) => {
+                write!(f, "the client does not have access to the scope '{scope}'")
+            }
         }
     }
 }
@@ -180,7 +182,7 @@ pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Client> {
     Ok(client)
 }
 
-/// The client of an id and secret, or why there is none.
+/// The client with the id and secret. Errors: why they are rejected.
 pub fn authenticate(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -208,7 +210,7 @@ fn new_secret() -> String {
 fn check(new: &NewClient) -> Result<()> {
     let name = new.name.trim();
     if name.is_empty() || new.name.len() > limits::CLIENT_NAME_MAX_BYTES {
-        let rule = format!("must be 1 to {} bytes long", limits::CLIENT_NAME_MAX_BYTES);
+        let rule = format!("must have 1 to {} bytes", limits::CLIENT_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
     if let Some(id) = &new.id {
@@ -216,18 +218,18 @@ fn check(new: &NewClient) -> Result<()> {
         let plain = id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
         if id.is_empty() || id.len() > limits::CLIENT_ID_MAX_BYTES || !plain {
             let rule = format!(
-                "must be 1 to {} visible ASCII characters without a colon",
+                "must have 1 to {} visible ASCII characters and no colon",
                 limits::CLIENT_ID_MAX_BYTES
             );
             return Err(Problem::invalid("id", rule));
         }
     }
     if new.origins.len() > limits::CLIENT_MAX_ORIGINS {
-        let rule = format!("must be {} at most", limits::CLIENT_MAX_ORIGINS);
+        let rule = format!("must be at most {}", limits::CLIENT_MAX_ORIGINS);
         return Err(Problem::invalid("origins", rule));
     }
     if let Some(wrong) = new.origins.iter().find(|origin| !is_origin(origin)) {
-        let rule = format!("'{wrong}' is not an origin such as https://app.example.org");
+        let rule = format!("must be origins such as https://app.example.org (got '{wrong}')");
         return Err(Problem::invalid("origins", rule));
     }
     new.secret.as_deref().map_or(Ok(()), check_secret)
@@ -240,7 +242,7 @@ fn check_secret(secret: &str) -> Result<()> {
         return Ok(());
     }
     let (min, max) = length.into_inner();
-    Err(Problem::invalid("secret", format!("must be {min} to {max} printable ASCII characters")))
+    Err(Problem::invalid("secret", format!("must have {min} to {max} printable ASCII characters")))
 }
 
 /// An origin as browsers send it: scheme, host, port; no path (RFC 6454, 6.1).

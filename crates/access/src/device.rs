@@ -1,4 +1,4 @@
-//! Letting a program in that has no page of its own (RFC 8628): it shows a short code, a person who
+//! Signs in a program that has no page (RFC 8628): it shows a short code, a person who
 //! is signed in approves it, and the program gets a token.
 
 use lyceum_core::config::Environment;
@@ -27,7 +27,7 @@ pub struct Asked {
     pub user_code: String,
 }
 
-/// Why there is no token, or not yet: the error codes of RFC 8628, 3.5.
+/// Why the program gets no token, or not yet: the error codes of RFC 8628, 3.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
     /// Nobody has decided yet.
@@ -45,11 +45,13 @@ pub enum Waiting {
 /// Begins: a code for the program and one for the person.
 /// Errors: more are waiting than [`limits::DEVICE_CODES_MAX_COUNT`].
 pub fn ask(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Result<Asked> {
-    // Longer than their time, so that a program is told that it was too late.
+    // Longer than their validity, so that a late program gets the right error.
     repository::delete_before(tx, now.plus_seconds(-limits::DEVICE_CODE_LIFETIME_S))?;
     if repository::count(tx)? >= limits::DEVICE_CODES_MAX_COUNT {
-        let mut problem =
-            Problem::new(ProblemKind::TooManyRequests, "too many sign-ins are waiting");
+        let mut problem = Problem::new(
+            ProblemKind::TooManyRequests,
+            "too many sign-ins are waiting for confirmation; try again later",
+        );
         problem.retry_after_s = u64::try_from(limits::DEVICE_CODE_LIFETIME_S).ok();
         return Err(problem);
     }
@@ -76,7 +78,7 @@ pub fn waiting(
     Ok(is_waiting.then(|| shown(&code)))
 }
 
-/// Decides for a waiting code; false where there is none.
+/// Decides about a waiting code. Returns false if there is no such code.
 pub fn decide(
     tx: &mut Tx<'_>,
     now: Timestamp,

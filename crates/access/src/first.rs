@@ -11,7 +11,7 @@ use crate::person::{self, NewPerson, Person, Role};
 use crate::repository::people as repository;
 use crate::secret;
 
-/// Whether somebody administers this server: an administrator who can sign in.
+/// Whether this server has an administrator who can sign in.
 pub fn is_made(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(repository::active_administrators(tx)? > 0)
 }
@@ -30,13 +30,13 @@ pub fn is_open(tx: &mut Tx<'_>, master: &Master, sent: &str) -> Result<bool> {
 
 /// What is said of a link that makes no administrator.
 pub fn closed() -> Problem {
-    let message = "this link makes no administrator: it is not the one that the server shows at its start, \
-                   or there is an administrator already";
+    let message = "this link cannot create an administrator, because an administrator exists \
+                   already or the server printed a newer link at its start";
     Problem::new(ProblemKind::NotFound, message)
 }
 
 /// Makes the first administrator by the link. `password` is a hash.
-/// Errors: the link is not it, or somebody administers by now; what [`person::create`] refuses.
+/// Errors: the link is wrong, or there is an administrator already; as of [`person::create`].
 pub fn make(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -50,7 +50,7 @@ pub fn make(
     create(tx, now, email, name, password, "first link")
 }
 
-/// Makes the administrator whom the settings name, where nobody administers yet. `password` is a hash.
+/// Creates the administrator whom the settings name, if there is no administrator yet. `password` is a hash.
 pub fn ensure(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -25,7 +25,7 @@ pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[Subject]) -> Result<()
             let wait_s = left.unsigned_abs().div_ceil(1000);
             let mut problem = Problem::new(
                 ProblemKind::TooManyRequests,
-                format!("too many tries; come back in {} minutes", wait_s.div_ceil(60)),
+                format!("too many attempts; try again in {} minutes", wait_s.div_ceil(60)),
             );
             problem.retry_after_s = Some(wait_s);
             return Err(problem);
@@ -40,7 +40,7 @@ pub fn from_place(what: &str, address: IpAddr, max: i64) -> Subject {
     (format!("{what} from {}", place(address)), max)
 }
 
-/// The address, or the network of one subscriber (RFC 6177): whoever has one address of IPv6 has many.
+/// The IPv4 address, or the IPv6 network of one subscriber (RFC 6177), because a subscriber has many IPv6 addresses.
 fn place(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

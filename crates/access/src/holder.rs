@@ -41,16 +41,16 @@ impl Closed {
     /// The reason, for the caller.
     pub fn says(self) -> &'static str {
         match self {
-            Self::Unknown => "the token or key is not known here, or not any more",
-            Self::OtherEnvironment => "the key is one of another environment",
+            Self::Unknown => "this server does not know the token or key",
+            Self::OtherEnvironment => "the key belongs to another environment",
             Self::Ended => "the session has ended",
             Self::Revoked => "the key was revoked",
-            Self::Stopped => "the person who made the key may not change its project any more",
+            Self::Stopped => "the person who created the key no longer has access to its project",
         }
     }
 }
 
-/// Whether a bearer is one of those that are kept as a hash, and not a signed token.
+/// Whether a bearer is a secret that the store keeps as a hash, and not a signed token.
 pub fn is_kept(bearer: &str) -> bool {
     bearer.starts_with(api_key::PREFIX) || bearer.starts_with(Sort::Token.prefix())
 }
@@ -176,7 +176,7 @@ impl Holder {
         }
     }
 
-    /// The slugs of the projects that are its own: those that it is a member of, or that it is bound to.
+    /// The slugs of its projects: those that it is a member of, or the one that it is bound to.
     pub fn projects(&self, tx: &mut Tx<'_>) -> Result<Vec<String>> {
         match self {
             Self::Person(person) => members::of_person(tx, &person.id),

@@ -1,4 +1,4 @@
-//! Which account somebody's identity at an OpenID provider opens.
+//! Finds or creates the account for an identity at an OpenID provider.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -15,7 +15,7 @@ use crate::repository::identities as repository;
 pub struct Rule {
     /// Domains of e-mail addresses, such as `example.org`; empty: every one.
     pub domains: Vec<String>,
-    /// The role of a new account for who has none; none: accounts are made by administrators alone.
+    /// The role of new accounts; `None` if only administrators create accounts.
     pub new_accounts: Option<Role>,
 }
 
@@ -44,7 +44,9 @@ pub fn person(
     let domain = email.rsplit('@').next().unwrap_or_default();
     if !rule.domains.is_empty() && !rule.domains.iter().any(|one| one.eq_ignore_ascii_case(domain))
     {
-        return Err(refused(format!("people of '{domain}' do not sign in here")));
+        return Err(refused(format!(
+            "people with addresses of '{domain}' cannot sign in to this server"
+        )));
     }
     let person = match (person::by_email(tx, email)?, rule.new_accounts) {
         (Some(known), _) if known.disabled.is_some() => {
@@ -53,14 +55,15 @@ pub fn person(
         (Some(known), _) => known,
         (None, Some(new)) => make(tx, now, email, claims, new)?,
         (None, None) => {
-            let message = format!("there is no account of '{email}'; ask an administrator for one");
+            let message =
+                format!("there is no account for '{email}'; ask an administrator to create one");
             return Err(refused(message));
         }
     };
     if repository::has_one(tx, issuer, &person.id)? {
         let message = format!(
             "the account of '{email}' belongs to another identity of the sign-in service; ask an \
-             administrator"
+             administrator to unlink it"
         );
         return Err(refused(message));
     }

@@ -98,7 +98,7 @@ impl Keyring {
     pub fn reload(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Self> {
         let keyring = Self::read(tx, now, &self.realm, &self.master)?;
         if keyring.keys.is_empty() {
-            let message = "the database has no signing key of this environment any more";
+            let message = "the database no longer has a signing key for this environment";
             return Err(Problem::new(ProblemKind::Internal, message));
         }
         Ok(keyring)
@@ -229,9 +229,9 @@ fn open(key: &SealedKey, environment: Environment, master: &Master) -> Result<Ke
 
 fn other_master(kid: &str) -> Problem {
     let message = format!(
-        "the signing key '{kid}' was sealed with another master key; give this server the \
-         master.key of the servers that share its database, or its text as 'keys.master'; \
-         if it is lost, 'lyceum admin rotate-keys --discard' makes a new signing key"
+        "the signing key '{kid}' was encrypted with another master key; copy the file master.key \
+         from a server that shares the database, or set its text as 'keys.master'; if it is \
+         lost, `lyceum admin rotate-keys --discard` creates a new signing key"
     );
     Problem::new(ProblemKind::Internal, message)
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::secret;
 
 /// One try of a browser to sign in. Everything follows from a secret that the browser keeps in a cookie:
-/// an answer that another browser began, or nobody, does not fit.
+/// a response to a sign-in that another browser began, or no browser, is rejected.
 pub struct Attempt(String);
 
 impl Attempt {
@@ -53,7 +53,7 @@ impl Attempt {
     }
 }
 
-/// A provider, as its discovery document tells it.
+/// A provider, read from its discovery document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provider {
     /// Its name for itself, and the base of its address.
@@ -64,7 +64,7 @@ pub struct Provider {
     pub token: String,
     /// Where its keys are.
     pub keys: String,
-    /// Where it tells of people what their ID tokens do not.
+    /// The UserInfo endpoint, for claims that ID tokens lack.
     pub people: Option<String>,
     /// Whether the token endpoint reads the secret from the header `Authorization`, else from the body.
     pub takes_basic: bool,
@@ -82,9 +82,7 @@ impl Provider {
         let endpoint = |name: &str| {
             let url = document[name].as_str().filter(|url| scheme(url) == scheme(issuer));
             url.map(str::to_owned).ok_or_else(|| {
-                refused(format!(
-                    "its discovery document has no '{name}' as the issuer's scheme has it"
-                ))
+                refused(format!("its discovery document has no '{name}' with the issuer's scheme"))
             })
         };
         let asked = |name: &str| {
@@ -94,7 +92,8 @@ impl Provider {
             match is_known {
                 true => Ok(url),
                 false => Err(refused(format!(
-                    "'{name}' is at '{url}', another host than the issuer's; name it in 'oidc.hosts'"
+                    "'{name}' is at '{url}', on another host than the issuer; add the host to \
+                     'oidc.hosts'"
                 ))),
             }
         };
@@ -150,28 +149,28 @@ impl Claims {
         #[expect(clippy::cast_precision_loss, reason = "seconds are far below 2^52")]
         let (now, skew) = (now.seconds() as f64, limits::OIDC_CLOCK_SKEW_S as f64);
         let holds = [
-            (text("iss") == Some(issuer), "it is of another issuer"),
+            (text("iss") == Some(issuer), "it has another issuer"),
             (audiences.contains(&client) && is_party, "it is meant for another client"),
             (text("nonce") == Some(nonce), "it does not answer this sign-in"),
-            (at("exp").is_some_and(|end| now < end + skew), "its time is over"),
-            (at("iat").is_some_and(|made| made <= now + skew), "it is from the future"),
-            (at("nbf").is_none_or(|begin| begin <= now + skew), "its time has not begun"),
+            (at("exp").is_some_and(|end| now < end + skew), "it has expired"),
+            (at("iat").is_some_and(|made| made <= now + skew), "it was issued in the future"),
+            (at("nbf").is_none_or(|begin| begin <= now + skew), "it is not valid yet"),
         ];
         if let Some((_, fault)) = holds.into_iter().find(|(holds, _)| !holds) {
-            return Err(refused(format!("its ID token cannot be taken: {fault}")));
+            return Err(refused(format!("its ID token is rejected: {fault}")));
         }
         let subject = text("sub").filter(|subject| !subject.is_empty());
-        let subject = subject.ok_or_else(|| refused("its ID token names nobody"))?.to_owned();
+        let subject = subject.ok_or_else(|| refused("its ID token has no subject"))?.to_owned();
         let mut claims = Self { subject, email: None, name: None };
         claims.learn(payload);
         Ok(claims)
     }
 
-    /// Takes what the provider tells of the same person elsewhere (OpenID Connect Core 1.0, 5.3.2).
-    /// Errors: it tells of another one.
+    /// Adds the claims of the UserInfo endpoint (OpenID Connect Core 1.0, 5.3.2).
+    /// Errors: they describe another person.
     pub fn complete(&mut self, told: &Map<String, Value>) -> Result<()> {
         if told.get("sub").and_then(Value::as_str) != Some(&self.subject) {
-            return Err(refused("its UserInfo endpoint tells of somebody else"));
+            return Err(refused("its UserInfo endpoint describes another person"));
         }
         self.learn(told);
         Ok(())
@@ -187,7 +186,7 @@ impl Claims {
 
 /// What the provider says or does cannot be taken; the log has the reason.
 pub fn refused(reason: impl Into<String>) -> Problem {
-    let message = "the sign-in service did not confirm who you are; try once more";
+    let message = "the sign-in service did not confirm your identity; try again";
     Problem::new(ProblemKind::Unauthorized, message).because(reason.into())
 }
 

@@ -21,11 +21,11 @@ pub fn check(password: &str) -> Result<()> {
         return Ok(());
     }
     let (min, max) = length.into_inner();
-    Err(Problem::invalid("password", format!("must be {min} to {max} characters long")))
+    Err(Problem::invalid("password", format!("must have {min} to {max} characters")))
 }
 
-/// The hash of a password under a new salt. Takes tens of milliseconds and
-/// [`limits::PASSWORD_HASH_MEMORY_BYTES`] of memory, and so stands in no transaction.
+/// The hash of a password under a new salt. Takes tens of milliseconds and [`limits::PASSWORD_HASH_MEMORY_BYTES`]
+/// of memory, so it must not run in a transaction.
 pub fn hash(password: &str) -> String {
     let (memory, passes) = COSTS;
     let salt = secret::random::<16>();

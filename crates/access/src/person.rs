@@ -15,7 +15,7 @@ use crate::secret;
 /// What the id of every account begins with.
 pub(crate) const ID_PREFIX: &str = "lp_";
 
-/// What somebody is here, and so what they may do.
+/// The role of a person, which decides what they have access to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// May do everything.
@@ -105,7 +105,7 @@ pub struct Person {
     pub has_password: bool,
     /// When it was made.
     pub created: Timestamp,
-    /// Since when nobody can sign in to it.
+    /// When the account was disabled.
     pub disabled: Option<Timestamp>,
 }
 
@@ -122,14 +122,14 @@ pub struct NewPerson {
     pub password: Option<String>,
 }
 
-/// Makes an account. Errors: what is no address or no name; an address that has an account.
+/// Creates an account. Errors: a wrong address or name; an address that has an account.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person> {
     let email = address(&new.email).ok_or_else(|| {
         Problem::invalid("email", "must be an e-mail address such as ada@example.org")
     })?;
     let name = new.name.trim();
     if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
-        let rule = format!("must be 1 to {} bytes long", limits::PERSON_NAME_MAX_BYTES);
+        let rule = format!("must have 1 to {} bytes", limits::PERSON_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
     let person = Person {
@@ -142,7 +142,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person
         disabled: None,
     };
     if !repository::insert(tx, &person, new.password.as_deref())? {
-        let message = format!("there is an account of '{}' already", person.email);
+        let message = format!("there is already an account for '{}'", person.email);
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     Ok(person)
@@ -156,10 +156,10 @@ pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Person>> {
     }
 }
 
-/// The account of an address. Errors: there is none.
+/// The account for an address. Errors: `NotFound`.
 pub fn require(tx: &mut Tx<'_>, email: &str) -> Result<Person> {
     by_email(tx, email)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no account of '{email}'"))
+        Problem::new(ProblemKind::NotFound, format!("there is no account for '{email}'"))
     })
 }
 
@@ -210,8 +210,8 @@ pub fn use_link(tx: &mut Tx<'_>, now: Timestamp, link: &str, password: &str) -> 
 /// used, replaced or is too old.
 pub fn enter(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Person> {
     let person = of_link(tx, now, link)?.ok_or_else(|| {
-        let message = "this link was used already or is of a former start; begin the sandbox again for \
-                       a new one";
+        let message = "this link was used already or is from an earlier start; restart the \
+                       sandbox for a new link";
         Problem::new(ProblemKind::NotFound, message)
     })?;
     links::delete_all_of(tx, &person.id)?;
@@ -231,14 +231,14 @@ pub fn still_has(tx: &mut Tx<'_>, person: &Person, hash: &str) -> Result<bool> {
     Ok(password(tx, &person.id)?.as_deref() == Some(hash))
 }
 
-/// What is told where a link does not work.
+/// The problem for a link that does not work.
 pub fn no_link() -> Problem {
-    let message = "this link was used already, was replaced by a newer one, or is too old; \
-                   'lyceum admin user link' makes a new one";
+    let message = "this link was used already, was replaced by a newer link, or has expired; \
+                   `lyceum admin user link` creates a new one";
     Problem::new(ProblemKind::NotFound, message)
 }
 
-/// The address as it is stored; none where it is none. Whether mail arrives there is not known.
+/// The address in its stored form; `None` if it is not an e-mail address. The mailbox may not exist.
 fn address(email: &str) -> Option<String> {
     let email = email.trim();
     let (name, host) = email.rsplit_once('@')?;

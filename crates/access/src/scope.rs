@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A scope: one of a standard's (a full URI: `OneRoster` 1.2, Open Badges 3.0, CLR 2.0; Caliper
-/// and CASE name none), or one of ours, `lyceum/<area>.<read|write>`.
+/// and CASE define none), or one of the platform, `lyceum/<area>.<read|write>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "NAMES has the text of each, opens() what it stands for")]
 pub enum Scope {
@@ -140,7 +140,7 @@ impl Scope {
         NAMES.iter().map(|(scope, _)| *scope)
     }
 
-    /// Its text, as it stands in requests and tokens.
+    /// Its text in requests and tokens.
     pub fn name(self) -> &'static str {
         NAMES[self as usize].1
     }
@@ -148,7 +148,7 @@ impl Scope {
     /// What it opens, in a sentence for the API document.
     pub const fn says(self) -> &'static str {
         match self {
-            OrRosterCoreReadonly => "Read the core of the rosters.",
+            OrRosterCoreReadonly => "Read the core rosters (the standard's core endpoints).",
             OrRosterReadonly | RosterRead => "Read the rosters, without demographics.",
             OrRosterDemographicsReadonly | DemographicsRead => "Read demographics.",
             OrGradebookCoreReadonly => "Read the core of the gradebook.",
@@ -185,12 +185,13 @@ impl Scope {
             CredentialsWrite => "Change and issue badges and learner records.",
             StandardsRead => "Read academic standards.",
             StandardsWrite => "Change academic standards.",
-            GamesRead => "Read games and what players have in them.",
+            GamesRead => "Read games and their players' data.",
             GamesWrite => "Register games and act for players in them.",
             ProjectsRead => "Read hosted projects, their versions and logs.",
-            ProjectsWrite => "Deploy projects and change what they are served with.",
+            ProjectsWrite => "Deploy projects and change their settings.",
             PasswordsRead => {
-                "Decrypt the passwords of users in other systems. No client has it unless it is named."
+                "Decrypt the passwords of users in other systems. A client has this scope only \
+                 if it is granted by name."
             }
         }
     }
@@ -263,8 +264,8 @@ impl FromStr for Scope {
 pub struct Scopes(u64);
 
 impl Scopes {
-    /// All scopes of ours but [`Scope::PasswordsRead`]: what a client without a list has. They open every route
-    /// but the one that decrypts passwords, which is for those to whom somebody gave it by name.
+    /// All scopes of the platform except [`Scope::PasswordsRead`]: the scopes of a client without a list. They
+    /// give access to every route except the one that decrypts passwords, whose scope must be granted by name.
     pub const EVERYTHING: Self = Self(
         RosterRead.bit()
             | RosterWrite.bit()
@@ -303,7 +304,7 @@ impl Scopes {
         Scope::all().filter(move |scope| self.0 & scope.bit() != 0)
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

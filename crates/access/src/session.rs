@@ -1,4 +1,4 @@
-//! Sessions of people: what a browser's cookie and the token of `lyceum login` stand for.
+//! Sessions of people, for a browser's cookie or a token of `lyceum login`.
 
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
@@ -9,7 +9,7 @@ use crate::person::Person;
 use crate::repository::sessions as repository;
 use crate::secret;
 
-/// What holds a session.
+/// Where the session's secret is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
     /// A browser, in a cookie.
@@ -51,7 +51,7 @@ impl Sort {
 }
 
 /// Begins a session and answers its secret. `former` is the secret of a session that the same browser
-/// had: it ends, so that nobody shares a session that somebody planted there.
+/// had: that session ends, so that an attacker cannot share a session that they planted in the browser.
 pub fn start(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -71,7 +71,7 @@ pub fn start(
     Ok(session)
 }
 
-/// Ends a session, if there is one.
+/// Ends a session if it exists.
 pub fn end(tx: &mut Tx<'_>, session: &str) -> Result<()> {
     repository::delete(tx, &secret::hash(session))
 }

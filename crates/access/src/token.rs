@@ -43,7 +43,7 @@ pub struct Grant {
     pub expires: Timestamp,
 }
 
-/// Who gives game tokens to demo visitors. No client can have the id: it holds a colon.
+/// The issuer of game tokens for demo visitors. No client can have this id, because it contains a colon.
 pub const DEMO_CLIENT: &str = "demo:visitor";
 
 /// A user in a game: what a game token names. It opens what belongs to that user there and holds
@@ -63,7 +63,7 @@ pub enum TokenFault {
     Malformed,
     /// Another algorithm than `EdDSA`.
     Algorithm,
-    /// No key of ours has that id, or no longer.
+    /// This server has no key with the id.
     UnknownKey,
     /// The signature does not fit.
     Signature,
@@ -81,9 +81,9 @@ impl fmt::Display for TokenFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Malformed => "the token is not a signed token of this server",
-            Self::Algorithm => "the token is signed with another algorithm than EdDSA",
+            Self::Algorithm => "the token must be signed with EdDSA",
             Self::UnknownKey => "the token is signed with a key that this server does not have",
-            Self::Signature => "the token's signature does not fit",
+            Self::Signature => "the token's signature is wrong",
             Self::Issuer => "the token was issued by another server or environment",
             Self::Audience => "the token is meant for another server or environment",
             Self::Expired => "the token has expired",

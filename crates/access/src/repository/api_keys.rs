@@ -9,7 +9,7 @@ use lyceum_store::{Row, Tx, Value};
 use crate::api_key::ApiKey;
 use crate::secret::Hash;
 
-/// The last one tells whether the key's maker, if a person made it, may not change its project any more.
+/// The last column is set if a person created the key and no longer has access to its project.
 const COLUMNS: &str = "id, name, environment, role, project, created_ms, used_ms, revoked_ms, maker, \
     CASE WHEN maker IS NULL OR EXISTS (SELECT 1 FROM people p WHERE p.id = maker \
     AND p.disabled_ms IS NULL AND (p.role = 'administrator' OR EXISTS (SELECT 1 FROM project_members m \

@@ -171,7 +171,7 @@ pub fn touch(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether the last use of a client that is known is old enough to be noted anew.
+/// Whether the stored last use of a client is old enough to be updated.
 pub fn is_stale(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<bool> {
     let sql = "SELECT used_ms FROM client_uses WHERE client = $1";
     let used = tx.query_one(sql, &[id.into()], |row| row.int(0))?;

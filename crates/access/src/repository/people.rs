@@ -28,24 +28,24 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
     Ok(people)
 }
 
-/// That somebody can sign in to the account: by a password, or by an identity elsewhere.
+/// The condition that a person can sign in to the account, with a password or an identity at a sign-in service.
 const OPENS: &str = "disabled_ms IS NULL AND (password IS NOT NULL OR \
                      EXISTS (SELECT 1 FROM person_identities i WHERE i.person = people.id))";
 
-/// Whether there is an account that somebody can sign in to.
+/// Whether there is an account that a person can sign in to.
 pub fn any(tx: &mut Tx<'_>) -> Result<bool> {
     let sql = format!("SELECT 1 FROM people WHERE {OPENS} LIMIT 1");
     Ok(tx.query_one(&sql, &[], |_| Ok(()))?.is_some())
 }
 
-/// The hash of an account's password; none: it has none, or is disabled.
+/// The hash of an account's password; `None` if it has no password or is disabled.
 pub fn password(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>> {
     let sql = "SELECT password FROM people WHERE id = $1 AND disabled_ms IS NULL";
     let found = tx.query_one(sql, &[id.into()], |row| Ok(row.opt_text(0)?.map(str::to_owned)))?;
     Ok(found.flatten())
 }
 
-/// Adds an account; false when its address has one.
+/// Adds an account. Returns false if its address has one already.
 pub(crate) fn insert(tx: &mut Tx<'_>, person: &Person, password: Option<&str>) -> Result<bool> {
     let inserted = tx.execute(
         "INSERT INTO people (id, email, name, role, password, created_ms) \

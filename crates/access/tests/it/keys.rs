@@ -105,7 +105,7 @@ fn another_master_key_is_refused_until_the_keys_are_replaced() {
         let opened =
             db.write_blocking(|tx| Keyring::open(tx, morning(), &realm(Production), &other));
         let told = opened.unwrap_err().to_string();
-        assert!(told.contains("was sealed with another master key"), "{told}");
+        assert!(told.contains("was encrypted with another master key"), "{told}");
         let replaced = write(db, |tx| Keyring::replace(tx, morning(), &realm(Production), &other));
         let token = replaced.issue("client", Scopes::EVERYTHING, morning()).token;
         assert_eq!(kids(&replaced), [kid_of(&token)], "it signs at once");

@@ -65,13 +65,13 @@ fn accounts_are_made_listed_linked_and_disabled() {
     let (code, told) = place.fails("admin user create ada@example.org --role guide");
     assert_eq!(
         (code, told.as_str()),
-        (5, "error: there is an account of 'ada@example.org' already\n")
+        (5, "error: there is already an account for 'ada@example.org'\n")
     );
     assert_eq!(place.fails("admin user create ada --role guide").0, 1);
     assert_eq!(place.fails("admin user create x@example.org --role king").0, 2);
     assert_eq!(place.fails("admin user disable nobody@example.org").0, 4);
     let short = place.fails("admin user create x@example.org --role guide --password-stdin"); // of nothing
-    assert_eq!(short, (1, "error: password: must be 10 to 200 characters long\n".to_owned()));
+    assert_eq!(short, (1, "error: password: must have 10 to 200 characters\n".to_owned()));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn keys_are_shown_once_listed_and_revoked() {
     );
     assert_eq!(
         place.fails("admin key create ci"),
-        (5, "error: there is a key 'ci' already; revoke it first\n".to_owned())
+        (5, "error: there is already a key with the name 'ci'; revoke it first\n".to_owned())
     );
     let (_, _, told) = place.run("admin key revoke ci");
     assert_eq!(told, "revoked the key 'ci'; every server refuses it at once\n");
@@ -265,7 +265,7 @@ fn a_key_and_an_address_take_the_place_of_a_profile() {
     let wrong = home().with("LYCEUM_URL", &served.base).with("LYCEUM_API_KEY", staging.trim());
     let (code, told) = wrong.fails("me --env production");
     assert_eq!(code, 3);
-    assert!(told.contains("the key is one of another environment"), "{told}");
+    assert!(told.contains("the key belongs to another environment"), "{told}");
     served.run(&["admin", "key", "revoke", "ci"]);
     assert_eq!(ci.fails("me --env production").0, 3);
     let keyless = home().with("LYCEUM_URL", &served.base);

@@ -95,7 +95,7 @@ fn failures_have_their_exit_code_and_what_to_do() {
     place.ok("client revoke x");
     let revoked = (5, "error: the client 'x' is revoked; create a new one\n".to_owned());
     assert_eq!(place.fails("client rotate x"), revoked);
-    let short = "error: secret: must be 16 to 1024 printable ASCII characters\n";
+    let short = "error: secret: must have 16 to 1024 printable ASCII characters\n";
     assert_eq!(place.fails("client create z --secret short"), (1, short.to_owned()));
 }
 

@@ -65,7 +65,7 @@ fn a_key_stops_when_its_maker_may_not_change_the_project_any_more() {
                 TestClient::new(server.clone()).with_token(client.token().unwrap())
             };
             let refused = caller(&own).get("/api/auth/me").expect(401).text();
-            assert!(refused.contains("may not change its project any more"), "{refused}");
+            assert!(refused.contains("no longer has access to its project"), "{refused}");
             caller(&ann).get("/api/users/me").expect(401);
             for other in &others {
                 caller(other).get("/api/auth/me").expect(200);
