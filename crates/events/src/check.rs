@@ -1,6 +1,7 @@
 //! Checks events and entities of the standard's profiles.
 
 use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_ID_MAX_BYTES};
+use lyceum_core::messages;
 use lyceum_core::time::Timestamp;
 
 use crate::custom;
@@ -33,7 +34,7 @@ const MEMBERS: [&str; 18] = [
     "navigatedFrom",
 ];
 
-/// What an item of `data` is.
+/// The sort of an item of `data`.
 pub(crate) enum Item {
     Event,
     Entity,
@@ -42,7 +43,7 @@ pub(crate) enum Item {
 /// Checks one item of `data`.
 pub(crate) fn item(faults: &mut Faults, value: &Tree<'_>) -> Item {
     let Some(object) = value.as_object() else {
-        faults.here("an event or an entity is an object");
+        faults.here("must be an object: an event or an entity");
         return Item::Entity;
     };
     let name = object.get("type").and_then(Tree::as_str);
@@ -76,24 +77,31 @@ fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
     if let Some(email) = object.get("actor").and_then(|actor| actor["email"].as_str())
         && (email.len() > EVENT_EMAIL_MAX_BYTES || email.contains('\0'))
     {
-        faults.at("actor.email", "is no e-mail address");
+        faults.at("actor.email", "must be an e-mail address");
     }
     let name = text(faults, object, "type");
     if let (Some(name), None) = (name, known) {
-        faults.at("type", format!("'{name}' is no type of event of Caliper 1.2"));
+        faults.at("type", format!("must be an event type of Caliper 1.2 (got '{name}')"));
     }
     if let Some(action) = text(faults, object, "action")
         && let Some(known) = known
         && !known.actions.contains(&action)
     {
         let allowed = known.actions.join(", ");
-        let allowed = if known.actions.len() > 20 { "those of Caliper 1.2" } else { &allowed };
-        faults.at("action", format!("a {} has no action '{action}'; it has {allowed}", known.name));
+        let allowed =
+            if known.actions.len() > 20 { "the actions of Caliper 1.2" } else { &allowed };
+        faults.at(
+            "action",
+            format!(
+                "must be one of {allowed} in an event of the type {} (got '{action}')",
+                known.name
+            ),
+        );
     }
     if let Some(profile) = object.get("profile") {
         match profile.as_str() {
             Some(name) if profiles::PROFILES.contains(&name) || is_custom(name, "Profile") => {}
-            _ => faults.at("profile", format!("{profile} is no profile of Caliper 1.2")),
+            _ => faults.at("profile", format!("must be a profile of Caliper 1.2 (got {profile})")),
         }
     }
     let action = object.get("action").and_then(Tree::as_str).unwrap_or_default();
@@ -117,32 +125,39 @@ fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
         }
     }
     if object.get("extensions").is_some_and(|value| value.as_object().is_none()) {
-        faults.at("extensions", "extensions are an object");
+        faults.at("extensions", messages::MUST_BE_OBJECT);
     }
     let launched = known.is_some_and(|known| known.name == "ToolLaunchEvent")
         && object.get("action").is_some_and(|action| action.as_str() == Some("Launched"));
     if launched && !object.has("federatedSession") {
-        faults.at("federatedSession", "a launch names the LtiSession that it began");
+        faults.at("federatedSession", messages::required("the LtiSession that the launch started"));
     }
     for (member, _) in object.iter().filter(|(member, _)| !MEMBERS.contains(member)) {
-        faults.at(member, "an event has no such member; put it under 'extensions'");
+        faults.at(member, "is not a member of an event; move it to 'extensions'");
     }
 }
 
-/// Checks what all events share: context, id, time, which the profile reads so, and what they name.
+/// Checks what all events share: context, id, ids of other records, and the time, which `instant` parses as the
+/// profile requires.
 pub(crate) fn head(
     faults: &mut Faults,
     object: &Object<'_>,
     instant: fn(&str) -> Option<Timestamp>,
 ) {
     match object.get("@context") {
-        None => faults.at("@context", format!("is missing; it is '{CONTEXT}'")),
+        None => faults.at("@context", format!("is required; send '{CONTEXT}'")),
         Some(value) => context(faults, value),
     }
     if let Some(id) = text(faults, object, "id")
         && !is_uuid(id)
     {
-        faults.at("id", format!("'{}' is no urn:uuid:… with a UUID", short(id)));
+        faults.at(
+            "id",
+            format!(
+                "must be a UUID such as urn:uuid:c496e222-b8df-11e7-ba24-039ffdae3771 (got '{}')",
+                short(id)
+            ),
+        );
     }
     if let Some(time) = text(faults, object, "eventTime")
         && instant(time).is_none()
@@ -166,8 +181,8 @@ pub(crate) fn head(
     }
 }
 
-/// What is wrong with a text that no store keeps.
-const HAS_NUL: &str = "has the character U+0000";
+/// The message for a text that the store cannot keep.
+const HAS_NUL: &str = messages::MUST_NOT_CONTAIN_NUL;
 
 fn context(faults: &mut Faults, value: &Tree<'_>) {
     let is_ours = |name: Option<&str>| name.is_some_and(|name| CONTEXTS.contains(&name));
@@ -179,7 +194,7 @@ fn context(faults: &mut Faults, value: &Tree<'_>) {
     };
     if !right {
         let known = CONTEXTS.join("' or '");
-        let wanted = format!("is '{known}', or a list that ends with it");
+        let wanted = format!("must be '{known}', or an array that ends with it");
         faults.at("@context", wanted);
     }
 }
@@ -191,11 +206,11 @@ pub(crate) fn text<'a>(
     member: &str,
 ) -> Option<&'a str> {
     match object.get(member) {
-        Some(Tree::Text(text)) if text.is_empty() => faults.at(member, "is empty"),
+        Some(Tree::Text(text)) if text.is_empty() => faults.at(member, messages::MUST_NOT_BE_EMPTY),
         Some(Tree::Text(text)) if text.contains('\0') => faults.at(member, HAS_NUL),
         Some(Tree::Text(text)) => return Some(text),
-        Some(Tree::Null) | None => faults.at(member, "is missing"),
-        Some(_) => faults.at(member, "is not text"),
+        Some(Tree::Null) | None => faults.at(member, messages::required("a string")),
+        Some(_) => faults.at(member, messages::MUST_BE_STRING),
     }
     None
 }
@@ -203,7 +218,7 @@ pub(crate) fn text<'a>(
 fn required(faults: &mut Faults, object: &Object<'_>, member: &str, types: &[&str]) {
     match object.get(member) {
         Some(value) => faults.inside(member, |faults| entity(faults, value, types)),
-        None => faults.at(member, "is missing"),
+        None => faults.at(member, messages::required("an entity or its IRI")),
     }
 }
 
@@ -212,43 +227,47 @@ pub(crate) fn entity(faults: &mut Faults, value: &Tree<'_>, types: &[&str]) {
     let object = match value {
         Tree::Text(iri) if is_iri(iri) => return,
         Tree::Text(iri) => {
-            return faults.here(format!("'{}' is neither an entity nor an IRI", short(iri)));
+            return faults.here(format!("must be an entity or an IRI (got '{}')", short(iri)));
         }
         Tree::Object(object) => object,
-        _ => return faults.here("is neither an entity nor an IRI"),
+        _ => return faults.here("must be an entity or an IRI"),
     };
     if let Some(id) = text(faults, object, "id")
         && !is_iri(id)
     {
-        faults.at("id", format!("'{}' is no IRI such as https://… or urn:uuid:…", short(id)));
+        faults.at(
+            "id",
+            format!("must be an IRI such as https://… or urn:uuid:… (got '{}')", short(id)),
+        );
     }
     let Some(name) = text(faults, object, "type") else { return };
     // A user of the custom profile is a person wherever an agent may stand.
     let known = if is_custom(name, "User") { "Person" } else { name };
     let Some(known) = vocabulary::entity_type(known) else {
-        return faults.at("type", format!("'{}' is no type of entity of Caliper 1.2", short(name)));
+        return faults
+            .at("type", format!("must be an entity type of Caliper 1.2 (got '{}')", short(name)));
     };
     if !types.iter().any(|wanted| known.is(wanted)) {
-        faults.at("type", format!("a {name} cannot stand here; a {} can", types.join(" or a ")));
+        faults.at("type", format!("must be {} (got '{name}')", types.join(" or ")));
         return;
     }
     members(faults, object, known);
 }
 
-/// Checks a value that has no id of its own.
+/// Checks a value that has no id.
 fn part(faults: &mut Faults, value: &Tree<'_>, wanted: &str) {
     let Some(object) = value.as_object() else {
-        return faults.here(format!("is no {wanted}"));
+        return faults.here(format!("must be an object of the type '{wanted}'"));
     };
     match (object.get("type").and_then(Tree::as_str), vocabulary::part_type(wanted)) {
         (Some(name), Some(known)) if name == wanted => members(faults, object, known),
-        _ => faults.at("type", format!("is not '{wanted}'")),
+        _ => faults.at("type", format!("must be '{wanted}'")),
     }
 }
 
 fn members(faults: &mut Faults, object: &Object<'_>, known: &Type) {
     for member in known.required.iter().filter(|member| !object.has(member)) {
-        faults.at(member, format!("a {} has one", known.name));
+        faults.at(member, format!("is required in the type {}", known.name));
     }
     for (name, value) in object.iter() {
         if name == "@context" {
@@ -287,25 +306,26 @@ fn member(faults: &mut Faults, value: &Tree<'_>, shape: Shape) {
         Shape::Instant if value.as_str().and_then(instant).is_some() => return,
         Shape::Duration if value.as_str().is_some_and(is_duration) => return,
         Shape::Word(words) if value.as_str().is_some_and(|word| words.contains(&word)) => return,
-        Shape::Text => "text",
+        Shape::Text => "a string",
         Shape::Truth => "true or false",
-        Shape::TextOrTruth => "text, true or false",
+        Shape::TextOrTruth => "a string, true or false",
         Shape::Whole => "a whole number",
         Shape::Number => "a number",
         Shape::Free => "an object",
         Shape::Instant => "an instant such as 2026-01-15T08:00:00.000Z",
         Shape::Duration => "a duration such as PT5M30S",
         Shape::Word(words) => {
-            let words = if words.len() > 20 { "the standard's" } else { &words.join(", ") };
-            return faults.here(format!("{} is not one of {words}", told(value)));
+            let words =
+                if words.len() > 20 { "the words of the standard" } else { &words.join(", ") };
+            return faults.here(format!("must be one of {words} (got {})", told(value)));
         }
     };
-    faults.here(format!("{} is not {wanted}", told(value)));
+    faults.here(format!("must be {wanted} (got {})", told(value)));
 }
 
 fn list(faults: &mut Faults, value: &Tree<'_>, check: impl Fn(&mut Faults, &Tree<'_>)) {
     let Some(items) = value.as_list() else {
-        return faults.here(format!("{} is not a list", told(value)));
+        return faults.here(format!("must be an array (got {})", told(value)));
     };
     for (index, item) in items.iter().enumerate() {
         faults.item(index, |faults| check(faults, item));
@@ -332,7 +352,7 @@ pub(crate) fn utc_instant(text: &str) -> Option<Timestamp> {
 }
 
 pub(crate) fn not_an_instant(text: &str) -> String {
-    format!("'{}' is no UTC instant such as 2026-01-15T08:00:00.000Z", short(text))
+    format!("must be a UTC instant such as 2026-01-15T08:00:00.000Z (got '{}')", short(text))
 }
 
 /// Whether the text is an IRI: a scheme, a colon, something. `_:` begins a blank node.

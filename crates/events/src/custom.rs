@@ -5,6 +5,7 @@ use crate::faults::Faults;
 use crate::profiles::{CUSTOM, is_custom};
 use crate::tree::{Object, Tree};
 use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
+use lyceum_core::messages;
 
 /// Checks an event of the custom profile. Members that the profile does not have are kept.
 pub(crate) fn event(faults: &mut Faults, object: &Object<'_>) {
@@ -17,7 +18,10 @@ pub(crate) fn event(faults: &mut Faults, object: &Object<'_>) {
     if let Some(action) = text(faults, object, "action")
         && action != *wanted
     {
-        faults.at("action", format!("a {name} has no action '{}'; it has {wanted}", short(action)));
+        faults.at(
+            "action",
+            format!("must be {wanted} in an event of the type {name} (got '{}')", short(action)),
+        );
     }
     term(faults, object, "profile", "Profile");
     part(faults, object, "actor", actor);
@@ -35,12 +39,12 @@ pub(crate) fn event(faults: &mut Faults, object: &Object<'_>) {
             None | Some(Tree::Null | Tree::Object(_)) => {}
             Some(Tree::Text(iri)) if is_iri(iri) => {}
             Some(other) => {
-                faults.at(member, format!("{} is neither an entity nor an IRI", told(other)));
+                faults.at(member, format!("must be an entity or an IRI (got {})", told(other)));
             }
         }
     }
     if object.get("extensions").is_some_and(|it| !matches!(it, Tree::Object(_) | Tree::Null)) {
-        faults.at("extensions", "extensions are an object");
+        faults.at("extensions", messages::MUST_BE_OBJECT);
     }
 }
 
@@ -53,8 +57,8 @@ fn part(
 ) {
     match object.get(member) {
         Some(Tree::Object(part)) => faults.inside(member, |faults| check(faults, part)),
-        Some(Tree::Null) | None => faults.at(member, "is missing"),
-        Some(_) => faults.at(member, "is not an object"),
+        Some(Tree::Null) | None => faults.at(member, messages::required("an object")),
+        Some(_) => faults.at(member, messages::MUST_BE_OBJECT),
     }
 }
 
@@ -63,7 +67,8 @@ fn term(faults: &mut Faults, object: &Object<'_>, member: &str, wanted: &str) {
     if let Some(name) = text(faults, object, member)
         && !is_custom(name, wanted)
     {
-        let message = format!("'{}' is not 'Service{wanted}' or 'Timeback{wanted}'", short(name));
+        let message =
+            format!("must be 'Service{wanted}' or 'Timeback{wanted}' (got '{}')", short(name));
         faults.at(member, message);
     }
 }
@@ -74,11 +79,11 @@ fn actor(faults: &mut Faults, actor: &Object<'_>) {
     match actor.get("email") {
         None | Some(Tree::Null) => {}
         Some(Tree::Text(email)) if is_email(email) => {}
-        Some(_) => faults.at("email", "is no e-mail address"),
+        Some(_) => faults.at("email", "must be an e-mail address"),
     }
 }
 
-/// What tells an e-mail address from other text; whether it exists is not known here.
+/// Whether the text has the form of an e-mail address. The address may not exist.
 fn is_email(text: &str) -> bool {
     let (name, host) = text.split_once('@').unwrap_or_default();
     !name.is_empty()
@@ -111,7 +116,10 @@ fn iri(faults: &mut Faults, object: &Object<'_>) {
     if let Some(id) = text(faults, object, "id")
         && !is_iri(id)
     {
-        faults.at("id", format!("'{}' is no IRI such as https://… or urn:uuid:…", short(id)));
+        faults.at(
+            "id",
+            format!("must be an IRI such as https://… or urn:uuid:… (got '{}')", short(id)),
+        );
     }
 }
 
@@ -119,25 +127,25 @@ fn items(faults: &mut Faults, generated: &Object<'_>, metrics: &[&str]) {
     if let Some(attempt) = generated.get("attempt").filter(|attempt| !matches!(attempt, Tree::Null))
         && (!attempt.is_whole() || attempt.as_f64() == Some(0.0))
     {
-        faults.at("attempt", "is not a whole number from 1");
+        faults.at("attempt", "must be a whole number of at least 1");
     }
     let Some(items) = generated.get("items").and_then(Tree::as_list) else {
-        return faults.at("items", "is not a list of metrics");
+        return faults.at("items", "must be an array of metrics");
     };
     faults.inside("items", |faults| {
         for (index, item) in items.iter().enumerate() {
             faults.item(index, |faults| match item.as_object() {
                 Some(item) => metric(faults, item, metrics),
-                None => faults.here("is not an object"),
+                None => faults.here(messages::MUST_BE_OBJECT),
             });
         }
         more_answers_than_questions(faults, items);
     });
 }
 
-/// Refuses more correct answers than questions where both are told.
+/// Rejects more correct answers than questions if an event has both.
 fn more_answers_than_questions(faults: &mut Faults, items: &[Tree<'_>]) {
-    // The sum of a metric, and where it stands last.
+    // The sum of a metric, and the place of its last item.
     let total = |name: &str| {
         let values =
             items.iter().enumerate().filter(|(_, item)| item["type"].as_str() == Some(name));
@@ -151,8 +159,8 @@ fn more_answers_than_questions(faults: &mut Faults, items: &[Tree<'_>]) {
     };
     if correct > asked && asked >= 0.0 {
         let message = format!(
-            "correctQuestions must be at most totalQuestions ({asked}): got {correct}; \
-             count every question that was asked in totalQuestions"
+            "must be at most totalQuestions, {asked} (got {correct}); count every question that \
+             was asked in totalQuestions"
         );
         faults.item(at, |faults| faults.at("value", message));
     }
@@ -163,22 +171,22 @@ fn metric(faults: &mut Faults, item: &Object<'_>, metrics: &[&str]) {
     if let Some(name) = name
         && !metrics.contains(&name)
     {
-        faults.at("type", format!("'{}' is not one of {}", short(name), metrics.join(", ")));
+        faults.at("type", messages::must_be_one_of(metrics, short(name)));
     }
     let most = f64::from(EVENT_METRIC_MAX_COUNT);
     // Experience may be taken back; time and counts cannot.
     let least = if name == Some("xpEarned") { -most } else { 0.0 };
     match item.get("value").and_then(Tree::as_f64) {
         Some(value) if (least..=most).contains(&value) => {}
-        Some(_) => faults.at("value", format!("is not between {least} and {most}")),
-        None => faults.at("value", "is not a number"),
+        Some(_) => faults.at("value", format!("must be between {least} and {most}")),
+        None => faults.at("value", messages::MUST_BE_NUMBER),
     }
     for member in ["startDate", "endDate", "start_date", "end_date"] {
         match item.get(member) {
             None | Some(Tree::Null) => {}
             Some(Tree::Text(time)) if utc_instant(time).is_some() => {}
             Some(Tree::Text(time)) => faults.at(member, not_an_instant(time)),
-            Some(_) => faults.at(member, "is not text"),
+            Some(_) => faults.at(member, messages::MUST_BE_STRING),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use serde_json::value::RawValue;
 
 use crate::CONTEXTS;
@@ -30,8 +30,8 @@ pub struct Envelope {
 
 /// Reads and checks an envelope (Caliper 1.2, section 5). One of Caliper 1.1 is held to the same rules.
 ///
-/// Errors: `Malformed` with each fault, a bounded number of them, those of the envelope before those of its
-/// events, or with the first key that stands twice in an object; `Invalid` when its version is another one.
+/// Errors: `Malformed` with the errors up to a limit, those of the envelope before those of its
+/// events, or with the first key that appears twice in an object; `Invalid` if the version is not supported.
 pub fn parse(text: &str) -> Result<Envelope> {
     refuse_repeated_keys(text.as_bytes())?;
     let Members { known, data, mut faults } = Members::read(text).ok_or_else(|| no_object(text))?;
@@ -40,12 +40,12 @@ pub fn parse(text: &str) -> Result<Envelope> {
         && !CONTEXTS.contains(&version.as_ref())
     {
         let served = CONTEXTS.join("' or '");
-        let message = format!("'{}' is not served; write '{served}'", short(version));
+        let message = format!("must be '{served}' (got '{}')", short(version));
         return Err(Problem::invalid("dataVersion", message));
     }
     let sensor = member(&mut faults, "sensor", sensor);
     if sensor.is_some_and(|sensor| !is_iri(sensor)) {
-        faults.at("sensor", "is no IRI such as https://…");
+        faults.at("sensor", "must be an IRI such as https://…");
     }
     let sent = member(&mut faults, "sendTime", send_time);
     let send_time = sent.and_then(utc_instant);
@@ -54,7 +54,7 @@ pub fn parse(text: &str) -> Result<Envelope> {
     }
     member(&mut faults, "dataVersion", version);
     let Some(data) = data else {
-        faults.at("data", "is missing");
+        faults.at("data", messages::required("an array of events"));
         return Err(faults.problem().expect("one was just found"));
     };
     faults.append(data.faults);
@@ -76,15 +76,15 @@ const EPOCH: Timestamp = Timestamp::from_milliseconds(0);
 fn no_object(text: &str) -> Problem {
     let why = serde_json::from_str::<BTreeMap<String, &RawValue>>(text).err();
     let why = why.map(|error| format!(": {error}")).unwrap_or_default();
-    Problem::new(ProblemKind::Malformed, format!("the body is no JSON object{why}"))
+    Problem::new(ProblemKind::Malformed, format!("the body must be a JSON object{why}"))
 }
 
 /// A member of the envelope that must be text.
 fn member<'t>(faults: &mut Faults, name: &str, value: Option<&'t Tree<'_>>) -> Option<&'t str> {
     match value {
         Some(Tree::Text(text)) if !text.is_empty() => return Some(text),
-        Some(Tree::Null) | None => faults.at(name, "is missing"),
-        Some(_) => faults.at(name, "is not text"),
+        Some(Tree::Null) | None => faults.at(name, messages::required("a string")),
+        Some(_) => faults.at(name, messages::MUST_BE_STRING),
     }
     None
 }
@@ -95,24 +95,24 @@ struct Members<'a> {
     /// Those of [`NAMES`].
     known: [Option<Tree<'a>>; 3],
     data: Option<Data>,
-    /// Of members that no envelope has.
+    /// Errors about unknown members.
     faults: Faults,
 }
 
-/// The members of an envelope beside its `data`.
+/// The members of an envelope except `data`.
 const NAMES: [&str; 3] = ["sensor", "sendTime", "dataVersion"];
 
-/// What was sent, as far as it can be read without the rest of the envelope.
+/// The content of `data`, read before the rest of the envelope is known.
 #[derive(Default)]
 struct Data {
-    /// Sensor and send time are still open.
+    /// Without sensor and send time, which are set later.
     events: Vec<Event>,
     entities: Vec<Entity>,
     faults: Faults,
 }
 
 impl<'a> Members<'a> {
-    /// Reads each byte once. `None`: the text is no JSON object.
+    /// Reads each byte once. `None` if the text is not a JSON object.
     fn read(text: &'a str) -> Option<Self> {
         let (mut members, mut reader) = (Self::default(), Reader::of(text));
         reader.takes('{').then_some(())?;
@@ -133,8 +133,8 @@ impl<'a> Members<'a> {
         match NAMES.iter().position(|known| *known == name) {
             Some(at) => self.known[at] = Some(value),
             None => {
-                let message =
-                    "an envelope has no such member; it has sensor, sendTime, dataVersion, data";
+                let message = "is not a member of an envelope, which has sensor, sendTime, \
+                               dataVersion and data; remove it";
                 self.faults.at(short(name), message);
             }
         }
@@ -148,7 +148,7 @@ impl Data {
         faults.inside("data", |faults| match reader.takes('[') {
             true => data.items(faults, reader),
             false => {
-                faults.here("is not a list of events");
+                faults.here("must be an array of events");
                 reader.skip()
             }
         })?;
@@ -168,12 +168,14 @@ impl Data {
             Some(())
         })?;
         if count == 0 {
-            faults.here("is empty; an envelope carries at least one event");
+            faults.here("must have at least one event");
         }
         if count > EVENT_ENVELOPE_MAX_RECORDS {
             let most = EVENT_ENVELOPE_MAX_RECORDS;
             faults.forget();
-            faults.here(format!("holds {count} items; send at most {most} at once"));
+            faults.here(format!(
+                "must have at most {most} items (got {count}); send several envelopes"
+            ));
         }
         Some(())
     }
@@ -193,7 +195,9 @@ impl Data {
             Item::Entity => {
                 let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
                 if id.len() > EVENT_ID_MAX_BYTES || id.contains('\0') {
-                    let message = format!("has more than {EVENT_ID_MAX_BYTES} bytes, or U+0000");
+                    let message = format!(
+                        "must have at most {EVENT_ID_MAX_BYTES} bytes and must not contain U+0000"
+                    );
                     return faults.at("identifier", message);
                 }
                 self.entities.push(Entity { id: id.to_owned(), body: text.to_owned() });

@@ -24,7 +24,7 @@ pub struct Event {
     pub sensor: String,
     /// The IRI of the actor, which is an entity or an IRI alone.
     pub actor: String,
-    /// `actor.email`; empty where there is none.
+    /// `actor.email`; empty if it is missing.
     pub email: String,
     pub(crate) body: String,
     /// 64 bits of the hash of its id.

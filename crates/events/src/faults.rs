@@ -1,12 +1,11 @@
-//! The faults of an envelope, each with its place.
+//! Collects the errors in an envelope, each with its place.
 
 use std::fmt::Write;
 
 use lyceum_core::limits::EVENT_MAX_REPORTED_FAULTS;
 use lyceum_core::{Detail, Problem, ProblemKind};
 
-/// Faults in the order of the envelope, a bounded number of them, and the place where the check
-/// stands.
+/// Errors in the order of the envelope up to a limit, and the place that is being checked.
 #[derive(Default)]
 pub(crate) struct Faults {
     place: String,
@@ -15,7 +14,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Notes a fault here.
+    /// Adds an error at the current place.
     pub(crate) fn here(&mut self, message: impl Into<String>) {
         if self.found.len() < EVENT_MAX_REPORTED_FAULTS {
             self.found.push(Detail { path: self.place.clone(), message: message.into() });
@@ -24,7 +23,7 @@ impl Faults {
         }
     }
 
-    /// Notes a fault at a member.
+    /// Adds an error at a member.
     pub(crate) fn at(&mut self, member: &str, message: impl Into<String>) {
         self.inside(member, |faults| faults.here(message));
     }
@@ -41,7 +40,7 @@ impl Faults {
         result
     }
 
-    /// Checks one of a list.
+    /// Checks an item of a list.
     pub(crate) fn item<T>(&mut self, index: usize, check: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.place.len();
         let _ = write!(self.place, "[{index}]");
@@ -50,13 +49,13 @@ impl Faults {
         result
     }
 
-    /// Forgets all that were found: another one says more.
+    /// Forgets all errors, because one error will replace them.
     pub(crate) fn forget(&mut self) {
         self.found.clear();
         self.further = 0;
     }
 
-    /// Notes those that were found elsewhere.
+    /// Adds the errors that were found elsewhere.
     pub(crate) fn append(&mut self, others: Self) {
         self.found.extend(others.found);
         self.further += others.further + self.found.len().saturating_sub(EVENT_MAX_REPORTED_FAULTS);
@@ -68,14 +67,14 @@ impl Faults {
         self.found.len() + self.further
     }
 
-    /// The problem that tells them; none when there are none.
+    /// The problem with all errors; `None` if there are no errors.
     pub(crate) fn problem(self) -> Option<Problem> {
         let first = self.found.first()?;
         let more = match self.found.len() + self.further - 1 {
             0 => String::new(),
             n => format!(" (and {n} more)"),
         };
-        let message = format!("{}: {}{more}", first.path, first.message);
+        let message = format!("{first}{more}");
         Some(Problem { details: self.found, ..Problem::new(ProblemKind::Malformed, message) })
     }
 }

@@ -1,4 +1,4 @@
-//! JSON, read a value at a time, with the text that each stands in.
+//! Reads JSON value by value, together with the text of each value.
 //!
 //! An event is read, and kept exactly as it was sent. To look for its end first would be to read each byte twice.
 

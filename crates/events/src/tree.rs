@@ -25,7 +25,7 @@ const MEMBERS: usize = 8;
 /// A member of an object.
 type Member<'a> = (Cow<'a, str>, Tree<'a>);
 
-/// The members of an object, in the order sent. Each name stands once.
+/// The members of an object, in the order sent. Each name appears once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object<'a>(Vec<Member<'a>>);
 
@@ -79,7 +79,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// A member; `null` where there is none.
+/// A member; `null` if it is missing.
 impl Index<&str> for Tree<'_> {
     type Output = Self;
 

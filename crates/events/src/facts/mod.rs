@@ -123,7 +123,7 @@ impl Context {
         }
     }
 
-    /// Its number: 64 bits of a hash, so that a rebuild gives the same one and nobody looks it up.
+    /// Its number: 64 bits of a hash, so a rebuild gives the same number without a lookup.
     pub(crate) fn number(&self) -> i64 {
         let mut hash = Sha256::new();
         for part in [&self.course, &self.subject, &self.app] {

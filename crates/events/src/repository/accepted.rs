@@ -1,4 +1,4 @@
-//! What an accepted envelope leaves beside its events: entities and the state of its job.
+//! What the server stores of an accepted envelope in addition to its events: entities and the state of its job.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Appending to the log: every id once, corrections beside what they correct.
+//! Appends events to the log. Each id counts once; a correction is a new version of its event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,7 +72,7 @@ struct Item<'a> {
     actor: i64,
 }
 
-/// Appends events of a client, and tells for each what became of it.
+/// Appends events of a client and returns the outcome of each.
 ///
 /// An id that is new is one event. The same id with the same content is the same event. The same
 /// id with other content from the same client is a version of it: the one in the envelope with the

@@ -6,7 +6,7 @@ use lyceum_store::Tx;
 
 use super::read::{Logged, Stored, logged};
 
-/// How far somebody has followed the log.
+/// The position of a reader in the log.
 ///
 /// On PostgreSQL numbers are given out before they are committed, so that a number may be missing:
 /// its transaction is under way, or did without it. The log is followed up to such a gap, and over

@@ -76,16 +76,18 @@ pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Refusal, String)>
 }
 
 /// Takes a refused envelope as if its client had sent it now.
-/// Errors: there is none of that number; a part of it alone was kept; it is refused again.
+/// Errors: `NotFound`; `Conflict` if only a part of it was stored; those of [`parse`] if it is rejected again.
 pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let (refusal, body) = refused_one(tx, id)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no refused envelope {id}"))
+        Problem::new(ProblemKind::NotFound, format!("there is no rejected envelope {id}"))
     })?;
     // It was cut before a character, which has four bytes at most.
     if body.len() > limits::EVENT_REFUSED_MAX_BYTES - 4 {
         let most = limits::EVENT_REFUSED_MAX_BYTES;
-        let message =
-            format!("only its first {most} bytes were kept; its sender has to send it again");
+        let message = format!(
+            "only its first {most} bytes were stored, so it cannot be replayed; its sender must \
+             send it again"
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let envelope = parse(&body)?;
@@ -96,7 +98,7 @@ pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     replayed(tx, now, id)
 }
 
-/// How many refused envelopes wait for somebody to look, and how many there are.
+/// How many rejected envelopes have not been replayed, and how many there are.
 pub fn refused_counts(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
     let sql = "SELECT COUNT(*) - COUNT(replayed_ms), COUNT(*) FROM event_refusals";
     let counts = tx.query_one(sql, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;

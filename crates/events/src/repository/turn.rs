@@ -8,7 +8,7 @@ use super::facts::Fact;
 use super::ids::Id;
 use super::runs::{Record as _, Runs};
 
-/// Which runs there are, and nobody else makes any until this transaction ends.
+/// The list of runs. No other transaction can add runs until this one ends.
 pub(crate) struct Turn {
     pub(super) ids: Runs<Id>,
     pub(super) facts: Runs<Fact>,

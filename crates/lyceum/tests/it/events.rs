@@ -21,17 +21,23 @@ const KINDS: [&str; 6] = [
 
 /// Each fault and the place that the server names for it.
 const FAULTS: [(&str, &str); 11] = [
-    ("no-id", "data[0].id: is missing"),
-    ("no-actor", "data[0].actor: is missing"),
-    ("time", "data[0].eventTime: 'yesterday' is no UTC instant"),
-    ("action", "data[0].action: a ActivityEvent has no action 'Abandoned'"),
-    ("type", "data[0].type: 'NoSuchEvent' is no type of event"),
-    ("profile", "data[0].profile: 'NoSuchProfile' is not"),
-    ("object", "data[0].object.type: 'Nothing' is not"),
-    ("member", "data[0].generated.items[0].value: is not between"),
-    ("version", "dataVersion: 'http://purl.imsglobal.org/ctx/caliper/v0' is not served"),
-    ("envelope", "note: an envelope has no such member"),
-    ("json", "400 the body is no JSON object"),
+    ("no-id", "data[0].id: is required"),
+    ("no-actor", "data[0].actor: is required"),
+    (
+        "time",
+        "data[0].eventTime: must be a UTC instant such as 2026-01-15T08:00:00.000Z (got 'yesterday')",
+    ),
+    (
+        "action",
+        "data[0].action: must be Completed in an event of the type ActivityEvent (got 'Abandoned')",
+    ),
+    ("type", "data[0].type: must be an event type of Caliper 1.2 (got 'NoSuchEvent')"),
+    ("profile", "data[0].profile: must be"),
+    ("object", "data[0].object.type: must be"),
+    ("member", "data[0].generated.items[0].value: must be between"),
+    ("version", "dataVersion: must be 'http://purl.imsglobal.org/ctx/caliper/v1p2'"),
+    ("envelope", "note: is not a member of an envelope"),
+    ("json", "400 the body must be a JSON object"),
 ];
 
 fn events_are_triggered_and_listened_to(store: Store) {
@@ -121,12 +127,12 @@ fn refused_envelopes_are_listed_shown_and_replayed() {
     let shown = place.ok("events rejected 1");
     assert_eq!(shown, format!("data[0]: is odd\n  data[0]: is odd\n{good}\n"));
     let (code, told) = place.fails("events replay 2");
-    assert!(code == 1 && told.contains("sensor: is missing"), "{code} {told}");
+    assert!(code == 1 && told.contains("sensor: is required"), "{code} {told}");
     let answer = place.json("events replay --all --json");
     assert_eq!(answer, json!({"taken": 1, "refused": 1}));
     assert_ne!(place.json("events rejected 1 --json")["replayed"], Value::Null);
     for line in ["events rejected 7", "events replay 7"] {
         let (code, told) = place.fails(line);
-        assert!(code == 4 && told.contains("there is no refused envelope 7"), "{code} {told}");
+        assert!(code == 4 && told.contains("there is no rejected envelope 7"), "{code} {told}");
     }
 }
