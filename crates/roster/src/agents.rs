@@ -1,7 +1,7 @@
-//! Who acts for a user: guardians, parents and others.
+//! Agents of users: guardians, parents and others who act for a user.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, messages};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -9,17 +9,17 @@ use crate::kinds::USER;
 use crate::record::{Object, Record, members};
 use crate::repository::{self, Put};
 
-/// Makes a user an agent of another; one that is so already stays so (a safe retry).
+/// Makes a user an agent of another user. Repeating the call changes nothing.
 ///
-/// Errors: `NotFound` for an unknown user; `Invalid` for an unknown agent, or the user itself.
+/// Errors: `NotFound` for an unknown user; `Invalid` if the agent is unknown or the same user.
 pub fn add(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<Put> {
     let mut fields = user_fields(tx, user)?;
     let refused = |message: String| Err(Problem::invalid("agentSourcedId", message));
     if agent == user {
-        return refused("is the user itself; nobody is an agent of oneself".into());
+        return refused("must be another user; a user cannot be their own agent".into());
     }
     if repository::find(tx, &USER, agent)?.is_none() {
-        return refused(format!("no user '{agent}' exists; create it first"));
+        return refused(messages::unknown_reference("user", agent));
     }
     let agents = fields.entry("agents").or_insert_with(|| json!([]));
     let agents = agents.as_array_mut().ok_or_else(|| Problem::internal("agents are a list"))?;
@@ -29,9 +29,9 @@ pub fn add(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<P
     replace(tx, &fields, now)
 }
 
-/// Ends that a user is an agent of another.
+/// Removes an agent from a user.
 ///
-/// Errors: `NotFound` for an unknown user, and for one who is no agent of the user.
+/// Errors: `NotFound` for an unknown user, and for a user who is not an agent of this user.
 pub fn remove(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<()> {
     let mut fields = user_fields(tx, user)?;
     let agents = fields.get_mut("agents").and_then(Value::as_array_mut);

@@ -1,8 +1,8 @@
-//! Many records in one request.
+//! Creates or replaces many records in one request.
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Problem, Result, messages};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -11,22 +11,22 @@ use crate::record::{Pointer, Record};
 use crate::write::{self, Rules};
 use crate::{repository, rules};
 
-/// Records that are written together at most: a few statements for all of them.
+/// The most records that are written together, with a few SQL statements for all of them.
 const BATCH_RECORDS: usize = 500;
 
-/// What became of one record.
+/// What happened to one record.
 #[derive(Debug)]
 pub struct Outcome {
     /// The number of its line, from 1.
     pub line: u64,
-    /// Its id, where it has one.
+    /// Its id, if it has one.
     pub sourced_id: Option<String>,
-    /// What was done, or why not.
+    /// What was done, or why the record was rejected.
     pub result: Result<repository::Outcome>,
 }
 
 impl repository::Outcome {
-    /// The word of results and reports.
+    /// The word for this outcome in responses and reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -36,11 +36,11 @@ impl repository::Outcome {
     }
 }
 
-/// Creates or replaces the records of the lines, batch by batch. Each `Err` of a line says why it
-/// is no record.
+/// Creates or replaces the records of the lines, batch by batch. An `Err` in a line says why it
+/// is not a record.
 ///
-/// Errors: with `atomic`, `Invalid` with every fault and its line, and nothing is written;
-/// without it, the refused lines are in the outcomes and the others are written.
+/// Errors: with `atomic`, `Invalid` with every error and its line, and nothing is written;
+/// without it, the outcomes contain the rejected lines and the other lines are written.
 pub fn load(
     tx: &mut Tx<'_>,
     collection: Collection,
@@ -71,18 +71,18 @@ fn read(
         Ok(Value::Object(object)) => {
             return write::prepared(tx, collection, object.clone(), rules);
         }
-        Ok(_) => "must be an object",
+        Ok(_) => messages::MUST_BE_OBJECT,
         Err(message) => message,
     };
     Err(Problem::invalid(collection.kind.one, message))
 }
 
-/// Lines that are written together: no record of them has an effect on another.
+/// Lines that are written together, because none of their records depends on another one.
 #[derive(Default)]
 struct Batch {
     /// Each line with its id, where it has one.
     lines: Vec<(u64, Option<String>)>,
-    /// What became of each line so far.
+    /// The record of each line, or why it was rejected.
     records: Vec<Result<Record>>,
     ids: HashSet<String>,
 }
@@ -90,7 +90,7 @@ struct Batch {
 impl Batch {
     fn takes(&self, record: &Record) -> bool {
         let is_in = |one: &Pointer| one.kind == record.kind && self.ids.contains(&one.sourced_id);
-        // Whether a tree has a cycle, no record can tell before the one above it is stored.
+        // A cycle can be found only after the parent is stored, so records of a tree are written one by one.
         let stands_alone = rules::are_ordered(record.kind);
         self.ids.len() < if stands_alone { 1 } else { BATCH_RECORDS }
             && !self.ids.contains(&record.sourced_id)

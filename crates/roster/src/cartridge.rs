@@ -106,7 +106,7 @@ impl Content {
     }
 }
 
-/// The components as nested items; written without recursion, as nesting has no bound.
+/// Writes the components as nested items, without recursion because nesting is unlimited.
 fn components(xml: &mut Xml, tree: &CourseTree, files: &[File]) -> Result<()> {
     let mut open = 0;
     let mut links = 0;
@@ -204,7 +204,7 @@ fn title((body, extra): &Texts) -> Result<String> {
     Ok(title_of(&members(body, extra.as_deref())?).to_owned())
 }
 
-/// A resource may lack a title; its id stands for it.
+/// A resource may lack a title; its id is used instead.
 fn title_of(record: &Object) -> &str {
     let of = |name| record.get(name).and_then(Value::as_str);
     of("title").or_else(|| of("sourcedId")).unwrap_or_default()

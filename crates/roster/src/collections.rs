@@ -4,7 +4,7 @@ use crate::kind::Kind;
 use crate::kinds::{ACADEMIC_SESSION, ALL, ORG, USER};
 use crate::record::{Link, Record};
 
-/// A set of records of one kind under an address of its own.
+/// A set of records of one kind that has its own path.
 #[derive(Clone, Copy, Debug)]
 pub struct Collection {
     /// Its path, which is also the name of its counter: `students`.
@@ -13,9 +13,9 @@ pub struct Collection {
     pub kind: &'static Kind,
     /// Which records of the kind belong to it.
     pub part: Part,
-    /// The wrapper key of a single read that clients of the platform expect beside the kind's.
+    /// The wrapper key of a single record that clients of the platform expect in addition to the kind's.
     pub platform_one: Option<&'static str>,
-    /// The collection key that clients of the platform expect beside the kind's.
+    /// The collection key that clients of the platform expect in addition to the kind's.
     pub platform_many: Option<&'static str>,
 }
 
@@ -34,7 +34,7 @@ const fn part(path: &'static str, kind: &'static Kind, part: Part) -> Collection
     Collection { path, kind, part, platform_one: None, platform_many: None }
 }
 
-/// Parts of kinds that have an address of their own.
+/// Parts of kinds that have their own path.
 pub static PARTS: &[Collection] = &[
     part("schools", &ORG, Part::OfType("school")),
     part("students", &USER, Part::WithRole("student")),
@@ -81,7 +81,7 @@ pub fn at(path: &str) -> Option<Collection> {
     all().find(|collection| collection.path == path)
 }
 
-/// A collection inside a record: what belongs to the class, school, user… of the path.
+/// A collection inside a record: the records that belong to the class, school or user of the path.
 #[derive(Clone, Copy, Debug)]
 pub struct Scoped {
     /// The path, whose parameters name kinds: `/classes/{classSourcedId}/students`.
@@ -90,7 +90,7 @@ pub struct Scoped {
     pub of: &'static str,
     /// What belongs to it.
     pub belongs: Belongs,
-    /// Whether the standard knows it.
+    /// Whether the standard defines it.
     pub standard: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::kinds::COURSE;
 use crate::record::Status;
 use crate::repository::{self, Texts};
 
-/// A course as a tree. Components stand as a list in the order of reading, each with its depth:
+/// A course as a tree. Its components are a list in reading order, each with its depth:
 /// nesting has no bound, so nothing here recurses.
 #[derive(Clone, Debug)]
 pub struct CourseTree {

@@ -1,7 +1,7 @@
 //! Credentials of users in other systems, and the user profiles that name them.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result, limits, messages};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -64,24 +64,24 @@ impl Login {
 fn text(value: Option<&Value>, path: String) -> Result<String> {
     match value {
         Some(Value::String(text)) if text.is_empty() => {
-            Err(Problem::invalid(path, "must not be empty"))
+            Err(Problem::invalid(path, messages::MUST_NOT_BE_EMPTY))
         }
         Some(Value::String(text)) if text.len() > limits::CREDENTIAL_TEXT_MAX_BYTES => {
             let most = limits::CREDENTIAL_TEXT_MAX_BYTES;
-            Err(Problem::invalid(path, format!("must have at most {most} bytes")))
+            Err(Problem::invalid(path, messages::too_long(most)))
         }
         Some(Value::String(text)) if text.contains('\0') => {
-            Err(Problem::invalid(path, "must not contain the character U+0000"))
+            Err(Problem::invalid(path, messages::MUST_NOT_CONTAIN_NUL))
         }
         Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(Problem::invalid(path, "must be a string")),
-        None => Err(Problem::invalid(path, "is required")),
+        Some(_) => Err(Problem::invalid(path, messages::MUST_BE_STRING)),
+        None => Err(Problem::invalid(path, messages::required("a string"))),
     }
 }
 
 /// The id of a user's login; what seals its password is bound to it.
 pub fn id(user: &str, login: &Login) -> String {
-    // No text holds U+0000, so it parts them.
+    // No text contains U+0000, so it can separate them.
     let name = format!("{user}\0{}\0{}", login.application, login.username);
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string()
 }

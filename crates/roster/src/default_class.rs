@@ -17,7 +17,7 @@ use crate::repository;
 const SCHOOL_YEAR_BEGINS_IN_MONTH: i8 = 8;
 
 /// The sourcedId of the default class of a course, at the school or else the course's own
-/// organization, in the school year of `now`. Makes what is missing or was deleted.
+/// organization, in the school year of `now`. Creates the class and its sessions if they are missing or deleted.
 ///
 /// Errors: `Invalid` for an unknown course, or one without an organization where no school is
 /// named; `Conflict` when another class has the id.
@@ -30,14 +30,16 @@ pub fn find_or_make(
     let Some(stored) = repository::find(tx, &COURSE, course)? else {
         return Err(Problem::invalid(
             "enrollment.course.sourcedId",
-            format!("no course '{course}'"),
+            format!("there is no course with the sourcedId '{course}'"),
         ));
     };
     let fields = members(&stored.body, stored.extra.as_deref())?;
     let Some(school) = school.or(reference(&fields, "org")) else {
         return Err(Problem::invalid(
             "enrollment.school",
-            format!("is required, because the course '{course}' has no org of its own"),
+            format!(
+                "is required because the course '{course}' has no org; send a reference to a school"
+            ),
         ));
     };
     let year = SchoolYear::of(now);

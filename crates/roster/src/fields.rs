@@ -12,7 +12,7 @@ pub fn of(stored: &Stored) -> Result<Object> {
     members(&stored.body, stored.extra.as_deref())
 }
 
-/// The text of a member; empty where there is none.
+/// The text of a member; empty if it is missing.
 pub fn text<'a>(object: &'a Object, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
@@ -34,7 +34,7 @@ pub fn texts(object: &Object, name: &str) -> Vec<String> {
     list.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// The sourcedId that a reference names; empty where there is none.
+/// The sourcedId of a reference; empty if it is missing.
 pub fn reference<'a>(object: &'a Object, name: &str) -> &'a str {
     object.get(name).map(id_in).unwrap_or_default()
 }
@@ -49,7 +49,7 @@ pub fn id_in(reference: &Value) -> &str {
     reference.get("sourcedId").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The `metadata` of a record; empty where there is none.
+/// The `metadata` of a record; empty if it is missing.
 pub fn metadata(object: &Object) -> Object {
     object.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default()
 }
@@ -77,7 +77,7 @@ pub fn is_in_use(record: &Object) -> bool {
     text(record, "status") == "active"
 }
 
-/// Refuses a record that is deleted, and tells how to restore it.
+/// The problem for a deleted record. Its message says how to restore the record.
 fn deleted(kind: &Kind, id: &str) -> Problem {
     let (one, path) = (kind.one, kind.path);
     let message = format!(
@@ -88,7 +88,7 @@ fn deleted(kind: &Kind, id: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, message)
 }
 
-/// The records of the kind with these ids, as far as they are stored, by id. One statement.
+/// The stored records of the kind with these ids, by id. Runs one statement.
 pub fn of_all<'a>(
     tx: &mut Tx<'_>,
     kind: &Kind,

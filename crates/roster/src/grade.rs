@@ -2,10 +2,10 @@
 
 use serde_json::{Number, Value};
 
-/// Names of grades that have a number, too.
+/// Names of grades that also have a number.
 const NUMBERED: [(&str, i64); 3] = [("PK", -1), ("K", 0), ("KG", 0)];
 
-/// Levels of the Common Education Data Standards that have no number: infant or toddler, preschool,
+/// Levels of the Common Education Data Standards without a number: infant or toddler, preschool,
 /// transitional kindergarten, adult education, postsecondary, ungraded, others.
 const LEVELS: [&str; 11] =
     ["IT", "PR", "TK", "AE", "ABE", "ASE", "AdultESL", "PS", "UG", "OutOfSchool", "Other"];
@@ -22,7 +22,7 @@ pub(crate) fn written(number: &Number) -> String {
     }
 }
 
-/// The text by which grades compare: `3` and `03` are one, and so are `0`, `K` and `KG`; others ignore
+/// The text by which grades are compared: `3` equals `03`, and `0`, `K` and `KG` are equal. Other grades ignore
 /// ASCII case.
 pub fn comparable(grade: &str) -> String {
     let grade = grade.trim();
@@ -32,7 +32,7 @@ pub fn comparable(grade: &str) -> String {
     }
 }
 
-/// Whether the text is a grade; if not, what is one.
+/// Checks that the text is a grade. Errors: what a grade must be.
 pub fn check(grade: &str) -> Result<(), String> {
     let is_digits = matches!(grade.len(), 1 | 2) && !grade.starts_with('+');
     let is_numbered = number(grade).is_some_and(|number| NUMBERS.contains(&number));
@@ -45,7 +45,7 @@ pub fn check(grade: &str) -> Result<(), String> {
     Err(format!("must be a grade: PK, KG, -1 to 13, or one of {levels} (got '{grade}')"))
 }
 
-/// The text of a grade that is a string or a number; if it is none, what is one.
+/// The text of a grade that is a string or a number. Errors: what a grade must be.
 pub fn read(value: &Value) -> Result<String, String> {
     let text = match value {
         Value::String(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! Imports that somebody asked for in a browser: each is looked at first, as a check that changes nothing,
-//! and done when its owner says so. Both are jobs that outlive the process.
+//! Imports that a person uploaded in the browser. The server first checks each file without changing data
+//! and imports it when its owner confirms. Both steps are jobs that continue after a restart.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -13,20 +13,20 @@ use crate::repository::imports as repository;
 /// The kind of the jobs.
 pub const KIND: &str = "roster.import";
 
-/// How far an import is.
+/// The state of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is read, and nothing is kept.
+    /// The file is being read; nothing is stored.
     Checking,
-    /// It was read; its owner decides.
+    /// The file was read; its owner must start or discard the import.
     Checked,
-    /// It is read, and kept.
+    /// The file is being read and stored.
     Importing,
-    /// What was wanted of it is kept.
+    /// The records are stored.
     Done,
-    /// It cannot be read at all.
+    /// The file cannot be read.
     Failed,
-    /// Its owner does not want it.
+    /// Its owner discarded it.
     Discarded,
 }
 
@@ -66,44 +66,44 @@ pub struct Import {
     pub file: String,
     /// The e-mail address of its owner.
     pub who: String,
-    /// When the file came.
+    /// When the file was uploaded.
     pub begun: Timestamp,
     /// When the check or the import ended.
     pub ended: Option<Timestamp>,
-    /// How far it is.
+    /// Its state.
     pub state: State,
-    /// Whether the good rows are kept though others are refused.
+    /// Whether correct rows are stored although others are rejected.
     pub keep_going: bool,
-    /// What was found or done: a [`crate::csv::Report`] as JSON, and in `noted` the SHA-256 of the file that
-    /// tells what came of each row.
+    /// The result: a [`crate::csv::Report`] as JSON, and in `noted` the SHA-256 of the file that
+    /// lists the outcome of each row.
     pub report: Option<Value>,
-    /// The SHA-256 of the refused rows as CSV, where there are any.
+    /// The SHA-256 of the rejected rows as CSV, if there are any.
     pub rejects: Option<String>,
     /// Why it failed.
     pub error: String,
-    /// How far it was when the server that works on it told so last.
+    /// The last progress that the working server stored.
     pub progress: Option<Progress>,
 }
 
 impl Import {
-    /// The SHA-256 of the file that tells what came of each row, where there is one.
+    /// The SHA-256 of the file that lists the outcome of each row, if there is one.
     pub fn noted(&self) -> Option<&str> {
         self.report.as_ref()?["noted"].as_str()
     }
 }
 
-/// How far a check or an import is.
+/// The progress of a check or an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The file that is read, without `.csv`.
+    /// The file that is being read, without `.csv`.
     pub file: String,
     /// Rows that were read, over all files.
     pub rows: u64,
-    /// Of a hundred.
+    /// From 0 to 100.
     pub percent: u64,
 }
 
-/// A file on its way in.
+/// An uploaded file.
 #[derive(Clone, Copy, Debug)]
 pub struct New<'a> {
     /// Its name.
@@ -116,18 +116,18 @@ pub struct New<'a> {
     pub who: &'a str,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome<'a> {
     /// The report, as of [`Import::report`].
     pub report: Option<&'a Value>,
     /// The SHA-256 of the refused rows.
     pub rejects: Option<&'a str>,
-    /// Why nothing could be read.
+    /// Why the file could not be read.
     pub error: Option<&'a str>,
 }
 
-/// Adds an import, which is checked next; its number.
+/// Adds an import, which will be checked next, and returns its number.
 pub fn add(tx: &mut Tx<'_>, now: Timestamp, new: &New<'_>) -> Result<i64> {
     let id = repository::insert(tx, now, new)?;
     jobs::add(tx, now, KIND, &id.to_string())?;
@@ -159,14 +159,14 @@ pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Has a checked import done; with `keep_going` its good rows though others are refused.
-/// Errors: `NotFound`; `Conflict` for one that waits for nobody's word.
+/// Starts a checked import. With `keep_going`, correct rows are stored although others are rejected.
+/// Errors: `NotFound`; `Conflict` unless the import is checked.
 pub fn begin(tx: &mut Tx<'_>, now: Timestamp, id: i64, keep_going: bool) -> Result<()> {
     turn(tx, id, State::Importing, keep_going)?;
     jobs::add(tx, now, KIND, &id.to_string()).map(drop)
 }
 
-/// Drops a checked import. Errors: as of [`begin`].
+/// Discards a checked import. Errors: as of [`begin`].
 pub fn discard(tx: &mut Tx<'_>, id: i64) -> Result<()> {
     turn(tx, id, State::Discarded, false)
 }
@@ -176,20 +176,22 @@ fn turn(tx: &mut Tx<'_>, id: i64, to: State, keep_going: bool) -> Result<()> {
     if repository::turn(tx, id, (State::Checked, to), keep_going)? {
         return Ok(());
     }
-    let message =
-        format!("the import {id} is {}; only a checked one waits for a word", import.state.name());
+    let message = format!(
+        "the import {id} is {}; only an import that is checked can be started or discarded",
+        import.state.name()
+    );
     Err(Problem::new(ProblemKind::Conflict, message))
 }
 
-/// Takes the next import that is to be checked or done; nobody else has it until the lease ends.
+/// Claims the next import that must be checked or stored. No other server works on it until the lease ends.
 pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<(Job, Import)>> {
     let Some(job) = jobs::claim(tx, now, KIND, limits::IMPORT_LEASE_S)? else { return Ok(None) };
     let import = found(tx, job.payload.parse().map_err(Problem::internal)?)?;
     Ok(Some((job, import)))
 }
 
-/// Keeps the lease of a job and tells how far it is, for whichever server is asked. `false`: somebody else
-/// has it by now.
+/// Renews the lease of a job and stores its progress, so that every server can show it. `false`: another server
+/// has claimed the job.
 pub fn renew(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -203,8 +205,8 @@ pub fn renew(
     Ok(is_ours)
 }
 
-/// Notes what came of a check or an import. One with faults of which nothing was kept waits for its
-/// owner's word again.
+/// Stores the outcome of a check or an import. If it has errors and nothing was stored, it waits for its
+/// owner again.
 pub fn end(
     tx: &mut Tx<'_>,
     now: Timestamp,

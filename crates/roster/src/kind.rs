@@ -1,7 +1,7 @@
-//! What a declaration can say about a kind of record.
+//! The declaration of a record kind.
 //!
-//! A declaration is plain data. The engine reads it for everything: routes, columns and indexes,
-//! validation, filters, CSV, OpenAPI. What it cannot say is a named function in [`crate::rules`].
+//! A declaration is data. The engine derives everything from it: routes, columns and indexes,
+//! validation, filters, CSV, OpenAPI. Rules that data cannot express are functions in [`crate::rules`].
 
 use lyceum_core::text::segment;
 
@@ -46,7 +46,7 @@ pub struct Kind {
     pub doc: &'static str,
     /// Its own fields; `sourcedId`, `status`, `dateLastModified` and `metadata` belong to all.
     pub fields: &'static [Field],
-    /// What its fields cannot say.
+    /// Rules that its fields cannot express.
     pub rules: KindRules,
 }
 
@@ -57,15 +57,15 @@ pub struct Field {
     pub name: &'static str,
     /// What it holds.
     pub ty: Type,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub presence: Presence,
     /// Whether only the platform dialect has it (the standard's payloads are closed).
     pub platform: bool,
-    /// Whether a column or a link holds it beside the JSON.
+    /// Whether a column or a link contains it in addition to the JSON.
     pub kept: Kept,
     /// Whether `search` looks into it.
     pub searched: bool,
-    /// Whether it is what people call the record: a string with something in it.
+    /// Whether it is the title of the record, which must be a text that is not blank.
     pub is_title: bool,
     /// Which records its references may point to.
     pub target: Target,
@@ -84,7 +84,7 @@ pub enum Target {
     School,
 }
 
-/// What the store keeps of a field beside the JSON. References are always indexed.
+/// What the store keeps of a field in addition to the JSON. References are always indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Nothing: filters read the JSON.
@@ -95,12 +95,12 @@ pub enum Kept {
     Indexed,
 }
 
-/// Whether a field must be there.
+/// Whether a field is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// May be missing.
     Optional,
-    /// Must be there in both dialects.
+    /// Required in both dialects.
     Required,
     /// Required by the standard; clients of the platform may leave it out and get this value.
     OrElse(&'static str),
@@ -152,7 +152,7 @@ pub enum Type {
 pub struct Words {
     /// Its words.
     pub words: &'static [&'static str],
-    /// What may stand beside them.
+    /// Which other words are allowed.
     pub open: Open,
     /// Words that only the platform dialect has.
     pub platform: &'static [&'static str],
@@ -205,7 +205,7 @@ pub const fn closed(words: &'static [&'static str]) -> Words {
     Words { words, open: Open::Closed, platform: &[] }
 }
 
-/// A vocabulary with `ext:…` beside its words.
+/// A vocabulary that also allows `ext:…`.
 pub const fn open(words: &'static [&'static str]) -> Words {
     Words { words, open: Open::Extensions, platform: &[] }
 }
@@ -258,7 +258,7 @@ pub const fn references(name: &'static str, kind: &'static str) -> Field {
 }
 
 impl Field {
-    /// The field must be there.
+    /// The field is required.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.presence = Presence::Required;
@@ -307,7 +307,7 @@ impl Field {
         self
     }
 
-    /// `search` looks into the field; lists are often sorted by it, too, so a column holds it.
+    /// `search` looks into the field. Lists are often sorted by it, so it also has a column.
     #[must_use]
     pub const fn searched(mut self) -> Self {
         self.searched = true;

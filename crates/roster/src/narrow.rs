@@ -1,11 +1,11 @@
-//! What of a list the standard can show. Its payloads are closed: members that only the platform
-//! dialect has are left out of the standard's text, and the whole list stands in the platform's.
+//! The part of a list that the standard allows. Its payloads are closed: members that only the platform
+//! dialect has are left out of the standard's text, and the platform's text has the whole list.
 
 use serde_json::Value;
 
 use crate::kind::{Field, Type};
 
-/// The list without what only the platform dialect has. `None`: it has nothing such.
+/// The list without members that only the platform dialect has. `None` if there are no such members.
 pub(crate) fn standard_part(field: &Field, value: &Value) -> Option<Value> {
     let items = value.as_array()?;
     let narrow = match field.ty {

@@ -13,7 +13,7 @@ use crate::sort::Sort;
 /// The parameters as they came.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parameters<'a> {
-    /// Records on the page at most, from 1; above the page limit, the page limit is meant.
+    /// The most records on the page, from 1. A number above the page limit means the page limit.
     pub limit: Option<&'a str>,
     /// Records before the page, from 0.
     pub offset: Option<&'a str>,
@@ -72,7 +72,7 @@ fn number(name: &str, text: Option<&str>, least: u64) -> Result<Option<u64>> {
     let Some(text) = text else { return Ok(None) };
     match text.parse::<u64>() {
         Ok(number) if number >= least && i64::try_from(number).is_ok() => Ok(Some(number)),
-        _ => Err(Problem::invalid(name, format!("must be a whole number from {least} up"))),
+        _ => Err(Problem::invalid(name, format!("must be a whole number of at least {least}"))),
     }
 }
 
@@ -81,7 +81,7 @@ fn search(text: &str) -> Result<Option<String>> {
         let most = limits::SEARCH_MAX_BYTES;
         return Err(Problem::new(
             ProblemKind::BadFilter,
-            format!("search takes at most {most} bytes of text"),
+            format!("the search text has at most {most} bytes"),
         ));
     }
     Ok((!text.is_empty()).then(|| text.to_ascii_lowercase()))

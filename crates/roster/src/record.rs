@@ -6,7 +6,7 @@
 //! each reference: [`crate::render`] finds references by it. `href`s are not stored.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, Result, limits};
+use lyceum_core::{Detail, Dialect, Problem, Result, limits, messages};
 use serde_json::{Map, Value};
 
 use crate::canonical::{Reading, Writer, check_json};
@@ -140,7 +140,7 @@ impl Record {
             faults.push(Detail {
                 path: kind.one.into(),
                 message: format!(
-                    "is {} bytes long; a record has at most {}",
+                    "has {} bytes; a record has at most {} bytes",
                     written.body.len(),
                     limits::RECORD_MAX_BYTES
                 ),
@@ -223,22 +223,22 @@ fn sourced_id(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) -> String 
         String::new()
     };
     match object.get("sourcedId") {
-        None | Some(Value::Null) => fault("is required; send a sourcedId".into()),
+        None | Some(Value::Null) => fault(messages::required("a sourcedId")),
         Some(Value::String(id)) => match check_sourced_id(id) {
             Ok(()) => id.clone(),
             Err(message) => fault(message),
         },
-        Some(_) => fault("must be a string".into()),
+        Some(_) => fault(messages::MUST_BE_STRING.into()),
     }
 }
 
 /// Whether the text can be a `sourcedId`; if not, why.
 pub fn check_sourced_id(id: &str) -> Result<(), String> {
     if id.is_empty() {
-        return Err("must not be empty".into());
+        return Err(messages::MUST_NOT_BE_EMPTY.into());
     }
     if id.len() > limits::SOURCED_ID_MAX_BYTES {
-        return Err(format!("must have at most {} bytes", limits::SOURCED_ID_MAX_BYTES));
+        return Err(messages::too_long(limits::SOURCED_ID_MAX_BYTES));
     }
     if id.chars().any(char::is_control) {
         return Err("must not contain control characters".into());
@@ -269,7 +269,7 @@ fn modified(kind: &Kind, object: &Object, stamp: Stamp, faults: &mut Vec<Detail>
             None => {
                 faults.push(Detail {
                     path: format!("{}.dateLastModified", kind.one),
-                    message: "must be an instant such as 2026-01-15T08:00:00Z".into(),
+                    message: messages::MUST_BE_INSTANT.into(),
                 });
                 None
             }
@@ -287,12 +287,12 @@ pub const COMMON: &[&str] = &["sourcedId", "status", "dateLastModified", "metada
 /// Checks a `metadata` object, the one open place of the standard.
 pub(crate) fn check_metadata(value: &Value) -> Result<(), String> {
     if !value.is_object() {
-        return Err("must be an object".into());
+        return Err(messages::MUST_BE_OBJECT.into());
     }
     check_json(value)
 }
 
-/// Whether a missing value of this presence is a fault in the dialect.
+/// Whether the dialect requires a value of this presence.
 pub(crate) fn must_be_there(presence: Presence, dialect: Dialect) -> bool {
     match presence {
         Presence::Required | Presence::Derived => true,

@@ -39,7 +39,7 @@ pub struct AssessmentResult<'a> {
     pub line_item: &'a str,
     /// The sourcedId of the student.
     pub student: &'a str,
-    /// The score, once there is one.
+    /// The score; `None` until there is one.
     pub score: Option<f64>,
     /// How far grading is, in the words of OneRoster.
     pub score_status: &'a str,

@@ -17,7 +17,7 @@ pub struct Sort {
     pub descending: bool,
 }
 
-/// What stands for a missing number: it sorts before all others.
+/// Replaces a missing number, so that it sorts before all others.
 const BEFORE_ALL_NUMBERS: &str = "-1e308";
 
 impl Sort {
@@ -68,7 +68,10 @@ impl Sort {
     pub(crate) fn bind_key(&self, sql: &mut Sql, key: &str) -> Result<()> {
         let param = if self.is_number {
             Param::Real(key.parse().map_err(|_| {
-                Problem::new(ProblemKind::BadSelection, "the cursor is broken; begin again")
+                Problem::new(
+                    ProblemKind::BadSelection,
+                    "the cursor is damaged; start again without a cursor",
+                )
             })?)
         } else {
             Param::Text(key.to_owned())
@@ -88,7 +91,7 @@ fn declared(
     let unknown = || {
         Problem::new(
             ProblemKind::BadSelection,
-            format!("{} cannot be sorted by '{name}'; name one of its fields", kind.one),
+            format!("{} cannot be sorted by '{name}'; send one of their fields", kind.one),
         )
     };
     let field = kind.field(head).ok_or_else(unknown)?;

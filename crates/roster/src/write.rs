@@ -1,7 +1,7 @@
 //! What a client may do to records: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, messages};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::record::{Object, Record, Stamp, members};
 use crate::repository::{self, Put};
 use crate::rules;
 
-/// What holds for a write.
+/// The rules of a write.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The dialect of what is sent.
@@ -141,7 +141,7 @@ fn parsed(
         if object.get("type").is_some_and(|given| given != word) {
             return Err(Problem::invalid(
                 format!("{}.type", kind.one),
-                format!("must be '{word}' at this address"),
+                format!("must be '{word}' for this path"),
             ));
         }
     }
@@ -170,12 +170,12 @@ pub fn put(
     repository::replace(tx, &record, expected)
 }
 
-/// The id of the path is the record's; a body that names another is refused.
+/// Sets the id from the path. A body with another id is rejected.
 fn same_id(collection: Collection, id: &str, object: &mut Object) -> Result<()> {
     match object.get("sourcedId") {
         Some(Value::String(given)) if given != id => Err(Problem::invalid(
             format!("{}.sourcedId", collection.kind.one),
-            format!("is '{given}', the address says '{id}'; they must be the same"),
+            format!("must be the sourcedId of the path, '{id}' (got '{given}')"),
         )),
         Some(Value::String(_)) => Ok(()),
         _ => {
@@ -210,8 +210,8 @@ pub fn patch(
     repository::replace(tx, &record, expected)
 }
 
-/// Marks a record `tobedeleted`, with `cascade` those that refer to it too. `expected` is the version that the
-/// caller saw, where it says so.
+/// Marks a record `tobedeleted`, and with `cascade` also the records that refer to it. `expected` is the version
+/// that the client saw, if it sent one.
 ///
 /// Errors: `NotFound`; `PreconditionFailed` when the version is another.
 pub fn delete(
@@ -230,7 +230,7 @@ pub fn delete(
 
 /// Creates records inside those of the path, all or none.
 ///
-/// Errors: `NotFound` for a path of nothing; `Invalid` with the number of the record.
+/// Errors: `NotFound` if a record of the path does not exist; `Invalid` with the number of the record.
 pub fn create_in(
     tx: &mut Tx<'_>,
     into: &Into,
@@ -247,7 +247,7 @@ pub fn create_in(
     for (number, object) in objects.into_iter().enumerate() {
         let place = format!("{}[{number}]", collection.kind.many);
         let Value::Object(mut object) = object else {
-            return Err(Problem::invalid(place, "must be an object"));
+            return Err(Problem::invalid(place, messages::MUST_BE_OBJECT));
         };
         take_from_path(into, ids, &mut object)
             .map_err(|(field, message)| Problem::invalid(format!("{place}.{field}"), message))?;
@@ -272,7 +272,7 @@ fn take_from_path(
         let Some(field) = field else { continue };
         let given = object.get(*field).and_then(|given| given.get("sourcedId"));
         if given.is_some_and(|given| given != id.as_str()) {
-            return Err((field, format!("must be '{id}', as the address says")));
+            return Err((field, format!("must be '{id}', the sourcedId in the path")));
         }
         object.insert((*field).into(), json!({ "sourcedId": id }));
     }
@@ -282,7 +282,7 @@ fn take_from_path(
     Ok(())
 }
 
-/// The same refusal with the number of the record in its paths.
+/// Adds the number of the record to the paths of the problem.
 fn numbered(problem: Problem, place: &str) -> Problem {
     if problem.details.is_empty() {
         return problem;

@@ -7,7 +7,7 @@ pub(crate) use scalars::day;
 use std::fmt::Write as _;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, limits};
+use lyceum_core::{Detail, Dialect, limits, messages};
 use serde_json::Value;
 
 use crate::grade;
@@ -31,7 +31,7 @@ pub(crate) struct Written {
 #[derive(Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) dialect: Dialect,
-    /// Whether values are held against rules that what is stored may be older than.
+    /// Whether values are checked against rules that stored records may be older than.
     pub(crate) is_checked: bool,
 }
 
@@ -41,10 +41,10 @@ pub(crate) struct Writer<'a> {
     is_checked: bool,
     faults: &'a mut Vec<Detail>,
     written: Written,
-    /// What is written now goes to the text of platform members.
+    /// Whether the next members go to the text of platform members.
     into_extra: bool,
     extra: String,
-    /// A member stands in both texts.
+    /// Whether a member is in both texts.
     overlaps: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a member; what only the platform dialect has of a list goes to its text.
+    /// Writes a member. Members of a list that only the platform dialect has go to the platform's text.
     fn whole(&mut self, field: &Field, value: &Value, path: &str) {
         let is_wide = self.dialect == Dialect::Platform && !field.platform;
         let Some(narrow) = is_wide.then(|| standard_part(field, value)).flatten() else {
@@ -112,7 +112,7 @@ impl<'a> Writer<'a> {
 
     fn missing(&mut self, field: &Field, path: &str) {
         if must_be_there(field.presence, self.dialect) {
-            return self.fault(path.into(), "is required".into());
+            return self.fault(path.into(), required(self.kind, field, self.dialect));
         }
         match field.presence {
             Presence::OrElse(value) => {
@@ -222,7 +222,7 @@ impl<'a> Writer<'a> {
             (Type::Objects(fields), Value::Array(items)) => {
                 self.list(field, items, path, |writer, item, item_path| match item {
                     Value::Object(object) => writer.object(fields, object, path, item_path),
-                    _ => writer.fault(item_path.into(), "must be an object".into()),
+                    _ => writer.fault(item_path.into(), messages::MUST_BE_OBJECT.into()),
                 });
             }
             (Type::Reference(_), _) => self.fault(path.into(), OBJECT_REFERENCE.into()),
@@ -233,7 +233,7 @@ impl<'a> Writer<'a> {
                 | Type::WordList(_)
                 | Type::Objects(_),
                 _,
-            ) => self.fault(path.into(), "must be an array".into()),
+            ) => self.fault(path.into(), messages::MUST_BE_ARRAY.into()),
             _ => {
                 let Some(text) = self.scalar(field.ty, value, path) else { return };
                 if top && field.has_column() {
@@ -256,7 +256,7 @@ impl<'a> Writer<'a> {
     ) {
         if items.len() > limits::LIST_MAX_MEMBERS {
             let most = limits::LIST_MAX_MEMBERS;
-            return self.fault(path.into(), format!("has more than {most} members"));
+            return self.fault(path.into(), messages::too_many(most, "members"));
         }
         if items.is_empty() && field.presence == Presence::Required {
             self.fault(path.into(), "must have at least one member".into());
@@ -375,7 +375,17 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Why a value cannot be what people call a record, or the text that a field must hold.
+/// The message for a missing field. An enrollment may name a course instead of a class, which its message says.
+fn required(kind: &Kind, field: &Field, dialect: Dialect) -> String {
+    match (kind.one, field.name, dialect) {
+        ("enrollment", "class", Dialect::Platform) => messages::required(
+            "a reference to a class, or in 'course' a reference to a course to use its default class",
+        ),
+        _ => "is required".to_owned(),
+    }
+}
+
+/// Why a value cannot be the title of a record or a required text.
 fn title_fault(field: &Field, value: &Value) -> Option<String> {
     let is_needed = matches!((field.ty, field.presence), (Type::Text, Presence::Required));
     match value {
@@ -393,7 +403,7 @@ fn title_fault(field: &Field, value: &Value) -> Option<String> {
 pub(crate) const OVERLAPPING: &str = "{\r";
 
 const OBJECT_REFERENCE: &str = "must be a reference such as {\"sourcedId\": \"…\"}";
-const NUL: &str = "must not contain the character U+0000";
+const NUL: &str = messages::MUST_NOT_CONTAIN_NUL;
 
 /// Checks free JSON: no NUL character (PostgreSQL cannot hold one) and bounded depth.
 pub(crate) fn check_json(value: &Value) -> Result<(), String> {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use lyceum_core::Dialect;
 use lyceum_core::time::{Timestamp, parse_date};
+use lyceum_core::{Dialect, messages};
 use serde_json::Value;
 
 use super::{NUL, Writer, check_json};
@@ -54,7 +54,7 @@ impl Writer<'_> {
             Value::Number(number) if self.dialect == Dialect::Platform => number.to_string().into(),
             Value::Bool(flag) if self.dialect == Dialect::Platform => flag.to_string().into(),
             _ => {
-                self.fault(path.into(), "must be a string".into());
+                self.fault(path.into(), messages::MUST_BE_STRING.into());
                 return None;
             }
         };
@@ -130,8 +130,8 @@ impl Writer<'_> {
                 Some(day.into())
             }
             None => {
-                let message =
-                    "must be a date such as 2026-01-15, or an RFC 3339 instant, whose date counts";
+                let message = "must be a date such as 2026-01-15, or an RFC 3339 instant, of \
+                               which the date is used";
                 self.fault(path.into(), format!("{message} (got {value})"));
                 None
             }
@@ -147,7 +147,7 @@ impl Writer<'_> {
                 Some(text.into())
             }
             None => {
-                self.fault(path.into(), "must be an instant such as 2026-01-15T08:00:00Z".into());
+                self.fault(path.into(), messages::MUST_BE_INSTANT.into());
                 None
             }
         }

@@ -361,7 +361,7 @@ impl Candidate {
         let members = file.part.as_ref().map_or(&[][..], |part| part.members(file.kind));
         let field = members.iter().find(|field| field.name == name || field.name == header);
         let mend = match field {
-            _ if detail.message == "is required" => "fill the cell".to_owned(),
+            _ if detail.message.starts_with("is required") => "fill the cell".to_owned(),
             Some(field) => cell::mend(field),
             None => "correct the cell".to_owned(),
         };

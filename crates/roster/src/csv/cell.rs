@@ -1,4 +1,4 @@
-//! How a value stands in a cell.
+//! Reads and writes the value of a cell.
 //!
 //! Lists are comma separated; a member with a comma, a quote or outer space is quoted as a field
 //! of RFC 4180 is (`Math,"Reading, Writing"`). Pairs stand as `{type:identifier},{…}`. Metadata

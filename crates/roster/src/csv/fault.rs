@@ -1,4 +1,4 @@
-//! What is wrong with a file, told so that its owner can mend it.
+//! Errors in a file, with the place and with what its owner must correct.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub struct Fault {
     pub line: u64,
     /// The column, as the header names it; empty where the row as a whole is meant.
     pub column: String,
-    /// What stands there.
+    /// The value in the cell.
     pub value: String,
     /// What is wrong with it.
     pub problem: String,

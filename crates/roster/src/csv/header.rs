@@ -91,12 +91,16 @@ impl Header {
             let repeated = names[..at].iter().any(|other| other.trim() == trimmed);
             uses.push(match use_of(file, name) {
                 _ if repeated => {
-                    fault(name, "the column stands twice in the header", "keep one of them".into());
+                    fault(
+                        name,
+                        "the column appears twice in the header",
+                        "keep one of them".into(),
+                    );
                     Use::Nothing
                 }
                 Some(found) => found,
                 None => {
-                    let problem = "is no column of this file and is not read";
+                    let problem = "is not a column of this file and is not read";
                     warnings.push(of(name, problem, advice(file, trimmed)));
                     Use::Nothing
                 }
@@ -160,7 +164,7 @@ pub(super) const REMOVE_COMMAS: &str = "remove the commas at the end of the line
 
 /// That a line ends with empty fields.
 pub(super) fn trailing(what: &str, blank: usize) -> String {
-    format!("the {what} ends with {blank} empty fields too many, which are not read")
+    format!("the {what} ends with {blank} extra empty fields, which are not read")
 }
 
 fn use_of(file: &'static File, name: &str) -> Option<Use> {

@@ -79,8 +79,13 @@ pub fn import(
         .collect();
     if options.strict {
         for name in refusals.report.ignored.clone() {
-            let problem = "is there, and the manifest does not announce it";
-            refusals.warn(Fault::of_row(&name, 0, problem, "announce the file, or remove it"))?;
+            let problem = "is not listed in the manifest";
+            refusals.warn(Fault::of_row(
+                &name,
+                0,
+                problem,
+                "list the file in the manifest, or remove it",
+            ))?;
         }
     }
     let total_bytes = source.bytes(is_named);
@@ -102,7 +107,7 @@ pub fn import(
         is_read = true;
         match options.check || refusals.report.fault_count > 0 && !refusals.go_on() {
             // Undoes the transaction; the report says why.
-            true => Err(Problem::new(ProblemKind::Invalid, "nothing of the import is kept")),
+            true => Err(Problem::new(ProblemKind::Invalid, "nothing was imported")),
             false => Ok(()),
         }
     });
@@ -124,7 +129,7 @@ struct Run<'r, 'w, 'tx> {
     is_strict: bool,
 }
 
-/// Counts what is read and tells of it.
+/// Counts the rows that were read and reports the progress.
 struct Meter<'r> {
     rows: u64,
     bytes: Arc<AtomicU64>,
@@ -190,7 +195,8 @@ impl Run<'_, '_, '_> {
                 writer.refusals.report.of(file.name, mode).rows += rows;
                 meter.count(file.name, rows);
             });
-            let read = reading.join().map_err(|_| Problem::internal("the reading thread died"))?;
+            let read =
+                reading.join().map_err(|_| Problem::internal("the reading thread panicked"))?;
             let at = written?;
             read?;
             at.map_or(Ok(()), |mut at| writer.end(&mut at))

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
-/// Ids that are remembered at most; then all is forgotten and learned anew. So many fill a table
+/// The most ids that are remembered; then all are forgotten and collected again. This number fills a table
 /// of 1 MB; one more doubles it.
 const MAX_IDS: usize = (1 << 17) / 8 * 7;
 

@@ -9,7 +9,7 @@ use super::files::{self, BEYOND_THE_STANDARD, ENTRY, ENTRY_BEYOND};
 use super::rows::{Row, Rows};
 use super::source::Source;
 
-/// How a file is meant.
+/// How the manifest describes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -39,7 +39,7 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// How the file is meant; `None` where it is not to be read.
+    /// How the manifest describes the file; `None` if the file is absent.
     pub(super) fn mode(&self, file: &str) -> Option<Mode> {
         self.modes.get(file).copied()
     }
@@ -55,11 +55,11 @@ impl Manifest {
             if modes.is_empty() {
                 return Err(Problem::new(
                     ProblemKind::Invalid,
-                    "there is no manifest.csv and no file of a roster such as users.csv; \
-                     name a OneRoster zip, or the folder that holds its files",
+                    "there is no manifest.csv and no roster file such as users.csv; give a \
+                     OneRoster zip, or the folder with its files",
                 ));
             }
-            let missing = Fault::of_row(NAME, 0, "is missing", "add the manifest");
+            let missing = Fault::of_row(NAME, 0, "is required", "add the manifest");
             return Ok((Self { modes }, if is_strict { vec![missing] } else { Vec::new() }));
         }
         let mut manifest = Self::default();
@@ -89,7 +89,7 @@ impl Manifest {
                     Fault::of_row(
                         NAME,
                         0,
-                        format!("the manifest announces {name}.csv, which is not there"),
+                        format!("the manifest lists {name}.csv, but the file does not exist"),
                         format!("add {name}.csv, or write 'absent' for it"),
                     )
                     .at(&format!("file.{name}"), ""),
@@ -123,7 +123,7 @@ impl Manifest {
             "absent" => return None,
             "bulk" => Mode::Bulk,
             "delta" => Mode::Delta,
-            _ => return fault("is neither absent, bulk nor delta".into(), "write one of them"),
+            _ => return fault("must be absent, bulk or delta".into(), "write one of them"),
         };
         match files::named(file) {
             Some(known) => {
@@ -131,7 +131,7 @@ impl Manifest {
                 None
             }
             None => {
-                fault(format!("'{file}' is no file of a roster"), "remove the line, or correct it")
+                fault(format!("'{file}' is not a roster file"), "remove the line, or correct it")
             }
         }
     }
@@ -150,7 +150,7 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<Fault> {
     let mut faults = Vec::new();
     let head = properties.first().map(|(name, value)| (name.as_str(), value.as_str()));
     if head != Some(("propertyName", "value")) {
-        let problem = "the first line is not propertyName,value".to_owned();
+        let problem = "the first line must be propertyName,value".to_owned();
         faults.push(fault(problem, "write that line", "", ""));
     }
     for (name, wanted) in &required {
@@ -160,7 +160,7 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<Fault> {
                 faults.push(fault("is required".to_owned(), "add the line", name, ""));
             }
             (Some(_), Some(_), _) => {
-                faults.push(fault("stands twice".to_owned(), "keep one of the lines", name, ""));
+                faults.push(fault("appears twice".to_owned(), "keep one of the lines", name, ""));
             }
             (Some((_, value)), None, Some(wanted)) if value != wanted => {
                 let problem = format!("must be {wanted}");

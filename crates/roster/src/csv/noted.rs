@@ -1,4 +1,4 @@
-//! What came of each row of an import, noted in a file beside it.
+//! Writes the outcome of each row of an import to a file.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -9,7 +9,7 @@ use lyceum_core::limits::IMPORT_NOTED_MAX_ROWS;
 use lyceum_core::{Problem, Result};
 use serde::{Deserialize, Serialize};
 
-/// What came of a row.
+/// The outcome of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Came {
@@ -23,9 +23,9 @@ pub enum Came {
     Deleted,
     /// The row is refused.
     Rejected,
-    /// It was read as a part of a record, which has a row of its own.
+    /// It was read as a part of a record that has its own row.
     Part,
-    /// It deletes what nobody knows.
+    /// It deletes a record that does not exist.
     Gone,
 }
 
@@ -64,12 +64,12 @@ pub struct Noted {
     pub line: u64,
     /// The `sourcedId` of the record, of a part that of the part; empty where the row is refused.
     pub id: String,
-    /// What came of it.
+    /// Its outcome.
     pub came: Came,
 }
 
 /// The rows of a file and what came of them, by their lines: the first `IMPORT_NOTED_MAX_ROWS` of each outcome.
-/// Errors: `Internal` for what is no such file of notes.
+/// Errors: `Internal` if the file does not contain outcomes of rows.
 pub fn noted(notes: &[u8], file: &str) -> Result<Vec<Noted>> {
     let all = csv::Reader::from_reader(notes).into_deserialize::<Noted>();
     let is_wanted = |row: &Noted| row.file == file;
@@ -85,7 +85,7 @@ pub fn noted(notes: &[u8], file: &str) -> Result<Vec<Noted>> {
     Ok(rows)
 }
 
-/// Writes the notes, if anybody wants them.
+/// Writes the outcomes if they were requested.
 #[derive(Default)]
 pub(super) struct Notes {
     out: Option<csv::Writer<BufWriter<File>>>,

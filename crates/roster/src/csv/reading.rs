@@ -1,4 +1,4 @@
-//! The reading half of an import: from bytes to candidates, on a thread of its own.
+//! The reading half of an import, from bytes to candidates. It runs in its own thread.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -155,7 +155,7 @@ fn read_header<R: Read>(
         let fault = Fault::of_row(
             &name,
             1,
-            "the file is written as UTF-16",
+            "the file has the encoding UTF-16",
             "save it with the encoding UTF-8",
         );
         return Ok((Header::unusable(), faulty(fault)));

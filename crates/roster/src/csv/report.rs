@@ -149,7 +149,7 @@ impl Refusals {
         let unwritable = |error: &dyn std::fmt::Display| {
             Problem::new(
                 ProblemKind::Invalid,
-                format!("the refused rows cannot be written to '{}': {error}", path.display()),
+                format!("the rejected rows cannot be written to '{}': {error}", path.display()),
             )
         };
         let out = match &mut self.out {

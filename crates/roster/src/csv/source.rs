@@ -145,7 +145,8 @@ fn common_folder(paths: &[(String, u64)]) -> Result<String> {
     match paths.iter().find(|(path, _)| path[..folder_of(path)] != *folder) {
         None => Ok(folder.to_owned()),
         Some((other, _)) => Err(refused(format!(
-            "the zip holds CSV files in several folders ('{first}', '{other}'); put all of them at its top"
+            "the zip has CSV files in several folders ('{first}', '{other}'); put all of them at \
+             the top level"
         ))),
     }
 }
@@ -157,7 +158,7 @@ fn check_name(name: &str) -> Result<()> {
         || name.split('/').any(|part| part == "..");
     if escapes {
         return Err(refused(format!(
-            "'{name}' in the zip points outside of it; zip the plain files"
+            "'{name}' in the zip points outside of the zip; zip the plain files"
         )));
     }
     Ok(())
@@ -195,7 +196,8 @@ impl<R: Read> Read for Guarded<R> {
         self.read += bytes;
         if self.read > ZIP_RATIO_FREE_BYTES && self.read / ZIP_UNPACKED_MAX_RATIO > self.packed {
             return Err(io::Error::other(format!(
-                "the file unpacks to more than {ZIP_UNPACKED_MAX_RATIO} times its size, which no roster does"
+                "the file unpacks to more than {ZIP_UNPACKED_MAX_RATIO} times its size, which is \
+                 not plausible for a roster"
             )));
         }
         let left = self.budget.load(Ordering::Relaxed);

@@ -112,7 +112,7 @@ impl Standard {
     fn note(&mut self, file: &File, header: &str, id: &str, problem: &str) {
         self.left_out_count += 1;
         if self.left_out.len() < IMPORT_MAX_REPORTED_FAULTS {
-            let problem = format!("the row '{id}' is left out: {problem}");
+            let problem = format!("the row '{id}' is not exported: {problem}");
             let mend = "correct the record, or export with --complete";
             self.left_out.push(Fault::of_row(&csv(file), 0, problem, mend).at(header, ""));
         }

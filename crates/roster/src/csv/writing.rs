@@ -27,7 +27,7 @@ pub(super) struct Writer<'w, 'tx> {
     pub(super) refusals: &'w mut Refusals,
     /// Records that exist.
     pub(super) known: RememberedIds,
-    /// Records that were refused: what refers to them is told so.
+    /// Rejected records. Errors about references to them say that they were rejected.
     refused: HashSet<u64>,
 }
 
@@ -319,10 +319,11 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             false => self.nothing_at(pointer),
             true => (
                 format!(
-                    "the {} '{}' is refused itself, or the two stand above each other",
+                    "the {} '{}' is rejected itself, or the two are parents of each other",
                     pointer.kind.one, pointer.sourced_id
                 ),
-                "mend the row of the other, or let this cell name another".to_owned(),
+                "fix the row of the other record, or write another sourcedId in this cell"
+                    .to_owned(),
             ),
         };
         let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
@@ -401,7 +402,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(())
     }
 
-    /// Notes that a row deletes what nobody knows.
+    /// Notes that a row deletes a record that does not exist.
     fn note_gone(&mut self, layout: &Layout, candidate: &Candidate) -> Result<()> {
         let Candidate { row, id, .. } = candidate;
         self.refusals.notes.add(layout.file.name, row.line, id, Came::Gone)
@@ -446,7 +447,7 @@ fn complete(
     candidate.finish(layout, said, stored.as_ref());
     let unknown = stored.is_none() && layout.mode == Mode::Delta;
     if unknown && candidate.record.is_none() && said.is_deletion() {
-        // What a delta deletes and nobody knows is gone already.
+        // A delta may delete a record that does not exist; nothing is left to do.
         candidate.refusals.clear();
     }
     Ok(())
@@ -456,8 +457,8 @@ fn again(layout: &Layout, candidate: &Candidate) -> Fault {
     layout
         .fault(
             candidate.row.line,
-            "the sourcedId stands in an earlier row of the file".to_owned(),
-            "keep one of the rows, or give this one an id of its own".to_owned(),
+            "the sourcedId appears in an earlier row of the file".to_owned(),
+            "keep one of the rows, or give this row its own sourcedId".to_owned(),
         )
         .at("sourcedId", &candidate.id)
 }
@@ -466,12 +467,15 @@ fn nothing_there(kind: &Kind, id: &str, was_refused: bool) -> (String, String) {
     let (one, file) = (kind.one, csv(files::of_kind(kind)));
     if was_refused {
         (
-            format!("the row of the {one} '{id}' in {file} is refused"),
-            format!("mend that row of {file}"),
+            format!("the row of the {one} '{id}' in {file} is rejected"),
+            format!("fix that row of {file}"),
         )
     } else {
         (
-            format!("no {one} '{id}' exists, neither in the import nor in the store"),
+            format!(
+                "there is no {one} with the sourcedId '{id}', neither in the import nor in the \
+                 store"
+            ),
             format!("add the {one} to {file}, or correct the cell"),
         )
     }

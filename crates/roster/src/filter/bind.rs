@@ -206,10 +206,13 @@ fn column(name: &str, folded: bool, indexed: bool) -> Place {
 /// A scalar of a declared type: the value must be one of that type.
 fn scalar(place: Place, ty: Type, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
     let text = &literal.text;
-    let wrong = |what: &str| Err(refused(format!("'{name}' is {what}; '{text}' is not")));
+    let wrong =
+        |what: &str| Err(refused(format!("'{name}' must be compared with {what} (got '{text}')")));
     let operand = match ty {
         Type::Number | Type::Integer if op == Op::Contains => {
-            return Err(refused(format!("'{name}' is a number; ~ compares texts and lists")));
+            return Err(refused(format!(
+                "'{name}' is a number, and ~ works only on texts and lists; use = != > >= < <="
+            )));
         }
         Type::Number | Type::Integer => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Operand::Number(number),
@@ -260,7 +263,8 @@ fn free(path: &str, op: Op, literal: &Literal) -> Result<Clause> {
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-:".contains(&b));
         if !plain {
             return Err(refused(format!(
-                "'metadata.{path}' cannot be filtered; names are made of letters, digits, _ - :"
+                "'metadata.{path}' cannot be filtered; a name may contain letters, digits, _ - \
+                 and :"
             )));
         }
         names.push(name.to_owned());

@@ -12,7 +12,7 @@ pub const ACADEMIC_SESSION: Kind = Kind {
     service: Service::Rostering,
     doc: "A span of the calendar in which teaching happens: school year, semester, term or grading period.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         field("startDate", Type::Date).required().column().doc("Its first day."),
         field("endDate", Type::Date)
             .required()

@@ -10,9 +10,9 @@ pub const ASSESSMENT_LINE_ITEM: Kind = Kind {
     table: "assessment_line_items",
     path: "assessmentLineItems",
     service: Service::Gradebook,
-    doc: "Something that is assessed: a test, a lesson or one question of it.",
+    doc: "Something that is assessed: a test, a lesson or a question of a lesson.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         text("description").doc("What is to be done."),
         reference("class", "class").doc("The class that it belongs to."),
         reference("parentAssessmentLineItem", "assessmentLineItem").doc("What it is a part of."),

@@ -11,7 +11,7 @@ pub const CATEGORY: Kind = Kind {
     service: Service::Gradebook,
     doc: "A group of line items, such as homework or tests.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         field("weight", Type::Number).doc("Its share of the final grade."),
     ],
     rules: KindRules::NONE,

@@ -10,9 +10,10 @@ pub const CLASS: Kind = Kind {
     table: "classes",
     path: "classes",
     service: Service::Rostering,
-    doc: "A course taught to a group in some terms; enrollments say who teaches and who learns.",
+    doc: "A group of students who take a course in a school during terms; enrollments name its \
+          teachers and students.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         text("classCode").indexed().searched().doc("The school's short code."),
         word("classType", open(&["homeroom", "scheduled"])).doc("Homeroom or scheduled."),
         text("location").doc("Where it is taught, such as a room."),

@@ -9,9 +9,10 @@ pub const COMPONENT_RESOURCE: Kind = Kind {
     table: "component_resources",
     path: "courses/component-resources",
     service: Service::Rostering,
-    doc: "A resource in its place in a course: the unit of work of a learner, often a lesson.",
+    doc: "The link that places a resource in a component of a course. With a `lessonType` it is \
+          a lesson.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         reference("courseComponent", "courseComponent")
             .required()
             .in_use()

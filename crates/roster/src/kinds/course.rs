@@ -10,9 +10,9 @@ pub const COURSE: Kind = Kind {
     table: "courses",
     path: "courses",
     service: Service::Rostering,
-    doc: "What is taught, apart from when, where and to whom.",
+    doc: "A course: what is taught, independent of terms, schools and students.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         reference("schoolYear", "academicSession").doc("The school year for which it is offered."),
         text("courseCode").or_else("").indexed().searched().doc("The short code of the catalogue."),
         field("grades", Type::Grades).indexed().doc("The grades that it is for."),

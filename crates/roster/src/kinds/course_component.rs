@@ -10,9 +10,9 @@ pub const COURSE_COMPONENT: Kind = Kind {
     table: "course_components",
     path: "courses/components",
     service: Service::Rostering,
-    doc: "A unit, module or lesson of a course; components nest without bound.",
+    doc: "A unit, module or lesson of a course; components nest to any depth.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         field("sortOrder", Type::Integer).doc("Its place among its siblings: 1, 2, 3…"),
         reference("course", "course").required().in_use().doc("The course that it belongs to."),
         reference("parent", "courseComponent")

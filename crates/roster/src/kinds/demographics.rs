@@ -9,7 +9,8 @@ pub const DEMOGRAPHICS: Kind = Kind {
     table: "demographics",
     path: "demographics",
     service: Service::Rostering,
-    doc: "Facts about a person that only few may read; the sourcedId is the user's.",
+    doc: "Demographic data of a user, for clients with a special scope; the sourcedId is the \
+          user's.",
     fields: &[
         field("birthDate", Type::Date).doc("Date of birth."),
         word("sex", open(&["male", "female", "unspecified", "other"])).doc("Sex as registered."),

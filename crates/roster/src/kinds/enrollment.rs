@@ -10,25 +10,25 @@ pub const ENROLLMENT: Kind = Kind {
     table: "enrollments",
     path: "enrollments",
     service: Service::Rostering,
-    doc: "A user's part in a class: who learns there, who teaches, who looks on.",
+    doc: "The link between a user and a class, with the user's role and dates.",
     fields: &[
-        reference("user", "user").required().in_use().doc("Who takes part."),
+        reference("user", "user").required().in_use().doc("The user."),
         reference("class", "class")
             .derived()
             .in_use()
-            .doc("The class; a create may name `course` instead."),
+            .doc("The class. A create request may name `course` instead."),
         reference("school", "org").derived().school().doc("The school of the class."),
         word("role", ENROLLMENT_ROLES)
             .or_else("student")
             .column()
-            .doc("The part that the user plays."),
-        flag("primary").doc("Whether the teacher is the class's main one."),
+            .doc("The role of the user in the class."),
+        flag("primary").doc("Whether the user is the main teacher of the class."),
         field("beginDate", Type::Date).doc("The first day of the enrollment."),
         field("endDate", Type::Date).doc("The day on which the enrollment ends."),
         reference("course", "course")
             .platform()
             .in_use()
-            .doc("The course whose default class is meant."),
+            .doc("The course whose default class the user joins."),
     ],
     rules: KindRules {
         complete: Some(enrollment::derive_class_and_school),

@@ -12,7 +12,7 @@ pub const LINE_ITEM: Kind = Kind {
     service: Service::Gradebook,
     doc: "A column of the gradebook: something that students of a class are graded on.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         text("description").doc("What is to be done."),
         field("assignDate", Type::Instant).required().doc("When it is given out."),
         field("dueDate", Type::Instant).required().doc("When it is due."),

@@ -10,10 +10,10 @@ pub const ORG: Kind = Kind {
     table: "orgs",
     path: "orgs",
     service: Service::Rostering,
-    doc: "A school, or what stands above it (district, state, nation) or inside it (department).",
+    doc: "A school, an organization above it (district, state, nation) or a department inside it.",
     fields: &[
-        title("name").required().doc("What people call it."),
-        word("type", ORG_TYPES).required().column().doc("What sort of organization it is."),
+        title("name").required().doc("Its name."),
+        word("type", ORG_TYPES).required().column().doc("The type of the organization."),
         text("identifier").or_else("").indexed().searched().doc("Its number in public registers."),
         reference("parent", "org").doc("The organization above it."),
         references("children", "org").doc("The organizations below it."),

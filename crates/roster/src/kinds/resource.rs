@@ -12,7 +12,7 @@ pub const RESOURCE: Kind = Kind {
     service: Service::Resources,
     doc: "Learning material: a text, a video, a test, an app. `metadata` says what (`type`), for which grades and what it is worth (`xp`).",
     fields: &[
-        title("title").doc("What people call it."),
+        title("title").doc("Its title."),
         field("roles", Type::WordList(RESOURCE_ROLES)).doc("Whom it is for."),
         word("importance", closed(&["primary", "secondary"]))
             .doc("Whether it is the main material."),

@@ -9,9 +9,9 @@ pub const SCORE_SCALE: Kind = Kind {
     table: "score_scales",
     path: "scoreScales",
     service: Service::Gradebook,
-    doc: "What text scores are worth, such as A for 90 to 100.",
+    doc: "The values of text scores, such as A for 90 to 100.",
     fields: &[
-        title("title").required().doc("What people call it."),
+        title("title").required().doc("Its title."),
         text("type").required().doc("What sort of scale it is."),
         reference("course", "course").doc("The course that uses it."),
         reference("class", "class").required().doc("The class that uses it."),

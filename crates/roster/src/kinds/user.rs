@@ -10,7 +10,7 @@ pub const USER: Kind = Kind {
     table: "users",
     path: "users",
     service: Service::Rostering,
-    doc: "A person who learns, teaches, cares or administers.",
+    doc: "A person such as a student, teacher, guardian or administrator.",
     fields: &[
         text("userMasterIdentifier").doc("The person's number over all systems."),
         text("username").indexed().searched().doc("The name that the person signs in with."),
@@ -23,7 +23,9 @@ pub const USER: Kind = Kind {
         text("preferredMiddleName").doc("The middle name that the person wants to be called by."),
         text("preferredLastName").doc("The last name that the person wants to be called by."),
         text("pronouns").doc("The person's pronouns."),
-        field("roles", Type::Objects(ROLES)).required().doc("What the person is, and where."),
+        field("roles", Type::Objects(ROLES))
+            .required()
+            .doc("The person's roles and their organizations."),
         field("userProfiles", Type::Objects(PROFILES)).doc("Accounts in other systems."),
         reference("primaryOrg", "org").doc("The organization that the person mainly belongs to."),
         text("identifier").indexed().searched().doc("The person's number in the school."),
@@ -32,7 +34,7 @@ pub const USER: Kind = Kind {
         text("phone").doc("Telephone number."),
         references("agents", "user").doc("Guardians and others who act for the person."),
         field("grades", Type::Grades).indexed().doc("The grades that the person is in."),
-        field("password", Type::Secret).doc("Accepted and never kept or returned."),
+        field("password", Type::Secret).doc("Accepted, but never stored or returned."),
         references("resources", "resource").doc("The materials that the person uses."),
     ],
     rules: KindRules {

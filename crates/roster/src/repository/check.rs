@@ -1,4 +1,4 @@
-//! Recomputes what the store keeps beside the JSON, and compares.
+//! Computes columns, links and counts again from the JSON, and compares them with the stored ones.
 
 use std::collections::BTreeMap;
 

@@ -52,9 +52,9 @@ pub fn class_counts(tx: &mut Tx<'_>) -> Result<HashMap<String, i64>> {
 pub struct Member {
     /// The sourcedId.
     pub id: String,
-    /// First and last name; empty where there is neither.
+    /// First and last name; empty if both are missing.
     pub name: String,
-    /// The e-mail address; empty where there is none.
+    /// The e-mail address; empty if it is missing.
     pub email: String,
 }
 

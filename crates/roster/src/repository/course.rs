@@ -101,7 +101,7 @@ pub struct Placed {
     pub resource: Stored,
 }
 
-/// How a lesson and a student stand to each other.
+/// The relation between a lesson and a student.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonState {
     /// A text that is another one whenever the lesson's component resource, resource, component or course

@@ -40,7 +40,7 @@ pub fn delete(
                 ProblemKind::Conflict,
                 format!(
                     "more than {} records refer to '{sourced_id}', directly or through others; \
-                     delete parts of them first",
+                     delete some of them first",
                     limits::CASCADE_MAX_RECORDS
                 ),
             ));

@@ -1,4 +1,4 @@
-//! Imports that somebody asked for in a browser.
+//! Imports that a person uploaded in the browser.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};

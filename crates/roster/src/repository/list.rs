@@ -49,7 +49,7 @@ pub struct Listed {
     pub count: u64,
     /// How many there are on all pages.
     pub total: u64,
-    /// Where the next page begins, if there is one.
+    /// Where the next page begins; `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -300,7 +300,7 @@ fn read_cursor(sort: &Sort, cursor: &str) -> Result<(String, i64)> {
     let broken = || {
         Problem::new(
             ProblemKind::BadSelection,
-            "the cursor is not one that this list gave; begin again without one",
+            "the cursor does not come from this list; start again without a cursor",
         )
     };
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| broken())?;

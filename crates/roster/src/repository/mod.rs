@@ -1,4 +1,4 @@
-//! The only SQL of the crate beside the filter's: put, get, list, references.
+//! The only SQL of the crate except that of filters: put, get, list, references.
 //!
 //! A kind's table holds a record's canonical JSON beside its columns; `roster_link` holds list
 //! members and multi-valued references. [`put`](self::put) writes all of them together.

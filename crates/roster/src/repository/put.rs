@@ -33,17 +33,17 @@ pub struct Put {
     pub stored: Stored,
 }
 
-/// Creates a record. The same record again is no fault (a safe retry).
+/// Creates a record. Sending the same record again is not an error (a safe retry).
 ///
 /// Errors: `Conflict` when another record has the sourcedId; `Invalid` for references to nothing.
 pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<Put> {
     let refusal = match insert(tx, record) {
         Ok(Some(put)) => return Ok(put),
-        Ok(None) => Problem::internal("a record vanished inside a transaction"),
+        Ok(None) => Problem::internal("a record disappeared inside a transaction"),
         Err(problem) if problem.kind == ProblemKind::Invalid => problem,
         Err(problem) => return Err(problem),
     };
-    // What a repeated record refers to may be deleted by now; that is no reason to refuse it.
+    // The records that a repeated record refers to may have been deleted since; it is accepted all the same.
     match find(tx, record.kind, &record.sourced_id)? {
         None => Err(refusal),
         Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {
@@ -58,8 +58,8 @@ pub(crate) fn taken(record: &Record, stored: &Stored) -> Problem {
     let (one, id) = (record.kind.one, &record.sourced_id);
     let message = if stored.is_active() {
         format!(
-            "a {one} with the sourcedId '{id}' exists and says something else; change it with PUT or \
-             PATCH, or send another sourcedId"
+            "a {one} with the sourcedId '{id}' exists already with other values; change it with \
+             PUT or PATCH, or send another sourcedId"
         )
     } else {
         format!(
@@ -71,7 +71,7 @@ pub(crate) fn taken(record: &Record, stored: &Stored) -> Problem {
     Problem { details, ..Problem::new(ProblemKind::Conflict, message) }
 }
 
-/// Replaces a record. `expected` is the version that the caller saw, where it says so.
+/// Replaces a record. `expected` is the version that the client saw, if it sent one.
 ///
 /// Errors: `NotFound`; `PreconditionFailed` when the version is another; `Invalid`.
 pub fn replace(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<Put> {
@@ -290,7 +290,7 @@ fn tally(tx: &mut Tx<'_>, record: &Record, seq: i64, delta: i64) {
     }
 }
 
-/// Refuses a change of another version than the one that the caller saw, where it says so.
+/// Rejects a change if the client sent the version that it saw and the stored version is another one.
 ///
 /// Errors: `PreconditionFailed`.
 pub(crate) fn expect(kind: &Kind, id: &str, stored: &Stored, expected: Option<i64>) -> Result<()> {
@@ -352,16 +352,16 @@ pub(crate) fn put_among(
     Ok(outcomes)
 }
 
-/// What came of many records that were to be created.
+/// The outcome of creating many records.
 #[derive(Debug, Default)]
 pub struct Creation {
-    /// The numbers of those that were created.
+    /// The numbers of the created records.
     pub created: Vec<usize>,
     /// The numbers of those whose ids belong to other records, which are left as they are, and why.
     pub taken: Vec<(usize, Problem)>,
 }
 
-/// Creates many records of one kind, each id at most once; the same record again is no fault. The
+/// Creates many records of one kind, each id at most once. Creating the same record again is not an error. The
 /// caller has checked the references ([`super::missing`]) and the kind's rules.
 pub fn create_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Creation> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
@@ -402,7 +402,7 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Resu
     let conflict = "ON CONFLICT (sourced_id) DO NOTHING";
     let inserted = tx.insert_rows(kind.table, &columns, &values, conflict)?;
     if inserted < records.len() as u64 {
-        return Err(Problem::internal("a record that is there was taken for a new one"));
+        return Err(Problem::internal("an existing record was handled as a new one"));
     }
     insert_links(tx, &owners)
 }

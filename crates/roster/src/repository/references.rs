@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Problem, Result, messages};
 use lyceum_store::{Tx, Value, dialect};
 
 use super::read::Stored;
@@ -107,10 +107,7 @@ fn refused(record: &Record, missing: &[&Pointer]) -> Result<()> {
 fn fault(reference: &Pointer) -> Detail {
     Detail {
         path: reference.path.clone(),
-        message: format!(
-            "no {} '{}' exists; create it first",
-            reference.kind.one, reference.sourced_id
-        ),
+        message: messages::unknown_reference(reference.kind.one, &reference.sourced_id),
     }
 }
 

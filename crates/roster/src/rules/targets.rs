@@ -75,13 +75,14 @@ fn fault(
     let (one, id) = (pointer.kind.one, &pointer.sourced_id);
     let message = if pointer.target == Target::InUse && of(one).is_some() {
         format!(
-            "the {one} '{id}' is deleted; restore it with PATCH and status 'active', or name another"
+            "must not refer to the deleted {one} '{id}'; restore it with PATCH and the status \
+             'active', or send another sourcedId"
         )
     } else if pointer.target == Target::School
         && let Some(ty) = of("school").filter(|ty| !ty.starts_with("ext:"))
         && !follows_course(tx, known, record, id)?
     {
-        format!("must be a school; the org '{id}' is a {ty}. Name an org of type 'school'")
+        format!("must be a school; the org '{id}' has the type '{ty}'")
     } else {
         return Ok(None);
     };

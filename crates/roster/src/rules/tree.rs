@@ -46,7 +46,7 @@ pub(crate) fn org_place(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) 
         && let Some((one, id)) = repository::of_school(tx, &org.sourced_id)?
     {
         let message =
-            format!("must stay 'school', since the {one} '{id}' names this org as its school");
+            format!("must stay 'school' because the {one} '{id}' refers to this org as its school");
         return Err(Problem::invalid("org.type", message));
     }
     refuse_cycle(tx, org, before, "parent")
@@ -67,7 +67,10 @@ fn refuse_cycle(
         if !seen.insert(ancestor.clone()) {
             return Err(Problem::invalid(
                 format!("{}.{parent}.sourcedId", record.kind.one),
-                format!("'{ancestor}' has this record above itself; a tree has no cycles"),
+                format!(
+                    "must not be '{ancestor}', because that record is below this one; a tree has \
+                     no cycles"
+                ),
             ));
         }
         let Some(stored) = repository::find(tx, record.kind, &ancestor)? else { break };
@@ -98,8 +101,8 @@ fn refuse_two_courses(tx: &mut Tx<'_>, component: &Record, before: Option<&Recor
             return Err(Problem::invalid(
                 "courseComponent.parent.sourcedId",
                 format!(
-                    "'{parent}' belongs to the course '{other}', this component to '{course}'; name a \
-                     parent in '{course}'"
+                    "must be a component of the course '{course}' ('{parent}' belongs to the \
+                     course '{other}')"
                 ),
             ));
         }
@@ -110,8 +113,8 @@ fn refuse_two_courses(tx: &mut Tx<'_>, component: &Record, before: Option<&Recor
         return Err(Problem::invalid(
             "courseComponent.course.sourcedId",
             format!(
-                "the component '{child}' below this one belongs to another course than '{course}'; set \
-                 its parent to null first"
+                "must not change, because the component '{child}' below this one does not belong \
+                 to the course '{course}'; set its parent to null first"
             ),
         ));
     }

@@ -48,7 +48,7 @@ fn span_fault(object: &Object, start: &str, end: &str, path: &str) -> Option<Det
     // Text order is time order.
     (last < first).then(|| Detail {
         path: format!("{path}.{end}"),
-        message: format!("'{last}' is before {start} '{first}'; send that day or a later one"),
+        message: format!("must not be before {start} '{first}' (got '{last}')"),
     })
 }
 
@@ -59,9 +59,7 @@ pub(crate) fn score_range(kind: &Kind, item: &Object, faults: &mut Vec<Detail>) 
     if let Some((least, most)) = range.filter(|(least, most)| most < least) {
         faults.push(Detail {
             path: format!("{}.resultValueMax", kind.one),
-            message: format!(
-                "{most} is less than resultValueMin {least}; send that number or more"
-            ),
+            message: format!("must be at least resultValueMin, {least} (got {most})"),
         });
     }
 }
@@ -82,7 +80,7 @@ pub(crate) fn resource_metadata(_: &Kind, resource: &Object, faults: &mut Vec<De
     if let Some(xp) = member("xp")
         && !xp.as_f64().is_some_and(|xp| xp >= 0.0)
     {
-        fault("xp", format!("must be a number from 0 (got {xp})"));
+        fault("xp", format!("must be a number of at least 0 (got {xp})"));
     }
     match member("grades") {
         None => {}

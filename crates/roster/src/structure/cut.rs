@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use serde::de::IgnoredAny;
 
 use crate::syllabus::PARTS;
@@ -29,9 +29,9 @@ pub(super) enum Slot {
     Part { of: usize, number: usize },
 }
 
-/// Cuts the body, which is JSON. A node stands before its parts.
+/// Splits the JSON body into nodes. A node comes before its parts.
 ///
-/// Errors: `Malformed` with line and column; `Invalid` for a part that is no object.
+/// Errors: `Malformed` with line and column; `Invalid` for a part that is not an object.
 pub(super) fn cut(body: &str) -> Result<Vec<Node>> {
     // This look at the whole does not recurse, and everything below may rely on it.
     serde_json::from_str::<IgnoredAny>(body).map_err(|error| {
@@ -96,7 +96,7 @@ impl Cutter {
                 b',' | b' ' | b'\t' | b'\r' | b'\n' => {}
                 _ => {
                     let path = format!("{}.{PARTS}[{count}]", path(&self.nodes, *of));
-                    return Err(Problem::invalid(path, "must be an object"));
+                    return Err(Problem::invalid(path, messages::MUST_BE_OBJECT));
                 }
             },
             Some(Open::Node { node, depth }) => {
@@ -159,7 +159,7 @@ impl Cutter {
     }
 }
 
-/// Where the next byte is that is no whitespace.
+/// The position of the next byte that is not whitespace.
 fn next(body: &str, from: usize) -> Option<usize> {
     let rest = &body.as_bytes()[from..];
     rest.iter().position(|byte| !byte.is_ascii_whitespace()).map(|offset| from + offset)

@@ -7,7 +7,7 @@ mod read;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
 use lyceum_store::Tx;
 
 use crate::kind::Kind;
@@ -35,7 +35,7 @@ struct Sort {
     numbers: HashMap<String, usize>,
 }
 
-/// Where a record stands in the body.
+/// The place of a record in the body.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: usize,
@@ -50,13 +50,14 @@ impl Sort {
         Self { kind, records: Vec::new(), places: Vec::new(), numbers: HashMap::new() }
     }
 
-    /// Takes the record in, or answers why not. A resource may stand in many places.
+    /// Adds the record, or returns why it cannot be added. A resource may appear in many places.
     fn add(&mut self, record: Record, place: Place) -> Result<(), &'static str> {
         if let Some(number) = self.numbers.get(&record.sourced_id) {
             let known = &self.records[*number];
             return match place.resource && record.same_as(&known.body, known.extra.as_deref()) {
                 true => Ok(()),
-                false => Err("stands in another place of the structure too"),
+                false => Err("appears in another place of the structure too; use each sourcedId \
+                              once"),
             };
         }
         self.numbers.insert(record.sourced_id.clone(), self.records.len());
@@ -85,7 +86,7 @@ impl Structure {
     /// Creates everything that is not there yet, in the caller's transaction. Answers `Unchanged`
     /// where all of it was there (a safe retry).
     ///
-    /// Errors: `Conflict` for ids of records that say something else; `Invalid` for references to
+    /// Errors: `Conflict` for ids of records with other values; `Invalid` for references to
     /// nothing.
     pub fn create(&self, tx: &mut Tx<'_>) -> Result<Outcome> {
         self.check_references(tx)?;
@@ -132,8 +133,7 @@ impl Structure {
         for (record, place) in records() {
             for to in &record.references {
                 if missing.contains(&(to.kind.one, to.sourced_id.as_str())) {
-                    let message =
-                        format!("no {} '{}' exists; create it first", to.kind.one, to.sourced_id);
+                    let message = messages::unknown_reference(to.kind.one, &to.sourced_id);
                     faults.push(Detail { path: self.inside(*place, &to.path), message });
                 }
             }

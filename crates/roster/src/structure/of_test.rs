@@ -1,4 +1,4 @@
-//! A structure told by one test, as published clients of the platform send it: `{url, title,
+//! A structure described by one test, as published clients of the platform send it: `{url, title,
 //! skillCode, lessonCode, unit, "lesson-title"}` is a course of one unit with one lesson.
 
 use std::borrow::Cow;

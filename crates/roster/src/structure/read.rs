@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -103,10 +103,10 @@ fn check_root(root: &Object, node: usize, course: &str, faults: &mut Faults<'_>)
         faults.at(place, "sourcedId", format!("must be '{course}', the sourcedId of the course"));
     }
     if root.get(LINKS).is_some_and(|links| !links.is_null() && *links != json!([])) {
-        faults.at(place, LINKS, "must stand in a component; put them into one of subComponents");
+        faults.at(place, LINKS, "must be in a component; move them into one of subComponents");
     }
     if root.get(PARTS).is_none_or(|parts| !parts.is_array()) {
-        faults.at(place, PARTS, "is required; send the list of the components at the top");
+        faults.at(place, PARTS, "is required; send the array of the top-level components");
     }
 }
 
@@ -128,7 +128,7 @@ fn drafts(
         let mut component = object(nodes, node)?;
         if component.shift_remove(PARTS).is_some_and(|parts| !parts.is_array() && !parts.is_null())
         {
-            faults.at(place, PARTS, "must be an array");
+            faults.at(place, PARTS, messages::MUST_BE_ARRAY);
         }
         let id = give_id(&mut component, above, "subComponent", number);
         refer(&mut component, "course", Some(course), place, faults);
@@ -156,14 +156,14 @@ fn links(
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(links)) => links,
         Some(_) => {
-            faults.at(place, LINKS, "must be an array");
+            faults.at(place, LINKS, messages::MUST_BE_ARRAY);
             return Vec::new();
         }
     };
     let mut read = Vec::with_capacity(links.len());
     for (number, link) in links.into_iter().enumerate() {
         let Value::Object(mut link) = link else {
-            faults.at(place, &format!("{LINKS}[{number}]"), "must be an object");
+            faults.at(place, &format!("{LINKS}[{number}]"), messages::MUST_BE_OBJECT);
             continue;
         };
         let place = Place { link: Some(number), ..place };

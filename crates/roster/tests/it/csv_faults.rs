@@ -322,7 +322,7 @@ fn what_refers_to_a_refused_row_is_refused_and_told_why() {
         let fault: &Fault = &report.faults[1];
         assert_eq!((fault.file.as_str(), fault.line), ("enrollments.csv", 4));
         assert!(
-            fault.problem.contains("the row of the user 'bad' in users.csv is refused"),
+            fault.problem.contains("the row of the user 'bad' in users.csv is rejected"),
             "{fault:?}"
         );
         assert!(rows[1].last().unwrap().starts_with("bad,,,maybe,x,,X,Y"), "{rows:?}");
@@ -341,7 +341,11 @@ fn trees_have_no_cycles() {
         let report = import_at(db, &package, &Options::default(), now());
         let lines: Vec<u64> = report.faults.iter().map(|fault| fault.line).collect();
         assert_eq!(lines, [4, 5, 6, 7], "{:#?}", report.faults);
-        assert!(report.faults[0].problem.contains("above each other"), "{:?}", report.faults[0]);
+        assert!(
+            report.faults[0].problem.contains("parents of each other"),
+            "{:?}",
+            report.faults[0]
+        );
         // A cycle that only the stored records close.
         create(db, "orgs", json!({"sourcedId": "up", "name": "U", "type": "local"}));
         create(
@@ -392,7 +396,7 @@ fn headers_and_manifests_are_checked() {
     let mut package = Package::whole();
     package.0.remove("orgs");
     let fault = fault_of(&package);
-    assert!(fault.problem.contains("announces orgs.csv"), "{fault:?}");
+    assert!(fault.problem.contains("lists orgs.csv"), "{fault:?}");
     let mut delta = Package::default();
     delta.0.insert("orgs".into(), "sourcedId,name,type\nx,X,school\n".into());
     let fault = fault_of(&delta.with_manifest("delta"));

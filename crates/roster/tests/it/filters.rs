@@ -222,7 +222,7 @@ fn nonsense_is_refused_with_its_place() {
     let refused = |text: &str| parse(text).expect_err(text);
     for (text, part) in [
         ("title", "character 6"),
-        ("title='x", "a value with a quote at its end"),
+        ("title='x", "no closing quote for the value that begins at character 7"),
         ("title=x", "single quotes"),
         ("title='x' title='y'", "AND, OR or the end"),
         ("(title='x'", "')'"),
@@ -246,7 +246,7 @@ fn unknown_fields_and_wrong_values_are_refused() {
             ("users", "shoeSize='42'", "has no field 'shoeSize'"),
             ("users", "password='x'", "has no field 'password'"),
             ("users", "grades>'03'", "has no order"),
-            ("users", "dateLastModified>'yesterday'", "is an instant"),
+            ("users", "dateLastModified>'yesterday'", "must be compared with an instant"),
             ("results", "score>'many'", "is a number"),
             ("users", "metadata.a b='1'", "expected one of"),
             ("enrollments", "user='x'", "use 'user.sourcedId'"),

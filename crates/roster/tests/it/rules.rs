@@ -290,7 +290,7 @@ fn an_id_of_a_deleted_record_is_told_as_deleted_with_the_way_back() {
             let exists = make(path, other).unwrap_err();
             assert_eq!(exists.kind, ProblemKind::Conflict);
             assert!(
-                exists.message.contains("exists and says something else"),
+                exists.message.contains("exists already with other values"),
                 "{}",
                 exists.message
             );

@@ -160,8 +160,8 @@ fn grades_of_before_are_found_by_value_after_the_migration() {
 fn what_metadata_of_a_resource_says_is_checked() {
     let resource = |metadata: Value| json!({"sourcedId": "r", "title": "x", "vendorResourceId": "v", "metadata": metadata});
     for (metadata, path) in [
-        (json!({"xp": "ten"}), "xp: must be a number from 0 (got \"ten\")"),
-        (json!({"xp": -5}), "xp: must be a number from 0 (got -5)"),
+        (json!({"xp": "ten"}), "xp: must be a number of at least 0 (got \"ten\")"),
+        (json!({"xp": -5}), "xp: must be a number of at least 0 (got -5)"),
         (json!({"xp": [1]}), "xp: "),
         (json!({"type": "pdf"}), "type: must be one of 'interactive', 'video'"),
         (json!({"type": 5}), "type: "),
@@ -190,9 +190,7 @@ fn what_ends_before_it_begins_is_refused() {
     let told = faults(&kinds::ACADEMIC_SESSION, &session("2026-09-01", "2026-08-31T23:00:00Z"));
     assert_eq!(
         told,
-        [
-            "academicSession.endDate: '2026-08-31' is before startDate '2026-09-01'; send that day or a later one"
-        ]
+        ["academicSession.endDate: must not be before startDate '2026-09-01' (got '2026-08-31')"]
     );
     let same_day = object(session("2026-09-01", "2026-09-01"));
     let now = Stamp::Now(rules().now);
