@@ -1,4 +1,4 @@
-//! What can be typed. Each command's own arguments stand beside the command.
+//! The arguments of the command line. Each command declares its own arguments in its file.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -8,7 +8,7 @@ use crate::commands::{
     serve, standards, trigger,
 };
 
-/// A learning platform in one binary: rosters, gradebook, resources, tokens.
+/// A learning platform in one binary: rosters, gradebook, resources, assessment and analytics
 #[derive(Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -18,16 +18,16 @@ pub(crate) struct Cli {
     pub(crate) output: Output,
 }
 
-/// How much is printed, and in which form.
+/// How much a command prints, and in which form.
 #[derive(Args)]
 pub(crate) struct Output {
-    /// Print errors and the answer alone
+    /// Print only errors and the result
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Print each step
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(crate) verbose: bool,
-    /// Print the answer as one JSON value
+    /// Print the result as one JSON value
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -36,31 +36,31 @@ pub(crate) struct Output {
 pub(crate) enum Command {
     /// Run the server
     Serve(serve::Serve),
-    /// Run the server for an app under development: a demo user, demo data, any token
+    /// Run a server for app development, with a demo user and demo data, that accepts any token
     Sandbox(Box<sandbox::Run>),
-    /// Serve a project's backend from its sources, again with every change, beside a sandbox
+    /// Serve a project's backend from source next to a sandbox, and reload it after each change
     Dev(Box<dev::Dev>),
-    /// Publish a project: its build, backend and secrets, in one step that is whole or not done
+    /// Publish a project: build, backend and secrets. A deploy succeeds completely or changes nothing
     Deploy(Box<deploy::Deploy>),
-    /// List the versions of a deployed project, go back to one, promote one
+    /// List the versions of a deployed project, roll back to one, or promote one
     #[command(subcommand)]
     Deployments(deployments::Deployments),
-    /// Push and list the secrets of a deployed project
+    /// Push the secrets of a deployed project, or list their names
     #[command(subcommand)]
     Secrets(secrets::Secrets),
-    /// Show and make changes of a project's database schema; back it up
+    /// Compare, change, back up and restore the database of a project
     #[command(subcommand)]
     Db(db::Db),
-    /// List, get, put and delete files of a project's bucket
+    /// List, read, write and delete files in a project's bucket
     #[command(subcommand)]
     Bucket(bucket::Bucket),
     /// Sign in to a server by confirming a code in a browser
     Login(account::Login),
     /// Sign out
     Logout(account::Logout),
-    /// Say who is signed in, and what they may do
+    /// Show who is signed in and what they may do
     Me(account::Me),
-    /// List or forget the accounts that you signed in to
+    /// List the accounts that you signed in to, or forget a profile
     Profiles(account::List),
     /// Load a school network from OneRoster CSV files
     Import(import::Import),
@@ -69,44 +69,44 @@ pub(crate) enum Command {
     /// Create, list, rotate and revoke API clients
     #[command(subcommand)]
     Client(client::Client),
-    /// See, rotate and publish the keys that sign credentials
+    /// List, rotate and publish the keys that sign credentials
     #[command(subcommand)]
     Keys(keys::Keys),
-    /// Look after the database, accounts of people and API keys
+    /// Manage the database, user accounts and API keys of a server
     #[command(subcommand)]
     Admin(admin::Admin),
-    /// Work on the log of events and what follows from it
+    /// Recompute facts from the event log; list and replay rejected envelopes
     #[command(subcommand)]
     Events(events::Events),
-    /// Check, score, explain QTI items, tests and stimuli; store them and write them back
+    /// Check, score, explain, import and export QTI items, tests and stimuli
     #[command(subcommand)]
     Qti(qti::Qti),
     /// Import, export, list and publish frameworks of academic standards
     #[command(subcommand)]
     Standards(standards::Standards),
-    /// See and change how adaptive lessons work
+    /// Show and change the policies of lessons
     #[command(subcommand)]
     Lesson(lesson::Lesson),
-    /// Set up, verify, show and remove what a project teaches
+    /// Set up, verify, show and remove a project's courses
     #[command(subcommand, visible_alias = "timeback")]
     Lms(lms::Lms),
     /// Verify badges and learner records
     #[command(subcommand)]
     Badge(badge::Badge),
-    /// Print events of a running server as they arrive
+    /// Print the events of a running server as they arrive
     Listen(listen::Listen),
-    /// Send events of one kind to a running server, good ones or deliberately bad ones
+    /// Send test events to a running server, valid or deliberately invalid
     Trigger(trigger::Trigger),
-    /// Make demo data
+    /// Generate demo data
     #[command(subcommand)]
     Demo(demo::Demo),
-    /// Look whether clock, disk, port, database, time zones and workerd are as the server needs them
+    /// Check the clock, disk, port, database, time zones and workerd, and explain how to fix any problem
     Doctor(doctor::Doctor),
-    /// Print the settings in force and where each came from
+    /// Print the settings in force and where each one comes from
     Config(config::Config),
-    /// Print the OpenAPI document of the API
+    /// Print the OpenAPI document of the server's API
     #[command(name = "openapi")]
     OpenApi(openapi::OpenApi),
-    /// Print the completions of a shell
+    /// Print the completion script for a shell
     Completions(completions::Completions),
 }

@@ -1,14 +1,14 @@
-//! Why a command did not succeed, and the exit code for it.
+//! Why a command failed, and its exit code.
 
 use std::process::ExitCode;
 
 use lyceum_core::config;
 use lyceum_core::{Problem, ProblemKind};
 
-/// The answer of every command.
+/// The result of every command.
 pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
-/// What went wrong: the message, its faults one by one, and what to do next.
+/// An error: its message, the individual errors, and a hint what to do.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: Code,
@@ -17,7 +17,7 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
 }
 
-/// The exit codes; 2 is also what the parser of the command line uses.
+/// The exit codes. The argument parser also uses 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     Failed = 1,
@@ -38,7 +38,7 @@ impl Failure {
         Self::new(Code::Failed, message)
     }
 
-    /// The same failure with what to do next.
+    /// Adds a hint what to do.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -59,14 +59,14 @@ impl From<Problem> for Failure {
             }
             _ => Code::Failed,
         };
-        // There is no log to look into here: the cause is what the reader needs.
+        // A command has no log that the user could read, so the message contains the cause.
         let message = match (problem.kind, problem.cause) {
             (ProblemKind::Internal, Some(cause)) => cause.to_string(),
             (ProblemKind::Unavailable, Some(cause)) => format!("{}: {cause}", problem.message),
             _ => problem.message,
         };
         let details = match problem.details.as_slice() {
-            // A single fault stands in the message already.
+            // The message already contains a single error.
             [] | [_] => Vec::new(),
             faults => faults.iter().map(|at| format!("{}: {}", at.path, at.message)).collect(),
         };

@@ -1,4 +1,4 @@
-//! The lock of a data folder: all commands that open the data share it, and a restore holds it alone.
+//! The lock of a data folder. Commands that open the data share it, and a restore holds it exclusively.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -7,13 +7,13 @@ use std::sync::OnceLock;
 
 use crate::failure::{Code, Failure, Result};
 
-/// The file in the data folder that is locked.
+/// The lock file in the data folder.
 const FILE: &str = "in-use.lock";
 
-/// The shared lock of this process, which works on one data folder.
+/// This process's shared lock. A process works on one data folder.
 static SHARED: OnceLock<File> = OnceLock::new();
 
-/// Shares the data folder until the process ends. Errors: `Conflict` while a backup is being restored into it.
+/// Locks the data folder, shared with others, until the process ends. Errors: `Conflict` while a backup is being restored into it.
 pub(crate) fn share(data: &Path) -> Result {
     if SHARED.get().is_some() {
         return Ok(());
@@ -26,20 +26,20 @@ pub(crate) fn share(data: &Path) -> Result {
         }
         Err(TryLockError::WouldBlock) => {
             let message = format!("a backup is being restored into '{}'", data.display());
-            Err(Failure::new(Code::Conflict, message).hint("wait until the restore has ended"))
+            Err(Failure::new(Code::Conflict, message).hint("wait until the restore is finished"))
         }
         Err(TryLockError::Error(error)) => Err(failed(data, &error)),
     }
 }
 
-/// Holds the data folder alone, until the answer is dropped. Errors: `Conflict` while another process uses it.
+/// Locks the data folder exclusively until the returned file is dropped. Errors: `Conflict` while another process uses it.
 pub(crate) fn alone(data: &Path) -> Result<File> {
     let file = open(data)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             let message = format!("the data folder '{}' is in use", data.display());
-            Err(Failure::new(Code::Conflict, message).hint("stop the server that serves it first"))
+            Err(Failure::new(Code::Conflict, message).hint("stop the server that uses it first"))
         }
         Err(TryLockError::Error(error)) => Err(failed(data, &error)),
     }
@@ -51,5 +51,5 @@ fn open(data: &Path) -> Result<File> {
 }
 
 fn failed(data: &Path, error: &io::Error) -> Failure {
-    Failure::failed(format!("'{}' cannot be locked: {error}", data.join(FILE).display()))
+    Failure::failed(format!("cannot lock '{}': {error}", data.join(FILE).display()))
 }

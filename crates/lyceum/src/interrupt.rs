@@ -1,4 +1,4 @@
-//! Ctrl-C during a command: what is half written goes away, and the exit code says it.
+//! Ctrl-C during a command: it deletes the incomplete file and exits with code 130.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::failure::{Code, Failure};
 use crate::printer::Printer;
 
-/// The file or folder that is written and not whole yet.
+/// The file or folder that is being written and is not complete yet.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Names the file or folder that an interruption leaves half written; `None` once there is none.
+/// Sets the file or folder to delete on Ctrl-C; `None` if there is none.
 pub(crate) fn unfinished(path: Option<&Path>) {
     *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = path.map(Path::to_owned);
 }
 
-/// From now on SIGINT ends the process with exit code 130. A transaction that is open then is
-/// undone by its store. Where signals cannot be waited for, they end the process in the plain way.
+/// From now on SIGINT ends the process with exit code 130. The store rolls back a transaction that is
+/// open then. If signals cannot be handled, SIGINT ends the process in the default way.
 pub(crate) fn ends(printer: Printer) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return;
     };
-    // Listened for before the command begins, and not whenever the thread gets to it.
+    // Registered before the command begins, not when the thread first runs.
     let listening = runtime.enter();
     let interrupts = signal(SignalKind::interrupt());
     drop(listening);
@@ -39,7 +39,7 @@ pub(crate) fn ends(printer: Printer) {
 
 #[expect(clippy::exit, reason = "the command is busy on another thread")]
 fn end(printer: &Printer) -> ! {
-    // Held to the end, so that no command takes the file for whole.
+    // Locked until the end, so that the command cannot declare the file complete meanwhile.
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = &*unfinished {
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };

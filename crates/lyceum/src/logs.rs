@@ -1,7 +1,7 @@
 //! The log of a running server, on standard error.
 //!
-//! Each request has a line. One system call a line would cost more than a point read, so lines are
-//! written in batches: at once with the first warning, else within [`BATCH`].
+//! Each request writes a line. A system call per line would cost more than a point read, so lines are
+//! written in batches: at once if there is a warning, otherwise within [`BATCH`].
 
 use std::io::{self, IsTerminal, Write};
 use std::mem;
@@ -16,12 +16,12 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::failure::{Code, Failure, Result};
 
-/// How long a line waits for others.
+/// How long a line waits for more lines.
 const BATCH: Duration = Duration::from_millis(50);
-/// Bytes of lines that do not wait.
+/// A batch of this size is written at once.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// Writes events from now on; what is still waiting is written when the answer is dropped. Errors: `server.log_level` is not a level or a list of directives.
+/// Starts logging. Waiting lines are written when the returned value is dropped. Errors: `server.log_level` is not a level or a list of directives.
 pub(crate) fn start(loaded: &config::Loaded) -> Result<Lines> {
     let server = &loaded.config.server;
     let filter = EnvFilter::builder().parse(&server.log_level).map_err(|error| {
@@ -65,7 +65,7 @@ impl Lines {
                 waiting.write();
             }
         };
-        // Without the thread, full batches and warnings are written all the same.
+        // If the thread cannot be started, full batches and warnings are still written.
         let _ = thread::Builder::new().name("lyceum-log".to_owned()).spawn(write);
     }
 }
@@ -82,14 +82,14 @@ impl Waiting {
     }
 
     fn write(&self) {
-        // Taken under the lock of standard error: batches stay in order.
+        // Taken while standard error is locked, so that batches stay in order.
         let mut out = io::stderr().lock();
         let lines = mem::take(&mut *self.lock());
         let _ = out.write_all(&lines);
     }
 }
 
-/// One event's way in.
+/// Collects the bytes of one event.
 pub(crate) struct Line<'a> {
     waiting: &'a Waiting,
     urgent: bool,

@@ -1,10 +1,10 @@
-//! The `lyceum` binary: parse the arguments, resolve the settings, run one command, exit with its code.
+//! The `lyceum` binary: parses the arguments, resolves the settings, runs one command and exits with its code.
 //!
 //! | what | where |
 //! |---|---|
-//! | arguments of all commands, and the reference made from them | `cli`, `reference` |
+//! | arguments of all commands, and the reference generated from them | `cli`, `reference` |
 //! | one file per command | `commands` |
-//! | flags, variables and file become one value | `settings` |
+//! | flags, environment variables and the settings file, merged into one value | `settings` |
 //! | output: the only place that prints | `printer` |
 //! | errors and exit codes, Ctrl-C | `failure`, `interrupt` |
 //! | the project in the current folder; the server that a command talks to | `project`, `profile`, `remote` |
@@ -30,15 +30,15 @@ use clap::Parser;
 use cli::Command::{Dev, Sandbox, Serve};
 use tikv_jemallocator::Jemalloc;
 
-/// What one thread reads another one stores and frees: beside the allocator of the C library, an event costs a
-/// sixth less.
+/// Threads store and free values that other threads allocated. With jemalloc an event costs a sixth less than
+/// with the allocator of the C library.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let printer = printer::Printer::new(&cli.output);
-    // The servers end in a way of their own.
+    // These commands shut down gracefully by themselves.
     if !matches!(cli.command, Serve(_) | Sandbox(_) | Dev(_)) {
         interrupt::ends(printer::Printer::new(&cli.output));
     }

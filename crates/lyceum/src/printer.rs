@@ -1,5 +1,5 @@
-//! The only place that prints. The answer goes to standard output, everything about the work to
-//! standard error; what cannot be written any more (a closed pipe) is dropped.
+//! The only place that prints. Results go to standard output, messages about the work to standard
+//! error. Output that cannot be written (a closed pipe) is dropped.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cli::Output;
 use crate::failure::Failure;
 
-/// How much is told besides the answer.
+/// How much is printed besides the result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Quiet,
@@ -19,7 +19,7 @@ enum Level {
     Verbose,
 }
 
-/// Prints as the flags ask.
+/// Prints in the form that the flags ask for.
 #[derive(Clone)]
 pub(crate) struct Printer {
     level: Level,
@@ -50,7 +50,7 @@ impl Printer {
         Self { level, json: output.json, color }
     }
 
-    /// The answer: as one JSON value where that was asked for, else as text.
+    /// Prints the result: as one JSON value with `--json`, otherwise as text.
     pub(crate) fn answer(&self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) {
         if self.json {
             self.text(&format!("{:#}\n", json()));
@@ -59,59 +59,59 @@ impl Printer {
         }
     }
 
-    /// One of many answers: a line of JSON where that was asked for, else of text.
+    /// Prints one of many results: as a line of JSON with `--json`, otherwise as text.
     pub(crate) fn item(&self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) {
         let line = if self.json { json().to_string() } else { text() };
         self.text(&(line + "\n"));
     }
 
-    /// A line that closes many answers, of JSON alone: people are told by [`Self::done`].
+    /// Prints a last line after many results, only with `--json`. Text output uses [`Self::done`].
     pub(crate) fn closing(&self, json: impl FnOnce() -> Value) {
         if self.json {
             self.text(&format!("{}\n", json()));
         }
     }
 
-    /// An answer that is the same in every form. It ends its last line itself.
+    /// Prints a result that is the same in every format. It must end with a line break.
     #[expect(clippy::unused_self, reason = "printing takes a printer")]
     pub(crate) fn text(&self, text: &str) {
         let _ = io::stdout().lock().write_all(text.as_bytes());
     }
 
-    /// One line that says what there is now.
+    /// Prints one line about what was done.
     pub(crate) fn done(&self, text: &str) {
         if self.level >= Level::Normal {
             self.line(GREEN, "", text);
         }
     }
 
-    /// A line below one that says what there is.
+    /// Prints a line below the one about what was done.
     pub(crate) fn note(&self, text: &str) {
         if self.level >= Level::Normal {
             self.line("", "", text);
         }
     }
 
-    /// Whether each step is told.
+    /// Whether each step is printed.
     pub(crate) fn is_verbose(&self) -> bool {
         self.level >= Level::Verbose
     }
 
-    /// Something that the user should know.
+    /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
         if self.level >= Level::Normal {
             self.line(YELLOW, "warning: ", text);
         }
     }
 
-    /// A step of the work.
+    /// Prints a step of the work with `--verbose`.
     pub(crate) fn step(&self, text: &str) {
         if self.level >= Level::Verbose {
             self.line("", "", text);
         }
     }
 
-    /// Prints steps as they are told, where that is asked for.
+    /// Returns a callback that prints steps if `debug` or `--verbose` is set.
     pub(crate) fn debugging(&self, asked: bool) -> impl Fn(&str) + Send + Sync + 'static {
         let shown = asked || self.level >= Level::Verbose;
         move |text| {
@@ -121,7 +121,7 @@ impl Printer {
         }
     }
 
-    /// What went wrong, its faults, and what to do next.
+    /// Prints the error, its details and what to do next.
     pub(crate) fn failure(&self, failure: &Failure) {
         self.line(RED, "error: ", &failure.message);
         for detail in &failure.details {
@@ -132,11 +132,11 @@ impl Printer {
         }
     }
 
-    /// A bar that counts up to `total`; hidden where nobody looks at it. It is cleared when it is
+    /// A progress bar up to `total`, hidden if standard error is not a terminal. It disappears when it is
     /// dropped.
     pub(crate) fn progress(&self, what: &'static str, total: u64) -> ProgressBar {
         let seen = self.level >= Level::Normal && !self.json;
-        // indicatif hides a bar by itself where standard error is no terminal.
+        // indicatif hides a bar by itself if standard error is not a terminal.
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = if total == 0 {
             "{spinner} {msg} {human_pos} {elapsed}"
@@ -158,7 +158,7 @@ impl Printer {
     }
 }
 
-/// Rows under a header, in columns as wide as they need.
+/// A table whose columns are as wide as their longest cell.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let cells = |n: usize| rows.iter().map(move |row| row[n].chars().count());
     let widths: Vec<usize> = header

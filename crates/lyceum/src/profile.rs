@@ -1,5 +1,5 @@
-//! Which server a command is for, and who asks: the sandbox that runs here, the profiles that `lyceum login`
-//! writes, or the variables `LYCEUM_URL` and `LYCEUM_API_KEY` in their place.
+//! Which server a command uses, and with which credentials: the running sandbox, a profile that `lyceum login`
+//! wrote, or the variables `LYCEUM_URL` and `LYCEUM_API_KEY`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Code, Failure, Result};
 
-/// Where a sandbox is that nobody listed.
+/// The default address of a sandbox.
 const LOCAL_URL: &str = "http://127.0.0.1:4321";
-/// The bearer for a sandbox: any will do.
+/// The token sent to a sandbox, which accepts any.
 pub(crate) const LOCAL_TOKEN: &str = "mock-dev-token";
 
-/// Which of the worlds a command is for.
+/// The environment that a command works in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Env {
-    /// The sandbox that runs on this machine
+    /// The sandbox on this machine
     Local,
-    /// For trying things out
+    /// For testing
     Staging,
     /// For real learners
     Production,
@@ -42,13 +42,13 @@ impl Env {
     }
 }
 
-/// Which server, and who asks.
+/// The server and the account to use.
 #[derive(Args, Clone)]
 pub(crate) struct AccountArgs {
-    /// Which server: the one that was signed in to for this environment
+    /// Environment of the server that you signed in to
     #[arg(long, value_name = "ENV", default_value = "staging", help_heading = "Server")]
     pub(crate) env: Env,
-    /// Which of several accounts; `lyceum profiles` lists them
+    /// Profile to use, if you have several accounts; `lyceum profiles` lists them
     #[arg(
         long,
         value_name = "NAME",
@@ -59,33 +59,33 @@ pub(crate) struct AccountArgs {
     pub(crate) profile: String,
 }
 
-/// A server, and who asks it.
+/// A server and the credentials for it.
 #[derive(Clone)]
 pub(crate) struct Connection {
-    /// Its address, without a slash at the end.
+    /// The server's address, without a slash at the end.
     pub(crate) url: String,
-    /// What it must be, or it refuses.
+    /// The environment that the server must have; otherwise it refuses requests.
     pub(crate) env: Env,
     pub(crate) credentials: Credentials,
 }
 
 impl AccountArgs {
-    /// The server and who asks it. Errors: those of [`Env::connection`].
+    /// The server and its credentials. Errors: those of [`Env::connection`].
     pub(crate) fn connection(&self) -> Result<Connection> {
         self.env.connection(&self.profile, None)
     }
 }
 
 impl Env {
-    /// The server of the environment, for the project of that slug: the running sandbox; else the one that
-    /// `LYCEUM_STAGING_URL` and its like name, for any environment `LYCEUM_URL`, with a key or a client beside
-    /// it; else the one of the profile, as `lyceum login` wrote it down.
+    /// The server of the environment, for the project with that slug: the running sandbox, or the server in
+    /// `LYCEUM_STAGING_URL` or `LYCEUM_PRODUCTION_URL`, or the one in `LYCEUM_URL` with a key or a client,
+    /// or the one of the profile that `lyceum login` wrote.
     ///
-    /// Errors: nobody is signed in; several sandboxes run.
+    /// Errors: the user is not signed in; several sandboxes run.
     pub(crate) fn connection(self, profile: &str, slug: Option<&str>) -> Result<Connection> {
         let variable = |name: &str| {
             let own = set(&format!("LYCEUM_{}_{name}", self.name().to_uppercase()));
-            // A job that deploys to a server may use a sandbox, too.
+            // A job that deploys to a server may also use a sandbox.
             own.or_else(|| set(&format!("LYCEUM_{name}")).filter(|_| self != Self::Local))
         };
         let of = |url: &str, credentials| {
@@ -98,11 +98,14 @@ impl Env {
                 (Some(key), ..) => Ok(of(&url, Credentials::Key(key))),
                 (None, Some(id), Some(secret)) => Ok(of(&url, Credentials::Client(id, secret))),
                 _ if self == Self::Local => Ok(of(&url, Credentials::Key(LOCAL_TOKEN.into()))),
-                _ => Err(Failure::new(Code::NotAllowed, format!("nothing says who asks {url}"))
-                    .hint(
-                        "set LYCEUM_API_KEY to a key that `lyceum admin key create NAME` makes on \
+                _ => Err(Failure::new(
+                    Code::NotAllowed,
+                    format!("no credentials are set for {url}"),
+                )
+                .hint(
+                    "set LYCEUM_API_KEY to a key created with `lyceum admin key create NAME` on \
                          the server, or LYCEUM_CLIENT_ID and LYCEUM_CLIENT_SECRET",
-                    )),
+                )),
             };
         }
         if self == Self::Local {
@@ -126,15 +129,15 @@ impl Env {
     }
 }
 
-/// The profile where a command has no option for it.
+/// The profile of commands without an option for it.
 pub(crate) fn usual_profile() -> String {
     set("LYCEUM_PROFILE").unwrap_or_else(|| "default".to_owned())
 }
 
-/// The running sandbox of the project, else the only one that runs, else where one usually is: its address,
-/// and what it is where it listed itself.
+/// The project's running sandbox, or the only one that runs, or the default address. Returns the address, and
+/// the sandbox's registry entry if it has one.
 ///
-/// Errors: several run, and none is the project's.
+/// Errors: several sandboxes run, and none is the project's.
 pub(crate) fn sandbox(slug: Option<&str>) -> Result<(String, Option<Sandbox>)> {
     let mut running = registry::running();
     let own = running.iter().position(|entry| Some(entry.slug.as_str()) == slug);
@@ -145,18 +148,18 @@ pub(crate) fn sandbox(slug: Option<&str>) -> Result<(String, Option<Sandbox>)> {
         None => {
             let all = running.iter().map(|entry| format!("{} ({})", entry.url, entry.slug));
             let all = all.collect::<Vec<_>>().join(", ");
-            Err(Failure::new(Code::Usage, format!("several sandboxes run: {all}"))
-                .hint("name one in LYCEUM_LOCAL_URL"))
+            Err(Failure::new(Code::Usage, format!("several sandboxes are running: {all}"))
+                .hint("choose one by setting LYCEUM_LOCAL_URL"))
         }
     }
 }
 
-/// The address that the variable `LYCEUM_URL` gives in place of a profile.
+/// The address in the variable `LYCEUM_URL`, which overrides the profile.
 pub(crate) fn url_in_place() -> Option<String> {
     set("LYCEUM_URL").map(|url| url.trim_end_matches('/').to_owned())
 }
 
-/// The key that the variable `LYCEUM_API_KEY` gives.
+/// The key in the variable `LYCEUM_API_KEY`.
 pub(crate) fn api_key() -> Option<String> {
     set("LYCEUM_API_KEY")
 }
@@ -173,15 +176,15 @@ pub(crate) struct Entry {
     pub(crate) token: String,
 }
 
-/// The accounts that somebody signed in to, by profile and environment.
+/// The accounts that the user signed in to, by profile and environment.
 pub(crate) struct Profiles {
-    /// None: there is no place for one.
+    /// Where the file is; `None` if HOME is not set.
     file: Option<PathBuf>,
     pub(crate) all: BTreeMap<String, BTreeMap<Env, Entry>>,
 }
 
 impl Profiles {
-    /// Reads the file; one that is not there holds nothing.
+    /// Reads the file. A missing file is the same as an empty one.
     pub(crate) fn read() -> Result<Self> {
         let Some(file) = file() else { return Ok(Self { file: None, all: BTreeMap::new() }) };
         let text = match fs::read_to_string(&file) {
@@ -210,10 +213,10 @@ impl Profiles {
         removed
     }
 
-    /// Writes the file, which nobody but its owner can read.
+    /// Writes the file. Only its owner can read it.
     pub(crate) fn write(&self) -> Result {
         let file = self.file.as_ref().ok_or_else(|| {
-            Failure::failed("there is no place for profiles: HOME is not set")
+            Failure::failed("there is no folder for profiles: HOME is not set")
                 .hint("set HOME or XDG_CONFIG_HOME, or use LYCEUM_URL and LYCEUM_API_KEY")
         })?;
         let folder = file.parent().expect("the file lies in a folder");
@@ -238,7 +241,7 @@ impl Profiles {
     }
 }
 
-/// `lyceum/profiles.json` below `$XDG_CONFIG_HOME`, else `~/.config`.
+/// `lyceum/profiles.json` in `$XDG_CONFIG_HOME`, or in `~/.config`.
 fn file() -> Option<PathBuf> {
     let home = || set("HOME").map(|home| Path::new(&home).join(".config"));
     let folder = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
@@ -247,5 +250,5 @@ fn file() -> Option<PathBuf> {
 
 fn broken(file: &Path, why: &str) -> Failure {
     Failure::failed(format!("'{}' cannot be read: {why}", file.display()))
-        .hint("mend it, or delete it and sign in again")
+        .hint("correct it, or delete it and sign in again")
 }

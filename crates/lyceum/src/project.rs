@@ -1,5 +1,5 @@
-//! The project that a command is for: its config, read and where needed evaluated, in one way for all
-//! commands.
+//! The project that a command works on. All commands read and, if needed, evaluate its config in the
+//! same way.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use lyceum_project::{Config, folder_of};
 
 use crate::failure::Result;
 
-/// The runtime of backends, as a server that is started here finds it, else as the project has it.
+/// The runtime of backends: the one that a server on this machine would use, or the one in the project.
 pub(crate) fn workerd(project: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok();
     let own = std::path::absolute(folder_of(project)).ok();
@@ -20,12 +20,12 @@ pub(crate) fn workerd(project: &Path) -> Option<PathBuf> {
     find_workerd(named.as_deref(), &folders, search.as_deref())
 }
 
-/// What evaluates the modules of a project.
+/// Evaluates the modules of a project.
 pub(crate) fn evaluator(project: &Path) -> Evaluator {
     Evaluator { workerd: workerd(project) }
 }
 
-/// The config at a path: the file itself, or the one in that folder. None: there is none there.
+/// The config at a path: the file itself, or the config file in that folder. `None` if there is none.
 pub(crate) fn config(path: &Path) -> Result<Option<Config>> {
     Ok(evaluator(path).config(path)?)
 }

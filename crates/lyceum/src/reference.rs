@@ -1,4 +1,4 @@
-//! The reference of the command line, made from what can be typed.
+//! The reference of the command line, generated from the argument definitions.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub(crate) fn markdown() -> String {
     let mut root = Cli::command();
     root.build();
     let mut text = String::from(
-        "# Commands\n\nEverything that `lyceum` can do, made from the program itself. Each command takes these, too:\n\n",
+        "# Commands\n\nAll commands of `lyceum`. This page is generated from the program. Each command also accepts:\n\n",
     );
     arguments(&mut text, root.get_arguments().filter(|arg| arg.is_global_set()));
     text.push_str(
@@ -58,7 +58,7 @@ fn arguments<'c>(text: &mut String, arguments: impl Iterator<Item = &'c Arg>) {
     }
 }
 
-/// How an argument is typed: `-p, --port <PORT>`.
+/// How an argument is written: `-p, --port <PORT>`.
 fn spelled(arg: &Arg) -> String {
     let names = arg.get_value_names().unwrap_or_default();
     let value = names.iter().map(|name| format!("<{name}>")).collect::<Vec<_>>().join(" ");
@@ -74,7 +74,7 @@ fn spelled(arg: &Arg) -> String {
     }
 }
 
-/// What an argument does, with its default, its possible values and its variable.
+/// What an argument does, with its default, possible values and environment variable.
 fn help(arg: &Arg) -> String {
     let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults: Vec<_> =
@@ -100,7 +100,7 @@ fn help(arg: &Arg) -> String {
     help
 }
 
-/// A text in a cell of a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|").replace('<', "\\<")
 }

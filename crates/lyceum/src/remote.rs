@@ -1,4 +1,4 @@
-//! A running server, as a client of its API sees it.
+//! A client for the API of a running server.
 
 use std::io::Read;
 
@@ -13,10 +13,10 @@ use ureq::{Agent, RequestBuilder};
 use crate::failure::{Code, Failure, Result};
 use crate::profile::{Connection, Env, usual_profile};
 
-/// Which server, and who asks.
+/// The server, and the credentials to use.
 #[derive(Args, Clone)]
 pub(crate) struct RemoteArgs {
-    /// The server that was signed in to for this environment, or the running sandbox, in place of an address
+    /// Use the server that you signed in to for this environment, or the running sandbox
     #[arg(long, value_name = "ENV", conflicts_with = "server", help_heading = "Server")]
     env: Option<Env>,
     /// Address of the server
@@ -31,13 +31,13 @@ pub(crate) struct RemoteArgs {
     who: SignIn,
 }
 
-/// Who asks.
+/// The credentials of a client.
 #[derive(Args, Clone, Default)]
 pub(crate) struct SignIn {
-    /// Id of the client to sign in as; `lyceum client create` makes one
+    /// Id of the client to sign in as; create one with `lyceum client create`
     #[arg(long, value_name = "ID", env = "LYCEUM_CLIENT_ID", help_heading = "Server")]
     client_id: Option<String>,
-    /// Its secret
+    /// Secret of the client
     #[arg(
         long,
         value_name = "SECRET",
@@ -49,24 +49,24 @@ pub(crate) struct SignIn {
     client_secret: Option<String>,
 }
 
-/// A server, signed in to.
+/// A server, with a token for it.
 pub(crate) struct Remote {
     agent: Agent,
     base: String,
     token: Option<String>,
-    /// What the server must be, or it refuses; none: it may be any.
+    /// The environment that the server must have, otherwise it refuses requests. `None` accepts any.
     env: Option<&'static str>,
 }
 
-/// What a server answered.
+/// A server's response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// Its body as JSON; `null` where it is empty.
+    /// The body as JSON; `null` if it is empty.
     pub(crate) body: Value,
 }
 
 impl RemoteArgs {
-    /// Signs in; without an environment and an id nobody does, which a sandbox allows.
+    /// Signs in. Without an environment and an id, requests carry no token, which a sandbox allows.
     pub(crate) fn sign_in(&self) -> Result<Remote> {
         match self.env {
             Some(env) => Remote::of(&env.connection(&usual_profile(), None)?),
@@ -76,7 +76,7 @@ impl RemoteArgs {
 }
 
 impl SignIn {
-    /// Signs in to the server; without an id, callers have that token.
+    /// Signs in to the server. Without a client id, requests carry `token`.
     pub(crate) fn to(&self, server: &str, token: Option<&str>) -> Result<Remote> {
         let base = server.trim_end_matches('/').to_owned();
         let token = token.map(str::to_owned);
@@ -98,7 +98,7 @@ impl SignIn {
 }
 
 impl Remote {
-    /// The server of a connection, signed in to.
+    /// Signs in to the server of a connection.
     pub(crate) fn of(connection: &Connection) -> Result<Self> {
         let Connection { url, env, credentials } = connection.clone();
         let (who, token) = match credentials {
@@ -112,13 +112,13 @@ impl Remote {
         Ok(Self { env: Some(env.name()), ..remote })
     }
 
-    /// Reads JSON.
+    /// Sends a GET request and reads JSON.
     pub(crate) fn get(&self, path: &str) -> Result<Answer> {
         let request = self.agent.get(format!("{}{path}", self.base));
         self.read(self.dressed(request).call())
     }
 
-    /// Sends a form, as nobody in particular.
+    /// Posts a form without a token.
     pub(crate) fn post_form(&self, path: &str, form: &[(&str, &str)]) -> Result<Answer> {
         let request = self.agent.post(format!("{}{path}", self.base));
         self.read(request.send_form(form.iter().copied()))
@@ -134,18 +134,18 @@ impl Remote {
         }
     }
 
-    /// Sends JSON.
+    /// Posts JSON.
     pub(crate) fn post(&self, path: &str, body: &str) -> Result<Answer> {
         let request = self.agent.post(format!("{}{path}", self.base));
         self.read(self.dressed(request).header("Content-Type", "application/json").send(body))
     }
 
-    /// Deletes.
+    /// Sends a DELETE request.
     pub(crate) fn delete(&self, path: &str) -> Result<Answer> {
         self.read(self.dressed(self.agent.delete(format!("{}{path}", self.base))).call())
     }
 
-    /// Opens a stream of server-sent events behind the event of that id.
+    /// Opens a stream of server-sent events after the event with that id.
     pub(crate) fn stream(&self, path: &str, after: Option<&str>) -> Result<impl Read + use<>> {
         let mut request = self.dressed(self.agent.get(format!("{}{path}", self.base)));
         if let Some(after) = after {
@@ -161,11 +161,11 @@ impl Remote {
         }
     }
 
-    /// Why the server did not do what it was asked.
+    /// The failure for a response with an error status.
     pub(crate) fn refusal(&self, answer: &Answer) -> Failure {
         let texts = ["message", "error_description", "imsx_description", "detail", "error"];
         let text = texts.iter().find_map(|name| answer.body[*name].as_str());
-        // The game platform's errors.
+        // The game platform nests its errors.
         let error = &answer.body["error"];
         let text = text.or_else(|| error["message"].as_str());
         let code = match answer.status {
@@ -174,7 +174,7 @@ impl Remote {
             409 | 421 => Code::Conflict,
             _ => Code::Failed,
         };
-        let text = text.unwrap_or("no reason given");
+        let text = text.unwrap_or("the response gives no reason");
         let mut failure =
             Failure::new(code, format!("{} answered {}: {text}", self.base, answer.status));
         if let Some(faults @ [_, _, ..]) = error["details"].as_array().map(Vec::as_slice) {
@@ -185,15 +185,15 @@ impl Remote {
         }
         match answer.status {
             401 if self.env.is_some() => failure.hint("sign in again with `lyceum login`"),
-            401 => failure.hint("name a client with --client-id and --client-secret"),
+            401 => failure.hint("sign in as a client with --client-id and --client-secret"),
             _ => failure,
         }
     }
 
     fn read(&self, answer: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answer> {
         let unreachable = |error: ureq::Error| {
-            Failure::failed(format!("{} does not answer: {error}", self.base))
-                .hint("start it with `lyceum serve`, or name another with --server")
+            Failure::failed(format!("cannot reach {}: {error}", self.base))
+                .hint("start the server with `lyceum serve`, or set another address with --server")
         };
         let mut answer = answer.map_err(unreachable)?;
         let status = answer.status().as_u16();
@@ -201,9 +201,8 @@ impl Remote {
         match serde_json::from_str(&text) {
             Ok(body) => Ok(Answer { status, body }),
             Err(_) if text.is_empty() => Ok(Answer { status, body: Value::Null }),
-            Err(_) => Err(Failure::failed(format!("{} answered no JSON", self.base)).hint(
-                "the server is not running there, or --server names another address or port",
-            )),
+            Err(_) => Err(Failure::failed(format!("the response of {} is not JSON", self.base))
+                .hint("check the address: another program may be listening there")),
         }
     }
 }

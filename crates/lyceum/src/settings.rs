@@ -1,4 +1,4 @@
-//! Flags, variables and a file, resolved to one typed value; and the database that it names.
+//! Resolves flags, environment variables and the settings file to one typed value, and opens the database.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,24 +13,24 @@ use lyceum_store::{Db, Options, Target, Tx};
 use crate::failure::{Code, Failure, Result};
 use crate::in_use;
 
-/// The SQLite database in the data folder.
+/// The file name of the SQLite database in the data folder.
 const SQLITE_FILE: &str = "lyceum.db";
 
-/// Where the data is: what every command on data takes.
+/// Where the data is. Every command on data has these options.
 #[derive(Args, Clone)]
 pub(crate) struct DataArgs {
-    /// Folder of the SQLite database and of master.key [default: lyceum-data]
+    /// Folder of the SQLite database and master.key [default: lyceum-data]
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub(crate) data: Option<PathBuf>,
-    /// PostgreSQL in place of SQLite: `postgres://user:password@host/database`
+    /// Use PostgreSQL instead of SQLite: `postgres://user:password@host/database`
     #[arg(long, value_name = "URL", help_heading = "Data")]
     pub(crate) database: Option<String>,
-    /// File with settings; see `lyceum config` for all of them
+    /// Settings file; `lyceum config` prints all settings
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) config: Option<PathBuf>,
 }
 
-/// Whether a database that is not there is made.
+/// Whether a missing database is created.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     Make,
@@ -38,7 +38,7 @@ pub(crate) enum Missing {
 }
 
 impl DataArgs {
-    /// The settings in force; `more` are flags of the command itself.
+    /// The settings in force. `more` has the command's own flags.
     pub(crate) fn load(&self, more: &[Flag]) -> Result<Loaded> {
         let path = |path: &PathBuf| path.to_string_lossy().into_owned();
         let mut flags = Vec::new();
@@ -48,13 +48,13 @@ impl DataArgs {
         Ok(config::load(self.config.as_deref(), config::environment()?, &flags)?)
     }
 
-    /// The settings in force and the database that they name.
+    /// The settings in force, and the opened database.
     pub(crate) fn open(&self, missing: Missing) -> Result<(Config, Db)> {
         let (loaded, db) = self.open_loaded(missing)?;
         Ok((loaded.config, db))
     }
 
-    /// As [`Self::open`], with where each setting came from.
+    /// Like [`Self::open`], with the origin of each setting.
     pub(crate) fn open_loaded(&self, missing: Missing) -> Result<(Loaded, Db)> {
         let loaded = self.load(&[])?;
         let db = open(&loaded.config, missing)?;
@@ -62,12 +62,12 @@ impl DataArgs {
     }
 }
 
-/// A flag that was given, as a layer of the settings.
+/// Turns a flag into an override of a setting, if the flag is present.
 pub(crate) fn flag(flag: &'static str, key: &'static str, value: Option<String>) -> Option<Flag> {
     value.map(|value| Flag { flag, key, value })
 }
 
-/// Where the settings say that the data is.
+/// The database that the settings name.
 pub(crate) fn target(config: &Config) -> Target {
     match &config.store.database {
         Some(url) => Target::Postgres(url.reveal().to_owned()),
@@ -75,19 +75,19 @@ pub(crate) fn target(config: &Config) -> Target {
     }
 }
 
-/// Opens the database and brings its schema forward. The data folder is in use until the process ends.
+/// Opens the database and applies migrations. The data folder stays locked until the process ends.
 pub(crate) fn open(config: &Config, missing: Missing) -> Result<Db> {
     if missing == Missing::Make {
         make_folder(config)?;
     }
-    // Without a folder there is nothing that a restore could replace.
+    // A restore locks an existing folder, so a missing one needs no lock.
     if config.store.data.is_dir() {
         in_use::share(&config.store.data)?;
     }
     open_alone(config, missing)
 }
 
-/// [`open`] for who holds the data folder alone.
+/// Like [`open`], for a process that holds the data folder exclusively.
 pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
     let target = target(config);
     if let Target::Sqlite(file) = &target
@@ -95,8 +95,9 @@ pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
         && missing == Missing::Refuse
     {
         let message = format!("there is no database in '{}'", config.store.data.display());
-        return Err(Failure::new(Code::NotFound, message)
-            .hint("name its folder with --data; `serve`, `import` and `client create` make one"));
+        return Err(Failure::new(Code::NotFound, message).hint(
+            "choose its folder with --data; `serve`, `import` and `client create` create a new one",
+        ));
     }
     let options = Options {
         mmap_bytes: config.store.sqlite_mmap_bytes,
@@ -106,17 +107,17 @@ pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
     Ok(Db::open_with(&target, &lyceum_server::migrations(), options)?)
 }
 
-/// Makes the data folder where it is missing.
+/// Creates the data folder if it is missing.
 pub(crate) fn make_folder(config: &Config) -> Result {
     let folder = &config.store.data;
     fs::create_dir_all(folder).map_err(|error| {
-        let message = format!("the folder '{}' cannot be made: {error}", folder.display());
-        Failure::failed(message).hint("name another with --data")
+        let message = format!("cannot create the folder '{}': {error}", folder.display());
+        Failure::failed(message).hint("choose another folder with --data")
     })
 }
 
-/// The address of the server of this data: what a setting of this command says, else what the server said when
-/// it was last started on it, else what the usual settings make.
+/// The address of the server that uses this data: from this command's settings, or as the server stored it at
+/// its last start, or from the default settings.
 pub(crate) fn reached_at(loaded: &Loaded, db: &Db) -> Result<String> {
     let is_said = ["server.public_url", "server.listen"]
         .iter()
@@ -125,7 +126,7 @@ pub(crate) fn reached_at(loaded: &Loaded, db: &Db) -> Result<String> {
     Ok(known.unwrap_or_else(|| loaded.config.public_url()))
 }
 
-/// A write that is run again where another process changes the same rows.
+/// Runs a write, again if another process changed the same rows.
 pub(crate) fn write<T, F>(db: &Db, work: F) -> Result<T>
 where
     T: Send + 'static,
@@ -136,7 +137,7 @@ where
     Ok(waiting.block_on(db.write(work))?)
 }
 
-/// Writes into the log of changes what the command does, in the transaction that does it.
+/// Records the command's change in the audit log, in the same transaction.
 pub(crate) fn noted(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -146,21 +147,21 @@ pub(crate) fn noted(
     Change { who: COMMAND_LINE, what, subject }.note(tx, now, &serde_json::Value::Null)
 }
 
-/// The master key: the setting, or the file in the data folder, which is made at the first start.
+/// The master key: from the settings, or from the file in the data folder, which the first start creates.
 pub(crate) fn master(loaded: &Loaded) -> Result<Master> {
     if let Some(text) = &loaded.config.keys.master {
         return Master::parse(text.reveal()).ok_or_else(|| {
             let origin = loaded.origin("keys.master");
             let message =
                 format!("{origin}: 'keys.master' must be 64 hex digits or base64 of 32 bytes");
-            Failure::new(Code::Usage, message).hint("make one with `openssl rand -hex 32`")
+            Failure::new(Code::Usage, message).hint("create one with `openssl rand -hex 32`")
         });
     }
     make_folder(&loaded.config)?;
     Ok(Master::of_folder(&loaded.config.store.data)?)
 }
 
-/// The keys that sign and check tokens; the first is made here.
+/// The keys that sign and verify tokens. Creates the first one if there is none.
 pub(crate) fn keyring(db: &Db, loaded: &Loaded, now: Timestamp) -> Result<Keyring> {
     let config = &loaded.config;
     let realm = Realm::new(config.server.env, &config.public_url());

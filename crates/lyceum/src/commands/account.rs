@@ -16,7 +16,7 @@ use crate::remote::{Answer, Remote};
 
 #[derive(Args)]
 pub(crate) struct Login {
-    /// Address of the server [default: that of the last sign-in, else from the variable `LYCEUM_URL`]
+    /// Address of the server [default: the address of the last sign-in, or the variable `LYCEUM_URL`]
     #[arg(long, value_name = "URL", help_heading = "Server")]
     url: Option<String>,
     #[command(flatten)]
@@ -46,10 +46,10 @@ enum ListCommand {
     /// List the accounts that you signed in to
     #[command(alias = "ls")]
     List,
-    /// Forget the accounts of a profile; their sessions on the servers go on until they end
+    /// Forget all accounts of a profile. Their sessions on the servers stay valid until they expire
     #[command(alias = "rm")]
     Remove {
-        /// Its name
+        /// Name of the profile
         name: String,
     },
 }
@@ -97,13 +97,13 @@ impl Login {
         let given = self.url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
         let known = || profiles.find(profile, *env).map(|entry| entry.url.clone());
         given.or_else(profile::url_in_place).or_else(known).ok_or_else(|| {
-            let message = format!("no server is known for {}", env.name());
-            Failure::new(Code::Usage, message).hint("name its address with --url")
+            let message = format!("the address of the {} server is not known", env.name());
+            Failure::new(Code::Usage, message).hint("set it with --url")
         })
     }
 }
 
-/// Refuses a server of another environment before anybody signs in to it.
+/// Refuses a server of another environment before the person signs in to it.
 fn check_environment(remote: &Remote, env: Env) -> Result {
     let told = remote.get("/.well-known/oauth-authorization-server")?;
     if told.status != 200 {
@@ -112,14 +112,15 @@ fn check_environment(remote: &Remote, env: Env) -> Result {
     match told.body["lyceum_environment"].as_str() {
         Some(own) if own == env.name() => Ok(()),
         Some(own) => {
-            let message = format!("the server is '{own}' and --env is '{}'", env.name());
-            Err(Failure::new(Code::Conflict, message).hint("name the right address with --url"))
+            let message =
+                format!("the server's environment is '{own}', but --env is '{}'", env.name());
+            Err(Failure::new(Code::Conflict, message).hint("correct the address with --url"))
         }
         None => Err(Failure::failed("there is no Lyceum server at this address")),
     }
 }
 
-/// Asks as often as the server allows until a person has decided (RFC 8628, 3.5).
+/// Polls at the interval that the server allows until the person confirms or refuses (RFC 8628, 3.5).
 fn wait_for_token(remote: &Remote, asked: &Value) -> Result<String> {
     let code = asked["device_code"].as_str().unwrap_or_default();
     let form = [
@@ -144,7 +145,7 @@ fn wait_for_token(remote: &Remote, asked: &Value) -> Result<String> {
                 ));
             }
             Some("expired_token") => {
-                let message = "nobody confirmed the code in time";
+                let message = "the code expired before anybody confirmed it";
                 return Err(
                     Failure::new(Code::NotAllowed, message).hint("run `lyceum login` again")
                 );
@@ -166,9 +167,11 @@ impl Logout {
         let connection = Connection { url: entry.url, env: *env, credentials };
         let ended = Remote::of(&connection)?.post("/api/auth/sign-out", "");
         profiles.write()?;
-        // A session that is over already is what was wanted.
+        // 401 means that the session has ended already.
         if !ended.is_ok_and(|answer| matches!(answer.status, 204 | 401)) {
-            printer.warn("the server could not be told; its session ends by itself");
+            printer.warn(
+                "the server did not confirm the sign-out; its session stays valid until it expires",
+            );
         }
         printer.done(&format!("signed out of {}", env.name()));
         Ok(())

@@ -15,21 +15,21 @@ use crate::printer::Printer;
 
 #[derive(Subcommand)]
 pub(crate) enum Badge {
-    /// Check a credential of anyone: JSON, JWT, or a baked PNG or SVG; no connection is made
+    /// Verify a credential from any issuer: JSON, JWT, or a baked PNG or SVG. Works offline
     Verify(Verify),
 }
 
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// The credential; `-` reads it from standard input
+    /// The credential file; `-` reads standard input
     file: PathBuf,
-    /// Whom it must have been given to: an e-mail address or the subject's id
+    /// Check that the credential was issued to this email address or subject id
     #[arg(long, value_name = "EMAIL")]
     recipient: Option<String>,
-    /// A document from elsewhere that a check needs; repeat for more
+    /// Use FILE as the document at URL, which a check needs; can be given several times
     #[arg(long, value_name = "URL=FILE")]
     fetched: Vec<String>,
-    /// Let a check that could not be made count as one that failed
+    /// Treat skipped checks as failed
     #[arg(long)]
     strict: bool,
 }
@@ -54,7 +54,7 @@ impl Verify {
         printer.answer(|| text(&report), || answer(&report, &wanted));
         let hint = wanted.first().map(|url| {
             format!(
-                "`--fetched {url}=FILE` takes what that address serves; nothing is fetched here"
+                "download {url} and pass it with `--fetched {url}=FILE`; this command makes no connections"
             )
         });
         let count = |outcome| report.checks.iter().filter(|one| one.outcome == outcome).count();
@@ -64,7 +64,7 @@ impl Verify {
                 return Ok(());
             }
             (0, skipped) if !self.strict => {
-                printer.warn(&format!("no check failed, {skipped} could not be made"));
+                printer.warn(&format!("no check failed, but {skipped} could not be made"));
                 if let Some(hint) = &hint {
                     printer.warn(hint);
                 }
@@ -79,8 +79,8 @@ impl Verify {
     fn documents(&self) -> Result<BTreeMap<String, Value>> {
         let document = |pair: &String| {
             let (url, file) = pair.rsplit_once('=').ok_or_else(|| {
-                Failure::new(Code::Usage, format!("'{pair}' is not an address and a file"))
-                    .hint("write --fetched https://example.org/status/1=status.json")
+                Failure::new(Code::Usage, format!("--fetched must be URL=FILE: got '{pair}'"))
+                    .hint("write for example --fetched https://example.org/status/1=status.json")
             })?;
             let bytes = read(Path::new(file))?;
             // A status list may be served as a JWT.
@@ -107,7 +107,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
             let code = if missing { Code::NotFound } else { Code::Failed };
             Err(Failure::new(code, format!("'{}' cannot be read: {error}", path.display()))
-                .hint("name a JSON or JWT file, or an image with a credential"))
+                .hint("give a JSON or JWT file, or an image that contains a credential"))
         }
     }
 }

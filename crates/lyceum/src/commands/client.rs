@@ -12,36 +12,36 @@ use crate::settings::{DataArgs, Missing, noted, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Client {
-    /// Create a client and print its secret, once
+    /// Register a client and print its secret once
     Create(Create),
     /// List the clients
     List(List),
     /// Give a client a new secret
     Rotate(Rotate),
-    /// Refuse a client and its tokens from now on
+    /// Revoke a client. Servers refuse it and its tokens
     Revoke(Revoke),
 }
 
 #[derive(Args)]
 pub(crate) struct Create {
-    /// What people call it
+    /// Display name of the client
     name: String,
-    /// Its id [default: a random one]
+    /// Id of the client [default: random]
     #[arg(long)]
     id: Option<String>,
-    /// Its secret, at least 16 characters [default: a random one of 256 bits]
+    /// Secret of the client, at least 16 characters [default: random, 256 bits]
     #[arg(long)]
     secret: Option<String>,
-    /// A scope that it may ask for; repeat for more [default: all but lyceum/passwords.read]
+    /// A scope that the client may request; can be given several times [default: all but lyceum/passwords.read]
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<Scope>,
-    /// Payloads: `platform` with extra fields, `standard` exactly as the standards' schemas
+    /// Form of responses: `platform` has extra fields, `standard` follows the standards' schemas exactly
     #[arg(long, default_value = "platform", value_name = "platform|standard")]
     dialect: Dialect,
-    /// An origin of web pages that may call with its tokens, such as <https://app.example.org>
+    /// Web origin that may use the client's tokens, such as <https://app.example.org>
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
-    /// Requests a second, in place of the server's setting; 0: no limit
+    /// Maximum requests per second, instead of the server's setting; 0 means no limit
     #[arg(long, value_name = "N")]
     requests_per_second: Option<u32>,
     #[command(flatten)]
@@ -56,12 +56,12 @@ pub(crate) struct List {
 
 #[derive(Args)]
 pub(crate) struct Rotate {
-    /// The client's id
+    /// Id of the client
     id: String,
-    /// The new secret, at least 16 characters [default: a random one of 256 bits]
+    /// The new secret, at least 16 characters [default: random, 256 bits]
     #[arg(long)]
     secret: Option<String>,
-    /// Hours that the former secret stays valid; 0: it stops at once
+    /// Hours that the former secret stays valid; with 0 it stops working at once
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(i64).range(0..=8760))]
     keep_old: i64,
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub(crate) struct Rotate {
 
 #[derive(Args)]
 pub(crate) struct Revoke {
-    /// The client's id
+    /// Id of the client
     id: String,
     #[command(flatten)]
     data: DataArgs,
@@ -168,7 +168,7 @@ fn print_secret(printer: &Printer, client: &Record, secret: &str) {
             record
         },
     );
-    printer.done("keep the secret now: only its hash is stored");
+    printer.done("store the secret now: the server keeps only its hash");
 }
 
 fn row(client: &Record) -> Vec<String> {

@@ -8,7 +8,7 @@ use crate::printer::Printer;
 
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// The shell to print completions for
     shell: Shell,
 }
 

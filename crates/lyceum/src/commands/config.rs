@@ -9,7 +9,7 @@ use crate::settings::DataArgs;
 
 #[derive(Args)]
 pub(crate) struct Config {
-    /// Print the commented default file instead, to begin a file of one's own
+    /// Print a commented file with all default settings, as a starting point for your own
     #[arg(long)]
     default: bool,
     #[command(flatten)]

@@ -14,22 +14,22 @@ use crate::printer::{Printer, counted};
 
 #[derive(Subcommand)]
 pub(crate) enum Demo {
-    /// Write a believable school network as OneRoster CSV; the same seed gives the same bytes
+    /// Generate a realistic school network as OneRoster CSV. The same seed gives the same bytes
     Generate(Generate),
 }
 
 #[derive(Args)]
 pub(crate) struct Generate {
-    /// How many students the network has
+    /// Number of students
     #[arg(long, value_name = "N", default_value_t = 500)]
     students: u64,
-    /// What the network follows from
+    /// Seed of the generator
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Also write the files that OneRoster does not have: components, lessons and assessments
+    /// Include files that OneRoster does not define: components, lessons and assessments
     #[arg(long)]
     complete: bool,
-    /// The zip to write; one that is there is replaced
+    /// The zip file to write. An existing file is replaced
     #[arg(long, value_name = "FILE.zip")]
     out: PathBuf,
 }

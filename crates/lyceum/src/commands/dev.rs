@@ -21,7 +21,7 @@ use crate::failure::{Failure, Result};
 use crate::printer::Printer;
 use crate::project::evaluator;
 
-/// The ports of sandboxes begin above this one.
+/// Sandboxes use the ports above this one by default.
 const BELOW_SANDBOXES: u16 = 4320;
 
 #[derive(Args)]
@@ -30,26 +30,26 @@ pub(crate) struct Dev {
     /// Port to listen on
     #[arg(short, long, default_value_t = 8788)]
     port: u16,
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config_path: PathBuf,
-    /// The sandbox that the backend asks [default: the project's, which is started where none runs]
+    /// Address of the sandbox that the backend uses [default: the project's sandbox, started if none runs]
     #[arg(long, value_name = "URL", conflicts_with = "no_sandbox")]
     sandbox: Option<String>,
-    /// Serve the backend alone: it has no platform to ask
+    /// Serve only the backend, without a sandbox
     #[arg(long)]
     no_sandbox: bool,
-    /// Serve what is there now, whatever is saved later
+    /// Serve the current sources and do not watch for changes
     #[arg(long)]
     no_reload: bool,
-    /// Answer for the host of this origin, such as that of a tunnel, and start the sandbox with it; can be
+    /// Also accept requests for this origin's host, such as a tunnel, and pass it to the sandbox; can be
     /// given several times
     #[arg(long = "origin", value_name = "URL", value_parser = origins::read)]
     origins: Vec<String>,
-    /// Print no line for a request
+    /// Do not print requests
     #[arg(long)]
     no_logger: bool,
-    /// End when the standard input does, as with the program that started this one
+    /// Stop when standard input closes, so that it ends together with its parent process
     #[arg(long)]
     until_stdin_ends: bool,
 }
@@ -102,7 +102,7 @@ impl Dev {
     }
 }
 
-/// The address of the project's sandbox, where one runs.
+/// The address of the project's sandbox, if one runs.
 fn known(slug: &str) -> Option<String> {
     registry::running().into_iter().find(|entry| entry.slug == slug).map(|entry| entry.url)
 }
@@ -124,7 +124,7 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
                 *shown = routes;
             }
         }
-        Told::Fault(fault) => printer.warn(&format!("what was saved is not served: {fault}")),
+        Told::Fault(fault) => printer.warn(&format!("the last change is not served: {fault}")),
         Told::Answered { method, path, status, took } if logs => {
             printer.note(&format!("{method} {path} {status} ({}ms)", took.as_millis()));
         }
@@ -133,23 +133,24 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
             Stream::Out => printer.note(&format!("│ {}", line.text.replace('\n', "\n│ "))),
             Stream::Error => printer.note(&format!("┃ {}", line.text.replace('\n', "\n┃ "))),
             Stream::Engine => printer.step(&line.text),
-            // Told as it was answered.
+            // Printed when the request was answered.
             Stream::Request => {}
         },
     })
 }
 
-/// A sandbox that this process started, and that ends with it.
+/// A sandbox that this process started. It stops with this process.
 struct Beside {
     url: String,
     process: Child,
-    /// Its end is the sandbox's.
+    /// Closing this pipe stops the sandbox.
     input: Option<ChildStdin>,
 }
 
 impl Beside {
     fn start(config_path: &std::path::Path, origins: &[String]) -> Result<Self> {
-        let failed = |error: std::io::Error| Failure::failed(format!("a sandbox: {error}"));
+        let failed =
+            |error: std::io::Error| Failure::failed(format!("cannot start a sandbox: {error}"));
         let port = ports::free_above(BELOW_SANDBOXES).unwrap_or_default();
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.args(["sandbox", "--json", "--quiet", "--until-stdin-ends", "--port"]);
@@ -172,7 +173,7 @@ impl Beside {
         let told: Value = serde_json::from_str(&text).unwrap_or_default();
         match told["url"].as_str() {
             Some(url) => Ok(Self { url: url.to_owned(), process, input }),
-            None => Err(Failure::failed("no sandbox could be started beside the backend")
+            None => Err(Failure::failed("cannot start a sandbox for the backend")
                 .hint("start one with `lyceum sandbox`, or use --no-sandbox")),
         }
     }

@@ -21,28 +21,28 @@ use crate::settings::{self, DataArgs, flag};
 
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// Address that the server would listen on [default: 127.0.0.1:4321]
+    /// Address that the server will listen on [default: 127.0.0.1:4321]
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
     #[command(flatten)]
     data: DataArgs,
 }
 
-/// No copy of this program is older.
+/// Release date of the first version: a clock before it is wrong.
 const MADE: &str = "2026-11-01T00:00:00Z";
-/// What two clocks may differ by: tokens and events of one server are read by another.
+/// How far two clocks may differ: servers read each other's tokens and events.
 const CLOCK_TOLERANCE_MS: u64 = 2_000;
-/// A day of a large network fits.
+/// Room for one day of a large network.
 const DISK_WARNING_BYTES: u64 = 1 << 30;
-/// SQLite's log alone may take as much.
+/// SQLite's write-ahead log alone can need this much.
 const DISK_NEEDED_BYTES: u64 = 100 << 20;
-/// The oldest PostgreSQL that its makers still mend.
+/// The oldest PostgreSQL release that still receives fixes.
 const POSTGRES_OLDEST: u32 = 14;
-/// Offsets from UTC, in hours, that changed lately: `(zone, at, hours)`. Old data has others.
+/// Recent changes of UTC offsets in hours: `(zone, at, hours)`. Outdated time-zone data has other values.
 const LATE_CHANGES: &[(&str, &str, i32)] =
     &[("Asia/Almaty", "2024-07-01T00:00:00Z", 5), ("America/Asuncion", "2025-07-01T00:00:00Z", -3)];
 
-/// How well something is.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Well,
@@ -50,12 +50,12 @@ enum State {
     Failed,
 }
 
-/// One thing that was looked at.
+/// One check and its result.
 struct Finding {
     check: &'static str,
     state: State,
     found: String,
-    /// What to do about it; empty where all is well.
+    /// How to fix the problem; empty if there is none.
     mend: String,
 }
 
@@ -110,7 +110,7 @@ impl Doctor {
         if failed > 0 {
             let checks = if failed == 1 { "check" } else { "checks" };
             return Err(Failure::failed(format!("{failed} {checks} failed"))
-                .hint("mend what stands above and run `lyceum doctor` again"));
+                .hint("fix the problems above and run `lyceum doctor` again"));
         }
         Ok(())
     }
@@ -130,48 +130,59 @@ fn tell(printer: &Printer, findings: &[Finding]) {
     );
 }
 
-/// Tokens, events and signatures carry the time.
+/// Compares the clock with the release date and the database's clock: tokens, events and signatures contain the time.
 fn clock(now: Timestamp, database: Option<Timestamp>) -> Finding {
     let made: Timestamp = MADE.parse().expect("a constant");
-    let mend = "set it, such as with `timedatectl set-ntp true`";
+    let mend = "set the clock, for example with `timedatectl set-ntp true`";
     if now < made {
-        let found = format!("the clock says {now}, before this program was made");
+        let found = format!(
+            "the clock is wrong: it shows {now}, which is before this program was released"
+        );
         return Finding::ill("clock", State::Failed, found, mend);
     }
     match database {
         Some(other) if other.milliseconds().abs_diff(now.milliseconds()) > CLOCK_TOLERANCE_MS => {
-            let found = format!("the clock says {now}, that of the database's server {other}");
+            let found =
+                format!("this clock shows {now}, but the database server's clock shows {other}");
             Finding::ill("clock", State::Warning, found, mend)
         }
         _ => Finding::well("clock", now.to_string()),
     }
 }
 
-/// Room and right to write where the data is, or will be.
+/// Checks free space and write access of the data folder, or of the folder that it will be created in.
 fn disk(folder: &Path) -> Finding {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = absolute.ancestors().find(|one| one.exists()).unwrap_or(Path::new("/"));
     let shown = there.display();
     if !there.is_dir() {
-        let found = format!("'{shown}' is a file, and the data needs a folder");
-        return Finding::ill("disk", State::Failed, found, "choose another --data");
+        let found = format!("'{shown}' is a file, but the data needs a folder");
+        return Finding::ill("disk", State::Failed, found, "choose another folder with --data");
     }
     if rustix::fs::access(there, Access::WRITE_OK).is_err() {
-        let found = format!("'{shown}' cannot be written to");
-        return Finding::ill("disk", State::Failed, found, "change its owner, or choose --data");
+        let found = format!("'{shown}' is not writable");
+        return Finding::ill(
+            "disk",
+            State::Failed,
+            found,
+            "change its owner, or choose another folder with --data",
+        );
     }
     let free = |disk: StatVfs| disk.f_bavail.saturating_mul(disk.f_frsize);
     let Ok(free) = rustix::fs::statvfs(there).map(free) else {
-        let found = format!("'{shown}' does not say how much room it has");
-        return Finding::ill("disk", State::Warning, found, "look at it with `df`");
+        let found = format!("the free space of '{shown}' is unknown");
+        return Finding::ill("disk", State::Warning, found, "check it with `df`");
     };
     let found = format!("{:.1} GiB free in '{shown}'", gibibytes(free));
     match free {
-        0..DISK_NEEDED_BYTES => {
-            Finding::ill("disk", State::Failed, found, "make room, or choose another --data")
-        }
+        0..DISK_NEEDED_BYTES => Finding::ill(
+            "disk",
+            State::Failed,
+            found,
+            "free some space, or choose another folder with --data",
+        ),
         DISK_NEEDED_BYTES..DISK_WARNING_BYTES => {
-            Finding::ill("disk", State::Warning, found, "make room soon")
+            Finding::ill("disk", State::Warning, found, "free some space soon")
         }
         _ => Finding::well("disk", found),
     }
@@ -182,28 +193,33 @@ fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
-/// Whether the server could listen.
+/// Checks that the server can listen on its address.
 fn port(config: &Config) -> Finding {
     let address = &config.server.listen;
     match TcpListener::bind(address) {
         Ok(_) => Finding::well("port", format!("{address} is free")),
         Err(error) if error.kind() == ErrorKind::AddrInUse && is_server(&config.public_url()) => {
-            Finding::well("port", format!("a server answers at {address}"))
+            Finding::well("port", format!("a Lyceum server is running at {address}"))
         }
         Err(error) => {
             let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
             let found = match port.and_then(ports::holder) {
                 Some(Holder { program, pid }) => {
-                    format!("{address} is held by {program} (process {pid})")
+                    format!("{address} is used by {program} (process {pid})")
                 }
-                None => format!("{address} cannot be listened on: {error}"),
+                None => format!("cannot listen on {address}: {error}"),
             };
-            Finding::ill("port", State::Failed, found, "choose another with --listen HOST:PORT")
+            Finding::ill(
+                "port",
+                State::Failed,
+                found,
+                "choose another address with --listen HOST:PORT",
+            )
         }
     }
 }
 
-/// Whether something like this program answers there.
+/// Whether a Lyceum server answers there.
 fn is_server(url: &str) -> bool {
     let wait = std::time::Duration::from_secs(1);
     let agent: ureq::Agent =
@@ -214,17 +230,17 @@ fn is_server(url: &str) -> bool {
     body.is_some_and(|body| body["status"] == "ok")
 }
 
-/// Whether the database fits this program.
+/// Checks the version of the database engine and of the schema.
 fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) -> Finding {
     let (store, oldest) = match target {
         Target::Sqlite(_) => ("SQLite", 0),
         Target::Postgres(_) => ("PostgreSQL", POSTGRES_OLDEST),
     };
     let found = match database {
-        None => return Finding::well("database", "none yet; the first start makes it"),
+        None => return Finding::well("database", "does not exist yet; the first start creates it"),
         Some(Ok(found)) => found,
         Some(Err(problem)) => {
-            let mend = "check the address, and that its server runs";
+            let mend = "check the database's address, and that its server is running";
             return Finding::ill("database", State::Failed, Failure::from(problem).message, mend);
         }
     };
@@ -232,7 +248,10 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
     let (major, minor) = found.engine;
     let engine = format!("{store} {major}.{minor}");
     let Some(version) = found.schema else {
-        return Finding::well("database", format!("{engine}, empty; the first start fills it"));
+        return Finding::well(
+            "database",
+            format!("{engine}, empty; the first start creates the tables"),
+        );
     };
     let text = format!("{engine}, schema {version}");
     if major < oldest {
@@ -240,21 +259,21 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
         return Finding::ill("database", State::Failed, text, mend);
     }
     if version > known {
-        let text = format!("{text}, this program knows {known}");
-        let mend = "use a newer lyceum, or a backup from before the upgrade";
+        let text = format!("{text}, but this program supports only up to {known}");
+        let mend = "use a newer lyceum, or restore a backup from before the upgrade";
         return Finding::ill("database", State::Failed, text, mend);
     }
     if version < known {
-        return Finding::well("database", format!("{text}; the next start brings it to {known}"));
+        return Finding::well("database", format!("{text}; the next start upgrades it to {known}"));
     }
     Finding::well("database", text)
 }
 
-/// What runs the backends of projects; a server without any needs none.
+/// Checks workerd, which runs the backends of projects. A server without backends does not need it.
 fn runtime() -> Finding {
-    let mend = "`npm install --save-dev workerd`, or name the program in LYCEUM_WORKERD";
+    let mend = "run `npm install --save-dev workerd`, or set LYCEUM_WORKERD to the program's path";
     let Some(program) = workerd(Path::new(".")) else {
-        let found = "there is no workerd, which runs backends of projects";
+        let found = "workerd was not found; it is needed to run the backends of projects";
         return Finding::ill("runtime", State::Warning, found, mend);
     };
     let shown = program.display();
@@ -274,14 +293,16 @@ fn runtime() -> Finding {
     }
 }
 
-/// Whether days and weeks are those of today's laws.
+/// Checks that the time-zone data is current.
 fn zones() -> Finding {
-    let mend = "update the system's package tzdata";
+    let mend = "update the system's tzdata package";
     for (name, at, hours) in LATE_CHANGES {
         let at: jiff::Timestamp = at.parse().expect("a constant");
         let offset = TimeZone::get(name).map(|zone| zone.to_offset(at).seconds() / 3_600);
         if offset.ok() != Some(*hours) {
-            let found = format!("the time-zone data does not know that of {name} at {at}");
+            let found = format!(
+                "the time-zone data is outdated: it has the wrong offset for {name} at {at}"
+            );
             return Finding::ill("time zones", State::Failed, found, mend);
         }
     }

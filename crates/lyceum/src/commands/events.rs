@@ -8,11 +8,11 @@ use crate::printer::Printer;
 
 #[derive(Subcommand)]
 pub(crate) enum Events {
-    /// Compute all facts anew from the log of events, beside a running server
+    /// Recompute all facts from the event log while the server runs
     Rebuild(rebuild::Rebuild),
-    /// List refused envelopes, or show one with its faults and its body
+    /// List rejected envelopes, or show one with its errors and body
     Rejected(rejected::Rejected),
-    /// Send refused envelopes through the intake again
+    /// Send rejected envelopes to the server's checks again
     Replay(rejected::Replay),
 }
 

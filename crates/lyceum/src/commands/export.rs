@@ -14,15 +14,15 @@ use crate::interrupt;
 use crate::printer::{Printer, counted};
 use crate::settings::{DataArgs, Missing};
 
-/// Rows that are left out and printed; the JSON answer holds more.
+/// Maximum number of skipped rows that are printed. The JSON output has more.
 const SHOWN_LEFT_OUT: usize = 20;
 
 #[derive(Args)]
 pub(crate) struct Export {
-    /// The zip to write; one that is there is replaced
+    /// The zip file to write. An existing file is replaced
     #[arg(value_name = "FILE.zip")]
     out: PathBuf,
-    /// Write everything: deleted records, dates, and files and a column that OneRoster does not have
+    /// Write everything: deleted records, dates, and the files and column that OneRoster does not define
     #[arg(long)]
     complete: bool,
     #[command(flatten)]
@@ -54,7 +54,9 @@ impl Export {
         let more = exported.left_out_count.saturating_sub(SHOWN_LEFT_OUT as u64);
         if more > 0 {
             let rows = counted(more, "more row");
-            printer.warn(&format!("{rows} that OneRoster 1.2 cannot express; --json lists them"));
+            printer.warn(&format!(
+                "{rows} cannot be expressed in OneRoster 1.2; use --json to list them"
+            ));
         }
         printer.answer(String::new, || {
             let (left_out, count) = (&exported.left_out, exported.left_out_count);
@@ -65,14 +67,14 @@ impl Export {
     }
 }
 
-/// Writes a file that appears under its name only when it is whole.
+/// Writes to a temporary file and renames it when it is complete.
 pub(crate) fn whole<T>(
     path: &Path,
     write: impl FnOnce(File) -> lyceum_core::Result<T>,
 ) -> Result<T> {
     let failed = |error: std::io::Error| {
         Failure::failed(format!("'{}' cannot be written: {error}", path.display()))
-            .hint("name another file, in a folder that is there and may be written")
+            .hint("choose a file in an existing, writable folder")
     };
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
@@ -82,7 +84,7 @@ pub(crate) fn whole<T>(
     let moved = written.and_then(|done| fs::rename(&part, path).map(|()| done).map_err(failed));
     interrupt::unfinished(None);
     if moved.is_err() {
-        // What is half written is of no use; failing to remove it changes nothing.
+        // Removes the incomplete file. If that fails, the command's error is still the same.
         let _ = fs::remove_file(&part);
     }
     moved

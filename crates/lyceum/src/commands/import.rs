@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing};
 
-/// Faults and warnings that are printed; the JSON answer holds more.
+/// Maximum number of errors and warnings that are printed. The JSON output has more.
 const SHOWN_FAULTS: usize = 20;
 
 #[derive(Args)]
@@ -19,10 +19,10 @@ pub(crate) struct Import {
     /// A zip or a folder of OneRoster CSV files
     #[arg(value_name = "FILE.zip|DIR")]
     source: PathBuf,
-    /// Import the good rows; write the others to NAME-rejected.csv beside the source
+    /// Import the valid rows, and write the others to NAME-rejected.csv next to the source
     #[arg(long)]
     keep_going: bool,
-    /// Refuse everything that the OneRoster 1.2 binding forbids, such as unknown columns
+    /// Refuse everything that OneRoster 1.2 forbids, such as unknown columns
     #[arg(long, conflicts_with = "keep_going")]
     strict: bool,
     #[command(flatten)]
@@ -48,14 +48,14 @@ impl Import {
         bar.finish_and_clear();
         let report = report?;
         for name in &report.ignored {
-            printer.warn(&format!("'{name}' is no OneRoster file and was not read"));
+            printer.warn(&format!("'{name}' is not a OneRoster file and was ignored"));
         }
         for warning in report.warnings.iter().take(SHOWN_FAULTS) {
             printer.warn(&warning.to_string());
         }
         let more = report.warning_count.saturating_sub(SHOWN_FAULTS as u64);
         if more > 0 {
-            printer.warn(&format!("{}; --json lists them", counted(more, "more warning")));
+            printer.warn(&format!("{}; use --json to list them", counted(more, "more warning")));
         }
         printer.answer(|| told(&report), || json!(report));
         if !report.committed {
@@ -63,7 +63,7 @@ impl Import {
         }
         if let Some(path) = &report.rejects {
             let (faults, path) = (counted(report.fault_count, "fault"), path.display());
-            printer.warn(&format!("{faults}; the refused rows are in '{path}'"));
+            printer.warn(&format!("{faults}; the rejected rows are in '{path}'"));
         }
         let rows: u64 = report.files.iter().map(|file| file.rows).sum();
         let (rows, files) = (counted(rows, "row"), counted(report.files.len(), "file"));
@@ -71,7 +71,7 @@ impl Import {
         Ok(())
     }
 
-    /// Where refused rows go: `network.zip` has them in `network-rejected.csv`.
+    /// Path of the rejected rows: those of `network.zip` go to `network-rejected.csv`.
     fn rejects(&self) -> PathBuf {
         let name = self.source.file_stem().unwrap_or_default().to_string_lossy();
         self.source.with_file_name(format!("{name}-rejected.csv"))
@@ -103,11 +103,11 @@ fn told(report: &Report) -> String {
 fn refused(report: &Report) -> Failure {
     let faults = report.fault_count;
     let told = counted(faults, "fault");
-    let mut failure = Failure::failed(format!("nothing was imported: {told} in the files"));
+    let mut failure = Failure::failed(format!("nothing was imported: found {told} in the files"));
     failure.details = report.faults.iter().take(SHOWN_FAULTS).map(ToString::to_string).collect();
     let more = faults.saturating_sub(failure.details.len() as u64);
     if more > 0 {
-        failure.details.push(format!("… and {more} more; --json lists them"));
+        failure.details.push(format!("… and {more} more; use --json to list them"));
     }
-    failure.hint("mend the rows, or import the good ones with --keep-going")
+    failure.hint("correct the rows, or import only the valid ones with --keep-going")
 }

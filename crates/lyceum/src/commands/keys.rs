@@ -12,14 +12,14 @@ use crate::failure::Result;
 use crate::printer::{Printer, table};
 use crate::settings::{self, DataArgs, Missing, flag, reached_at, write};
 
-/// The keys that sign credentials. Those that sign tokens: `lyceum admin rotate-keys`.
+/// List, rotate and publish the keys that sign credentials. For keys that sign tokens, see `lyceum admin rotate-keys`
 #[derive(Subcommand)]
 pub(crate) enum Keys {
-    /// List the keys of all issuers, those that sign and those that did
+    /// List the current and former keys of all issuers
     List(List),
-    /// Make a new key that signs from now on; what the former one signed still verifies
+    /// Create a new key that signs from now on. Credentials signed with the former key stay valid
     Rotate(Rotate),
-    /// Print the document of an issuer's did:web, with all its public keys
+    /// Print an issuer's did:web document with all its public keys
     ExportPublic(ExportPublic),
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct List {
 
 #[derive(Args)]
 pub(crate) struct Rotate {
-    /// Whose key; `lyceum keys list` shows the ids
+    /// Issuer whose key is rotated; `lyceum keys list` shows the ids
     #[arg(long, value_name = "ID", default_value = SERVER)]
     issuer: String,
     #[command(flatten)]
@@ -40,10 +40,10 @@ pub(crate) struct Rotate {
 
 #[derive(Args)]
 pub(crate) struct ExportPublic {
-    /// Whose keys; `lyceum keys list` shows the ids
+    /// Issuer whose keys are printed; `lyceum keys list` shows the ids
     #[arg(long, value_name = "ID", default_value = SERVER)]
     issuer: String,
-    /// Address that others reach the server by, which its did:web names
+    /// Public address of the server, which its did:web contains
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
     #[command(flatten)]
@@ -86,7 +86,8 @@ impl Rotate {
             keys::rotate(tx, now, &master, &self.issuer)
         })?;
         printer.answer(|| format!("{}\n", made.kid), || record(&made));
-        printer.done("the new key signs from now on; credentials of the former ones still verify");
+        printer
+            .done("the new key signs from now on; credentials signed with former keys stay valid");
         Ok(())
     }
 }

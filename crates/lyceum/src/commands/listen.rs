@@ -13,15 +13,15 @@ use crate::failure::Result;
 use crate::printer::Printer;
 use crate::remote::RemoteArgs;
 
-/// How long to wait before a stream that broke off is opened again.
+/// Pause before a broken stream is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(crate) struct Listen {
-    /// Begin behind the event of this id; 0 begins with the first one [default: new events alone]
+    /// Start after the event with this id; 0 starts with the first event [default: only new events]
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// End when all that is there was printed
+    /// Exit after printing the existing events
     #[arg(long)]
     no_follow: bool,
     /// Only events of this sensor
@@ -49,7 +49,7 @@ impl Listen {
                         print(printer, &line, &mut after);
                     }
                 }
-                // One that never opened is the caller's to mend.
+                // If the first connection fails, the user must fix something, so the command does not retry.
                 Err(failure) if !opened => return Err(failure),
                 Err(failure) => printer.warn(&failure.message),
             }
@@ -71,7 +71,7 @@ impl Listen {
     }
 }
 
-/// Prints what a line of the stream says, and notes how far it goes.
+/// Prints an event line of the stream and remembers the id of the last event.
 fn print(printer: &Printer, line: &str, after: &mut Option<String>) {
     if let Some(id) = line.strip_prefix("id: ") {
         *after = Some(id.to_owned());
@@ -82,7 +82,7 @@ fn print(printer: &Printer, line: &str, after: &mut Option<String>) {
     }
 }
 
-/// An event in one line: number, time, type, action, who, and what it counted.
+/// An event in one line: number, time, type, action, actor and metrics.
 fn told(event: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let actor = &event["actor"];

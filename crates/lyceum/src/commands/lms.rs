@@ -14,55 +14,55 @@ use crate::remote::{Answer, Remote, SignIn};
 
 #[derive(Subcommand)]
 pub(crate) enum Lms {
-    /// Make what the project's config teaches: courses, components, resources, enrollments
+    /// Create the project's courses: courses, components, resources and enrollments
     Setup {
         #[command(flatten)]
         at: Target,
-        /// Change nothing, tell what would be made
+        /// Show what would be created, and change nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Look for each record that the courses need, and name what is missing
+    /// Check that the server has each record of the courses, and list missing ones
     Verify {
         #[command(flatten)]
         at: Target,
     },
-    /// Print what is taught, as the project's config says it
+    /// Print the courses in the project's config
     Config {
         #[command(flatten)]
         at: Target,
     },
-    /// End what is taught; what players did stays
+    /// Remove the project's courses. The results of players stay
     #[command(visible_alias = "cleanup")]
     Remove {
         #[command(flatten)]
         at: Target,
-        /// Change nothing, tell what would be deleted
+        /// Show what would be deleted, and change nothing
         #[arg(long)]
         dry_run: bool,
     },
 }
 
-/// Which game, on which server.
+/// The game, and its server.
 #[derive(Args)]
 pub(crate) struct Target {
-    /// The server that was signed in to for this environment [default: the project's running sandbox]
+    /// The environment whose server is used [default: the project's running sandbox]
     #[arg(long, value_enum, value_name = "ENV", conflicts_with = "url", help_heading = "Server")]
     env: Option<Env>,
-    /// Address of a server, in place of an environment
+    /// Address of a server, instead of an environment
     #[arg(long, value_name = "URL", help_heading = "Server")]
     url: Option<String>,
-    /// Id or slug of the game [default: the project's]
+    /// Id or slug of the game [default: from the project's config]
     #[arg(long, value_name = "GAME")]
     game: Option<String>,
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config_path: PathBuf,
     #[command(flatten)]
     who: SignIn,
 }
 
-/// A server, and the game there.
+/// A server, and the game on it.
 struct Place {
     remote: Remote,
     game: String,
@@ -89,14 +89,14 @@ impl Target {
         let Some(game) = named.or(listed) else {
             return Err(Failure::new(
                 Code::Usage,
-                "there is no project's config here to name a game",
+                "the game is not known: there is no project config in this folder",
             )
-            .hint("name one with --game, or the config with --config-path"));
+            .hint("name the game with --game, or the config with --config-path"));
         };
         Ok(Place { remote, game, config })
     }
 
-    /// The server, signed in to, and the id of the game where a sandbox lists it.
+    /// The signed-in server, and the game's id if a sandbox lists it.
     fn remote(&self, named: Option<&str>) -> Result<(Remote, Option<String>)> {
         if let Some(env) = self.env {
             return Ok((Remote::of(&env.connection(&usual_profile(), named)?)?, None));
@@ -106,7 +106,7 @@ impl Target {
             return Ok((self.who.to(url, Some(key.as_deref().unwrap_or(LOCAL_TOKEN)))?, None));
         }
         let (url, entry) = profile::sandbox(named)
-            .map_err(|failure| failure.hint("name a server with --env or --url"))?;
+            .map_err(|failure| failure.hint("choose a server with --env or --url"))?;
         Ok((self.who.to(&url, Some(LOCAL_TOKEN))?, entry.map(|entry| entry.game_id)))
     }
 }
@@ -121,7 +121,7 @@ impl Place {
         self.accepted(answer)
     }
 
-    /// The body of an answer that says yes.
+    /// The body of a successful response.
     fn accepted(&self, answer: Answer) -> Result<Value> {
         match answer.status {
             200..300 => Ok(answer.body),
@@ -129,13 +129,13 @@ impl Place {
         }
     }
 
-    /// What the project's config teaches, as the server is told it.
+    /// The courses in the project's config, in the form that the server expects.
     fn setup(&self) -> Result<Value> {
         let lms = self.config.as_ref().and_then(|config| config.integrations.lms.as_ref());
         let Some(lms) = lms.filter(|lms| !lms.courses.is_empty()) else {
-            let message = "the project's config teaches nothing";
+            let message = "the project's config has no courses";
             return Err(Failure::new(Code::Usage, message).hint(
-                "add courses to 'integrations.lms' of lyceum.config.json, or name another config with \
+                "add courses to 'integrations.lms' of lyceum.config.json, or choose another config with \
                  --config-path",
             ));
         };
@@ -179,12 +179,12 @@ fn verify(place: &Place, printer: &Printer) -> Result {
     printer.answer(|| found(&told["courses"], |state| state), || told.clone());
     let missing = told["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
     if missing.is_empty() {
-        printer.done("every record is there");
+        printer.done("all records exist");
         return Ok(());
     }
     let details = missing.iter().map(text).collect();
-    let failure = Failure::failed(format!("{} of the records are not there", missing.len()));
-    Err(Failure { details, ..failure }.hint("`lyceum lms setup` makes what is missing"))
+    let failure = Failure::failed(format!("{} of the records are missing", missing.len()));
+    Err(Failure { details, ..failure }.hint("run `lyceum lms setup` to create them"))
 }
 
 fn config(place: &Place, printer: &Printer) -> Result {
@@ -203,7 +203,7 @@ fn remove(place: &Place, dry_run: bool, printer: &Printer) -> Result {
     }
     let answer = place.remote.delete(&place.path("integrations"))?;
     place.accepted(answer)?;
-    printer.done(&format!("'{}' teaches nothing any more; what players did stays", place.game));
+    printer.done(&format!("removed the courses of '{}'; the results of players stay", place.game));
     Ok(())
 }
 
@@ -225,16 +225,16 @@ fn courses(integration: &Value) -> String {
     table(&["SUBJECT", "GRADE", "COURSE", "TITLE", "XP"], &rows)
 }
 
-/// What a setup does with a record of that state.
+/// What setup would do with a record in that state.
 fn planned(state: &str) -> &str {
     match state {
         "missing" => "create",
         "deleted" => "restore",
-        _ => "bring up to date",
+        _ => "update",
     }
 }
 
-/// What was found of each course's records.
+/// The state of each course's records.
 fn found(courses: &Value, word: impl Fn(&str) -> &str) -> String {
     let mut lines = Vec::new();
     for course in rows(courses) {

@@ -1,4 +1,4 @@
-//! One file a command.
+//! One file per command.
 
 pub(crate) mod account;
 pub(crate) mod admin;
@@ -34,7 +34,6 @@ use crate::cli::Command;
 use crate::failure::Result;
 use crate::printer::Printer;
 
-/// Runs the command.
 pub(crate) fn run(command: Command, printer: &Printer) -> Result {
     match command {
         Command::Serve(serve) => serve.run(printer),

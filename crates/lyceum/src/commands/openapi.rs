@@ -8,7 +8,7 @@ use crate::settings::{DataArgs, flag};
 
 #[derive(Args)]
 pub(crate) struct OpenApi {
-    /// Address of the server that the document names
+    /// Address of the server in the document
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
     #[command(flatten)]

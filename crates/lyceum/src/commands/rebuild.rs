@@ -16,8 +16,8 @@ pub(crate) struct Rebuild {
 }
 
 impl Rebuild {
-    /// Actor by actor, each in one piece: facts are right at any moment, and a rebuild that was
-    /// broken off is run again.
+    /// Rebuilds one actor per transaction, so facts are correct at any moment. An interrupted rebuild
+    /// can be run again.
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let actors = db.read_blocking(last_actor)?;

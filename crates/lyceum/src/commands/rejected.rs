@@ -11,9 +11,9 @@ use crate::settings::{DataArgs, Missing, write};
 
 #[derive(Args)]
 pub(crate) struct Rejected {
-    /// The envelope to show
+    /// Id of the envelope to show
     id: Option<i64>,
-    /// How many to list, newest first
+    /// Maximum number of envelopes to list, newest first
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: i64,
     #[command(flatten)]
@@ -22,10 +22,10 @@ pub(crate) struct Rejected {
 
 #[derive(Args)]
 pub(crate) struct Replay {
-    /// The envelope to replay
+    /// Id of the envelope to replay
     #[arg(required_unless_present = "all")]
     id: Option<i64>,
-    /// Replay all that were not replayed yet
+    /// Replay all envelopes that have not been replayed yet
     #[arg(long, conflicts_with = "id")]
     all: bool,
     #[command(flatten)]
@@ -93,7 +93,7 @@ impl Replay {
         }
         printer.answer(String::new, || json!({ "taken": taken, "refused": refused.len() }));
         printer.done(&format!(
-            "took {}, refused {} again",
+            "accepted {}, rejected {} again",
             counted(taken, "envelope"),
             refused.len()
         ));
@@ -102,8 +102,8 @@ impl Replay {
 }
 
 fn unknown(id: i64) -> Failure {
-    Failure::new(Code::NotFound, format!("there is no refused envelope {id}"))
-        .hint("`lyceum events rejected` lists those that are kept")
+    Failure::new(Code::NotFound, format!("there is no rejected envelope {id}"))
+        .hint("run `lyceum events rejected` to list them")
 }
 
 fn row(refusal: &repository::Refusal) -> Vec<String> {

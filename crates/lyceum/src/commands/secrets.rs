@@ -14,12 +14,12 @@ use super::deployments::Of;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 
-/// Secrets of a deployed project
+/// Push the secrets of a deployed project, or list their names
 #[derive(Subcommand)]
 pub(crate) enum Secrets {
-    /// Make the server's secrets those of `.env`: added, updated and removed
+    /// Make the server's secrets match `.env`: add, update and remove
     Push(Push),
-    /// List the names of the server's secrets; values are shown nowhere
+    /// List the names of the server's secrets. Values are never shown
     #[command(visible_alias = "ls")]
     List(List),
 }
@@ -28,13 +28,13 @@ pub(crate) enum Secrets {
 pub(crate) struct Push {
     #[command(flatten)]
     of: Of,
-    /// The file [default: .env beside the config]
+    /// The file with the secrets [default: .env next to the config]
     #[arg(long, value_name = "PATH")]
     file: Option<PathBuf>,
-    /// Show what would change and change nothing
+    /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
@@ -70,12 +70,16 @@ impl Push {
         let file = self.file.clone().unwrap_or_else(beside);
         let Some(known) = lyceum_deploy::secrets_in(&file)? else {
             let message = format!("there is no file '{}'", file.display());
-            return Err(Failure::new(Code::NotFound, message).hint("name another with --file"));
+            return Err(
+                Failure::new(Code::NotFound, message).hint("choose another file with --file")
+            );
         };
         let (server, state) = self.of.open(printer)?;
         let Some(metadata) = state.metadata.clone().filter(|_| state.revision > 0) else {
-            let message = format!("'{}' is not deployed there", state.slug);
-            return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
+            let message = format!("'{}' is not deployed to {}", state.slug, state.environment);
+            return Err(
+                Failure::new(Code::NotFound, message).hint("deploy it with `lyceum deploy`")
+            );
         };
         let key = BASE64_STANDARD.decode(&state.secrets.key).map_err(Problem::internal)?;
         let digest = |(name, value): (&String, &String)| {

@@ -20,13 +20,13 @@ use crate::settings::{self, DataArgs, Missing, flag};
 
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// Address to listen on [default: 127.0.0.1:4321]; port 0 takes a free one
+    /// Address to listen on [default: 127.0.0.1:4321]; port 0 chooses a free port
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Address that others reach the server by: token issuer and base of every link
+    /// Public address of the server: the token issuer and the base of every link
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// Which world this is [default: production]
+    /// Environment of the server [default: production]
     #[arg(long, value_name = "staging|production")]
     env: Option<String>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ impl Serve {
         let clock = SystemClock;
         let runtime = runtime(loaded.config.server.workers)?;
         let listener = runtime.block_on(listen(&mut loaded.config))?;
-        // The database is opened outside of the runtime: PostgreSQL's client has one of its own.
+        // Opened outside the async runtime, because PostgreSQL's client starts its own.
         let db = settings::open(&loaded.config, Missing::Make)?;
         let keyring = settings::keyring(&db, &loaded, clock.now())?;
         let reached_at = loaded.config.public_url();
@@ -82,10 +82,10 @@ pub(super) fn runtime(workers: usize) -> Result<tokio::runtime::Runtime> {
         .on_thread_start(go_first)
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed(format!("threads cannot be started: {error}")))
+        .map_err(|error| Failure::failed(format!("cannot start threads: {error}")))
 }
 
-/// Takes the address; from now on the settings name the port that was taken.
+/// Listens on the address and writes the port into the settings.
 async fn listen(config: &mut Config) -> Result<TcpListener> {
     let wanted = &config.server.listen;
     let failed = |error: std::io::Error| {
@@ -100,8 +100,8 @@ async fn listen(config: &mut Config) -> Result<TcpListener> {
     Ok(listener)
 }
 
-/// Makes the administrator whom the settings name, where nobody administers yet. Where they name none,
-/// what a person at the terminal is told; a link never goes into a log.
+/// Creates the administrator named in the settings if the server has none. If the settings name nobody, a
+/// person at a terminal is shown a link; a link never goes into a log.
 fn first_administrator(
     db: &Db,
     loaded: &Loaded,
@@ -115,12 +115,12 @@ fn first_administrator(
     let Some(typed) = &config.admin.password else {
         let link = format!("{}/first?link={}", config.public_url(), first::link(keyring.master()));
         return Ok(Some(format!(
-            "nobody administers this server yet; make the first account on {link}"
+            "this server has no administrator yet; create the first account at {link}"
         )));
     };
     let refused = |problem: lyceum_core::Problem| {
-        let message = format!("the account of 'admin.email' cannot be made: {problem}");
-        Failure::new(Code::Usage, message).hint("mend [admin] in the settings")
+        let message = format!("cannot create the account of 'admin.email': {problem}");
+        Failure::new(Code::Usage, message).hint("correct [admin] in the settings")
     };
     password::check(typed.reveal()).map_err(refused)?;
     let (email, hash) = (config.admin.email.clone(), password::hash(typed.reveal()));
@@ -128,7 +128,7 @@ fn first_administrator(
     Ok(None)
 }
 
-/// What a person at a terminal sees; a log of JSON lines is not broken by it.
+/// The line for a person at a terminal. A log of JSON lines does not contain it.
 fn greeting(config: &Config) -> Option<String> {
     let store = match &config.store.database {
         Some(_) => "PostgreSQL".to_owned(),

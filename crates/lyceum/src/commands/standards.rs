@@ -17,21 +17,21 @@ use crate::settings::{DataArgs, Missing, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Standards {
-    /// Store files with a package of CASE 1.0 or 1.1 each; a framework that is there is replaced
+    /// Import files with one CASE 1.0 or 1.1 package each. An existing framework is replaced
     Import(Import),
-    /// Write a framework as a package of CASE 1.1
+    /// Export a framework as a CASE 1.1 package
     Export(Export),
     /// List the frameworks
     List(List),
     /// Let everybody read a framework, without a token
     Publish(One),
-    /// Let only holders of a token read a framework
+    /// Require a token to read a framework
     Unpublish(One),
 }
 
 #[derive(Args)]
 pub(crate) struct Import {
-    /// Files with a package each
+    /// Files with one package each
     #[arg(required = true, value_name = "FILE.json")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) struct Export {
     /// Identifier of the framework
     #[arg(value_name = "ID")]
     id: String,
-    /// The file to write in place of standard output; one that is there is replaced
+    /// Write to this file instead of standard output. An existing file is replaced
     #[arg(short, long, value_name = "FILE.json")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -78,7 +78,7 @@ impl Standards {
 }
 
 impl Import {
-    /// A file at a time is in memory; what one refuses leaves those before it stored.
+    /// Reads one file at a time. If a file is rejected, the files before it stay imported.
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Make)?;
         let bar = printer.progress("importing", self.files.len() as u64);
@@ -129,21 +129,22 @@ fn read(file: &Path) -> Result<Package> {
     let bytes = fs::metadata(file).map_err(unreadable)?.len();
     let most = limits::CASE_PACKAGE_MAX_BYTES;
     if usize::try_from(bytes).map_or(true, |bytes| bytes > most) {
-        let message = format!("'{name}' has {bytes} bytes; a package has at most {most}");
+        let message =
+            format!("'{name}' is too large: it has {bytes} bytes, and the limit is {most}");
         return Err(Failure::failed(message));
     }
     let text = fs::read_to_string(file).map_err(unreadable)?;
     Package::read(&text).map_err(|problem| refused(file, problem))
 }
 
-/// Why a file was not imported, with its faults.
+/// Why a file was rejected, with its errors.
 fn refused(file: &Path, problem: Problem) -> Failure {
     let mut failure = Failure::from(problem);
     failure.message = format!("'{}': {}", file.display(), failure.message);
     failure
 }
 
-/// What an export says: exactly what the standard knows.
+/// Exports only what the standard defines.
 fn reader() -> Reader {
     Reader { shape: Shape::V1p1, public_only: false, packages: String::new() }
 }
@@ -200,7 +201,7 @@ impl One {
         let named = id.clone();
         write(&db, move |tx| repository::publish(tx, &named, is_public))?;
         printer.answer(String::new, || json!({ "id": id, "public": is_public }));
-        let who = if is_public { "everybody reads it" } else { "only holders of a token read it" };
+        let who = if is_public { "everybody can read it" } else { "reading it needs a token" };
         printer.done(&format!("'{id}': {who}"));
         Ok(())
     }

@@ -33,41 +33,41 @@ enum Kind {
     SessionLoggedIn,
 }
 
-/// What is wrong with a bad event.
+/// What is wrong with an invalid event.
 #[derive(Clone, Copy, ValueEnum)]
 enum Bad {
     /// It has no id
     NoId,
     /// It has no actor
     NoActor,
-    /// Its time is no instant
+    /// Its time is invalid
     Time,
-    /// Its type does not have the action
+    /// Its type does not allow the action
     Action,
     /// Its type is unknown
     Type,
     /// Its profile is unknown
     Profile,
-    /// Its object is of a wrong type
+    /// Its object has the wrong type
     Object,
-    /// It has a member that no event has, or a metric below zero
+    /// It has an unknown member or a negative metric
     Member,
-    /// The envelope is of another version
+    /// The envelope has another version
     Version,
-    /// The envelope has a member that no envelope has
+    /// The envelope has an unknown member
     Envelope,
-    /// The body is no JSON
+    /// The body is not JSON
     Json,
 }
 
 #[derive(Args)]
 pub(crate) struct Trigger {
-    /// What happened
+    /// Kind of event
     kind: Kind,
-    /// Make it bad on purpose; it is an error when the server takes it
+    /// Make the event invalid. The command fails if the server accepts it
     #[arg(long, value_name = "FAULT")]
     bad: Option<Bad>,
-    /// How many events, in one envelope
+    /// Number of events, all in one envelope
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     count: u16,
     /// IRI of the student
@@ -110,7 +110,7 @@ impl Trigger {
             || json!({ "status": answer.status, "answer": answer.body, "sent": envelope }),
         );
         match (self.bad, refused) {
-            (Some(_), false) => Err(Failure::failed("the server took what it should refuse")),
+            (Some(_), false) => Err(Failure::failed("the server accepted an invalid event")),
             _ => Ok(()),
         }
     }
@@ -148,7 +148,7 @@ impl Trigger {
         event
     }
 
-    /// What sets the kinds apart.
+    /// The part in which the kinds differ.
     fn deed(&self) -> Value {
         let item = json!({ "id": "urn:lyceum:trigger:item", "type": "AssessmentItem" });
         let (name, profile, action, object, generated) = match self.kind {
@@ -220,7 +220,7 @@ impl Trigger {
     }
 }
 
-/// Makes an event bad.
+/// Makes an event invalid.
 fn spoil(event: &mut Value, bad: Bad) {
     let members = event.as_object_mut().expect("an event is an object");
     match bad {
@@ -241,7 +241,7 @@ fn spoil(event: &mut Value, bad: Bad) {
     }
 }
 
-/// The faults that an answer tells, a line each.
+/// The errors in a response, one line each.
 fn faults(answer: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let faults = answer["errors"].as_array().into_iter().flatten();

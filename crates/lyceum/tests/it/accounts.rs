@@ -37,13 +37,13 @@ fn with_password(place: &Place, typed: &str) -> (i32, String, String) {
 fn accounts_are_made_listed_linked_and_disabled() {
     let place = Place::new();
     let (code, link, told) = place.run("admin user create Ada@example.org --role administrator");
-    let days = "the link lets ada@example.org set a password, once and within 3 days\n";
+    let days = "with this link ada@example.org can set a password, once, within 3 days\n";
     assert_eq!((code, told.as_str()), (0, days));
     assert!(link.starts_with("http://127.0.0.1:4321/welcome?link="), "{link}");
     let typed =
         "admin user create grace@example.org --name Grace --role developer --password-stdin";
     let (code, stdout, told) = with_password(&place, typed);
-    let made = "made the account of grace@example.org (developer)\n";
+    let made = "created the account of grace@example.org (developer)\n";
     assert_eq!((code, stdout.as_str(), told.as_str()), (0, "", made));
     assert_ne!(place.ok("admin user link ada@example.org"), link);
     place.ok("admin user disable grace@example.org");
@@ -53,10 +53,7 @@ fn accounts_are_made_listed_linked_and_disabled() {
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
     assert_eq!(rows[0], ["email", "name", "role", "state"]);
-    assert_eq!(
-        rows[1],
-        ["ada@example.org", "Ada@example.org", "administrator", "has no password yet"]
-    );
+    assert_eq!(rows[1], ["ada@example.org", "Ada@example.org", "administrator", "no password yet"]);
     assert_eq!(rows[2][..3], ["grace@example.org", "Grace", "developer"]);
     assert!(rows[2][3].starts_with("disabled 20"), "{table}");
     let list = place.json("admin user list --json");
@@ -87,7 +84,10 @@ fn keys_are_shown_once_listed_and_revoked() {
     let (code, stdout, told) = place.run("admin key create nightly --role administrator");
     assert_eq!(
         (code, told.as_str()),
-        (0, "keep the key of 'nightly' now: only its hash is stored; production servers take it\n")
+        (
+            0,
+            "store the key of 'nightly' now: the server keeps only its hash. production servers accept it\n"
+        )
     );
     assert!(stdout.starts_with("lk_") && stdout.ends_with('\n'));
     let table = place.ok("admin key list");
@@ -271,7 +271,7 @@ fn a_key_and_an_address_take_the_place_of_a_profile() {
     let keyless = home().with("LYCEUM_URL", &served.base);
     let (code, told) = keyless.fails("me --env production");
     assert!(
-        code == 3 && told.contains(&format!("nothing says who asks {}", served.base)),
+        code == 3 && told.contains(&format!("no credentials are set for {}", served.base)),
         "{told}"
     );
     assert!(told.contains("`lyceum admin key create NAME`"), "{told}");

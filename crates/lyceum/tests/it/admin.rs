@@ -146,7 +146,7 @@ fn files_are_not_overwritten_and_must_be_there() {
         let (code, told) = place.fails("admin backup taken");
         assert_eq!(
             (code, told.lines().next()),
-            (5, Some("error: the file 'taken' exists already"))
+            (5, Some("error: the file 'taken' already exists"))
         );
         let (code, told) = place.fails("admin restore missing");
         assert_eq!((code, told.as_str()), (4, "error: there is no file 'missing'\n"));
@@ -176,7 +176,7 @@ fn a_sound_database_is_checked_and_purged() {
         place.ok("client create x");
         let (code, stdout, stderr) = place.run("admin check");
         assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
-        assert_eq!(stderr, "checked 0 records: no fault\n");
+        assert_eq!(stderr, "checked 0 records: no errors\n");
         assert_eq!(
             place.json("admin check --json"),
             serde_json::json!({"records": 0, "files": 0, "faults": []})
@@ -191,8 +191,7 @@ fn keys_are_rotated_and_replaced() {
     for place in places() {
         place.ok("client create x");
         let (_, _, told) = place.run("admin rotate-keys");
-        let rotated =
-            "the new signing key signs in 60 s; the former one checks tokens for 2 more hours\n";
+        let rotated = "the new key signs tokens in 60 s; the former key still verifies tokens for 2 more hours\n";
         assert_eq!(told, rotated);
         fs::remove_file(place.path().join("lyceum-data/master.key")).unwrap();
         let (code, told) = place.fails("admin rotate-keys");

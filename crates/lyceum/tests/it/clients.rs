@@ -8,7 +8,10 @@ use crate::transcript::Place;
 fn a_client_is_made_with_its_secret_shown_once() {
     let place = Place::new();
     let (code, stdout, stderr) = place.run("client create Reports");
-    assert_eq!((code, stderr.as_str()), (0, "keep the secret now: only its hash is stored\n"));
+    assert_eq!(
+        (code, stderr.as_str()),
+        (0, "store the secret now: the server keeps only its hash\n")
+    );
     let words: Vec<_> = stdout.split_whitespace().collect();
     let [id, secret] = [words[1], words[3]];
     assert_eq!(stdout, format!("id      {id}\nsecret  {secret}\n"));
@@ -81,7 +84,7 @@ fn failures_have_their_exit_code_and_what_to_do() {
         (
             4,
             "error: there is no database in 'lyceum-data'\n\
-             hint: name its folder with --data; `serve`, `import` and `client create` make one\n"
+             hint: choose its folder with --data; `serve`, `import` and `client create` create a new one\n"
                 .to_owned(),
         ),
     );

@@ -94,7 +94,7 @@ fn a_wrong_file_is_named_with_its_line() {
 fn a_wrong_master_key_or_level_names_where_it_stands() {
     let place = Place::new().with("LYCEUM_KEYS__MASTER", "short");
     let told = "error: LYCEUM_KEYS__MASTER: 'keys.master' must be 64 hex digits or base64 of 32 \
-                bytes\nhint: make one with `openssl rand -hex 32`\n";
+                bytes\nhint: create one with `openssl rand -hex 32`\n";
     place.ok("client create x");
     assert_eq!(place.fails("admin rotate-keys"), (2, told.to_owned()));
     let place = Place::new().with("LYCEUM_SERVER__LOG_LEVEL", "a=b=c");

@@ -22,8 +22,11 @@ fn a_schema_is_pushed_step_by_step_and_losses_need_a_word() {
     );
     assert!(!place.path().join(".lyceum").exists(), "a diff makes nothing");
     let (code, _, told) = place.run("db push");
-    assert_eq!((code, told.as_str()), (0, "the database is as the project says now, by 1 steps\n"));
-    assert_eq!(place.run("db push").2, "the database is as the project says\n");
+    assert_eq!(
+        (code, told.as_str()),
+        (0, "the database now matches the project's schema: applied 1 steps\n")
+    );
+    assert_eq!(place.run("db push").2, "the database already matches the project's schema\n");
 
     place.write("db/schema.sql", "CREATE TABLE scores (id INTEGER PRIMARY KEY, score INTEGER);\n");
     let plan = place.json("db diff --json");
@@ -48,7 +51,7 @@ fn a_schema_is_pushed_step_by_step_and_losses_need_a_word() {
     // What was replaced can be had back.
     let point = told.split('`').nth(1).unwrap().strip_prefix("lyceum ").unwrap();
     place.ok(point);
-    assert_eq!(place.run("db diff").2, "the database is as the project says\n");
+    assert_eq!(place.run("db diff").2, "the database matches the project's schema\n");
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn migrations_are_found_by_their_journal() {
     config("migrate");
     assert_eq!(place.json("db diff --json")["pending"][0], "0000_start");
     place.ok("db migrate");
-    assert_eq!(place.run("db diff").2, "every migration is applied\n");
+    assert_eq!(place.run("db diff").2, "all migrations are applied\n");
     place.write("db/migrations/0000_start.sql", "CREATE TABLE t (a integer);");
     let (code, told) = place.fails("db migrate");
     assert_eq!(code, 5);

@@ -245,7 +245,7 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
     assert_eq!(stored_name(&served), "Word Rivers");
 
     let elsewhere = place.fails("deploy --env production");
-    assert!(elsewhere.0 == 5 && elsewhere.1.contains("is a server of staging"), "{}", elsewhere.1);
+    assert!(elsewhere.0 == 5 && elsewhere.1.contains("is a staging server"), "{}", elsewhere.1);
     let (_, told) = place.fails("deploy --compatibility-date 2025-02-30");
     assert!(told.contains("'2025-02-30' is no day"), "{told}");
     assert_eq!(place.fails("deploy --name ★").0, 1);
@@ -438,7 +438,7 @@ fn each_question_is_answered_by_keyboard() {
 
     // Where the build is.
     place.write("lyceum.config.js", &before.replace("buildPath: 'dist',", ""));
-    let (code, screen) = deploy("").answer("Path of the build's zip or folder [dist]", "").end();
+    let (code, screen) = deploy("").answer("Path of the build (zip or folder) [dist]", "").end();
     assert!(code == 0 && screen.contains("Nothing to do"), "{screen}");
     assert_eq!(place.fails("deploy").0, 2);
     let (code, screen) = Typing::start(&place, "deployments rollback")

@@ -36,7 +36,7 @@ fn a_backend_is_served_as_it_is_saved_with_a_sandbox_beside_it() {
     dev.sees("reloaded in ");
     assert_eq!(says(), "Hi you");
     place.write("server/greet.ts", "export const greet = ;\n");
-    dev.sees("what was saved is not served: ");
+    dev.sees("the last change is not served: ");
     assert_eq!(says(), "Hi you");
 
     let (code, screen) = dev.interrupt().end();

@@ -47,7 +47,7 @@ fn a_busy_port_is_named() {
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = holder.local_addr().unwrap();
     let (found, mend) = only_ill(&place, &format!("--listen {address}"), "port");
-    assert!(found.contains(&format!("{address} is held by")), "{found}");
+    assert!(found.contains(&format!("{address} is used by")), "{found}");
     assert!(found.contains(&format!("process {}", std::process::id())), "{found}");
     assert!(mend.contains("--listen"), "{mend}");
 }

@@ -133,7 +133,10 @@ fn broken_rows_are_named_with_their_mend_and_nothing_is_kept() {
             assert!(mended.contains(mend), "{told}");
         }
         let last = stderr.lines().last();
-        assert_eq!(last, Some("hint: mend the rows, or import the good ones with --keep-going"));
+        assert_eq!(
+            last,
+            Some("hint: correct the rows, or import only the valid ones with --keep-going")
+        );
         let answer: Value = serde_json::from_str(&place.run("import in --json").1).unwrap();
         assert_eq!((&answer["committed"], &answer["fault_count"]), (&json!(false), &json!(3)));
         assert_eq!(answer["faults"][0]["column"], "type");
@@ -152,7 +155,7 @@ fn good_rows_are_kept_where_that_is_asked_for() {
         assert_eq!(code, 0, "{stderr}");
         assert!(stdout.lines().any(|line| line.starts_with("users") && line.ends_with('1')));
         assert!(
-            stderr.starts_with("warning: 3 faults; the refused rows are in 'in-rejected.csv'\n"),
+            stderr.starts_with("warning: 3 faults; the rejected rows are in 'in-rejected.csv'\n"),
             "{stderr}"
         );
         let rejected = fs::read_to_string(place.path().join("in-rejected.csv")).unwrap();
@@ -235,7 +238,7 @@ fn records_are_checked_and_purged() {
         place.ok("import in");
         let (code, stdout, stderr) = place.run("admin check");
         assert_eq!((code, stdout.as_str()), (0, ""));
-        assert_eq!(stderr, "checked 4 records: no fault\n");
+        assert_eq!(stderr, "checked 4 records: no errors\n");
 
         // Bob was deleted long ago; so was the district, to which the school still refers.
         fs::create_dir_all(place.path().join("delta")).unwrap();
@@ -258,7 +261,7 @@ fn records_are_checked_and_purged() {
         let due = json!({"removed": 0, "kept": 0});
         assert_eq!(place.json("admin purge --older-than 40000d --json"), due);
         let (_, _, stderr) = place.run("admin purge --older-than 30d");
-        assert_eq!(stderr, "removed 1 record; kept 1 that others refer to\n");
+        assert_eq!(stderr, "removed 1 record; kept 1 because other records refer to them\n");
         assert_eq!(
             place.json("admin check --json"),
             json!({"records": 3, "files": 0, "faults": []})

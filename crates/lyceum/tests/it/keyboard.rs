@@ -109,7 +109,7 @@ fn databases() {
     assert_eq!(scores(&served), json!([7]));
 
     place.write("db/seed.sql", "INSERT INTO scores (points) VALUES (1);");
-    let question = "Delete all rows that are there? (y/N)";
+    let question = "Delete all existing rows? (y/N)";
     refused(&place, "db seed --remote", question, "");
     agreed(&place, "db seed --remote", question, "y");
     assert_eq!(scores(&served), json!([1]));
@@ -118,7 +118,7 @@ fn databases() {
     refused(&place, "db reset --remote", question, "");
     let mut typing = Typing::start(&place, "db reset --remote");
     typing.answer(question, "y");
-    let (code, screen) = typing.answer("Type 'word-rivers' to go on", "word-rivers").end();
+    let (code, screen) = typing.answer("Type 'word-rivers' to confirm", "word-rivers").end();
     assert_eq!((code, scores(&served)), (0, json!([])), "{screen}");
 
     // A version with another schema is served again beside the database as it is, or not at all.

@@ -215,7 +215,7 @@ fn a_config_of_drizzle_that_leads_nowhere_stops_with_a_reason() {
         fs::remove_file(place.path().join("drizzle.config.ts")).unwrap();
         assert_eq!(
             place.run("db diff").2,
-            "the database is as the project says\n",
+            "the database matches the project's schema\n",
             "nothing was dropped"
         );
     }

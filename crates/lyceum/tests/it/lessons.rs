@@ -47,10 +47,7 @@ fn a_policy_is_shown_changed_and_set() {
         assert_eq!(versions, expected);
         let table = place.ok("lesson policy show");
         assert!(table.contains("powerpath-100       2        of our school  20"), "{table}");
-        assert!(
-            table.contains("quiz                0        standard       compiled in"),
-            "{table}"
-        );
+        assert!(table.contains("quiz                0        standard       built in"), "{table}");
 
         let show = |more: &str| place.json(&format!("lesson policy show powerpath-100 {more}"));
         assert_eq!(show("")["name"], "of our school");

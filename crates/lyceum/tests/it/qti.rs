@@ -140,9 +140,9 @@ fn documents_are_held_against_each_other() {
     assert_eq!(
         faults,
         [
-            "set/b.xml:2:1: error: the item 'water' stands in 'set/a.xml' too",
-            "set/exam.xml:5:7: error: the item 'q2' at 'items/c.xml' is not there",
-            "set/exam.xml:6:7: error: 'exam.xml' is no item but another document: test",
+            "set/b.xml:2:1: error: 'set/a.xml' has the same item identifier 'water'",
+            "set/exam.xml:5:7: error: there is no item 'q2' at 'items/c.xml'",
+            "set/exam.xml:6:7: error: 'exam.xml' is another kind of document than item: test",
         ]
     );
     assert_eq!((code, told.as_str()), (1, "error: 3 documents checked: 3 errors, 0 warnings\n"));
@@ -156,8 +156,11 @@ fn files_that_no_one_can_read_are_told() {
     large.set_len(5_000_000_000).unwrap();
     let (code, answer, _) = place.run("qti validate .");
     assert_eq!(code, 1);
-    assert!(answer.contains("latin.xml:2:5: error: the text is not in UTF-8"), "{answer}");
-    assert!(answer.contains("large.xml:1:1: error: the document has 5000000000 bytes"), "{answer}");
+    assert!(answer.contains("latin.xml:2:5: error: the text is not UTF-8"), "{answer}");
+    assert!(
+        answer.contains("large.xml:1:1: error: the document is too large: it has 5000000000 bytes"),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -188,7 +191,7 @@ fn responses_are_scored() {
         "1  SCORE=1.0\n2  refused: RESPONSE: {} is not of the type 'identifier'; \
          send a value of the type 'identifier'\n3  SCORE=0.0\n"
     );
-    assert!(told.starts_with("error: scored 2 responses, refused 1\n"), "{told}");
+    assert!(told.starts_with("error: scored 2 responses, rejected 1\n"), "{told}");
     let (_, lines, _) = place.run("qti score water.xml --responses many.json --json");
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first, json!({"response": 1, "outcomes": {"SCORE": 1.0}, "faults": []}));

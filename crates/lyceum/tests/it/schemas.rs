@@ -138,7 +138,7 @@ fn a_deployed_database_is_copied_reset_and_put_back() {
     assert!(code == 5 && told.contains("--force"), "{told}");
     let mut typing = Typing::start(&place, "db reset --remote");
     typing.answer("Delete all rows of word-rivers on staging? (y/N)", "y");
-    let (code, screen) = typing.answer("Type 'word-rivers' to go on", "rivers").end();
+    let (code, screen) = typing.answer("Type 'word-rivers' to confirm", "rivers").end();
     assert_eq!(code, 130, "{screen}");
     assert_eq!(scores(&client).as_array().unwrap().len(), 1);
     place.ok("db reset --remote --force");
@@ -160,7 +160,7 @@ fn losses_are_agreed_to_by_keyboard() {
     place.ok("deploy --yes");
     add(&client, "7");
     place.write("db/schema.sql", "CREATE TABLE scores (id INTEGER PRIMARY KEY, level INTEGER);\n");
-    let question = "The database loses what is named above. Go on? (y/N)";
+    let question = "The database loses the data listed above. Continue? (y/N)";
     let (code, screen) = Typing::start(&place, "deploy").answer(question, "").end();
     assert!(code == 130 && screen.contains("Loses: the column 'scores.points'"), "{screen}");
     let (code, screen) =

@@ -200,7 +200,7 @@ fn a_database_in_use_is_backed_up_and_not_replaced() {
         (
             5,
             "error: the data folder 'lyceum-data' is in use\n\
-             hint: stop the server that serves it first\n",
+             hint: stop the server that uses it first\n",
         ),
     );
     assert_eq!(server.stop(), Some(0));

@@ -11,25 +11,25 @@ use crate::settings::{self, DataArgs, Missing, flag, noted, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Key {
-    /// Make an API key, such as for a CI job, and print it, once
+    /// Create an API key, for example for a CI job, and print it once
     Create(Create),
     /// List the keys
     List(List),
-    /// Refuse a key from now on
+    /// Revoke a key. Every server refuses it at once
     Revoke(Revoke),
 }
 
 #[derive(Args)]
 pub(crate) struct Create {
-    /// What people call it
+    /// Display name of the key
     name: String,
-    /// What it may do
+    /// Role of the key
     #[arg(long, value_name = "administrator|guide|developer", default_value = "developer")]
     role: Role,
-    /// The one project that it may change [default: every project]
+    /// The only project that the key may change [default: every project]
     #[arg(long, value_name = "SLUG")]
     project: Option<String>,
-    /// Which servers take it [default: as the settings say]
+    /// The environment whose servers accept the key [default: the environment in the settings]
     #[arg(long, value_name = "staging|production")]
     env: Option<String>,
     #[command(flatten)]
@@ -81,7 +81,7 @@ impl Create {
             },
         );
         printer.done(&format!(
-            "keep the key of '{}' now: only its hash is stored; {} servers take it",
+            "store the key of '{}' now: the server keeps only its hash. {} servers accept it",
             key.name,
             key.environment.name()
         ));
@@ -121,7 +121,7 @@ impl Revoke {
 fn row(key: &ApiKey) -> Vec<String> {
     let state = match key.revoked {
         Some(at) => format!("revoked {at}"),
-        None if key.is_stopped => "stopped: its maker may not change the project".to_owned(),
+        None if key.is_stopped => "stopped: its creator may not change the project".to_owned(),
         None => "active".to_owned(),
     };
     vec![

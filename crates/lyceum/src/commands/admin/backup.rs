@@ -21,7 +21,7 @@ use crate::settings::{self, DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// The file to make
+    /// The backup file to create
     file: PathBuf,
     #[command(flatten)]
     data: DataArgs,
@@ -29,12 +29,12 @@ pub(crate) struct Backup {
 
 #[derive(Args)]
 pub(crate) struct Restore {
-    /// The file that `backup` made
+    /// The backup file, created by `lyceum admin backup`
     file: PathBuf,
-    /// Replace a database that holds data already; files of projects are moved aside
+    /// Replace a database that already holds data. Existing project files are moved aside
     #[arg(long)]
     force: bool,
-    /// Restore the files of projects alone: for the second and each later node of a PostgreSQL database
+    /// Restore only the files of projects: for the second and each further node of a PostgreSQL database
     #[arg(long)]
     files: bool,
     #[command(flatten)]
@@ -45,8 +45,9 @@ impl Backup {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (config, db) = self.data.open(Missing::Refuse)?;
         if self.file.exists() {
-            let message = format!("the file '{}' exists already", self.file.display());
-            return Err(Failure::new(Code::Conflict, message).hint("name another, or move it away"));
+            let message = format!("the file '{}' already exists", self.file.display());
+            return Err(Failure::new(Code::Conflict, message)
+                .hint("choose another name, or move the file away"));
         }
         let node = projects::known_node(&config)?;
         let now = SystemClock.now();
@@ -54,7 +55,7 @@ impl Backup {
             Target::Postgres(url) => url,
             Target::Sqlite(_) => String::new(),
         };
-        // What the tools of PostgreSQL say is told as it is.
+        // The output of PostgreSQL's tools is shown unchanged.
         let mut refused = None;
         let mut dump = |to: &Path, snapshot: &str| {
             postgres::dump(&url, to, snapshot).map_err(|failure| {
@@ -91,23 +92,23 @@ impl Backup {
     }
 }
 
-/// What a backup does not hold.
+/// Warns about data that the backup does not contain.
 fn about_the_rest(printer: &Printer, cover: &Cover, missing: &[String]) {
     if let Some(bucket) = &cover.s3_bucket {
         printer.warn(&format!(
-            "the files of versions and the objects of buckets are in the bucket '{bucket}' of S3 and not in the \
-             backup; keep versions or a copy of that bucket"
+            "the files of versions and the objects of buckets are in the S3 bucket '{bucket}', not in the \
+             backup; turn on versioning for that bucket or copy it"
         ));
     }
     for (slug, node) in &cover.elsewhere {
         printer.warn(&format!(
-            "the node {node} holds the files of the project '{slug}', which are not in the backup; make one there, too"
+            "the node {node} holds the files of the project '{slug}', which are not in this backup; run the backup on that node too"
         ));
     }
     if let Some(first) = missing.first() {
         printer.warn(&format!(
-            "{} that the database names were not on the server and are not in the backup, such as '{first}'; \
-             `lyceum admin check` lists them",
+            "{} in the database were not found on the server and are not in the backup, for example '{first}'; \
+             run `lyceum admin check` to list them",
             counted(missing.len(), "file")
         ));
     }
@@ -121,18 +122,17 @@ impl Restore {
             return Err(Failure::new(Code::NotFound, message));
         }
         settings::make_folder(&config)?;
-        // For all of the restore: no server starts on half of the data, or keeps files open that are replaced.
+        // Held for the whole restore: no server may start on half of the data or keep replaced files open.
         let _alone = in_use::alone(&config.store.data)?;
         let target = settings::target(&config);
         if self.files && matches!(target, Target::Sqlite(_)) {
-            let message = "--files is for PostgreSQL: a database of SQLite has one node";
+            let message = "--files works only with PostgreSQL: a SQLite database has one node";
             return Err(Failure::new(Code::Usage, message));
         }
         if backup::is_archive(&self.file)? {
             self.restore_all(&config, &target, printer)?;
         } else if self.files {
-            let message =
-                "the backup is of an earlier release and holds no files of deployed projects";
+            let message = "the backup is from an earlier release and does not contain files of deployed projects";
             return Err(Failure::new(Code::Conflict, message));
         } else {
             match target {
@@ -141,10 +141,10 @@ impl Restore {
                     postgres::restore(&url, &self.file, self.force, &config.store.data)?;
                 }
             }
-            // Brings the schema forward: a backup may be from an earlier release.
+            // Applies migrations: a backup may be from an earlier release.
             settings::open_alone(&config, Missing::Refuse)?;
             printer.warn(
-                "the backup is of an earlier release and holds no files of deployed projects",
+                "the backup is from an earlier release and does not contain files of deployed projects",
             );
         }
         printer.done(&format!("restored from '{}'", self.file.display()));
@@ -152,16 +152,17 @@ impl Restore {
         Ok(())
     }
 
-    /// A backup of the whole server: all of it is read and checked before anything is replaced.
+    /// Restores a backup of the whole server. It is read and checked completely before anything is replaced.
     fn restore_all(&self, config: &Config, target: &Target, printer: &Printer) -> Result {
         let data = &config.store.data;
         if let Target::Sqlite(to) = target {
             self.may_replace(config, to)?;
         }
         if Draft::is_taken(data) && !self.force {
-            let message = format!("there are files of deployed projects in '{}'", data.display());
+            let message =
+                format!("'{}' already contains files of deployed projects", data.display());
             return Err(Failure::new(Code::Conflict, message)
-                .hint("name an empty folder with --data, or move them aside with --force"));
+                .hint("choose an empty folder with --data, or move the files aside with --force"));
         }
         let draft = self.unpacked(config, target, printer)?;
         let now = SystemClock.now();
@@ -172,27 +173,27 @@ impl Restore {
         }
         let restored = draft.install(data, now)?;
         if let Target::Sqlite(to) = target {
-            // Its name comes last: a folder without it is not taken for a server's.
+            // The marker is written last: without it, a server does not accept the folder.
             rename(&draft.database(), to)?;
         }
         let (cover, missing) = (draft.cover.clone(), draft.missing.clone());
         match beside {
             Some(db) => adopt_beside(&db, draft, config, printer)?,
             None => {
-                // Brings the schema forward: a backup may be from an earlier release.
+                // Applies migrations: a backup may be from an earlier release.
                 let db = settings::open_alone(config, Missing::Refuse)?;
                 let node = projects::node(config)?.0;
                 settings::write(&db, move |tx| draft.adopt(tx, now, &node))?;
             }
         }
         for folder in restored.moved {
-            printer.warn(&format!("the former files are in '{}'", folder.display()));
+            printer.warn(&format!("the previous files are now in '{}'", folder.display()));
         }
         about_the_rest(printer, &cover, &missing);
         Ok(())
     }
 
-    /// Reads and checks all of the backup, and that it fits the settings.
+    /// Reads and checks the whole backup, and checks that it fits the settings.
     fn unpacked(&self, config: &Config, target: &Target, printer: &Printer) -> Result<Draft> {
         let bar = printer
             .progress("reading the backup", fs::metadata(&self.file).map_or(1, |data| data.len()));
@@ -205,18 +206,19 @@ impl Restore {
             (Target::Sqlite(_), "sqlite") | (Target::Postgres(_), "postgresql") => Ok(draft),
             _ => {
                 let message = format!(
-                    "the backup is of a database of '{store}', and the settings name another one"
+                    "the backup is from a {store} database, but the settings name a different one"
                 );
-                Err(Failure::new(Code::Usage, message)
-                    .hint("name a PostgreSQL database with --database, or none for SQLite"))
+                Err(Failure::new(Code::Usage, message).hint(
+                    "set a PostgreSQL database with --database, or leave --database out for SQLite",
+                ))
             }
         }
     }
 
-    /// Refuses to replace a database, unless that is asked for and nobody uses it.
+    /// Refuses to replace a database unless the user asked for that and no process uses it.
     fn may_replace(&self, config: &Config, to: &Path) -> Result {
         if !to.exists() {
-            // SQLite would apply the log of a former database to the restored one.
+            // SQLite would apply the log of the previous database to the restored one.
             return match ["-wal", "-shm"]
                 .map(|end| beside_database(to, end))
                 .iter()
@@ -225,22 +227,22 @@ impl Restore {
                 None => Ok(()),
                 Some(log) => {
                     let message =
-                        format!("'{}' belongs to a database that is not there", log.display());
+                        format!("'{}' belongs to a database file that is missing", log.display());
                     Err(Failure::new(Code::Conflict, message)
-                        .hint("move it to where that database is, or remove it"))
+                        .hint("move it next to its database, or remove it"))
                 }
             };
         }
         if !self.force {
-            let message = format!("there is a database in '{}'", config.store.data.display());
+            let message = format!("'{}' already contains a database", config.store.data.display());
             return Err(Failure::new(Code::Conflict, message)
-                .hint("name an empty folder with --data, or replace it with --force"));
+                .hint("choose an empty folder with --data, or replace the database with --force"));
         }
         lyceum_store::settle(to)
-            .map_err(|problem| Failure::from(problem).hint("stop the server that serves it first"))
+            .map_err(|problem| Failure::from(problem).hint("stop the server that uses it first"))
     }
 
-    /// The database appears under its name only when it is whole; a former one is replaced then.
+    /// Copies the database to a temporary file and renames it when it is complete, so that a failed copy replaces nothing.
     fn restore_sqlite(&self, config: &Config, to: &Path, printer: &Printer) -> Result {
         self.may_replace(config, to)?;
         let draft = to.with_extension("restored");
@@ -257,7 +259,7 @@ impl Restore {
     }
 }
 
-/// The database that further nodes are restored beside. Errors: `Conflict` where it knows no project of the backup.
+/// The database next to which further nodes are restored. Errors: `Conflict` if it knows no project of the backup.
 fn beside(config: &Config, draft: &Draft) -> Result<Db> {
     let db = settings::open_alone(config, Missing::Refuse)?;
     let known = db.read_blocking(homes::list)?;
@@ -265,12 +267,12 @@ fn beside(config: &Config, draft: &Draft) -> Result<Db> {
     if draft.cover.projects.iter().any(is_known) || draft.cover.projects.is_empty() {
         return Ok(db);
     }
-    let message = "the database knows no project of the backup";
+    let message = "the database contains none of the projects in the backup";
     Err(Failure::new(Code::Conflict, message)
-        .hint("restore the backup of the first node without --files, which brings the database"))
+        .hint("restore the first node's backup without --files first; it contains the database"))
 }
 
-/// Makes the node the holder of each project of the backup that is the database's, too.
+/// Makes the node the holder of each project that is in both the backup and the database.
 fn adopt_beside(db: &Db, draft: Draft, config: &Config, printer: &Printer) -> Result {
     let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
     let (node, now, draft) =
@@ -284,8 +286,10 @@ fn adopt_beside(db: &Db, draft: Draft, config: &Config, printer: &Printer) -> Re
         });
         match adopted {
             Err(failure) if matches!(failure.code, Code::Conflict | Code::NotFound) => {
-                printer
-                    .warn(&format!("the project '{slug}' is not served here: {}", failure.message));
+                printer.warn(&format!(
+                    "this node does not serve the project '{slug}': {}",
+                    failure.message
+                ));
             }
             adopted => adopted?,
         }
@@ -293,14 +297,14 @@ fn adopt_beside(db: &Db, draft: Draft, config: &Config, printer: &Printer) -> Re
     Ok(())
 }
 
-/// A file that SQLite keeps beside a database.
+/// A file that SQLite keeps next to a database.
 fn beside_database(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Gives a file its name for good, also after a crash.
+/// Renames the file so that the new name survives a crash.
 fn rename(from: &Path, to: &Path) -> Result {
     let renamed = fs::rename(from, to)
         .and_then(|()| File::open(to.parent().unwrap_or(Path::new(".")))?.sync_all());
@@ -313,10 +317,12 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 
 fn about_master_key(config: &Config) -> String {
     match config.keys.master {
-        Some(_) => "a backup does not hold the master key; keep the value of 'keys.master' with it"
-            .to_owned(),
+        Some(_) => {
+            "a backup does not contain the master key; store the value of 'keys.master' separately"
+                .to_owned()
+        }
         None => format!(
-            "a backup does not hold the master key; keep '{}' with it, in another place",
+            "a backup does not contain the master key; store a copy of '{}' in another place",
             config.store.data.join("master.key").display()
         ),
     }

@@ -18,13 +18,13 @@ use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// A backup to check in place of the data
+    /// A backup file to check instead of the data folder
     file: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
 }
 
-/// What was read, and what does not fit.
+/// How much was read, and the errors found.
 #[derive(Default)]
 struct Found {
     records: u64,
@@ -48,13 +48,13 @@ impl Check {
             _ => format!("{} and {}", counted(records, "record"), counted(files, "file")),
         };
         if faults.is_empty() {
-            printer.done(&format!("checked {read}: no fault"));
+            printer.done(&format!("checked {read}: no errors"));
             return Ok(());
         }
-        let message = format!("{} in {read}", counted(faults.len(), "fault"));
+        let message = format!("found {} in {read}", counted(faults.len(), "error"));
         let hint = match self.file {
             Some(_) => "restore another backup",
-            None => "restore the last good backup, or report the faults",
+            None => "restore the last good backup, or report these errors",
         };
         Err(Failure::failed(message).hint(hint))
     }
@@ -82,9 +82,9 @@ impl Check {
 
 fn of_database(db: &Db, printer: &Printer) -> Result<Found> {
     let mut found = Found::default();
-    // PostgreSQL looks after its own pages.
+    // PostgreSQL checks its own pages.
     if db.dialect() == Dialect::Sqlite {
-        printer.step("checking the pages of the file");
+        printer.step("checking the pages of the database file");
         found.faults.extend(db.check()?);
     }
     let bar = printer.progress("checking records", 0);
@@ -97,14 +97,14 @@ fn of_database(db: &Db, printer: &Printer) -> Result<Found> {
     Ok(found)
 }
 
-/// A backup: its sums, and the database in it. What `pg_dump` wrote is held against its sum alone.
+/// Checks a backup's checksums and the database in it. A `pg_dump` archive is checked by its checksum only.
 fn of_backup(file: &Path, printer: &Printer) -> Result<Found> {
     if !file.is_file() {
         let message = format!("there is no file '{}'", file.display());
         return Err(Failure::new(Code::NotFound, message));
     }
     if !backup::is_archive(file)? {
-        // Of an earlier release: a database, of which only a copy may be opened.
+        // An earlier release backed up the database file alone. Opening it may change it, so a copy is opened.
         let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = TempDir::new_in(beside.unwrap_or(Path::new(".")))
             .map_err(|error| Failure::failed(error.to_string()))?;
@@ -133,13 +133,16 @@ fn of_backup(file: &Path, printer: &Printer) -> Result<Found> {
     Ok(found)
 }
 
-/// What the database of a backup names and the backup does not hold.
+/// Files that the backup's database names but the backup does not contain.
 fn absent(db: &Db, checked: &Checked, projects: &[String]) -> Result<Vec<String>> {
     let named = db.read_blocking(|tx| backup::blobs_of(tx, projects))?;
     let absent = named.into_iter().filter(|digest| !checked.has(digest));
     let absent = absent.map(|digest| format!("blobs/{digest}"));
     let known = |path: &String| checked.missing.contains(path);
-    Ok(absent.filter(|path| !known(path)).map(|path| format!("{path}: it is missing")).collect())
+    Ok(absent
+        .filter(|path| !known(path))
+        .map(|path| format!("{path}: the file is missing"))
+        .collect())
 }
 
 fn opened(file: &Path) -> Result<Db> {

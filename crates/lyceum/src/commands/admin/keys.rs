@@ -11,11 +11,11 @@ use crate::settings::{self, DataArgs, Missing, flag, write};
 
 #[derive(Args)]
 pub(crate) struct RotateKeys {
-    /// Drop the former keys at once, with every token that was given out: for a key that leaked
-    /// or a master key that is lost
+    /// Delete the former keys at once, which invalidates every token issued so far. Use it if a key leaked
+    /// or the master key is lost
     #[arg(long)]
     discard: bool,
-    /// Whose key [default: production]
+    /// Environment whose key is rotated [default: production]
     #[arg(long, value_name = "staging|production")]
     env: Option<String>,
     #[command(flatten)]
@@ -31,11 +31,11 @@ impl RotateKeys {
         let now = SystemClock.now();
         if self.discard {
             write(&db, move |tx| Keyring::replace(tx, now, &realm, &master))?;
-            printer.done("there is one new signing key; every token that was given out is refused");
+            printer.done("created a new signing key; every token issued before is now refused");
         } else {
             write(&db, move |tx| Keyring::rotate(tx, now, &realm, &master))?;
             printer.done(&format!(
-                "the new signing key signs in {} s; the former one checks tokens for {} more hours",
+                "the new key signs tokens in {} s; the former key still verifies tokens for {} more hours",
                 limits::KEY_PUBLISH_AHEAD_S,
                 limits::KEY_OVERLAP_S / 3600
             ));

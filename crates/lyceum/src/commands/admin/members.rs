@@ -10,17 +10,17 @@ use crate::settings::{DataArgs, Missing, noted, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Member {
-    /// Let a person see, deploy and change a project
+    /// Make a person a member of a project, who may see, deploy and change it
     Add(Of),
-    /// End that
+    /// Remove a person from a project
     Remove(Of),
 }
 
 #[derive(Args)]
 pub(crate) struct Of {
-    /// The project's slug
+    /// Slug of the project
     project: String,
-    /// The person's e-mail address
+    /// Email address of the person
     email: String,
     #[command(flatten)]
     data: DataArgs,
@@ -47,7 +47,7 @@ impl Member {
         let (who, project) = (person.email, of.project);
         printer.done(&match joins {
             true => format!("{who} is a member of '{project}'"),
-            false => format!("{who} is no member of '{project}'"),
+            false => format!("{who} is no longer a member of '{project}'"),
         });
         Ok(())
     }

@@ -17,26 +17,26 @@ use crate::printer::Printer;
 
 #[derive(Subcommand)]
 pub(crate) enum Admin {
-    /// Write the whole server into a file while it is in use: the database and the files of deployed projects
+    /// Back up the whole server to a file while it runs: the database and the files of deployed projects
     Backup(backup::Backup),
-    /// Make the server anew from a backup file
+    /// Restore the server from a backup file
     Restore(backup::Restore),
-    /// Read everything, or a backup, and report what does not fit together
+    /// Check all data, or a backup, for missing files and inconsistent records
     Check(check::Check),
-    /// Remove records for good that were deleted long ago
+    /// Permanently remove records that were deleted long ago
     Purge(purge::Purge),
-    /// Make a new key for signing tokens
+    /// Create a new key for signing tokens
     RotateKeys(keys::RotateKeys),
-    /// Make, list and disable accounts of people
+    /// Create, list and disable user accounts
     #[command(subcommand)]
     User(users::User),
-    /// Make, list and revoke API keys, such as for CI jobs
+    /// Create, list and revoke API keys, for example for CI jobs
     #[command(subcommand)]
     Key(api_keys::Key),
-    /// Say who belongs to a project
+    /// Add and remove the members of a project
     #[command(subcommand)]
     Member(members::Member),
-    /// Say which node holds the files of a project
+    /// Show or change which node holds the files of a project
     #[command(subcommand)]
     Project(projects::Project),
 }

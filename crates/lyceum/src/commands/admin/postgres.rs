@@ -1,4 +1,4 @@
-//! Backup and restore of PostgreSQL, by its own tools.
+//! Backup and restore of PostgreSQL with `pg_dump` and `pg_restore`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,18 +11,18 @@ use tempfile::TempDir;
 
 use crate::failure::{Failure, Result};
 
-/// Writes the database, as of a snapshot, into a file of `pg_dump`'s custom format.
+/// Writes the database as of a snapshot to a file in `pg_dump`'s custom format.
 pub(super) fn dump(url: &str, file: &Path, snapshot: &str) -> Result {
     let mut command = tool("pg_dump", url);
     command.arg(format!("--snapshot={snapshot}"));
-    // The archive that it goes into is compressed.
+    // The archive that contains this file is compressed.
     command.arg("--compress=0");
     command.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(file);
     run(command, "pg_dump").map_err(Failure::failed)
 }
 
-/// Makes the database from such a file, or leaves it as it was. Without `force` it must not hold
-/// the platform's tables yet. `folder` is for a while as large as the database.
+/// Restores the database from such a file, or leaves it unchanged on failure. Without `force`, the database must
+/// not contain the platform's tables. `folder` temporarily needs as much space as the database.
 pub(super) fn restore(url: &str, file: &Path, force: bool, folder: &Path) -> Result {
     if force {
         return replace(url, file, folder);
@@ -34,15 +34,15 @@ pub(super) fn restore(url: &str, file: &Path, force: bool, folder: &Path) -> Res
         let taken = message.contains("already exists");
         let failure = Failure::failed(message);
         if taken {
-            failure.hint("name an empty database, or replace what this one holds with --force")
+            failure.hint("name an empty database with --database, or replace this one with --force")
         } else {
             failure
         }
     })
 }
 
-/// Restores in place of the platform's tables. `pg_restore --clean` alone drops those that the file names: a table
-/// that a later release made would stay, and its migration would fail.
+/// Replaces the platform's tables. `pg_restore --clean` alone drops only the tables in the file: a table
+/// that a later release created would stay, and its migration would fail.
 fn replace(url: &str, file: &Path, folder: &Path) -> Result {
     let scratch = TempDir::new_in(folder).map_err(|error| Failure::failed(error.to_string()))?;
     let [drop, script] = ["drop.sql", "restore.sql"].map(|name| scratch.path().join(name));
@@ -60,7 +60,7 @@ fn replace(url: &str, file: &Path, folder: &Path) -> Result {
     run(command, "psql").map_err(Failure::failed)
 }
 
-/// A tool on the database. The password goes by its environment: arguments are for all to see.
+/// A command of a PostgreSQL tool. The password is passed in the environment, because other users can see arguments.
 fn tool(program: &str, address: &str) -> Command {
     let (address, password) = take_password(address);
     let mut command = Command::new(program);
@@ -74,10 +74,10 @@ fn tool(program: &str, address: &str) -> Command {
 fn run(mut command: Command, program: &str) -> Result<(), String> {
     let output = command.output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!(
-            "`{program}` is not installed; install the client tools of PostgreSQL, \
-             of the server's version or newer"
+            "`{program}` is not installed; install PostgreSQL's client tools, \
+             in the server's version or newer"
         ),
-        _ => format!("`{program}` does not start: {error}"),
+        _ => format!("`{program}` could not be started: {error}"),
     })?;
     if output.status.success() {
         return Ok(());
@@ -86,8 +86,8 @@ fn run(mut command: Command, program: &str) -> Result<(), String> {
     Err(format!("`{program}` failed: {}", told.trim()))
 }
 
-/// Parts an address into the one without its password, and the password. It reads the address as the client library
-/// does, for which the credentials end at the first `@`. The settings take no other form than a URL.
+/// Splits an address into the address without its password, and the password. Like the client library, it ends
+/// the credentials at the first `@`. The settings accept only URLs.
 fn take_password(address: &str) -> (String, Option<String>) {
     let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();

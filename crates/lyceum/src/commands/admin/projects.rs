@@ -17,7 +17,7 @@ use crate::settings::{DataArgs, Missing, noted, write};
 pub(crate) enum Project {
     /// Show which node holds the files of each project
     List(List),
-    /// Make the node of this data folder the holder of a project, whose files were restored or moved here
+    /// Make this data folder's node the holder of a project whose files were restored or moved here
     Adopt(Adopt),
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct List {
 
 #[derive(Args)]
 pub(crate) struct Adopt {
-    /// The project's slug
+    /// Slug of the project
     slug: String,
-    /// Also where the files do not carry the mark that the database knows
+    /// Continue even if the files lack the mark that the database expects
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -88,9 +88,9 @@ impl Adopt {
             noted(tx, now, "project.adopt", &slug)?;
             Ok(before)
         })?;
-        let from = before.map(|node| format!("; before, {} did", homes::shown(&node)));
+        let from = before.map(|node| format!("; it was held by {}", homes::shown(&node)));
         printer.done(&format!(
-            "the node '{name}' holds the project '{}' now{}",
+            "the node '{name}' now holds the project '{}'{}",
             self.slug,
             from.unwrap_or_default()
         ));
@@ -98,12 +98,12 @@ impl Adopt {
     }
 }
 
-/// The node of the data folder, which becomes one where it is none.
+/// The node of the data folder. A folder without a node becomes one.
 pub(super) fn node(config: &Config) -> Result<(Node, nodes::Alone)> {
     Ok(Node::of_folder(&folder(config), &about(config))?)
 }
 
-/// The node of the data folder for who only looks.
+/// The node of the data folder, without creating one.
 pub(super) fn known_node(config: &Config) -> Result<Node> {
     Ok(Node::look(&folder(config), &about(config))?)
 }

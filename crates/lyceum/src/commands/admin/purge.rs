@@ -9,12 +9,12 @@ use crate::failure::Result;
 use crate::printer::{Printer, counted};
 use crate::settings::{DataArgs, Missing, write};
 
-/// Records that one transaction removes at most: other writers wait no longer than for these.
+/// Records removed in one transaction at most, so that other writers do not wait long.
 const BATCH_RECORDS: i64 = 1000;
 
 #[derive(Args)]
 pub(crate) struct Purge {
-    /// How long ago a record must have been deleted, such as 30d, 12h or 15m
+    /// Minimum time since a record was deleted, such as 30d, 12h or 15m
     #[arg(long, value_name = "AGE", value_parser = seconds)]
     older_than: i64,
     #[command(flatten)]
@@ -27,7 +27,7 @@ impl Purge {
         let before = SystemClock.now().plus_seconds(-self.older_than);
         let (mut removed, mut kept) = (0, 0);
         let bar = printer.progress("purging records", 0);
-        // A record stays while others refer to it, so what refers goes first.
+        // A record stays while others refer to it, so referring records are removed first.
         for kind in kinds::ALL.iter().rev() {
             let mut after = Some(i64::MIN);
             while let Some(from) = after {
@@ -48,13 +48,13 @@ impl Purge {
         let removed = counted(removed, "record");
         printer.done(&match kept {
             0 => format!("removed {removed}"),
-            kept => format!("removed {removed}; kept {kept} that others refer to"),
+            kept => format!("removed {removed}; kept {kept} because other records refer to them"),
         });
         Ok(())
     }
 }
 
-/// Reads an age: a whole number of days, hours or minutes.
+/// Parses an age: a whole number of days, hours or minutes.
 fn seconds(text: &str) -> Result<i64, String> {
     let unit = |text: &str| match text {
         "d" => Some(86_400),
@@ -65,7 +65,9 @@ fn seconds(text: &str) -> Result<i64, String> {
     text.split_at_checked(text.len().saturating_sub(1))
         .and_then(|(number, last)| number.parse::<u32>().ok().zip(unit(last)))
         .map(|(number, unit)| i64::from(number) * unit)
-        .ok_or_else(|| "an age is a whole number of d, h or m, such as 30d".to_owned())
+        .ok_or_else(|| {
+            "an age must be a whole number followed by d, h or m, such as 30d".to_owned()
+        })
 }
 
 #[cfg(test)]

@@ -14,27 +14,27 @@ use crate::settings::{DataArgs, Missing, noted, reached_at, write};
 
 #[derive(Subcommand)]
 pub(crate) enum User {
-    /// Make an account and print the link with which its owner sets a password, once
+    /// Create an account and print a one-time link for setting its password
     Create(Create),
     /// List the accounts
     List(List),
-    /// Make a new link for setting a password; former links stop
+    /// Create a new link for setting a password. Earlier links stop working
     Link(One),
-    /// Let nobody sign in to an account from now on
+    /// Disable an account, so that nobody can sign in to it
     Disable(One),
 }
 
 #[derive(Args)]
 pub(crate) struct Create {
-    /// What its owner signs in with
+    /// Email address, used to sign in
     email: String,
-    /// What people call its owner [default: the e-mail address]
+    /// Display name [default: the email address]
     #[arg(long)]
     name: Option<String>,
-    /// What its owner may do
+    /// Role of the account
     #[arg(long, value_name = "administrator|guide|developer")]
     role: Role,
-    /// Read the password from standard input in place of making a link
+    /// Read the password from standard input instead of creating a link
     #[arg(long)]
     password_stdin: bool,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct List {
 
 #[derive(Args)]
 pub(crate) struct One {
-    /// The account's e-mail address
+    /// Email address of the account
     email: String,
     #[command(flatten)]
     data: DataArgs,
@@ -114,9 +114,9 @@ fn tell(printer: &Printer, address: &str, person: &Person, link: Option<&str>) {
     let days = limits::SIGN_IN_LINK_LIFETIME_S / 86_400;
     printer.done(&match link {
         Some(_) => {
-            format!("the link lets {} set a password, once and within {days} days", person.email)
+            format!("with this link {} can set a password, once, within {days} days", person.email)
         }
-        None => format!("made the account of {} ({})", person.email, person.role),
+        None => format!("created the account of {} ({})", person.email, person.role),
     });
 }
 
@@ -130,7 +130,7 @@ impl List {
                     let state = match (person.disabled, person.has_password) {
                         (Some(at), _) => format!("disabled {at}"),
                         (None, true) => "active".to_owned(),
-                        (None, false) => "has no password yet".to_owned(),
+                        (None, false) => "no password yet".to_owned(),
                     };
                     let role = person.role.to_string();
                     vec![person.email.clone(), person.name.clone(), role, state]
@@ -167,7 +167,8 @@ impl One {
             noted(tx, now, "user.disable", &self.email)?;
             person::disable(tx, now, &self.email)
         })?;
-        printer.done(&format!("nobody signs in as {} any more", person.email));
+        printer
+            .done(&format!("disabled the account of {}: nobody can sign in to it", person.email));
         Ok(())
     }
 }

@@ -16,27 +16,27 @@ use super::{Place, show, size_of};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 
-/// Files that are sent at once.
+/// Files that are uploaded at the same time.
 const AT_ONCE: usize = 8;
 
 #[derive(Args)]
 pub(crate) struct Bulk {
-    /// The folder; its own name is not part of the keys. Hidden files and those of `.gitignore` are left out
+    /// The folder. Its name is not part of the keys. Hidden files and files in `.gitignore` are skipped
     folder: PathBuf,
-    /// What all keys begin with
+    /// Prefix of all keys
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
-    /// Delete objects of that prefix that are not in the folder
+    /// Delete objects with this prefix that are not in the folder
     #[arg(long)]
     delete: bool,
-    /// Show what would be done and change nothing
+    /// Show what would be uploaded and deleted, and change nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     place: Place,
 }
 
-/// A file that is to become an object.
+/// A file to upload as an object.
 struct Job {
     key: String,
     file: PathBuf,
@@ -85,12 +85,12 @@ impl Bulk {
         );
         let (files, name) = (counted(jobs.len(), "file"), target.name());
         let size = show::bytes(bytes);
-        printer.done(&format!("✔ Uploaded {files} ({size}) to {name}; there before: {same}"));
+        printer.done(&format!("✔ Uploaded {files} ({size}) to {name}; unchanged: {same}"));
         Ok(())
     }
 }
 
-/// Sends the files, several at once; the first failure stops what has not begun.
+/// Uploads the files in parallel. After the first failure, no further file is started.
 fn send(target: &Target, jobs: &[Job], bytes: u64, printer: &Printer) -> Result<u64> {
     let bar = printer.progress("Uploading", bytes);
     let (sent, next) = (AtomicU64::new(0), Mutex::new(jobs.iter()));
@@ -118,13 +118,13 @@ fn send(target: &Target, jobs: &[Job], bytes: u64, printer: &Printer) -> Result<
     });
     bar.finish_and_clear();
     match failed.into_inner().expect("nobody panics") {
-        Some(failure) => Err(failure.hint("run it again: what was sent is not sent again")),
+        Some(failure) => Err(failure.hint("run the command again: it continues where it stopped")),
         None => Ok(sent.into_inner()),
     }
 }
 
-/// The files of a folder by their keys. Hidden files are left out, and what `.gitignore` files there and
-/// in the folders above name.
+/// The files of a folder by key, without hidden files and files that a `.gitignore` in the folder or
+/// above it excludes.
 fn collect(folder: &Path, prefix: &str) -> Result<BTreeMap<String, PathBuf>> {
     let unreadable = |error: ignore::Error| {
         Failure::new(Code::NotFound, format!("'{}' cannot be read: {error}", folder.display()))
@@ -143,8 +143,8 @@ fn collect(folder: &Path, prefix: &str) -> Result<BTreeMap<String, PathBuf>> {
             continue;
         }
         if !kind.is_some_and(|kind| kind.is_file()) {
-            let message = format!("'{}' is a symbolic link or no plain file", path.display());
-            return Err(Failure::failed(message).hint("put the file itself there"));
+            let message = format!("'{}' is not a regular file", path.display());
+            return Err(Failure::failed(message).hint("replace the link with the file itself"));
         }
         let within = path.strip_prefix(folder).unwrap_or(path).to_str().ok_or_else(|| {
             Failure::failed(format!("the name of '{}' is not UTF-8; rename it", path.display()))

@@ -16,33 +16,33 @@ use crate::printer::{Printer, counted, table};
 use crate::profile::Env;
 use target::Target;
 
-/// Files that a project's backend keeps in its bucket
+/// List, read, write and delete files in a project's bucket
 #[derive(Subcommand)]
 pub(crate) enum Bucket {
-    /// List objects by their keys
+    /// List objects by key
     #[command(visible_alias = "ls")]
     List(List),
-    /// Write an object into a file; without one tell what is known of it
+    /// Download an object to a file, or show its properties if no file is given
     Get(Get),
-    /// Keep a file as an object
+    /// Upload a file as an object
     Put(Put),
     /// Delete objects
     #[command(visible_aliases = ["del", "rm"])]
     Delete(Delete),
-    /// Keep all files of a folder, those alone that are not there yet or are others
+    /// Upload a folder. Only new and changed files are sent
     Bulk(bulk::Bulk),
 }
 
-/// Whose bucket.
+/// Whose bucket to use.
 #[derive(Args, Clone)]
 pub(crate) struct Place {
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config: PathBuf,
-    /// The bucket of the deployed project, in place of the one on this machine
+    /// Use the bucket of the deployed project instead of the local one
     #[arg(long)]
     remote: bool,
-    /// On which server
+    /// Environment of the server
     #[arg(long, value_enum, default_value_t = Env::Staging, requires = "remote")]
     env: Env,
 }
@@ -51,22 +51,22 @@ pub(crate) struct Place {
 pub(crate) struct List {
     #[command(flatten)]
     place: Place,
-    /// What keys begin with
+    /// Only objects whose keys begin with this prefix
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
-    /// Objects at most; where there are more, the last line says how to go on [default: all]
+    /// Maximum number of objects. If there are more, the last line says how to continue [default: all]
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Where the list before ended
+    /// Continue after this cursor, which the previous page printed
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
 }
 
 #[derive(Args)]
 pub(crate) struct Get {
-    /// The object's key
+    /// Key of the object
     key: String,
-    /// The file to write; one that broke off goes on where it stopped
+    /// The file to write. An interrupted download continues where it stopped
     #[arg(short, long, value_name = "FILE", conflicts_with = "raw")]
     output: Option<PathBuf>,
     /// Write the bytes to standard output
@@ -78,11 +78,11 @@ pub(crate) struct Get {
 
 #[derive(Args)]
 pub(crate) struct Put {
-    /// The object's key
+    /// Key of the object
     key: String,
-    /// The file; of a large one that broke off, what is missing is sent
+    /// The file to upload. An interrupted upload of a large file continues where it stopped
     file: PathBuf,
-    /// Its media type [default: what its name tells]
+    /// Media type [default: derived from the file name]
     #[arg(long, value_name = "TYPE")]
     content_type: Option<String>,
     #[command(flatten)]
@@ -91,13 +91,13 @@ pub(crate) struct Put {
 
 #[derive(Args)]
 pub(crate) struct Delete {
-    /// The objects' keys
+    /// Keys of the objects
     #[arg(required_unless_present = "prefix")]
     keys: Vec<String>,
-    /// All objects whose keys begin so
+    /// Delete all objects whose keys begin with this prefix
     #[arg(long, value_name = "TEXT", conflicts_with = "keys")]
     prefix: Option<String>,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
@@ -144,7 +144,7 @@ impl List {
             || json!({ "objects": objects, "truncated": cursor.is_some(), "cursor": cursor }),
         );
         if let Some(cursor) = cursor {
-            printer.note(&format!("there are more; go on with --cursor {cursor}"));
+            printer.note(&format!("there are more objects; continue with --cursor {cursor}"));
         }
         Ok(())
     }
@@ -175,11 +175,11 @@ impl Get {
 }
 
 fn missing(key: &str) -> Failure {
-    Failure::new(Code::NotFound, format!("the bucket has no object '{key}'"))
-        .hint("`lyceum bucket list` shows what is there")
+    Failure::new(Code::NotFound, format!("the bucket has no object with the key '{key}'"))
+        .hint("run `lyceum bucket list` to see the keys")
 }
 
-/// A line for each thing that is known.
+/// One line for each known property.
 fn told(object: &Value) -> String {
     let members = object.as_object().into_iter().flatten();
     let line = |(name, value): (&String, &Value)| match value.as_str() {
@@ -189,12 +189,12 @@ fn told(object: &Value) -> String {
     members.map(line).collect()
 }
 
-/// Writes bytes to standard output, unless somebody would see them.
+/// Writes bytes to standard output, but never to a terminal.
 fn pour(mut from: impl std::io::Read) -> Result {
     let mut out = std::io::stdout().lock();
     if out.is_terminal() {
-        return Err(Failure::new(Code::Usage, "the bytes of an object are not for a terminal")
-            .hint("name a file with -o, or send the output into one"));
+        return Err(Failure::new(Code::Usage, "an object's bytes are not printed to a terminal")
+            .hint("write them to a file with -o, or redirect the output"));
     }
     let poured = std::io::copy(&mut from, &mut out).and_then(|_| out.flush());
     poured.map_err(|error| Failure::failed(format!("the object cannot be written: {error}")))
@@ -224,8 +224,8 @@ fn size_of(file: &Path) -> Result<u64> {
     if found.is_file() {
         return Ok(found.len());
     }
-    Err(Failure::new(Code::Usage, format!("'{}' is no file", file.display()))
-        .hint("`lyceum bucket bulk` keeps the files of a folder"))
+    Err(Failure::new(Code::Usage, format!("'{}' is not a regular file", file.display()))
+        .hint("run `lyceum bucket bulk` to upload a folder"))
 }
 
 impl Delete {
@@ -240,7 +240,7 @@ impl Delete {
             let question = format!("Delete {objects} '{prefix}…' of {}?", target.name());
             if !self.yes && !prompt::is_interactive() {
                 let message = format!("this deletes {objects}");
-                return Err(Failure::new(Code::Conflict, message).hint("say so with --yes"));
+                return Err(Failure::new(Code::Conflict, message).hint("confirm it with --yes"));
             }
             if !self.yes && !prompt::confirm(&question, false)? {
                 return Err(prompt::cancelled());

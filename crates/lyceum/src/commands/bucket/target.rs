@@ -1,4 +1,4 @@
-//! The bucket on this machine, or the one of the deployed project.
+//! The bucket that a command works on: the local one, or that of the deployed project.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use super::{Place, missing, pour};
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
 
-/// The bucket on this machine, within the project's folder.
+/// The local bucket, inside the project's folder.
 const FOLDER: &str = ".lyceum/bucket";
 
 /// A bucket.
@@ -37,7 +37,7 @@ impl Target {
         Ok(Self::Here(Bucket::open(&folder, Arc::new(SystemClock))?))
     }
 
-    /// As people call it.
+    /// The bucket's name in messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Here(_) => "the local bucket",
@@ -64,7 +64,7 @@ impl Target {
         })
     }
 
-    /// The tags of all objects by key.
+    /// The ETags of all objects by key.
     pub(super) fn all(&self, prefix: &str) -> Result<BTreeMap<String, String>> {
         let mut all = BTreeMap::new();
         let mut cursor: Option<String> = None;
@@ -103,13 +103,14 @@ impl Target {
         }
     }
 
-    /// The bytes to standard output.
+    /// Writes the bytes to standard output.
     pub(super) fn print(&self, key: &str) -> Result {
         match self {
             Self::Here(bucket) => pour(read(bucket, key)?.1),
             Self::There { .. } => {
-                let failed =
-                    |error: std::io::Error| Failure::failed(format!("no temporary file: {error}"));
+                let failed = |error: std::io::Error| {
+                    Failure::failed(format!("cannot create a temporary file: {error}"))
+                };
                 let folder = tempfile::tempdir().map_err(failed)?;
                 let file = folder.path().join("object");
                 self.get(key, &file)?;
@@ -151,13 +152,13 @@ impl Target {
     }
 }
 
-/// Size and bytes of an object on this machine.
+/// Size and bytes of a local object.
 fn read(bucket: &Bucket, key: &str) -> Result<(u64, Box<dyn Read>)> {
     let (info, blobs) = bucket.get(key)?.ok_or_else(|| missing(key))?;
     Ok((info.size, Box::new(InTurn { blobs, open: None })))
 }
 
-/// Blobs one after the other, each opened when it is its turn.
+/// Reads blobs one after another and opens each only when it is needed.
 struct InTurn {
     blobs: BlobsInTurn,
     open: Option<File>,

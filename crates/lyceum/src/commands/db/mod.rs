@@ -21,27 +21,27 @@ use remote::Remote;
 
 #[derive(Subcommand)]
 pub(crate) enum Db {
-    /// Show what would change the database into what the project says; changes nothing
+    /// Show the changes that would bring the database to the project's schema, without making them
     Diff(Diff),
-    /// Change the database into what the project's schema says
+    /// Change the database to match the project's schema
     Push(Change),
-    /// Apply the migration files that the database has not seen
+    /// Apply the migration files that have not been applied yet
     Migrate(Migrate),
-    /// Make the database anew and fill it: by SQL, or by a module's function `seed`
+    /// Empty the database and fill it with an SQL file or a module that exports `seed`
     Seed(seed::SeedDb),
-    /// Make the database anew, empty
+    /// Empty the database
     Reset(Reset),
-    /// Copy the database into a file while it is in use
+    /// Copy the database to a file while it is in use
     Backup(Backup),
-    /// Put a copy back in the place of the database
+    /// Replace the database with a copy or a restore point
     Restore(Restore),
-    /// List what the database can be put back to
+    /// List the copies or restore points that the database can be restored to
     Points(Points),
 }
 
 #[derive(Args, Clone)]
 struct Place {
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(
         short,
         long,
@@ -51,13 +51,13 @@ struct Place {
         hide_default_value = true
     )]
     config: PathBuf,
-    /// The database [default: .lyceum/app.db in the project]
+    /// The database file [default: .lyceum/app.db in the project]
     #[arg(long, value_name = "FILE", conflicts_with = "remote")]
     file: Option<PathBuf>,
-    /// The database of the deployed project, in place of the one on this machine
+    /// Use the database of the deployed project instead of the local one
     #[arg(long)]
     remote: bool,
-    /// On which server
+    /// Environment of the server
     #[arg(long, value_enum, default_value_t = Env::Staging, requires = "remote")]
     env: Env,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Diff {
 
 #[derive(Args)]
 struct Renames {
-    /// What was renamed: `table.old=new` for a column, `old=new` for a table; repeat for more
+    /// A rename: `table.old=new` for a column, `old=new` for a table; can be given several times
     #[arg(long = "rename", value_name = "OLD=NEW")]
     texts: Vec<String>,
 }
@@ -90,7 +90,7 @@ pub(crate) struct Change {
     place: Place,
     #[command(flatten)]
     renames: Renames,
-    /// Do it although it loses what `lyceum db diff` names
+    /// Apply changes even if they lose the data that `lyceum db diff` lists
     #[arg(long)]
     accept_data_loss: bool,
 }
@@ -99,7 +99,7 @@ pub(crate) struct Change {
 pub(crate) struct Migrate {
     #[command(flatten)]
     place: Place,
-    /// Do it although rows are lost
+    /// Apply migrations even if they lose rows
     #[arg(long)]
     accept_data_loss: bool,
 }
@@ -108,14 +108,14 @@ pub(crate) struct Migrate {
 pub(crate) struct Reset {
     #[command(flatten)]
     place: Place,
-    /// Say that all rows may go; of a deployed database, without being asked
+    /// Delete all rows without asking
     #[arg(short, long)]
     force: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// The file to make
+    /// The file to create
     to: PathBuf,
     #[command(flatten)]
     place: Place,
@@ -123,7 +123,7 @@ pub(crate) struct Backup {
 
 #[derive(Args)]
 pub(crate) struct Restore {
-    /// The copy; of a deployed database also the id of a restore point
+    /// The file to restore from. For a deployed database it can also be the id of a restore point
     from: PathBuf,
     #[command(flatten)]
     place: Place,
@@ -155,7 +155,7 @@ impl Place {
         Project::at(&self.config, self.file.as_deref())
     }
 
-    /// The deployed project, where that is meant.
+    /// The deployed project, if the flags select it.
     fn remote(&self, printer: &Printer) -> Result<Option<Remote>> {
         match self.remote {
             true => Remote::open(&self.config, self.env, printer).map(Some),
@@ -178,9 +178,12 @@ impl Diff {
                 || json!({ "strategy": "migrate", "pending": pending.iter().map(|one| &one.tag).collect::<Vec<_>>() }),
             );
             printer.done(&match pending.len() {
-                0 => "every migration is applied".to_owned(),
+                0 => "all migrations are applied".to_owned(),
                 count => {
-                    format!("{} to apply; `lyceum db migrate` does it", counted(count, "migration"))
+                    format!(
+                        "{} not applied yet; run `lyceum db migrate`",
+                        counted(count, "migration")
+                    )
                 }
             });
             return Ok(());
@@ -216,13 +219,13 @@ impl Diff {
             printer.note(hint);
         }
         if difference.is_empty() {
-            printer.done("the database is as the project says");
+            printer.done("the database matches the project's schema");
         }
         Ok(())
     }
 }
 
-/// A migration file under its name.
+/// A migration file, headed by its name.
 fn commented(file: &MigrationFile) -> String {
     format!("-- {}\n{}\n", file.tag, file.sql.trim())
 }
@@ -246,8 +249,8 @@ impl Change {
         let pushed = schema::push(&project.file, &desired, renames, consent, &restore_point);
         let outcome = pushed.map_err(|problem| {
             Failure::from(problem).hint(
-                "`lyceum db diff` shows the steps; --accept-data-loss does what it names, and \
-                       --rename old=new says what was renamed",
+                "run `lyceum db diff` to see the steps; accept the loss with --accept-data-loss, or \
+                       declare a rename with --rename old=new",
             )
         })?;
         tell(printer, &outcome, "steps");
@@ -278,11 +281,11 @@ fn tell(printer: &Printer, outcome: &Outcome, what: &str) {
     let point = outcome.restore_point.as_ref().map(|point| point.display().to_string());
     printer.answer(String::new, || json!({ "done": outcome.done, "restorePoint": point }));
     printer.done(&match outcome.done.len() {
-        0 => "the database is as the project says".to_owned(),
-        count => format!("the database is as the project says now, by {count} {what}"),
+        0 => "the database already matches the project's schema".to_owned(),
+        count => format!("the database now matches the project's schema: applied {count} {what}"),
     });
     if let Some(point) = point {
-        printer.note(&format!("`lyceum db restore {point}` brings back how it was"));
+        printer.note(&format!("run `lyceum db restore {point}` to undo this"));
     }
 }
 
@@ -294,7 +297,7 @@ impl Reset {
         let project = self.place.project()?;
         if project.file.exists() && !self.force {
             let message = format!("this deletes all rows of '{}'", project.file.display());
-            return Err(Failure::new(Code::Conflict, message).hint("say so with --force"));
+            return Err(Failure::new(Code::Conflict, message).hint("confirm it with --force"));
         }
         if project.file.exists() {
             project.keep(printer)?;
@@ -359,7 +362,7 @@ impl Restore {
         if !self.from.is_file() {
             let message = format!("there is no file '{}'", self.from.display());
             return Err(Failure::new(Code::NotFound, message)
-                .hint("`lyceum db points` lists what the database can be put back to"));
+                .hint("run `lyceum db points` to see what you can restore"));
         }
         schema::check(&self.from)?;
         project.make_folder()?;

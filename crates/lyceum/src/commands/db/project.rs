@@ -1,4 +1,4 @@
-//! Where a project keeps its database on this machine, and what it says the schema is.
+//! A project's local database, and the schema that the project declares.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::printer::Printer;
 use crate::project::evaluator;
 
-/// The database of a project on this machine.
+/// The local database of a project.
 const FILE: &str = ".lyceum/app.db";
 const RESTORE_POINTS: &str = ".lyceum/restore";
 
@@ -30,24 +30,24 @@ impl Project {
         Ok(Self { sources: Sources::of(root, config.as_ref(), &evaluator), file })
     }
 
-    /// A name for a copy that nothing has yet.
+    /// An unused file name for a copy.
     pub(super) fn restore_point(&self) -> PathBuf {
         let name = SystemClock.now().to_string().replace([':', '.'], "-");
         self.sources.root.join(RESTORE_POINTS).join(format!("{name}.db"))
     }
 
-    /// Copies the database, where there is one, before another takes its place; tells the way back.
+    /// Copies the database, if it exists, before it is replaced, and prints how to restore it.
     pub(super) fn keep(&self, printer: &Printer) -> Result {
         if !self.file.exists() {
             return Ok(());
         }
         let point = self.restore_point();
         schema::backup(&self.file, &point)?;
-        printer.note(&format!("`lyceum db restore {}` brings back how it was", point.display()));
+        printer.note(&format!("run `lyceum db restore {}` to undo this", point.display()));
         Ok(())
     }
 
-    /// The copies that changes left, newest first.
+    /// The copies made before changes, newest first.
     pub(super) fn points(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.sources.root.join(RESTORE_POINTS));
         let mut points: Vec<_> =
@@ -58,15 +58,15 @@ impl Project {
         points
     }
 
-    /// Makes the folder of the database where it is missing.
+    /// Creates the folder of the database if it is missing.
     pub(super) fn make_folder(&self) -> Result {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(|error| {
-            Failure::failed(format!("the folder '{}' cannot be made: {error}", folder.display()))
+            Failure::failed(format!("cannot create the folder '{}': {error}", folder.display()))
         })
     }
 
-    /// What the project says the schema is.
+    /// The schema that the project declares.
     pub(super) fn schema(&self, printer: &Printer) -> Result<Schema> {
         printer.step("reading the schema");
         Ok(Schema::of(&self.sources.ddl()?)?)

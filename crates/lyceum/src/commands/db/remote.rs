@@ -16,7 +16,7 @@ use crate::printer::{Printer, table};
 use crate::profile::Env;
 use crate::project::evaluator;
 
-/// What a plan runs on the database, in order: the statements of a push, or whole migration files.
+/// The SQL that a plan runs, in order: the statements of a push, or whole migration files.
 fn sql(plan: &Plan) -> Vec<String> {
     let (Some(change), Some(wish)) = (&plan.database, &plan.desired.database) else {
         return Vec::new();
@@ -50,7 +50,9 @@ impl Remote {
                 0 => format!("'{slug}' is not deployed to {}", env.name()),
                 _ => format!("'{slug}' uses no database on {}", env.name()),
             };
-            return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
+            return Err(
+                Failure::new(Code::NotFound, message).hint("deploy it with `lyceum deploy`")
+            );
         }
         let sources = Sources::of(lyceum_project::folder_of(path), config.as_ref(), &evaluator);
         Ok(Self { server, state, sources })
@@ -67,7 +69,7 @@ impl Remote {
         })
     }
 
-    /// The plan that changes the schema and nothing else.
+    /// A plan that changes only the schema.
     fn plan(&self, strategy: Strategy, renames: &[String], accept: bool) -> Result<Plan> {
         let schema = self.wish(strategy, renames)?;
         let desired = Desired {
@@ -95,7 +97,7 @@ impl Remote {
         if let Some(change) = &plan.database {
             if change.adopts {
                 printer
-                    .note("the files describe what is there: they are noted as applied, not run");
+                    .note("the database already has the schema of these files: they are marked as applied, not run");
             }
             change.losses.iter().for_each(|loss| printer.warn(loss));
             change.hints.iter().for_each(|hint| printer.note(hint));
@@ -107,7 +109,7 @@ impl Remote {
             printer.warn(problem);
         }
         if plan.database.is_none() {
-            printer.done("the database is as the project says");
+            printer.done("the database matches the project's schema");
         }
         Ok(())
     }
@@ -121,7 +123,7 @@ impl Remote {
     ) -> Result {
         let mut plan = self.plan(strategy, renames, accept)?;
         if plan.action == Action::Nothing {
-            printer.done("the database is as the project says");
+            printer.done("the database matches the project's schema");
             printer.answer(String::new, || show::outcome(&plan, &self.state, 0));
             return Ok(());
         }
@@ -141,7 +143,7 @@ impl Remote {
         format!("/api/projects/{}/database{tail}", self.state.slug)
     }
 
-    /// A copy of the database, in a file.
+    /// Downloads a copy of the database to a file.
     pub(super) fn fetch(&self, to: &Path) -> Result {
         self.server.fetch(&self.path(""), to)?;
         Ok(())
@@ -149,7 +151,7 @@ impl Remote {
 
     pub(super) fn backup(&self, to: &Path, printer: &Printer) -> Result {
         if to.exists() {
-            let message = format!("the file '{}' exists already", to.display());
+            let message = format!("the file '{}' already exists", to.display());
             return Err(Failure::new(Code::Conflict, message));
         }
         let size = self.server.fetch(&self.path(""), to)?;
@@ -175,7 +177,7 @@ impl Remote {
         Ok(())
     }
 
-    /// A copy, or a restore point by its id.
+    /// Restores a local copy, or a restore point by its id.
     pub(super) fn restore(&self, from: &Path, printer: &Printer) -> Result {
         let question =
             format!("Replace the database of {} on {}?", self.state.slug, self.state.environment);
@@ -207,28 +209,29 @@ impl Remote {
         let before = points[0]["id"].as_str().unwrap_or_default();
         printer.answer(String::new, || json!({ "restorePoint": before }));
         let env = &self.state.environment;
-        printer.done(&format!("the database of {} on {env} is replaced", self.state.slug));
-        printer.note(&format!(
-            "`lyceum db restore {before} --remote --env {env}` brings back how it was"
-        ));
+        printer.done(&format!("replaced the database of {} on {env}", self.state.slug));
+        printer
+            .note(&format!("run `lyceum db restore {before} --remote --env {env}` to undo this"));
     }
 
-    /// An empty database with the project's schema in the place of the one that is there.
+    /// Replaces the database with an empty one that has the project's schema.
     pub(super) fn reset(&self, force: bool, printer: &Printer) -> Result {
         let (slug, env) = (&self.state.slug, &self.state.environment);
         if !force {
             if !prompt::is_interactive() {
                 let message = format!("this deletes all rows of '{slug}' on {env}");
-                return Err(Failure::new(Code::Conflict, message).hint("say so with --force"));
+                return Err(Failure::new(Code::Conflict, message).hint("confirm it with --force"));
             }
             let question = format!("Delete all rows of {slug} on {env}?");
             if !prompt::confirm(&question, false)?
-                || prompt::ask(&format!("Type '{slug}' to go on"), Some(""))? != *slug
+                || prompt::ask(&format!("Type '{slug}' to confirm"), Some(""))? != *slug
             {
                 return Err(prompt::cancelled());
             }
         }
-        let failed = |error: std::io::Error| Failure::failed(format!("no temporary file: {error}"));
+        let failed = |error: std::io::Error| {
+            Failure::failed(format!("cannot create a temporary file: {error}"))
+        };
         let folder = tempfile::tempdir().map_err(failed)?;
         let file = folder.path().join("new.db");
         self.sources.make(&file, SystemClock.now())?;

@@ -19,13 +19,13 @@ use crate::project::workerd;
 
 #[derive(Args)]
 pub(crate) struct SeedDb {
-    /// The file: SQL, or a module that exports `async function seed(c)` [default: server/db/seed.ts]
+    /// An SQL file, or a module that exports `async function seed(c)` [default: server/db/seed.ts]
     #[arg(value_name = "FILE")]
     source: Option<PathBuf>,
-    /// Keep the rows that are there
+    /// Keep the existing rows
     #[arg(long)]
     no_reset: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
@@ -37,17 +37,19 @@ impl SeedDb {
         let project = self.place.project()?;
         let root = project.sources.root.clone();
         let seed = Seed::read(&root, self.source.as_deref())?;
-        let failed = |error: std::io::Error| Failure::failed(format!("no temporary file: {error}"));
+        let failed = |error: std::io::Error| {
+            Failure::failed(format!("cannot create a temporary file: {error}"))
+        };
         let folder = tempfile::tempdir().map_err(failed)?;
         let draft = folder.path().join("draft.db");
         let remote = self.place.remote(printer)?;
         let has_rows = remote.is_some() || project.file.exists();
         if has_rows && !self.no_reset && !self.force {
             if !prompt::is_interactive() {
-                return Err(Failure::new(Code::Conflict, "this deletes all rows that are there")
-                    .hint("say so with --force, or keep them with --no-reset"));
+                return Err(Failure::new(Code::Conflict, "this deletes all existing rows")
+                    .hint("confirm it with --force, or keep the rows with --no-reset"));
             }
-            if !prompt::confirm("Delete all rows that are there?", false)? {
+            if !prompt::confirm("Delete all existing rows?", false)? {
                 return Err(prompt::cancelled());
             }
         }
@@ -61,7 +63,7 @@ impl SeedDb {
             Seed::Module(bytes) => run(&root, bytes, &draft, printer)?,
         }
         if let Some(remote) = remote {
-            // One file, whatever still lies beside the draft.
+            // Merges the write-ahead log, so that the draft is a single file.
             let whole = folder.path().join("whole.db");
             schema::restore(&draft, &whole)?;
             return remote.put(&whole, printer);
@@ -70,15 +72,15 @@ impl SeedDb {
         project.keep(printer)?;
         schema::restore(&draft, &project.file)?;
         printer.answer(String::new, || json!({ "file": project.file }));
-        printer.done("the database is filled");
+        printer.done("seeded the database");
         Ok(())
     }
 }
 
-/// Runs a module in the runtime of backends, with the database and the project's secrets.
+/// Runs a module in the backend runtime, with the database and the project's secrets.
 fn run(root: &Path, bytes: Vec<u8>, database: &Path, printer: &Printer) -> Result {
     let folder = tempfile::tempdir()
-        .map_err(|error| Failure::failed(format!("no temporary folder: {error}")))?;
+        .map_err(|error| Failure::failed(format!("cannot create a temporary folder: {error}")))?;
     let workerd = workerd(root);
     let secrets: BTreeMap<_, _> = secrets_in(&root.join(ENV))?.unwrap_or_default();
     let worker = Worker {
@@ -93,7 +95,8 @@ fn run(root: &Path, bytes: Vec<u8>, database: &Path, printer: &Printer) -> Resul
     };
     let settings = EngineSettings { workerd, ..EngineSettings::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::failed(format!("no threads: {error}")))?;
+    let runtime =
+        runtime.map_err(|error| Failure::failed(format!("cannot start threads: {error}")))?;
     let clock = Arc::new(SystemClock);
     let said = runtime.block_on(run_once(folder.path(), settings, clock, worker))?;
     for line in said.iter().filter(|line| line.stream != Stream::Engine) {

@@ -1,4 +1,4 @@
-//! Values that were changed on the server: written over, taken over, or neither.
+//! Handles project fields that were changed on the server since the last deploy: overwrite, adopt or stop.
 
 use lyceum_deploy::Local;
 use lyceum_project::{Config, FieldChange, Metadata, SCALARS, State};
@@ -7,7 +7,7 @@ use super::prompt;
 use crate::failure::Result;
 use crate::printer::Printer;
 
-/// The fields that people see whose stored value is another one than the local one.
+/// The fields whose value on the server differs from the local one.
 pub(crate) fn of(local: &Metadata, state: &State) -> Vec<FieldChange> {
     let Some(stored) = &state.metadata else { return Vec::new() };
     let changes = SCALARS.iter().filter_map(|field| {
@@ -21,14 +21,14 @@ pub(crate) fn of(local: &Metadata, state: &State) -> Vec<FieldChange> {
     changes.collect()
 }
 
-/// Asks which values count. `local` has them afterwards.
+/// Asks which values to use and updates `local` accordingly.
 pub(crate) fn choose(
     local: &mut Local,
     config: Option<&Config>,
     drifted: &[FieldChange],
     printer: &Printer,
 ) -> Result {
-    printer.note("  1  continue with the local values; those on the server are overwritten");
+    printer.note("  1  deploy the local values and overwrite those on the server");
     printer.note("  2  write the server's values into the config, then deploy");
     printer.note("  3  cancel");
     loop {
@@ -41,8 +41,8 @@ pub(crate) fn choose(
     }
 }
 
-/// Writes the stored values where literals stand, and tells what has to be done by hand. The slug of
-/// this deploy stays, whatever the name becomes.
+/// Writes the server's values into the config where it has literals, and lists what must be changed by hand. This
+/// deploy keeps its slug even if the name changes.
 fn take_over(
     local: &mut Local,
     config: Option<&Config>,
@@ -54,7 +54,7 @@ fn take_over(
         let slug = lyceum_project::slug_of(stored);
         if slug != local.slug {
             printer.warn(&format!(
-                "with the name '{stored}' later deploys go to the project '{slug}'; this one still \
+                "with the name '{stored}', later deploys go to the project '{slug}'; this one still \
                  goes to '{}'",
                 local.slug
             ));
@@ -67,7 +67,7 @@ fn take_over(
         local.metadata.set(&change.field, change.old.clone());
     }
     let Some(config) = config else {
-        printer.warn("there is no config file to write into; the server's values are kept");
+        printer.warn("there is no config file to update; this deploy uses the server's values");
         return Ok(());
     };
     let values: Vec<_> =

@@ -24,52 +24,52 @@ use crate::project::evaluator;
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Deploy {
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config: PathBuf,
-    /// Display name, in place of the config's
+    /// Display name, instead of the one in the config
     #[arg(short, long)]
     name: Option<String>,
-    /// Description, in place of the config's
+    /// Description, instead of the one in the config
     #[arg(short, long, value_name = "TEXT")]
     description: Option<String>,
-    /// Emoji, in place of the config's
+    /// Emoji, instead of the one in the config
     #[arg(short, long)]
     emoji: Option<String>,
-    /// Zip or folder of the build, in place of the one that the config names
+    /// Zip or folder of the build, instead of the one in the config
     #[arg(short, long, value_name = "PATH")]
     build: Option<PathBuf>,
-    /// Where to
+    /// Environment to deploy to
     #[arg(long, value_enum, default_value_t = Env::Staging)]
     env: Env,
-    /// Deploy a backend although the project shows neither routes nor integrations
+    /// Deploy a backend even if the project has neither routes nor integrations
     #[arg(long, conflicts_with = "no_backend")]
     backend: bool,
-    /// Leave the backend as it is
+    /// Leave the deployed backend unchanged
     #[arg(long)]
     no_backend: bool,
-    /// Deploy the backend although nothing of it changed
+    /// Deploy the backend even if it has not changed
     #[arg(long, conflicts_with = "no_backend")]
     force_backend: bool,
-    /// Day whose behaviour of the runtime the backend wants: YYYY-MM-DD
+    /// Compatibility date of the backend's runtime: YYYY-MM-DD
     #[arg(long, value_name = "DATE")]
     compatibility_date: Option<String>,
-    /// What of the schema was renamed: `table.old=new` for a column, `old=new` for a table
+    /// A schema rename: `table.old=new` for a column, `old=new` for a table
     #[arg(long = "rename", value_name = "OLD=NEW")]
     renames: Vec<String>,
-    /// Change the schema although that loses what the plan names
+    /// Change the schema even if that loses the data that the plan lists
     #[arg(long)]
     accept_data_loss: bool,
-    /// Show the plan, have the server try all of it, and change nothing
+    /// Show the plan and let the server check it, without changing anything
     #[arg(long)]
     dry_run: bool,
-    /// Ask nothing: deploy what is here
+    /// Deploy without asking for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Refuse to write over values that were changed on the server
+    /// Fail instead of overwriting values that were changed on the server
     #[arg(long)]
     strict: bool,
-    /// Print every request
+    /// Print every HTTP request
     #[arg(long)]
     debug: bool,
 }
@@ -89,8 +89,8 @@ impl Deploy {
         let bundle = local.bundle(&state)?;
         if bundle.is_none() && state.backend.is_some() && !self.no_backend {
             printer.warn(
-                "the project has neither routes nor integrations any more; the backend that is \
-                 deployed stays, unless --backend puts one without routes in its place",
+                "the project no longer has routes or integrations; the deployed backend \
+                 stays as it is (use --backend to replace it with one without routes)",
             );
         }
         let mut plan = lyceum_project::plan(&state, &local.desired(&state, bundle.as_ref())?)?;
@@ -160,7 +160,7 @@ impl Deploy {
         }
     }
 
-    /// What values that differ on the server come to.
+    /// Decides what to do with values that differ on the server.
     fn settle(
         &self,
         local: &mut Local,
@@ -175,22 +175,22 @@ impl Deploy {
         printer.warn("values on the server differ from the local ones:");
         printer.note(show::fields(&drifted).trim_end());
         if self.strict {
-            let message = "the server's values differ from the local ones; with --strict nothing is \
-                           written over";
+            let message = "the server's values differ from the local ones, and --strict forbids \
+                           overwriting them";
             return Err(Failure::new(Code::Conflict, message)
-                .hint("write the server's values into the config, or leave out --strict"));
+                .hint("copy the server's values into the config, or leave out --strict"));
         }
         if self.dry_run {
             return Ok(());
         }
         if self.yes || !prompt::is_interactive() {
-            printer.warn("the server's values are overwritten with the local ones");
+            printer.warn("overwriting the server's values with the local ones");
             return Ok(());
         }
         drift::choose(local, config, &drifted, printer)
     }
 
-    /// The build: flag, config, or what is typed.
+    /// The path of the build: from the flag, the config or the prompt.
     fn build_path(&self, root: &Path, config: Option<&Config>, slug: &str) -> Result<PathBuf> {
         if let Some(build) = &self.build {
             return Ok(build.clone());
@@ -199,12 +199,13 @@ impl Deploy {
             return Ok(root.join(build));
         }
         if self.yes || !prompt::is_interactive() {
-            return Err(Failure::new(Code::Usage, "nothing says where the build is")
-                .hint("name its zip or folder with --build, or as buildPath in the config"));
+            return Err(Failure::new(Code::Usage, "the path of the build is required").hint(
+                "set it with --build, or as buildPath in the config; it can be a zip or a folder",
+            ));
         }
         let packed = format!(".lyceum/{slug}.zip");
         let usual = [packed.as_str(), "dist"].into_iter().find(|path| root.join(path).exists());
-        prompt::ask("Path of the build's zip or folder", usual).map(|path| root.join(path))
+        prompt::ask("Path of the build (zip or folder)", usual).map(|path| root.join(path))
     }
 }
 
@@ -213,7 +214,7 @@ fn name_of(config: Option<&Config>) -> String {
     name.map_or_else(|| "metadata".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Stops where a secret that an integration needs is nowhere.
+/// Fails if a secret that an integration needs is set nowhere.
 fn refuse_missing(local: &Local, state: &State) -> Result {
     let missing = local.missing(state);
     if missing.is_empty() {
@@ -223,11 +224,10 @@ fn refuse_missing(local: &Local, state: &State) -> Result {
     let mut failure =
         Failure::failed(format!("the integrations need secrets that are missing: {names}"));
     failure.details = show::missing(&missing).lines().map(str::to_owned).collect();
-    Err(failure
-        .hint(format!("write {names} into {}", local.root.join(lyceum_deploy::ENV).display())))
+    Err(failure.hint(format!("add {names} to {}", local.root.join(lyceum_deploy::ENV).display())))
 }
 
-/// What the rows that are there have against the schema of a plan.
+/// Explains why existing rows do not fit the schema of a plan.
 pub(crate) fn problems(server: &Server, plan: &Plan) -> Result<Vec<String>> {
     let Some(wish) = plan.desired.database.as_ref().filter(|_| plan.database.is_some()) else {
         return Ok(Vec::new());
@@ -239,7 +239,7 @@ pub(crate) fn problems(server: &Server, plan: &Plan) -> Result<Vec<String>> {
     Ok(serde_json::from_value(told?).unwrap_or_default())
 }
 
-/// Refuses a schema that the rows do not allow.
+/// Fails if existing rows do not fit the new schema.
 pub(crate) fn refuse(problems: Vec<String>) -> Result {
     if problems.is_empty() {
         return Ok(());
@@ -247,10 +247,10 @@ pub(crate) fn refuse(problems: Vec<String>) -> Result {
     let mut failure =
         Failure::new(Code::Conflict, "the rows of the database do not fit the new schema");
     failure.details = problems;
-    Err(failure.hint("mend the rows first, or the schema; nothing was changed"))
+    Err(failure.hint("correct the rows or the schema and deploy again; nothing was changed"))
 }
 
-/// Lets a plan lose what it names only where somebody agrees to that.
+/// Lets a plan lose the data that it lists only if the user agrees.
 pub(crate) fn consent(plan: &mut Plan, yes: bool) -> Result {
     let losses = plan.database.as_ref().map(|change| change.losses.clone()).unwrap_or_default();
     let Some(wish) = plan.desired.database.as_mut().filter(|_| !losses.is_empty()) else {
@@ -260,7 +260,7 @@ pub(crate) fn consent(plan: &mut Plan, yes: bool) -> Result {
         return Ok(());
     }
     if !yes && prompt::is_interactive() {
-        if !prompt::confirm("The database loses what is named above. Go on?", false)? {
+        if !prompt::confirm("The database loses the data listed above. Continue?", false)? {
             return Err(prompt::cancelled());
         }
         wish.accept_data_loss = true;
@@ -269,10 +269,10 @@ pub(crate) fn consent(plan: &mut Plan, yes: bool) -> Result {
     let mut failure = Failure::new(Code::Conflict, "the new schema would lose data");
     failure.details = losses;
     Err(failure
-        .hint("--accept-data-loss does it all the same; --rename old=new says what was renamed"))
+        .hint("accept the loss with --accept-data-loss, or declare a rename with --rename old=new"))
 }
 
-/// What uploads are read from.
+/// Where uploads are read from.
 struct Sources<'a> {
     local: &'a Local,
     bundle: Option<&'a Bundle>,
@@ -286,7 +286,7 @@ impl Sources<'_> {
         pushed.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Has the server try all of a plan. What it would lose is shown, and lost by nobody here.
+    /// Lets the server check the whole plan. Data that would be lost is listed; nothing is changed.
     fn rehearse(&self, server: &Server, plan: &Plan, printer: &Printer) -> Result {
         if plan.action == Action::Nothing {
             return Ok(());
@@ -297,11 +297,11 @@ impl Sources<'_> {
             wish.accept_data_loss = true;
         }
         server.rehearse(&tried, &self.pushed(plan))?;
-        printer.done("✔ The server would take all of it");
+        printer.done("✔ The server accepts the plan");
         Ok(())
     }
 
-    /// Applies a plan with the values of the secrets that it pushes.
+    /// Applies a plan, with the values of the secrets that it pushes.
     fn apply(&self, server: &Server, plan: &Plan, printer: &Printer) -> Result<State> {
         let applied = server.apply(plan, &self.pushed(plan))?;
         if plan.secrets.count() > 0 {
@@ -310,7 +310,7 @@ impl Sources<'_> {
         Ok(applied)
     }
 
-    /// Sends what the plan names and the server does not have; answers the bytes that were sent.
+    /// Uploads the files that the server does not have yet, and returns the number of bytes sent.
     fn upload(&self, server: &Server, plan: &Plan, printer: &Printer) -> Result<u64> {
         let mut sent = 0;
         if let Some(change) = &plan.frontend {
@@ -332,7 +332,7 @@ impl Sources<'_> {
     }
 }
 
-/// Sends one file with a bar.
+/// Uploads one file and shows a progress bar.
 pub(crate) fn send(
     server: &Server,
     what: &'static str,
@@ -344,16 +344,16 @@ pub(crate) fn send(
     let sent = server.upload(artifact, source, |offset| bar.set_position(offset))?.bytes;
     bar.finish_and_clear();
     let told = match sent {
-        0 => "the server has it".to_owned(),
+        0 => "already on the server".to_owned(),
         sent => show::bytes(sent),
     };
     printer.done(&format!("✔ {what}: {told}"));
     Ok(sent)
 }
 
-/// Looks whether the server has every record of what the plan set up.
+/// Checks that the server has every record that the plan set up.
 ///
-/// Errors: some are not there.
+/// Errors: some records are missing.
 pub(crate) fn verify(plan: &Plan, applied: &State, printer: &Printer) -> Result {
     let (Some(taught), Some(wish)) = (&applied.lms, &plan.desired.lms) else { return Ok(()) };
     let Some(missing) = courses::change(taught, wish, &applied.slug) else {
@@ -364,17 +364,18 @@ pub(crate) fn verify(plan: &Plan, applied: &State, printer: &Printer) -> Result 
         ));
         return Ok(());
     };
-    let mut failure = Failure::failed("the courses are not as the config says they are");
+    let mut failure = Failure::failed("some records of the courses are missing on the server");
     failure.details = missing.records.iter().map(|it| format!("{} {}", it.kind, it.id)).collect();
-    Err(failure.hint("`lyceum lms verify` names what is missing, `lyceum lms setup` makes it"))
+    Err(failure
+        .hint("run `lyceum lms verify` to see what is missing and `lyceum lms setup` to create it"))
 }
 
-/// Tells where it is served.
+/// Prints where the project is served.
 pub(crate) fn told(state: &State, printer: &Printer, outcome: impl FnOnce() -> serde_json::Value) {
     let version = state.version.unwrap_or_default();
     printer.done(&format!("✔ {} {version} is served on {}", state.slug, state.environment));
     let text = || {
-        // Where people play it comes first; the frontend's own address shows a demo.
+        // The address where people play comes first; the frontend's own address shows a demo.
         let play = state.frontend.as_ref().map(|_| &state.play_url).filter(|url| !url.is_empty());
         let backend = state.backend.as_ref().map(|_| &state.backend_url);
         let urls = play.into_iter().chain([&state.frontend_url]).chain(backend);

@@ -4,12 +4,12 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::failure::{Code, Failure, Result};
 
-/// Whether somebody is there to answer.
+/// Whether the program runs on a terminal, where a person can answer.
 pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// What is typed; `usual` for an empty line.
+/// Asks a question and returns the answer, or `usual` for an empty line.
 pub(crate) fn ask(question: &str, usual: Option<&str>) -> Result<String> {
     let shown = usual.map(|usual| format!(" [{usual}]")).unwrap_or_default();
     let mut stderr = io::stderr().lock();
@@ -25,7 +25,7 @@ pub(crate) fn ask(question: &str, usual: Option<&str>) -> Result<String> {
     Ok(if line.is_empty() { usual.unwrap_or_default().to_owned() } else { line.to_owned() })
 }
 
-/// Whether yes was typed; an empty line is `usual`.
+/// Asks a yes-or-no question. An empty line means `usual`.
 pub(crate) fn confirm(question: &str, usual: bool) -> Result<bool> {
     loop {
         let shown = if usual { "Y/n" } else { "y/N" };
@@ -38,7 +38,7 @@ pub(crate) fn confirm(question: &str, usual: bool) -> Result<bool> {
     }
 }
 
-/// Nothing was done, because somebody said so.
+/// The failure of a command that the user cancelled.
 pub(crate) fn cancelled() -> Failure {
     Failure::new(Code::Interrupted, "cancelled; nothing was changed")
 }

@@ -1,4 +1,4 @@
-//! What a deploy would do and did, in words.
+//! Describes what a deploy would do or has done.
 
 use std::fmt::Write;
 
@@ -6,16 +6,16 @@ pub(crate) use lyceum_deploy::told::{bytes, changes, fields};
 use lyceum_project::{Action, Plan, State};
 use serde_json::{Value, json};
 
-/// A plan, with what is left out of it.
+/// A plan, and whether the backend is left out of it.
 pub(crate) struct PlanReport<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) state: &'a State,
-    /// Whether a backend that `--no-backend` leaves out has changed; `None` if it is not left out.
+    /// Whether the backend that `--no-backend` leaves out has changed; `None` if it is not left out.
     pub(crate) skipped: Option<bool>,
 }
 
 impl PlanReport<'_> {
-    /// Why the backend is left out, where it is.
+    /// Why the backend is left out, if it is.
     pub(crate) fn skipped(&self) -> Option<&'static str> {
         self.skipped.map(|is_changed| match is_changed {
             true => "changed, skipped (--no-backend)",
@@ -28,14 +28,14 @@ impl PlanReport<'_> {
         plan(self.plan, self.state, build, self.skipped())
     }
 
-    /// Everything that changes, and what is left out.
+    /// Everything that changes, and whether the backend is left out.
     pub(crate) fn changes(&self) -> String {
         let left_out =
             self.skipped().map(|skipped| format!("Backend\n  Custom Routes: {skipped}\n"));
         changes(self.plan) + &left_out.unwrap_or_default()
     }
 
-    /// The value for programs, with what is left out.
+    /// The plan as JSON, with whether the backend is left out.
     pub(crate) fn json(&self, mut value: Value) -> Value {
         if let Some(is_changed) = self.skipped {
             value["backendSkipped"] = json!({ "changed": is_changed });
@@ -44,7 +44,7 @@ impl PlanReport<'_> {
     }
 }
 
-/// The plan of a dry run. `skipped` says why the backend is left out, where it is.
+/// The plan of a dry run. `skipped` says why the backend is left out, if it is.
 pub(crate) fn plan(plan: &Plan, state: &State, build: u64, skipped: Option<&str>) -> String {
     let action = match plan.action {
         Action::Create => "Create new project".to_owned(),
@@ -90,7 +90,7 @@ pub(crate) fn missing(names: &[String]) -> String {
     format!("┌{edge}┐\n{}└{edge}┘", inside.concat())
 }
 
-/// What a deploy came to, for programs.
+/// The result of a deploy as JSON.
 pub(crate) fn outcome(plan: &Plan, state: &State, uploaded: u64) -> Value {
     json!({
         "action": plan.action, "slug": state.slug, "environment": state.environment,

@@ -8,9 +8,9 @@ use crate::printer::Printer;
 use crate::profile::{Connection, Env, usual_profile};
 
 impl Env {
-    /// Signs in to the server of the environment; answers it with what it has of the project.
+    /// Signs in to the server of the environment and reads the project's state.
     ///
-    /// Errors: nobody is signed in; the server is one of another environment.
+    /// Errors: the user is not signed in; the server belongs to another environment.
     pub(crate) fn open(
         self,
         slug: &str,
@@ -24,12 +24,12 @@ impl Env {
             return Ok((server, state));
         }
         let message = format!(
-            "{} is a server of {}, not of {}; nothing was changed",
+            "{} is a {} server, not a {} server; nothing was changed",
             server.base(),
             state.environment,
             self.name()
         );
-        let hint = format!("name it with --env {}, or name another server", state.environment);
+        let hint = format!("use --env {}, or the address of another server", state.environment);
         Err(Failure::new(Code::Conflict, message).hint(hint))
     }
 }

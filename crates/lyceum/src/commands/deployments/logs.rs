@@ -12,17 +12,17 @@ use super::{Of, listed};
 use crate::failure::Result;
 use crate::printer::Printer;
 
-/// How often a log that is followed is looked at.
+/// How often a followed log is polled.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
 pub(crate) struct Logs {
     #[command(flatten)]
     of: Of,
-    /// Go on with what is said from now on
+    /// Continue with new lines as they arrive
     #[arg(short, long)]
     follow: bool,
-    /// Lines at most [default: 100]
+    /// Maximum number of lines [default: 100]
     #[arg(long, value_name = "LINES")]
     limit: Option<u32>,
 }
@@ -50,7 +50,7 @@ impl Logs {
                         after = line["id"].as_i64().unwrap_or(after);
                     }
                 }
-                // A server that starts anew is waited for.
+                // While following, a restarting server is waited for.
                 Err(problem) if problem.kind == ProblemKind::Unavailable => {
                     printer.warn(&problem.message);
                 }

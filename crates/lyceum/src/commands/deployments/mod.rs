@@ -16,31 +16,31 @@ use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::profile::Env;
 
-/// Versions of a deployed project
+/// List the versions of a deployed project, roll back to one, or promote one
 #[derive(Subcommand)]
 pub(crate) enum Deployments {
-    /// List the versions that are kept, and which one is served
+    /// List the stored versions, and which one is served
     List(Of),
-    /// Serve a version again, the one before unless another is named: code, frontend and secrets
+    /// Serve an earlier version again, with its code, frontend and secrets
     Rollback(Rollback),
-    /// Copy the version that staging serves to production, without building it anew
+    /// Deploy the version that staging serves to production, without rebuilding it
     Promote(Promote),
-    /// Print what the backend said, what was asked of it, and why it ended
+    /// Print the backend's output, its requests, and why it stopped
     Logs(logs::Logs),
 }
 
-/// Which project, and where.
+/// Which project, and on which server.
 #[derive(Args)]
 pub(crate) struct Of {
-    /// The project's slug [default: that of the config]
+    /// Slug of the project [default: from the config]
     pub(crate) slug: Option<String>,
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     pub(crate) config: PathBuf,
-    /// On which server
+    /// Environment of the server
     #[arg(long, value_enum, default_value_t = Env::Staging)]
     pub(crate) env: Env,
-    /// Print every request
+    /// Print every HTTP request
     #[arg(long)]
     pub(crate) debug: bool,
 }
@@ -50,19 +50,19 @@ pub(crate) struct Of {
 pub(crate) struct Rollback {
     #[command(flatten)]
     of: Of,
-    /// The version to serve
+    /// The version to serve [default: the previous one]
     #[arg(long, value_name = "NUMBER")]
     version: Option<i64>,
-    /// Keep the database, although the version came with another schema
+    /// Keep the database even if the version had a different schema
     #[arg(long, conflicts_with = "restore_database")]
     keep_database: bool,
-    /// Put the database back as it was when the version was last served; what was written since goes
+    /// Restore the database to when the version was last served. Rows written since then are lost
     #[arg(long)]
     restore_database: bool,
-    /// Show what would be served and change nothing
+    /// Show which version would be served, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
@@ -70,24 +70,24 @@ pub(crate) struct Rollback {
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Promote {
-    /// The project's slug [default: that of the config]
+    /// Slug of the project [default: from the config]
     slug: Option<String>,
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config: PathBuf,
-    /// The version of staging, in place of the one that it serves
+    /// The staging version to promote [default: the one that staging serves]
     #[arg(long, value_name = "NUMBER")]
     version: Option<i64>,
     /// Show the plan and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Change the database's schema although that loses what the plan names
+    /// Change the schema even if that loses the data that the plan lists
     #[arg(long)]
     accept_data_loss: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Print every request
+    /// Print every HTTP request
     #[arg(long)]
     debug: bool,
 }
@@ -103,7 +103,7 @@ impl Deployments {
     }
 }
 
-/// The slug that was typed, else the config's.
+/// The slug from the command line, or else from the config.
 pub(crate) fn slug_of(slug: Option<&String>, config: &std::path::Path) -> Result<String> {
     if let Some(slug) = slug {
         return Ok(slug.clone());
@@ -169,7 +169,7 @@ impl Rollback {
                 None => format!("'{}' has no version before {current}", state.slug),
             };
             return Err(Failure::new(Code::NotFound, message)
-                .hint("`lyceum deployments list` shows the versions that are kept"));
+                .hint("run `lyceum deployments list` to see the stored versions"));
         };
         let version = &target["version"];
         if self.dry_run {
@@ -187,7 +187,9 @@ impl Rollback {
         let turned = server.post(&format!("{path}/rollback"), &body)?;
         printer.done(&format!("✔ version {version} of {} is served again", state.slug));
         let data = if database == Some("restore") { "of that version" } else { "of now" };
-        printer.note(&format!("data is that {data}, files those of now, secrets of that version"));
+        printer.note(&format!(
+            "the data is that {data}, the bucket is unchanged, the secrets are of that version"
+        ));
         printer.answer(String::new, || {
             json!({ "from": current, "deployment": turned, "playUrl": state.play_url,
                     "frontendUrl": state.frontend_url, "backendUrl": state.backend_url })
@@ -197,7 +199,7 @@ impl Rollback {
 }
 
 impl Rollback {
-    /// What becomes of the database, where the version came with another schema.
+    /// What to do with the database if the version had a different schema.
     fn database(
         &self,
         version: &Value,
@@ -211,13 +213,13 @@ impl Rollback {
         if Schema::of(declared)? == Schema::of(&state.database.ddl)? {
             return Ok(None);
         }
-        printer.warn("that version came with another schema of the database");
+        printer.warn("that version had a different database schema");
         if self.yes || !prompt::is_interactive() {
-            return Err(Failure::new(Code::Conflict, "nothing says what becomes of the database")
-                .hint("say --keep-database, or --restore-database to have its former rows"));
+            return Err(Failure::new(Code::Conflict, "choose what to do with the database")
+                .hint("keep it with --keep-database, or restore the rows of that version with --restore-database"));
         }
         printer.note("  1  keep the database as it is");
-        printer.note("  2  put it back as it was then; what was written since goes");
+        printer.note("  2  restore it to that version; rows written since then are lost");
         printer.note("  3  cancel");
         loop {
             match prompt::ask("Choose 1, 2 or 3", Some("3"))?.as_str() {
@@ -237,7 +239,9 @@ impl Promote {
         let (production, state) = Env::Production.open(&slug, self.debug, printer)?;
         let Some(served) = self.version.or(from.version) else {
             let message = format!("'{slug}' is not deployed to staging");
-            return Err(Failure::new(Code::NotFound, message).hint("`lyceum deploy` does that"));
+            return Err(
+                Failure::new(Code::NotFound, message).hint("deploy it with `lyceum deploy`")
+            );
         };
         let version = staging.get(&format!("/api/projects/{slug}/deployments/{served}"))?;
         let mut desired = lyceum_deploy::promoted(&version, &from, &state)?;
@@ -248,8 +252,8 @@ impl Promote {
         let lacking = lyceum_deploy::lacking(&from, &state);
         if !lacking.is_empty() {
             printer.warn(&format!(
-                "production lacks secrets that staging has: {}; `lyceum secrets push --env production` \
-                 sends those of .env",
+                "production lacks secrets that staging has: {}; push those in .env with \
+                 `lyceum secrets push --env production`",
                 lacking.join(", ")
             ));
         }
@@ -285,7 +289,7 @@ impl Promote {
     }
 }
 
-/// Copies one file by its hash; one that production has is not fetched at all.
+/// Copies one file by its hash, unless production already has it.
 fn copy(
     from: &Server,
     to: &Server,
@@ -296,7 +300,8 @@ fn copy(
     if to.has(artifact)? {
         return Ok(0);
     }
-    let failed = |error: std::io::Error| Failure::failed(format!("no temporary file: {error}"));
+    let failed =
+        |error: std::io::Error| Failure::failed(format!("cannot create a temporary file: {error}"));
     let file = tempfile::NamedTempFile::new().map_err(failed)?;
     from.download(slug, artifact, file.path())?;
     let opened = File::open(file.path()).map_err(failed)?;

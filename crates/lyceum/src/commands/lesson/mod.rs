@@ -10,7 +10,7 @@ use crate::printer::Printer;
 
 #[derive(Subcommand)]
 pub(crate) enum Lesson {
-    /// How lessons are asked, scored and rewarded
+    /// Show, change and simulate policies: how lessons choose questions, score and reward
     #[command(subcommand)]
     Policy(policy::Policy),
 }

@@ -16,23 +16,23 @@ use crate::settings::{DataArgs, Missing, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Policy {
-    /// List the policies in force, or print one as the file that `set` takes
+    /// List the policies in force, or print one in the format that `set` reads
     Show(Show),
-    /// Put a policy into force for the attempts that begin from now on
+    /// Put a policy into force for attempts that begin from now on
     Set(Set),
-    /// Replay the attempts so far under a policy: what it would have changed; nothing is written
+    /// Replay past attempts under a policy and show what would change. Writes nothing
     Simulate(super::simulate::Simulate),
 }
 
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The type of lessons, such as powerpath-100
+    /// The lesson type, such as powerpath-100
     #[arg(value_name = "TYPE", value_parser = lesson_type)]
     lesson_type: Option<LessonType>,
-    /// A former version; 0 is the one that is compiled in
+    /// An earlier version; 0 is the built-in one
     #[arg(long, value_name = "N", requires = "lesson_type")]
     version: Option<i64>,
-    /// A policy that is compiled in
+    /// A built-in policy
     #[arg(long, value_name = "standard|diminishing", value_parser = shipped)]
     #[arg(requires = "lesson_type", conflicts_with = "version")]
     shipped: Option<Shipped>,
@@ -42,7 +42,7 @@ pub(crate) struct Show {
 
 #[derive(Args)]
 pub(crate) struct Set {
-    /// A policy as `show` prints it
+    /// A policy file in the format that `show` prints
     file: PathBuf,
     #[command(flatten)]
     data: DataArgs,
@@ -97,7 +97,7 @@ impl Set {
         let now = SystemClock.now();
         let version = write(&db, move |tx| policies::set(tx, now, &policy))?;
         printer.answer(String::new, || record(&version));
-        printer.done(&format!("{}; attempts that begin from now on go by it", told(&version)));
+        printer.done(&format!("{}; it applies to attempts that begin from now on", told(&version)));
         Ok(())
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn read(file: &Path) -> Result<Rules> {
     let name = file.display();
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::new(Code::NotFound, format!("there is no '{name}'"))
-            .hint("`lyceum lesson policy show powerpath-100` prints a policy to begin with"),
+            .hint("run `lyceum lesson policy show powerpath-100` for an example"),
         _ => Failure::failed(format!("'{name}' cannot be read: {error}")),
     })?;
     let json: Value = serde_json::from_str(&text)
@@ -119,18 +119,18 @@ pub(super) fn read(file: &Path) -> Result<Rules> {
 fn lesson_type(name: &str) -> Result<LessonType, String> {
     LessonType::named(name).ok_or_else(|| {
         let names = LessonType::ALL.map(LessonType::name).join(", ");
-        format!("there is no type of lessons '{name}'; the types are {names}")
+        format!("there is no lesson type '{name}'; the types are {names}")
     })
 }
 
 fn shipped(name: &str) -> Result<Shipped, String> {
     Shipped::named(name).ok_or_else(|| {
         let names = Shipped::ALL.map(Shipped::name).join(", ");
-        format!("no policy '{name}' is compiled in; there are {names}")
+        format!("there is no built-in policy '{name}'; the built-in ones are {names}")
     })
 }
 
-/// The same in every form: what `set` takes.
+/// The same text in every output format, because `set` reads it.
 fn print(printer: &Printer, policy: &Rules) {
     printer.text(&format!("{:#}\n", json!(policy)));
 }
@@ -142,7 +142,7 @@ fn told(version: &Version) -> String {
 
 fn row(version: &Version) -> Vec<String> {
     let Version { number, created_at, policy } = version;
-    let set = created_at.clone().unwrap_or_else(|| "compiled in".to_owned());
+    let set = created_at.clone().unwrap_or_else(|| "built in".to_owned());
     vec![policy.lesson_type.name().to_owned(), number.to_string(), policy.name.clone(), set]
 }
 

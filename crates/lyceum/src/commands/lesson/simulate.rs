@@ -16,25 +16,25 @@ use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Simulate {
-    /// A policy as `show` prints it
+    /// A policy file in the format that `show` prints
     file: PathBuf,
-    /// The attempts of one student
+    /// Only attempts of this student
     #[arg(long, value_name = "ID")]
     student: Option<String>,
-    /// The attempts of one lesson
+    /// Only attempts of this lesson
     #[arg(long, value_name = "ID")]
     lesson: Option<String>,
     #[command(flatten)]
     data: DataArgs,
 }
 
-/// What attempts came to together.
+/// Totals over several attempts.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     complete: u64,
-    /// Answers of those that are complete.
+    /// Number of answers in complete attempts.
     questions: u64,
-    /// Scores of all.
+    /// Sum of all scores.
     score: f64,
     xp: f64,
 }
@@ -56,7 +56,7 @@ impl Sum {
 }
 
 impl Simulate {
-    /// Replays every attempt of the policy's type that has an answer. Nothing is written.
+    /// Replays every attempt at the policy's lesson type that has an answer. Writes nothing.
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let new = read(&self.file)?;
         let (_, db) = self.data.open(Missing::Refuse)?;
@@ -97,7 +97,7 @@ impl Simulate {
             },
         );
         printer.done(&format!(
-            "replayed {} of {}; {} would have ended otherwise",
+            "replayed {} of {}; {} would have ended differently",
             counted(count, "attempt"),
             new.lesson_type,
             changed.len()
@@ -106,7 +106,7 @@ impl Simulate {
     }
 }
 
-/// What all attempts came to, and would have come to.
+/// Totals as they were, and as they would have been.
 fn together(count: u64, sums: [Sum; 2]) -> String {
     let per =
         |sum: f64, of: u64| if of == 0 { "-".to_owned() } else { format!("{:.1}", sum / real(of)) };
@@ -116,14 +116,14 @@ fn together(count: u64, sums: [Sum; 2]) -> String {
     };
     let rows = [
         row("complete", sums.map(|sum| sum.complete.to_string())),
-        row("answers of a complete one", sums.map(|sum| per(real(sum.questions), sum.complete))),
+        row("answers per complete attempt", sums.map(|sum| per(real(sum.questions), sum.complete))),
         row("score", sums.map(|sum| per(sum.score, count))),
         row("XP", sums.map(|sum| format!("{:.1}", sum.xp))),
     ];
     table(&["attempts", "was", "would be"], &rows)
 }
 
-/// The attempts that would have ended otherwise.
+/// The attempts that would have ended differently.
 fn each(changed: &[(Attempt, Change)]) -> String {
     let rows: Vec<Vec<String>> = changed
         .iter()

@@ -1,4 +1,4 @@
-//! An item and the responses to it, as the command line names them.
+//! An item and its responses, as given on the command line.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -19,16 +19,16 @@ use crate::failure::{Code, Failure, Result};
 
 #[derive(Args)]
 pub(super) struct Answers {
-    /// The item
+    /// The item file
     #[arg(value_name = "ITEM.xml")]
     item: PathBuf,
-    /// What a response variable holds; once more for a further value in a container
+    /// Value of a response variable; repeat it for further values of a container
     #[arg(long, value_name = "NAME=VALUE")]
     response: Vec<String>,
-    /// JSON objects of response variables and what they hold, one or many
+    /// File with one or more JSON objects that map response variables to values
     #[arg(long, value_name = "FILE.json", conflicts_with = "response")]
     responses: Option<PathBuf>,
-    /// Seed of what is drawn by lot: template variables, random values
+    /// Seed for template variables and random values
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -51,13 +51,13 @@ impl Answers {
         let item = item.map_err(|faults| Failure {
             details: faults.0.iter().map(ToString::to_string).collect(),
             ..Failure::failed(format!("'{path}' cannot be scored"))
-                .hint(format!("`lyceum qti validate {path}` shows where"))
+                .hint(format!("run `lyceum qti validate {path}` to see where"))
         })?;
         let mut random = Stream::seeded(self.seed);
         Ok(Scorer { variant: variant(&item, &mut random), item, random })
     }
 
-    /// The responses in their order; without any, one that is empty.
+    /// The responses in order, or one empty response if none is given.
     pub(super) fn each<'a>(&'a self, item: &Item) -> Result<Each<'a>> {
         match &self.responses {
             None => Ok(Box::new(std::iter::once(typed(item, &self.response)))),
@@ -66,13 +66,13 @@ impl Answers {
     }
 }
 
-/// `NAME=VALUE` after `NAME=VALUE`.
+/// Parses `NAME=VALUE` pairs.
 fn typed(item: &Item, texts: &[String]) -> Result<Given> {
     let mut given = Given::new();
     for text in texts {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            Failure::new(Code::Usage, format!("'{text}' names no response variable"))
-                .hint("write --response RESPONSE=A")
+            Failure::new(Code::Usage, format!("--response must be NAME=VALUE: got '{text}'"))
+                .hint("write for example --response RESPONSE=A")
         })?;
         let is_record = item
             .response(name)
@@ -80,8 +80,11 @@ fn typed(item: &Item, texts: &[String]) -> Result<Given> {
         let value = match is_record {
             false => Value::from(value),
             true => serde_json::from_str(value).map_err(|error| {
-                Failure::new(Code::Usage, format!("'{name}' is a record: {error}"))
-                    .hint(format!("write --response {name}={{\"field\":1}}"))
+                Failure::new(
+                    Code::Usage,
+                    format!("'{name}' needs a JSON object, because it is a record: {error}"),
+                )
+                .hint(format!("write for example --response {name}={{\"field\":1}}"))
             })?,
         };
         match given.get_mut(name) {
@@ -95,7 +98,7 @@ fn typed(item: &Item, texts: &[String]) -> Result<Given> {
     Ok(given)
 }
 
-/// The objects of a file, read as they are asked for.
+/// The objects of a file, read one at a time.
 fn read(path: &Path) -> Result<Each<'_>> {
     let file = File::open(path).map_err(|error| {
         let code = match error.kind() {
@@ -103,19 +106,19 @@ fn read(path: &Path) -> Result<Each<'_>> {
             _ => Code::Failed,
         };
         Failure::new(code, format!("'{}' cannot be read: {error}", path.display()))
-            .hint("name a file of JSON objects such as {\"RESPONSE\":\"A\"}")
+            .hint("give a file of JSON objects such as {\"RESPONSE\":\"A\"}")
     })?;
     let objects = serde_json::Deserializer::from_reader(BufReader::new(file)).into_iter();
     Ok(Box::new(objects.map(move |object| {
         object.map_err(|error| {
             Failure::failed(format!("'{}': {error}", path.display()))
-                .hint("write objects such as {\"RESPONSE\":\"A\"}, each on a line")
+                .hint("write one object per line, such as {\"RESPONSE\":\"A\"}")
         })
     })))
 }
 
 impl Scorer {
-    /// The responses as the item declares them, and what its interactions say to them.
+    /// Checks the responses against the item's declarations and interactions.
     pub(super) fn read(&self, given: &Given) -> Result<(Responses, Vec<String>)> {
         let responses = Responses::from_json(&self.item, given).map_err(|faults| Failure {
             details: faults.iter().map(told).collect(),

@@ -1,4 +1,4 @@
-//! Files are read and held against the rules and against each other; faults are told as they are
+//! Reads files and checks them against the rules and each other. Errors are printed as they are
 //! found.
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::library::Library;
 use super::told::{as_json, as_text};
 use crate::printer::{Printer, counted};
 
-/// What was looked at, and what was found.
+/// How many documents were checked, and what was found.
 pub(super) struct Check<'p> {
     printer: &'p Printer,
     bar: &'p ProgressBar,
@@ -19,7 +19,7 @@ pub(super) struct Check<'p> {
     /// Documents without an error.
     pub(super) good: Vec<(Kind, PathBuf)>,
     pub(super) documents: usize,
-    /// XML in folders that is no document of QTI, a manifest for one.
+    /// XML files in folders that are not QTI documents, such as a manifest.
     pub(super) skipped: usize,
     pub(super) errors: usize,
     pub(super) warnings: usize,
@@ -55,7 +55,7 @@ impl<'p> Check<'p> {
             Ok(reading) => reading.faults.0,
             Err(fault) => vec![fault],
         };
-        // What cannot be read at all was told so.
+        // A file that cannot be read was already reported.
         let summary = summary(&text).ok();
         let kind = summary.as_ref().map(|summary| summary.kind);
         faults.extend(summary.and_then(|summary| self.library.add(path, summary)));
@@ -66,7 +66,7 @@ impl<'p> Check<'p> {
         self.good.extend(kind.filter(|_| !refused).map(|kind| (kind, path.clone())));
     }
 
-    /// Tells a fault of a file that is not at hand any more.
+    /// Reports an error in a file whose text is no longer in memory.
     pub(super) fn tell_later(&mut self, path: &Path, fault: &Fault) {
         self.tell(path, &files::text(path).unwrap_or_default(), fault);
     }

@@ -22,8 +22,11 @@ impl Explain {
         let mut each = self.answers.each(&scorer.item)?;
         let given = each.next().transpose()?.unwrap_or_default();
         if each.next().is_some() {
-            return Err(Failure::new(Code::Usage, "one response is explained, and there are more")
-                .hint("leave the one in the file that is to be explained"));
+            return Err(Failure::new(
+                Code::Usage,
+                "explain takes one response, but the file has more",
+            )
+            .hint("leave only the response to explain in the file"));
         }
         let (responses, faults) = scorer.read(&given)?;
         for fault in &faults {
@@ -83,7 +86,7 @@ fn lines<'v>(values: impl Iterator<Item = (&'v str, &'v Value)>) -> String {
 /// How the item is scored.
 fn told(item: &Item) -> String {
     match &item.processing {
-        None => "there is none: outcomes keep their defaults".into(),
+        None => "the item has no processing: outcomes keep their defaults".into(),
         Some(ResponseProcessing { template: Some(address), rules }) if rules.is_empty() => {
             format!("by the template '{address}'")
         }

@@ -15,12 +15,12 @@ use crate::interrupt;
 use crate::printer::Printer;
 use crate::settings::{DataArgs, Missing};
 
-/// Bytes of a file's name at most, `.xml` not counted; file systems take 255.
+/// Maximum bytes of a file name without `.xml`; file systems allow 255.
 const NAME_MAX_BYTES: usize = 200;
 
 #[derive(Args)]
 pub(crate) struct Export {
-    /// The folder to make; it gets the folders items, tests and stimuli
+    /// The folder to create, with the subfolders items, tests and stimuli
     #[arg(value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
@@ -28,21 +28,21 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// Writes all documents as they are at one instant; the folder appears when it is whole.
+    /// Writes all documents as of one instant. The folder gets its name when it is complete.
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let out = self.out.display().to_string();
         if fs::read_dir(&self.out).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::new(Code::Conflict, format!("the folder '{out}' is not empty"))
-                .hint("name one that is not there yet"));
+                .hint("choose a folder that does not exist yet"));
         }
         let mut part = self.out.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
         if part.exists() {
             let part = part.display();
-            return Err(Failure::new(Code::Conflict, format!("'{part}' is in the way"))
-                .hint("an export that broke off may have left it; remove it"));
+            return Err(Failure::new(Code::Conflict, format!("'{part}' already exists"))
+                .hint("remove it if an interrupted export left it"));
         }
         let bar = printer.progress("exporting", 0);
         interrupt::unfinished(Some(&part));
@@ -67,7 +67,7 @@ impl Export {
         });
         interrupt::unfinished(None);
         if done.is_err() {
-            // What is half written is of no use; failing to remove it changes nothing.
+            // Removes the incomplete folder. If that fails, the command's error is still the same.
             let _ = fs::remove_dir_all(&part);
         }
         done?;
@@ -84,17 +84,17 @@ fn failed(path: &Path, error: &io::Error) -> Problem {
     Problem::internal(format!("'{}' cannot be written: {error}", path.display()))
 }
 
-/// Names of files in one folder.
+/// The file names used in one folder.
 #[derive(Default)]
 struct Names {
-    /// In small letters: not every file system tells capital letters apart.
+    /// In lower case, because some file systems ignore case.
     given: HashSet<String>,
 }
 
 impl Names {
-    /// A name for a document, which never leads out of the folder: letters, digits, `.`, `-` and `_`
-    /// stay, every other byte becomes `%` and two digits. A name that is too long, or given already,
-    /// ends with the number of its row.
+    /// A file name for a document that cannot lead out of the folder: letters, digits, `.`, `-` and `_`
+    /// stay, and every other byte becomes `%` and two hex digits. A name that is too long or already used
+    /// ends with the document's row number.
     fn of(&mut self, identifier: &str, seq: i64) -> String {
         let byte = |(at, byte): (usize, u8)| match byte {
             b'.' if at > 0 => ".".to_owned(),

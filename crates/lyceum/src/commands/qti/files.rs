@@ -1,4 +1,4 @@
-//! Which files are meant, and what stands in them.
+//! Finds and reads the files that the arguments name.
 
 use std::fs;
 use std::io;
@@ -9,22 +9,22 @@ use lyceum_qti::{Fault, Place, Severity};
 
 use crate::failure::{Code, Failure, Result};
 
-/// A file that may hold a document.
+/// A file that may contain a document.
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    /// Whether it was named itself, and not found in a folder.
+    /// Whether an argument names the file itself, rather than a folder that contains it.
     pub(super) named: bool,
 }
 
-/// The files that are named, and every `.xml` in the folders that are, nested ones among them, in
-/// the order of their names. Links to folders are not followed.
+/// The named files, and every `.xml` file in the named folders and their subfolders, sorted by
+/// name. Links to folders are not followed.
 pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Source>> {
     let mut found = Vec::new();
     for path in paths {
         let unread = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => {
                 Failure::new(Code::NotFound, format!("there is no '{}'", path.display()))
-                    .hint("name an XML file or a folder")
+                    .hint("give an XML file or a folder")
             }
             _ => Failure::failed(format!("'{}' cannot be read: {error}", path.display())),
         };
@@ -56,16 +56,17 @@ fn folder(path: &Path, found: &mut Vec<Source>) -> Result {
     Ok(())
 }
 
-/// The text of a file. Errors: what keeps it from being a document, as a fault of it.
+/// The text of a file. Errors: why it cannot be a document.
 pub(super) fn text(path: &Path) -> Result<String, Fault> {
     let start = Place { line: 1, column: 1 };
     let unread = |error: io::Error| {
-        fault(start, format!("cannot be read: {error}"), "see who may read it, or leave it out")
+        fault(start, format!("cannot be read: {error}"), "check its permissions, or leave it out")
     };
     let size = fs::metadata(path).map_err(unread)?.len();
     if size > QTI_DOCUMENT_MAX_BYTES as u64 {
-        let mend = format!("keep it below {QTI_DOCUMENT_MAX_BYTES} bytes; move media into files");
-        return Err(fault(start, format!("the document has {size} bytes"), mend));
+        let mend =
+            format!("keep it below {QTI_DOCUMENT_MAX_BYTES} bytes; move media to separate files");
+        return Err(fault(start, format!("the document is too large: it has {size} bytes"), mend));
     }
     String::from_utf8(fs::read(path).map_err(unread)?).map_err(|error| {
         let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
@@ -73,11 +74,11 @@ pub(super) fn text(path: &Path) -> Result<String, Fault> {
         let count = |n: usize| u32::try_from(n + 1).expect("the size limit is below 4 GiB");
         let place =
             Place { line: count(good.matches('\n').count()), column: count(last.chars().count()) };
-        fault(place, "the text is not in UTF-8", "save it as UTF-8")
+        fault(place, "the text is not UTF-8", "save the file as UTF-8")
     })
 }
 
-/// A fault that is none of the document's own words.
+/// An error about the file, not about a passage in its text.
 pub(super) fn fault(place: Place, message: impl Into<String>, mend: impl Into<String>) -> Fault {
     Fault {
         place,

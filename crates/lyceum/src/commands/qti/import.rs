@@ -19,17 +19,17 @@ use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Import {
-    /// XML files, and folders with such
+    /// XML files, or folders that contain them
     #[arg(required = true, value_name = "FILE.xml|DIR")]
     paths: Vec<PathBuf>,
-    /// Import the good documents where others are refused
+    /// Import the valid documents even if others are rejected
     #[arg(long)]
     keep_going: bool,
     #[command(flatten)]
     data: DataArgs,
 }
 
-/// What became of the documents of a kind.
+/// How many documents of a kind were created, updated or rejected.
 #[derive(Clone, Copy, Default)]
 struct Count {
     created: usize,
@@ -37,7 +37,7 @@ struct Count {
     unchanged: usize,
 }
 
-/// The kinds in the order in which they refer to each other, and what many are called.
+/// The kinds in the order in which they refer to each other, with their plurals.
 const ORDER: [(Kind, lyceum_qti::Kind, &str); 3] = [
     (Kind::Stimulus, lyceum_qti::Kind::Stimulus, "stimuli"),
     (Kind::Item, lyceum_qti::Kind::Item, "items"),
@@ -45,7 +45,7 @@ const ORDER: [(Kind, lyceum_qti::Kind, &str); 3] = [
 ];
 
 impl Import {
-    /// Everything in one transaction, a document at a time.
+    /// Imports everything in one transaction, one document at a time.
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let sources = files::files(&self.paths)?;
         let (_, db) = self.data.open(Missing::Make)?;
@@ -66,7 +66,7 @@ impl Import {
             for ((kind, found, _), count) in ORDER.iter().zip(&mut counts) {
                 for (_, path) in check.good.iter().filter(|(is, _)| is == found) {
                     match store(tx, now, *kind, path, &check.library, count) {
-                        // A test whose items were refused is refused itself, before it is written.
+                        // A test is rejected before it is written if one of its items was rejected.
                         Err(problem) if self.keep_going && problem.kind == ProblemKind::Invalid => {
                             bar.suspend(|| printer.warn(&problem.message));
                         }
@@ -81,21 +81,21 @@ impl Import {
         let sections = check.good.iter().filter(|(is, _)| *is == lyceum_qti::Kind::Section).count();
         if sections > 0 {
             let sections = counted(sections, "section");
-            printer.warn(&format!("{sections} left out: the store has them inside tests alone"));
+            printer.warn(&format!("{sections} left out: sections are stored only inside tests"));
         }
         let stored: usize = counts.iter().map(|c| c.created + c.updated + c.unchanged).sum();
         let left = check.documents - stored - sections;
         printer.item(|| told(&counts), || as_json(&counts, left));
         if left > 0 {
-            printer.warn(&format!("{} refused: {}", counted(left, "document"), check.faults()));
+            printer.warn(&format!("{} rejected: {}", counted(left, "document"), check.faults()));
         }
         printer.done(&format!("imported {}", counted(stored, "document")));
         Ok(())
     }
 }
 
-/// Tells references that lead neither to a file nor to the store. They keep nothing from being
-/// stored where the good is taken with the bad.
+/// Reports references that lead neither to a file nor to the store. With `--keep-going` the document
+/// is stored nevertheless.
 fn missing(db: &Db, check: &mut Check<'_>) -> Result {
     for (path, link, fault) in check.library.dangling() {
         let there = db.read_blocking(|tx| {
@@ -112,8 +112,8 @@ fn missing(db: &Db, check: &mut Check<'_>) -> Result {
     Ok(())
 }
 
-/// Creates or replaces the document of a file; the same again changes nothing. References to other files
-/// name their documents.
+/// Creates or replaces a file's document. Importing it again changes nothing. References to other files
+/// are replaced with the identifiers of their documents.
 fn store(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -150,7 +150,7 @@ fn store(
 
 fn refused(faults: &str) -> Failure {
     Failure::failed(format!("nothing was imported: {faults} in the files"))
-        .hint("mend the documents, or import the good ones with --keep-going")
+        .hint("correct the documents, or import only the valid ones with --keep-going")
 }
 
 fn told(counts: &[Count]) -> String {

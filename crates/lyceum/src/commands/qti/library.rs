@@ -1,4 +1,4 @@
-//! Documents beside each other: what they are called, and whether what they refer to is there.
+//! The documents of a check or import: their identifiers, and whether their references lead anywhere.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 
 use super::files::fault;
 
-/// What is known of the documents that were read.
+/// The documents read so far.
 #[derive(Default)]
 pub(super) struct Library {
     documents: Vec<(PathBuf, Vec<Link>)>,
@@ -17,7 +17,7 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// Takes a document up. Answers a fault where another one has its name.
+    /// Adds a document. Returns an error if another document has the same identifier.
     pub(super) fn add(&mut self, path: &Path, summary: Summary) -> Option<Fault> {
         let Summary { kind, identifier, place, links } = summary;
         let at = self.documents.len();
@@ -26,8 +26,8 @@ impl Library {
         let first = *self.by_name.entry((kind, identifier.clone())).or_insert(at);
         (first != at && !identifier.is_empty()).then(|| {
             let (name, first) = (kind.name(), self.documents[first].0.display());
-            let message = format!("the {name} '{identifier}' stands in '{first}' too");
-            fault(place, message, format!("give each {name} an identifier of its own"))
+            let message = format!("'{first}' has the same {name} identifier '{identifier}'");
+            fault(place, message, format!("give each {name} a unique identifier"))
         })
     }
 
@@ -54,21 +54,21 @@ impl Library {
             Some((is, _)) if is == kind => None,
             Some((is, _)) => Some(fault(
                 *place,
-                format!("'{href}' is no {name} but another document: {}", is.name()),
+                format!("'{href}' is another kind of document than {name}: {}", is.name()),
                 format!("write the address of the {name} '{identifier}'"),
             )),
             None if target.is_file() => None,
             None => Some(fault(
                 *place,
-                format!("the {name} '{identifier}' at '{href}' is not there"),
-                "add its file, or mend the address",
+                format!("there is no {name} '{identifier}' at '{href}'"),
+                "add its file, or correct the address",
             )),
         }
     }
 
-    /// The identifier to write as the address of a reference: that of the document in the file which
-    /// the address names. The store knows documents by their identifiers and no files. `None` where the
-    /// store finds the document as it is, and where the address names no file that was read.
+    /// The identifier that replaces a reference's address: that of the document in the file at this
+    /// address, because the store knows documents only by identifier. `None` if the store finds the
+    /// document by the address itself, and if the address names no file that was read.
     pub(super) fn address(&self, from: &Path, link: &Link) -> Option<String> {
         let there = self.by_path.get(&target(from, &address(link)));
         let (_, name) = there.filter(|(kind, _)| *kind == link.kind)?;
@@ -81,12 +81,12 @@ impl Library {
     }
 }
 
-/// The file that an address names.
+/// The file at an address.
 fn target(from: &Path, address: &str) -> PathBuf {
     flat(&from.parent().unwrap_or(Path::new("")).join(address))
 }
 
-/// The names that a reference may mean: the end of its address, the same without `.xml`, its own.
+/// The identifiers that a reference may mean: the end of its address, the same without `.xml`, and the address itself.
 pub(super) fn names(link: &Link) -> [String; 3] {
     let address = address(link);
     let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -99,7 +99,7 @@ fn address(link: &Link) -> String {
     percent_decode_str(address).decode_utf8_lossy().into_owned()
 }
 
-/// Whether an address is one of the network, which is not followed.
+/// Whether an address is a URL. URLs are not followed.
 fn leads_out(address: &str) -> bool {
     let scheme = address.split_once(':').map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
@@ -107,7 +107,7 @@ fn leads_out(address: &str) -> bool {
     })
 }
 
-/// A path without `.` and `..` where they can be told by the words alone.
+/// A path without `.` and `..`, resolved without reading the file system.
 fn flat(path: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for component in path.components() {

@@ -18,15 +18,15 @@ use crate::printer::Printer;
 
 #[derive(Subcommand)]
 pub(crate) enum Qti {
-    /// Check items, tests, sections and stimuli, and what they refer to
+    /// Check items, tests, sections and stimuli, and their references to each other
     Validate(validate::Validate),
     /// Score responses to an item
     Score(score::Score),
-    /// Print how a response is scored, step by step
+    /// Show how a response is scored, step by step
     Explain(explain::Explain),
-    /// Store items, tests and stimuli
+    /// Import items, tests and stimuli
     Import(import::Import),
-    /// Write all stored items, tests and stimuli as files
+    /// Export all stored items, tests and stimuli as files
     Export(export::Export),
 }
 

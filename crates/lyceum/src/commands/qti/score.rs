@@ -19,8 +19,8 @@ impl Score {
         let mut scorer = self.answers.scorer()?;
         let mut each = self.answers.each(&scorer.item)?.peekable();
         let Some(first) = each.next().transpose()? else {
-            return Err(Failure::failed("there is no response in the file")
-                .hint("write objects such as {\"RESPONSE\":\"A\"}, each on a line"));
+            return Err(Failure::failed("the file contains no response")
+                .hint("write one object per line, such as {\"RESPONSE\":\"A\"}"));
         };
         if each.peek().is_none() {
             let (responses, faults) = scorer.read(&first)?;
@@ -48,7 +48,7 @@ impl Score {
                 Err(failure) => {
                     let why = failure.details.join(", ");
                     let json = || json!({ "response": number, "error": failure.details });
-                    bar.suspend(|| printer.item(|| format!("{number}  refused: {why}"), json));
+                    bar.suspend(|| printer.item(|| format!("{number}  rejected: {why}"), json));
                     refused += 1;
                 }
             }
@@ -58,9 +58,9 @@ impl Score {
         match refused {
             0 => printer.done(&format!("scored {told}")),
             _ => {
-                let message = format!("scored {told}, refused {refused}");
+                let message = format!("scored {told}, rejected {refused}");
                 return Err(Failure::failed(message)
-                    .hint("the refused ones do not fit the declarations of the item"));
+                    .hint("the rejected responses do not fit the item's declarations"));
             }
         }
         Ok(())
@@ -72,7 +72,7 @@ fn one(outcomes: &Outcomes) -> String {
     table(&["outcome", "value"], &rows.collect::<Vec<_>>())
 }
 
-/// One of many: its number and its outcomes.
+/// One line of output: the response's number and its outcomes.
 fn line(number: u64, outcomes: &Outcomes) -> String {
     let outcomes = outcomes.iter().map(|(name, value)| format!("  {name}={value}"));
     std::iter::once(number.to_string()).chain(outcomes).collect()

@@ -1,12 +1,12 @@
-//! A fault as compilers tell it: the place and what is wrong, the line, and below its column the
-//! mend.
+//! Formats an error as compilers do: place and message, then the source line, and below the column
+//! how to fix it.
 
 use std::path::Path;
 
 use lyceum_qti::{Fault, Severity};
 use serde_json::{Value, json};
 
-/// Characters of a source line that are shown at most.
+/// Maximum number of characters shown of a source line.
 const SHOWN_CHARACTERS: usize = 76;
 
 pub(super) fn as_text(path: &Path, text: &str, fault: &Fault) -> String {
@@ -19,7 +19,7 @@ pub(super) fn as_text(path: &Path, text: &str, fault: &Fault) -> String {
         format!("{}:{line}:{column}: {severity}: {}", path.display(), printable(&fault.message));
     let source = text.trim_start_matches('\u{feff}').split('\n').nth(line as usize - 1);
     let source = source.unwrap_or_default();
-    // Of a long line, what stands around the column.
+    // Of a long line, only the part around the column is shown.
     let skipped = match column > SHOWN_CHARACTERS / 2 && source.chars().count() > SHOWN_CHARACTERS {
         true => column - SHOWN_CHARACTERS / 2,
         false => 0,
@@ -31,7 +31,7 @@ pub(super) fn as_text(path: &Path, text: &str, fault: &Fault) -> String {
     format!("{head}\n {line} | {shown}\n {empty:gutter$} | {empty:before$}^ {mend}")
 }
 
-/// What a terminal would take for a command becomes a blank.
+/// Replaces control characters, which a terminal would interpret, with spaces.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

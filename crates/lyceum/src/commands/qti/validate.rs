@@ -12,7 +12,7 @@ use crate::printer::{Printer, counted};
 
 #[derive(Args)]
 pub(crate) struct Validate {
-    /// XML files, and folders with such
+    /// XML files, or folders that contain them
     #[arg(required = true, value_name = "FILE.xml|DIR")]
     paths: Vec<PathBuf>,
 }
@@ -41,7 +41,7 @@ impl Validate {
         });
         if skipped > 0 {
             let files = counted(skipped, "XML file");
-            printer.step(&format!("{files} in folders left out: no QTI"));
+            printer.step(&format!("skipped {files} in folders that are not QTI"));
         }
         let told = format!("{} checked: {}", counted(documents, "document"), check.faults());
         match errors {

@@ -30,7 +30,7 @@ use crate::profile::LOCAL_TOKEN;
 use crate::reference;
 use crate::settings::flag;
 
-/// Where the database is unless somebody says otherwise.
+/// Default path of the database.
 const DATABASE: &str = ".lyceum/sandbox.db";
 
 #[derive(Args)]
@@ -39,81 +39,81 @@ pub(crate) struct Run {
     /// Port to listen on
     #[arg(short, long, default_value_t = 4321)]
     port: u16,
-    /// Put no demo data into the database
+    /// Start without demo data
     #[arg(long)]
     no_seed: bool,
-    /// Make the database anew
+    /// Delete the existing database and start with a new one
     #[arg(long, conflicts_with = "memory")]
     recreate_db: bool,
-    /// Keep nothing: the database is gone with the sandbox
+    /// Keep the database in memory only. It is lost when the sandbox stops
     #[arg(long, conflicts_with = "db_path")]
     memory: bool,
-    /// File of the database [default: .lyceum/sandbox.db]
+    /// Database file [default: .lyceum/sandbox.db]
     #[arg(long, value_name = "PATH")]
     db_path: Option<PathBuf>,
-    /// The project's config file, or the folder that it is in
+    /// The project's config file, or its folder
     #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config_path: PathBuf,
-    /// Name of the project [default: the config's, else the folder's]
+    /// Name of the project [default: from the config, or else the folder's name]
     #[arg(long, value_name = "NAME")]
     project_name: Option<String>,
-    /// Slug of the project [default: made from the name]
+    /// Slug of the project [default: derived from the name]
     #[arg(long, value_name = "SLUG")]
     project_slug: Option<String>,
-    /// What the demo user is on the platform: player, developer or admin
+    /// Role of the demo user on the platform: player, developer or admin
     #[arg(long, value_name = "ROLE", default_value = "developer", value_parser = platform_role)]
     platform_role: players::Role,
-    /// Let pages of this origin call, beside those of localhost and its own, and answer for its host, such
-    /// as that of a tunnel; can be given several times
+    /// Also accept requests from this origin and for its host, such as a tunnel. localhost is always
+    /// accepted. Can be given several times
     #[arg(long = "origin", value_name = "URL", value_parser = origins::read)]
     origins: Vec<String>,
-    /// End when the standard input does, as with the program that started this one
+    /// Stop when standard input closes, so that it ends together with its parent process
     #[arg(long)]
     until_stdin_ends: bool,
     #[command(flatten)]
     tracking: TrackingArgs,
 }
 
-/// The learning integration. Each has its other spelling, `--timeback-…`.
+/// The options of the learning integration. Each has a second spelling, `--timeback-…`.
 #[derive(Args)]
 #[command(next_help_heading = "Learning integration")]
 #[expect(clippy::struct_field_names, reason = "the flags are named so")]
 #[expect(clippy::doc_markdown, reason = "this is what --help prints")]
 struct TrackingArgs {
-    /// Learn with a Lyceum beside the sandbox, at http://localhost:4322 unless addresses say otherwise
+    /// Use the Lyceum server at http://localhost:4322 as the learning platform, unless other addresses are set
     #[arg(long, alias = "timeback-local")]
     tracking_local: bool,
-    /// Address of the rosters [env: TRACKING_ONEROSTER_API_URL]
+    /// Address of the platform's rosters [env: TRACKING_ONEROSTER_API_URL]
     #[arg(long, value_name = "URL", alias = "timeback-oneroster-url")]
     tracking_oneroster_url: Option<String>,
-    /// Address of the events
+    /// Address of the platform's events
     #[arg(long, value_name = "URL", alias = "timeback-caliper-url")]
     tracking_caliper_url: Option<String>,
-    /// Address that gives tokens [env: TRACKING_API_AUTH_URL]
+    /// Address of the platform's token endpoint [env: TRACKING_API_AUTH_URL]
     #[arg(long, value_name = "URL", alias = "timeback-auth-url")]
     tracking_auth_url: Option<String>,
-    /// Id of the client there [env: TRACKING_API_CLIENT_ID]
+    /// Id of the client on the platform [env: TRACKING_API_CLIENT_ID]
     #[arg(long, value_name = "ID", alias = "timeback-client-id")]
     tracking_client_id: Option<String>,
-    /// Its secret; the variable keeps it out of lists of processes [env: TRACKING_API_CLIENT_SECRET]
+    /// Secret of the client. Use the variable to keep it out of process lists [env: TRACKING_API_CLIENT_SECRET]
     #[arg(long, value_name = "SECRET", alias = "timeback-client-secret")]
     tracking_client_secret: Option<String>,
-    /// Course that the student learns [env: SANDBOX_TRACKING_COURSE_ID]
+    /// Course that the student takes [env: SANDBOX_TRACKING_COURSE_ID]
     #[arg(long, value_name = "ID", alias = "timeback-course-id")]
     tracking_course_id: Option<String>,
-    /// Student whom the demo user is [env: SANDBOX_TRACKING_STUDENT_ID]
+    /// Student that the demo user represents [env: SANDBOX_TRACKING_STUDENT_ID]
     #[arg(long, value_name = "ID", alias = "timeback-student-id")]
     tracking_student_id: Option<String>,
-    /// What the demo user is: student, parent, teacher, administrator or guardian
+    /// Role of the demo user: student, parent, teacher, administrator or guardian
     #[arg(long, value_name = "ROLE", alias = "timeback-role", value_parser = role)]
     tracking_role: Option<Role>,
-    /// Organization of the demo user
+    /// Id of the demo user's organization
     #[arg(long, value_name = "ID", alias = "timeback-org-id")]
     tracking_org_id: Option<String>,
-    /// Its name
+    /// Name of the organization
     #[arg(long, value_name = "NAME", alias = "timeback-org-name")]
     tracking_org_name: Option<String>,
-    /// What it is: school, district, department, …
+    /// Type of the organization: school, district, department, …
     #[arg(long, value_name = "TYPE", alias = "timeback-org-type")]
     tracking_org_type: Option<String>,
 }
@@ -132,7 +132,7 @@ fn role(name: &str) -> Result<Role, String> {
     })
 }
 
-/// A variable in one of its two spellings: `TRACKING_…` and `TIMEBACK_…`.
+/// Reads a variable under its two names: `TRACKING_…` and `TIMEBACK_…`.
 fn variable(name: &str) -> Option<String> {
     let other = || config::variable(&name.replacen("TRACKING", "TIMEBACK", 1));
     config::variable(name).or_else(other).filter(|value| !value.is_empty())
@@ -167,7 +167,7 @@ impl Run {
         let tracking = self.tracking.tracking();
         let mode = Mode::of(&tracking, project.as_ref()).map_err(|problem| {
             let failure = Failure { code: Code::Usage, ..Failure::from(problem) };
-            failure.hint("name all of them, or none for a sandbox that learns with itself")
+            failure.hint("set all of them, or none to use the sandbox itself as the platform")
         })?;
         let other = platform::open(&tracking, mode)?;
         let mut demo = self.demo(project.as_ref(), tracking, mode)?;
@@ -215,7 +215,7 @@ impl Run {
                 .open_to(self.origins)
                 .with_commands(reference::markdown);
             let _registered = registry::register(entry.clone()).inspect_err(|problem| {
-                printer.warn(&format!("other tools cannot find this: {problem}"));
+                printer.warn(&format!("other tools cannot find this sandbox: {problem}"));
             });
             greet(printer, &entry, &link);
             let stop = async {
@@ -233,14 +233,14 @@ impl Run {
         self.db_path.clone().unwrap_or_else(|| DATABASE.into())
     }
 
-    /// The project and whom it learns with.
+    /// The project, and its learning platform.
     fn demo(&self, config: Option<&Config>, tracking: Tracking, mode: Mode) -> Result<Demo> {
         let named = self.project_name.clone().or_else(|| config?.name.clone());
         let display_name = named.unwrap_or_else(|| folder_name(&self.config_path));
         let slug = self.project_slug.clone().unwrap_or_else(|| slug_of(&display_name));
         if slug.is_empty() {
-            let message = format!("no address can be made of the name '{display_name}'");
-            return Err(Failure::new(Code::Usage, message).hint("name one with --project-slug"));
+            let message = format!("cannot make a slug from the name '{display_name}'");
+            return Err(Failure::new(Code::Usage, message).hint("set one with --project-slug"));
         }
         let lms = config.and_then(|config| config.integrations.lms.clone());
         let said = lms.as_ref().and_then(|lms| lms.organization.clone()).unwrap_or_default();
@@ -261,7 +261,7 @@ impl Run {
             courses,
             course_id: tracking.course_id,
             elsewhere: matches!(mode, Mode::Local | Mode::Remote),
-            // Elsewhere the student is a user of that server.
+            // With another platform, the student is a user of that server.
             student_id: tracking.student_id.filter(|_| mode == Mode::Mock),
         };
         let project = NewGame {
@@ -276,7 +276,7 @@ impl Run {
     }
 }
 
-/// Takes a port. One that is busy: who has it, and which is free.
+/// Listens on a port. If it is in use, the error says by which program, and suggests a free port.
 pub(super) fn bind(port: u16) -> Result<Bound> {
     let failed = |error: std::io::Error| {
         if error.kind() != ErrorKind::AddrInUse {
@@ -293,10 +293,10 @@ pub(super) fn bind(port: u16) -> Result<Bound> {
                 None => "another user's program".to_owned(),
             },
         };
-        let failure = Failure::failed(format!("port {port} is taken by {who}"));
+        let failure = Failure::failed(format!("port {port} is in use by {who}"));
         match ports::free_above(port) {
             Some(free) => failure.hint(format!("use --port {free}, which is free, or stop it")),
-            None => failure.hint("choose another with --port, or stop it"),
+            None => failure.hint("choose another with --port, or stop that program"),
         }
     };
     let bound = Bound::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
@@ -304,7 +304,7 @@ pub(super) fn bind(port: u16) -> Result<Bound> {
     Ok(bound)
 }
 
-/// The settings: a sandbox says less than a server, unless it was asked to.
+/// The settings. A sandbox logs less than a server by default.
 fn settings(printer: &Printer) -> Result<Loaded> {
     let load = |flags: &[config::Flag]| -> Result<Loaded> {
         Ok(config::load(None, config::environment()?, flags)?)
@@ -318,7 +318,7 @@ fn settings(printer: &Printer) -> Result<Loaded> {
     }
 }
 
-/// What is learned where no config says.
+/// The demo courses, for a project without a config.
 fn made_up_course() -> Course {
     Course {
         subject: "Math".to_owned(),
@@ -330,7 +330,7 @@ fn made_up_course() -> Course {
     }
 }
 
-/// The name of the folder that a path is in or is.
+/// The name of a folder, or of the folder that contains a file.
 fn folder_name(path: &Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = if absolute.is_file() { absolute.parent() } else { Some(absolute.as_path()) };
@@ -338,7 +338,7 @@ fn folder_name(path: &Path) -> String {
     name.filter(|name| !slug_of(name).is_empty()).unwrap_or_else(|| "my-game".to_owned())
 }
 
-/// Done when the standard input ends.
+/// Completes when standard input closes.
 pub(super) fn stdin_ends() -> oneshot::Receiver<()> {
     let (ends, ended) = oneshot::channel();
     thread::spawn(move || {
@@ -354,7 +354,7 @@ fn greet(printer: &Printer, entry: &Entry, link: &str) {
     let learning = entry.learning.as_deref().unwrap_or("disabled");
     let kept = match database {
         Some(file) => file.display().to_string(),
-        None => "in memory, gone in the end".to_owned(),
+        None => "in memory, lost when the sandbox stops".to_owned(),
     };
     let console = format!("{url}/console/enter?link={link}");
     let told: Value = json!({
@@ -369,7 +369,7 @@ fn greet(printer: &Printer, entry: &Entry, link: &str) {
         ("Project", format!("{project} ({slug})")),
         ("Token", format!("any, such as {LOCAL_TOKEN}")),
         ("Learning", learning.to_owned()),
-        ("Console", format!("{console} (signs in, once)")),
+        ("Console", format!("{console} (signs in once)")),
         ("Database", kept),
         ("Try", format!("curl -H 'Authorization: Bearer {LOCAL_TOKEN}' {url}/api/users/me")),
     ] {

@@ -1,4 +1,4 @@
-//! The other server that a sandbox learns with: `--tracking-local` and remote credentials.
+//! The learning platform of a sandbox if it is another server: `--tracking-local` and remote credentials.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use serde_json::Value;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
 
-/// Where a Lyceum beside the sandbox is unless somebody says otherwise.
+/// Default address of a Lyceum server next to the sandbox.
 const LOCAL: &str = "http://localhost:4322";
-/// Where courses are.
+/// Path of the courses.
 const COURSES: &str = "/ims/oneroster/rostering/v1p2/courses";
 
-/// The other server; none in the modes without one. Nothing is asked of it yet.
+/// The other server; `None` in modes without one. Makes no request yet.
 ///
-/// Errors: an address that is none, or that credentials must not travel to.
+/// Errors: an invalid address, or one to which credentials must not be sent.
 pub(super) fn open(tracking: &Tracking, mode: Mode) -> Result<Option<Elsewhere>> {
     if !matches!(mode, Mode::Local | Mode::Remote) {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(super) fn open(tracking: &Tracking, mode: Mode) -> Result<Option<Elsewhere>>
     let organization = organization.whole();
     let org = organization.id.clone().unwrap_or_default();
     let mut other = Elsewhere::new(Client::new(addresses, credentials), id, organization);
-    // Nobody is made on a platform that others use.
+    // A platform that others use must not get demo users.
     if mode == Mode::Local {
         other.made = Some(student(&other.student, &org));
     }
@@ -44,8 +44,8 @@ pub(super) fn open(tracking: &Tracking, mode: Mode) -> Result<Option<Elsewhere>>
     Ok(Some(other))
 }
 
-/// Looks whether the other server answers; a course that is named there and nowhere else tells what the
-/// project teaches. A server that does not answer is told and no obstacle: everything else works.
+/// Checks that the other server answers, and reads the course if only the flags name it. A server that does not
+/// answer causes only a warning, because everything else works without it.
 pub(super) async fn look(other: &Elsewhere, demo: &mut Demo, printer: &Printer) {
     let named = demo.learner.course_id.clone().filter(|_| demo.learner.courses.is_empty());
     let id = named.clone().unwrap_or_default();
@@ -59,7 +59,7 @@ pub(super) async fn look(other: &Elsewhere, demo: &mut Demo, printer: &Printer) 
     }
 }
 
-/// Whom the players learn with.
+/// The platform that the players learn with.
 pub(super) fn learning(other: Option<Elsewhere>, mode: Mode) -> Learning {
     match other {
         Some(other) => Learning::Elsewhere(Arc::new(other)),
@@ -68,7 +68,7 @@ pub(super) fn learning(other: Option<Elsewhere>, mode: Mode) -> Learning {
     }
 }
 
-/// A course of the other server as a project's config would say it.
+/// Converts a course of the other server to the form of a project's config.
 fn taught(course: &Object) -> Option<Course> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let first = |name: &str| course.get(name).and_then(|list| text(&list[0]));
