@@ -1,4 +1,4 @@
-//! What is wrong with a document, where, and how to mend it.
+//! Errors in a document: what is wrong, where, and how to fix it.
 
 use std::fmt;
 
@@ -122,7 +122,7 @@ impl std::error::Error for Faults {}
 impl From<Faults> for Problem {
     fn from(faults: Faults) -> Self {
         let message = match faults.0.split_first() {
-            None => "the document is refused".to_owned(),
+            None => "the document was rejected".to_owned(),
             Some((first, [])) => first.to_string(),
             Some((first, more)) => format!("{first} (and {} more)", more.len()),
         };

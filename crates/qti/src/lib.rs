@@ -66,10 +66,10 @@ pub enum Content {
     Stimulus(Box<Stimulus>),
 }
 
-/// A document as far as it could be read, and what is wrong with it.
+/// The part of a document that could be read, and its errors.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// What it says; elements that are not allowed where they stand are left out.
+    /// Its content without elements that are not allowed in their place.
     pub content: Content,
     /// What is wrong, in the order of the text; [`Faults::refuse`] says whether it is refused.
     pub faults: Faults,

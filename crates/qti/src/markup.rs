@@ -1,4 +1,4 @@
-//! Markup that stands in a member of JSON: well-formed XML, or HTML as browsers take it.
+//! Markup in a JSON member: well-formed XML, or HTML as browsers accept it.
 
 use crate::fault::{Fault, Place, Severity};
 use crate::html;

@@ -97,7 +97,7 @@ struct Format<'a> {
 }
 
 impl<'a> Format<'a> {
-    /// `None` for what is no format, or asks for more than the limit.
+    /// `None` if the text is not a format, or asks for more than the limit.
     fn parse(text: &'a str) -> Option<Self> {
         let (before, mut rest) = text.split_once('%')?;
         let mut format = Self { before, ..Self::default() };
@@ -179,7 +179,7 @@ fn number(text: &str) -> Option<(usize, &str)> {
     (number <= QTI_FORMAT_MAX_COUNT).then_some((number, &text[end..]))
 }
 
-/// A number in a base; in 10 where there is no such base.
+/// A number in a base; in base 10 if the base is unknown.
 pub(crate) fn in_base(number: i64, base: u32) -> String {
     let sign = if number < 0 { "-" } else { "" };
     [sign, &digits(number.unsigned_abs(), base)].concat()

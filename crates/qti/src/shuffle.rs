@@ -21,7 +21,7 @@ const CHOICES: [&str; 5] = [
 /// How often an order is drawn anew because it was the answer, before it is turned by one place.
 const MAX_DRAWS: usize = 32;
 
-/// The children that stand at `places`, in the order in which they are shown there.
+/// The children at `places`, in the order in which they are shown.
 struct Order {
     parent: u32,
     places: Vec<u32>,

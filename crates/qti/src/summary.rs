@@ -50,7 +50,7 @@ impl Kind {
 pub struct Summary {
     /// What it is.
     pub kind: Kind,
-    /// Its name; empty where it has none.
+    /// Its name; empty if it is missing.
     pub identifier: Box<str>,
     /// Where its root begins.
     pub place: Place,

@@ -68,8 +68,8 @@ pub(crate) fn upgrade(document: &mut Document<'_>, minor: Minor) {
         if element.name() == "apipAccessibility" && element.parent().is_some() {
             losses.warning(
                 element,
-                "QTI 3 has no apipAccessibility; it is left out",
-                "write a qti-catalog-info, or leave it out",
+                "QTI 3 has no apipAccessibility; it is removed",
+                "write a qti-catalog-info, or remove it",
             );
             removed.push(index);
         }
@@ -126,8 +126,8 @@ fn attributes<'x>(
                 losses.warned(
                     element,
                     old,
-                    format!("QTI 3 has no '{dispensable}' for '{name}'; it is left out"),
-                    "leave it out, or put what it says into a stylesheet",
+                    format!("QTI 3 has no '{dispensable}' for '{name}'; it is removed"),
+                    "remove it, or move the style to a stylesheet",
                 );
                 continue;
             }

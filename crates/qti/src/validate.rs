@@ -47,7 +47,7 @@ impl Found {
         }
     }
 
-    /// Whether no further fault is taken, so that looking for one is no use.
+    /// Whether the limit of errors is reached, so that the check can stop.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= QTI_MAX_FAULTS
     }
@@ -116,7 +116,7 @@ pub(crate) fn validate(root: Element<'_>, found: &mut Found) {
     }
 }
 
-/// Checks what stands inside an element, not its attributes. `parent` is what it stands in itself.
+/// Checks the content of an element, but not its attributes. `parent` is the element around it.
 pub(crate) fn inside(root: Element<'_>, parent: Option<ElementId>, found: &mut Found) {
     let Some(id) = root.id() else { return };
     // References to ids may lead out of the markup; the whole document is checked for them.
@@ -203,7 +203,7 @@ impl<'d> Checker<'d, '_> {
                 },
             }
         }
-        // What stands in the place of a missing element was told already.
+        // The element in the place of a missing one was already reported.
         if let Some(missing) = sequence.missing().filter(|_| all_fit) {
             let names = list(missing.names.list());
             let what = match missing.max {
@@ -229,7 +229,7 @@ impl<'d> Checker<'d, '_> {
             ),
             false => self.found.error(
                 inner,
-                format!("'{name}' may not stand in '{}'", rule.name),
+                format!("'{name}' is not allowed in '{}'", rule.name),
                 match allowed.is_empty() {
                     true => "remove it".to_owned(),
                     false => format!("allowed is {}", list(allowed.into_iter())),
@@ -246,7 +246,7 @@ impl<'d> Checker<'d, '_> {
                 near(name, schema::names()).unwrap_or_else(|| "remove it".into()),
             ),
             _ => (
-                format!("'{name}' is not of the namespace of QTI"),
+                format!("'{name}' is not in the namespace of QTI"),
                 "write xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" or remove it".into(),
             ),
         };
@@ -257,7 +257,7 @@ impl<'d> Checker<'d, '_> {
         if let Some(inner) = element.elements().next() {
             self.found.error(
                 inner,
-                format!("'{}' holds text and no elements", rule.name),
+                format!("'{}' must contain text, not elements", rule.name),
                 "write the value as plain text",
             );
         } else if !wanted.allows(&element.text()) {
@@ -303,11 +303,11 @@ impl<'d> Checker<'d, '_> {
         let is_on = matches!(wanted, Type::Flag)
             && (value.trim().is_empty() || value.trim().eq_ignore_ascii_case(&attribute.name));
         if !is_on && !wanted.allows(value) {
-            let what = format!("'{value}' is no value of '{}'", attribute.name);
+            let what = format!("'{value}' is not a value of '{}'", attribute.name);
             self.found.attribute(element, attribute, what, format!("write {}", wanted.wanted()));
         } else if matches!(wanted, Type::Id) && !self.ids.insert(value.trim()) {
-            let what = format!("the id '{value}' stands twice in this document");
-            self.found.attribute(element, attribute, what, "give each element an id of its own");
+            let what = format!("the id '{value}' appears twice in this document");
+            self.found.attribute(element, attribute, what, "give each element its own id");
         } else if matches!(wanted, Type::IdRef) {
             self.id_refs.push((element, attribute));
         }
@@ -366,7 +366,7 @@ impl Sequence<'_> {
     }
 }
 
-/// A few names, told as a list.
+/// A few names as a list in a message.
 fn list(names: impl Iterator<Item = &'static str>) -> String {
     let names: Vec<_> = names.collect();
     match names.as_slice() {

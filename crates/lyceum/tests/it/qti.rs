@@ -107,7 +107,7 @@ fn faults_stand_where_they_are_with_their_mend() {
             |       ^ did you mean 'qti-simple-choice'?\n\
          b.xml:2:6: error: </q> closes the element 'p'\n \
          2 |   <p></q>\n   \
-           |      ^ write </p> here or close the inner element before\n"
+           |      ^ write </p> here, or close the inner element first\n"
     );
     assert_eq!(told, "error: 2 documents checked: 2 errors, 0 warnings\n");
     let (_, answer, _) = place.run("qti validate a.xml b.xml --json");
@@ -173,9 +173,12 @@ fn responses_are_scored() {
     let (_, answer, told) = place.run("qti score water.xml --response RESPONSE=D --json");
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["outcomes"], json!({"SCORE": 0.0}));
-    assert_eq!(told, "warning: RESPONSE: 'D' is no choice here; choose among A, B, C\n");
+    assert_eq!(told, "warning: RESPONSE: 'D' is not a choice; choose one of A, B, C\n");
     let (code, told) = place.fails("qti score water.xml --response ANSWER=A");
-    assert!(code == 1 && told.contains("the item has no response variable of that name"), "{told}");
+    assert!(
+        code == 1 && told.contains("the item has no response variable with this name"),
+        "{told}"
+    );
     assert_eq!(place.fails("qti score water.xml --response A").0, 2);
     assert_eq!(place.fails("qti score fire.xml").0, 1);
     place.write("one.json", "{\n  \"RESPONSE\": [\"C\"]\n}");

@@ -1,4 +1,4 @@
-//! Members change places; what stands between them stays.
+//! Changes the order of members. The text between them stays.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,8 @@ pub(super) fn ordered(source: &str, path: &[&str], given: &Given<'_>) -> Result<
     known.sort_unstable();
     if names != known {
         let message = format!(
-            "they are not the items of the section '{}', each once; send these in their new order: {there}",
+            "must contain each item of the section '{}' once; send these items in their new \
+             order: {there}",
             identifier(section)
         );
         return Err(Problem::invalid("items", message));
@@ -103,7 +104,8 @@ fn stays(slot: Element<'_>, member: Element<'_>) -> Result<()> {
     }
     let inner = member.parent().map(identifier).unwrap_or_default();
     let message = format!(
-        "the item '{}' would leave the section '{inner}' that it stands in; keep the items of an inner section together",
+        "the item '{}' must stay in its section '{inner}'; keep the items of an inner section \
+         together",
         identifier(member)
     );
     Err(Problem::invalid("sequence", message))

@@ -111,7 +111,7 @@ fn identifier(element: Element<'_>) -> &str {
     element.attribute("identifier").unwrap_or_default()
 }
 
-/// Adds what the JSON says to what stands at the path: a part to a test, a section to a part, a
+/// Adds the element in the JSON to the element at the path: a part to a test, a section to a part, a
 /// reference to a section. It becomes the one of its `sequence`, from 1, else the last. What stands
 /// there already, exactly as it is sent, is left as it is. Errors: nothing at the path, a taken
 /// identifier, what the test would not be valid with.
@@ -174,7 +174,8 @@ pub fn remove(xml: &str, path: &[&str]) -> Result<Edited> {
     {
         let (name, what) = (level.name(), if level == Level::Part { "test" } else { "part" });
         let message = format!(
-            "the {name} '{}' is the only one of the {what} '{}', which has at least one; add another first or delete the {what}",
+            "the {name} '{}' is the only one in the {what} '{}', which needs at least one; add \
+             another first, or delete the {what}",
             identifier(element),
             identifier(parent),
         );
@@ -209,7 +210,7 @@ fn finish(xml: String) -> Result<Edited> {
     Ok(Edited { xml, test })
 }
 
-/// What stands at a path.
+/// The element at a path.
 fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
     let mut here = root;
     for (depth, name) in path.iter().enumerate() {
@@ -232,7 +233,7 @@ fn stands(members: &[Element<'_>], new: &str) -> Result<bool> {
     Ok(same.is_some_and(|member| text(*member) == text(new.root())))
 }
 
-/// Whether no identifier of a new element is taken in a test.
+/// Checks that the test has no identifier of a new element.
 fn free(root: Element<'_>, new: &str) -> Result<()> {
     let members = |within| Element::descendants(within).filter(|e| uses::is_member(*e));
     let taken: HashSet<&str> = members(root).map(identifier).collect();

@@ -52,7 +52,7 @@ pub(super) fn revised(source: &str, path: &[&str], given: &Given<'_>) -> Result<
         Revision { splices: Splices::of(document.source()), going: Vec::new(), faults: Vec::new() };
     let name = identifier(element);
     if given.text("identifier").is_some_and(|given| given != name) {
-        let message = format!("the address names '{name}'; an identifier is not changed");
+        let message = format!("must be '{name}', as in the path; an identifier cannot be changed");
         return Err(Problem::invalid("identifier", message));
     }
     let level = Level::at(path);
@@ -81,7 +81,7 @@ impl<'d> Revision<'_, 'd> {
         for (at, new) in wanted.iter().enumerate() {
             let name = new.text("identifier").unwrap_or_default();
             if places[&name] != at {
-                let message = format!("'{name}' stands twice; name it once");
+                let message = format!("'{name}' appears twice; write it once");
                 self.faults.push(Detail { path: new.path("identifier"), message });
             }
         }
@@ -196,7 +196,7 @@ impl<'d> Revision<'_, 'd> {
     ) {
         let Some(value) = value else { return };
         if let Some(child) = parent.first(name) {
-            // JSON tells whole seconds.
+            // JSON has whole seconds.
             let old = child.attribute(attribute).and_then(|old| old.parse::<f64>().ok());
             return match old.is_some_and(|old| value.parse() == Ok(old.ceil())) {
                 true => {}

@@ -41,7 +41,7 @@ pub(super) fn unused(root: Element<'_>, going: &[Element<'_>]) -> Result<()> {
             false => "the test".to_owned(),
         };
         let message = format!(
-            "'{name}' is in use: a {} of {holder} refers to it; change that first",
+            "'{name}' is in use: a {} of {holder} refers to it; change that reference first",
             element.name()
         );
         return Err(Problem::new(ProblemKind::Conflict, message));

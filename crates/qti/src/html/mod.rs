@@ -34,7 +34,11 @@ const SURROUNDINGS: [&str; 3] = ["body", "head", "html"];
 pub(crate) fn parse<'x>(markup: &'x str, container: &str) -> Result<Document<'x>, Fault> {
     if let Some(at) = markup.find(is_illegal) {
         let place = Place::of(markup, at);
-        return Err(Fault::at(place, "a character that XML does not allow", "remove it"));
+        return Err(Fault::at(
+            place,
+            "the text has a character that XML does not allow",
+            "remove it",
+        ));
     }
     let sink = read(markup)?;
     let mut builder = Builder { markup, sink: &sink, fragment: Fragment::new(markup, container) };
@@ -80,7 +84,7 @@ fn read(markup: &str) -> Result<Sink, Fault> {
     if markup[begin..].starts_with('<') {
         return Err(Fault::at(
             Place::of(markup, begin),
-            "a tag or a comment that does not end",
+            "a tag or a comment is never closed",
             "close it with '>', or write '<' as &lt; where no tag begins",
         ));
     }
@@ -126,7 +130,7 @@ impl TokenSink for Reader {
         let Some((name, closes)) = begins else { return result };
         if self.builder.sink.len() == before && !SURROUNDINGS.contains(&&*name) {
             self.builder.sink.lost(
-                format!("'{name}' cannot stand here"),
+                format!("'{name}' is not allowed here"),
                 "remove the tag, or put it where HTML allows it",
             );
         }
@@ -166,7 +170,7 @@ impl Builder<'_, '_> {
                 if text.contains(is_illegal) {
                     return Err(self.fault(
                         *start,
-                        "a character that XML does not allow",
+                        "the text has a character that XML does not allow",
                         "remove it",
                     ));
                 }
@@ -225,11 +229,11 @@ impl Builder<'_, '_> {
                 continue;
             }
             if !is_name(name) || name.contains(':') && !name.starts_with("xml:") {
-                let what = format!("the attribute '{name}' has no name of XML");
+                let what = format!("the attribute '{name}' has a name that XML does not allow");
                 return Err(self.fault(start, what, "remove it"));
             }
             if value.contains(is_illegal) {
-                let what = format!("a character in '{name}' that XML does not allow");
+                let what = format!("'{name}' has a character that XML does not allow");
                 return Err(self.fault(start, what, "remove it"));
             }
             let is_on = value.is_empty() && FLAGS.contains(&name.as_str());

@@ -219,7 +219,7 @@ impl TreeSink for Sink {
         // HTML takes these for comments.
         if text.starts_with("[CDATA[") || text.starts_with('?') {
             self.lost(
-                "a CDATA section or an instruction, which HTML does not have".to_owned(),
+                "HTML does not allow CDATA sections and processing instructions".to_owned(),
                 "write text with &lt; and &amp;, or well-formed XML",
             );
         }

@@ -116,7 +116,7 @@ impl Item {
         }
     }
 
-    /// Whether the correct values name choices that are offered.
+    /// Checks that the correct values are identifiers of choices.
     fn key(&mut self, given: &Given<'_>, declaration: &Given<'_>, correct: &[String]) {
         let structure = given.object("interaction").and_then(|i| i.object("questionStructure"));
         let offered: Vec<String> = ["choices", "sourceChoices", "targetChoices"]
@@ -235,7 +235,9 @@ impl Item {
                 }
                 None => self.faults.push(Detail {
                     path: interaction.path("type"),
-                    message: format!("there is no interaction '{kind}'; send one such as 'choice'"),
+                    message: format!(
+                        "must be the name of an interaction such as 'choice' (got '{kind}')"
+                    ),
                 }),
             }
         }
@@ -251,7 +253,7 @@ impl Item {
         for feedback in given.list("feedbackBlock") {
             self.feedback("qti-feedback-block", &feedback);
         }
-        // Clients make items that they fill later; a body without anything is no body.
+        // Clients create items that they fill later, and QTI requires content in a body.
         if self.writer.xml.len() == begin {
             self.writer.empty("div", &[]);
         }
@@ -295,7 +297,7 @@ pub(super) fn outcome_of(choice: &Given<'_>) -> String {
     choice.text("feedbackOutcomeIdentifier").unwrap_or_else(|| "FEEDBACK-INLINE".into())
 }
 
-/// What the response of an interaction is, where nothing is said.
+/// The default cardinality and base type of an interaction's response.
 fn shape(kind: &str, several: bool) -> (&'static str, &'static str) {
     let many = if several { "multiple" } else { "single" };
     match kind {

@@ -13,7 +13,7 @@ use crate::{Content, Faults, another, parsed, read_document};
 /// The item as clients read it: `{identifier, title, type, qtiVersion, timeDependent, adaptive,
 /// responseDeclarations, outcomeDeclarations, responseProcessing?, modalFeedback, feedbackInline,
 /// feedbackBlock, rubrics, stimulus?, content, rawXml, qtiXml, interactionTypes}`. What the service
-/// adds (`metadata`, `createdAt`, `updatedAt`) is not among them. Errors: it is no item.
+/// adds (`metadata`, `createdAt`, `updatedAt`) is not among them. Errors: it is not an item.
 pub fn item_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let item = match read_document(&document, version)?.content {

@@ -14,7 +14,7 @@ pub(crate) fn unknown(what: &str, name: &str, inside: &str) -> Problem {
 }
 
 /// A part (`[part]`) or a section at any depth of a part (`[part, section]`) as clients read it.
-/// Errors: there is none of that name.
+/// Errors: `NotFound` for an unknown name.
 pub fn member_json(test: &Test, at: &[&str]) -> Result<Json> {
     let [name, inner @ ..] = at else { return Err(unknown("test part", "", "the test")) };
     let found = part(test, name)?;

@@ -14,7 +14,7 @@ use crate::{Content, Faults, another, parsed, read_document};
 /// navigationMode, submissionMode, qti-assessment-section: [{identifier, title, visible, required,
 /// fixed, sequence, qti-assessment-item-ref: [{identifier, href, sequence}]}]}],
 /// qti-outcome-declaration, timeLimit?, maxAttempts?, content, rawXml, qtiXml}`. The items of inner
-/// sections are listed with the outer one. Errors: it is no test.
+/// sections are listed with the outer one. Errors: it is not a test.
 pub fn test_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let test = match read_document(&document, version)?.content {
@@ -80,7 +80,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     }
     let parts = given.objects("qti-test-part", &mut faults).unwrap_or_default();
     if parts.is_empty() {
-        let message = "a test has at least one part; send an array of parts".to_owned();
+        let message = "must have at least one test part; send an array of parts".to_owned();
         faults.push(Detail { path: "qti-test-part".into(), message });
     }
     for part in parts {
@@ -91,7 +91,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
 }
 
 /// A stimulus as clients read it: `{identifier, title, label?, language?, stylesheet?, catalogInfo,
-/// content, qtiVersion, rawXml, qtiXml}`. Errors: it is no stimulus.
+/// content, qtiVersion, rawXml, qtiXml}`. Errors: it is not a stimulus.
 pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let stimulus = match read_document(&document, version)?.content {
@@ -152,7 +152,7 @@ pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         writer.empty("qti-stylesheet", &attributes);
     }
     if given.object.get("content").is_none_or(Json::is_null) {
-        let message = "content is required; send the HTML that the stimulus shows".to_owned();
+        let message = "is required; send the HTML of the stimulus".to_owned();
         faults.push(Detail { path: given.path("content"), message });
     }
     let content = given.markup("content", &mut faults).unwrap_or_default();

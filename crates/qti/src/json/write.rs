@@ -20,7 +20,7 @@ pub(crate) struct Writer {
     faults: Vec<Fault>,
 }
 
-/// Markup that an author wrote, and where it stands in the body.
+/// Markup of an author and its place in the body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Markup {
     pub(crate) text: String,
@@ -105,7 +105,7 @@ impl Writer {
     }
 }
 
-/// An object of JSON, its place in the body, and what is wrong with it.
+/// A JSON object and its place in the body.
 pub(crate) struct Given<'j> {
     pub(crate) object: &'j Map<String, Json>,
     path: String,
@@ -132,13 +132,13 @@ impl<'j> Given<'j> {
         }
     }
 
-    /// Markup; `None` where there is none. Anything but a text, a number or a boolean is a fault.
+    /// Markup; `None` if it is missing. Anything except a string, a number or a boolean is an error.
     pub(crate) fn markup(&self, name: &str, faults: &mut Vec<Detail>) -> Option<Markup> {
         let path = self.path(name);
         match self.object.get(name) {
             None | Some(Json::Null) => None,
             Some(Json::Array(_) | Json::Object(_)) => {
-                let message = "must be a string: write HTML".to_owned();
+                let message = "must be a string with HTML".to_owned();
                 faults.push(Detail { path, message });
                 None
             }
@@ -146,11 +146,11 @@ impl<'j> Given<'j> {
         }
     }
 
-    /// A text that must be there.
+    /// A required text.
     pub(crate) fn required(&self, name: &str, faults: &mut Vec<Detail>) -> String {
         let text = self.text(name).filter(|text| !text.is_empty());
         text.unwrap_or_else(|| {
-            let message = "it is missing; send a text".to_owned();
+            let message = "is required; send a string".to_owned();
             faults.push(Detail { path: self.path(name), message });
             String::new()
         })
@@ -161,7 +161,7 @@ impl<'j> Given<'j> {
         Some(Given { object, path: self.path(name) })
     }
 
-    /// The objects of an array; nothing where there is none.
+    /// The objects of an array; empty if it is missing.
     pub(crate) fn list(&self, name: &str) -> Vec<Given<'j>> {
         let members = self.object.get(name).and_then(Json::as_array);
         let member = |(index, json): (usize, &'j Json)| {
@@ -171,12 +171,12 @@ impl<'j> Given<'j> {
         members.into_iter().flatten().enumerate().filter_map(member).collect()
     }
 
-    /// The objects of an array; `None` where there is none. Anything else is a fault.
+    /// The objects of an array; `None` if it is missing. Any other value is an error.
     pub(crate) fn objects(&self, name: &str, faults: &mut Vec<Detail>) -> Option<Vec<Given<'j>>> {
         let json = self.object.get(name).filter(|json| !json.is_null())?;
         let all = json.as_array().is_some_and(|members| members.iter().all(Json::is_object));
         if !all {
-            let message = "it is no array of objects; send one".to_owned();
+            let message = "must be an array of objects".to_owned();
             faults.push(Detail { path: self.path(name), message });
         }
         Some(self.list(name))

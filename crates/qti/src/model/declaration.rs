@@ -10,9 +10,9 @@ pub struct Declaration {
     pub identifier: Box<str>,
     /// How many values it holds.
     pub cardinality: Cardinality,
-    /// What its values are; a record has none.
+    /// The type of its values; `None` for a record.
     pub base_type: Option<BaseType>,
-    /// What it holds before anything is set.
+    /// Its default value.
     pub default: Value,
 }
 
@@ -21,7 +21,7 @@ pub struct Declaration {
 pub struct ResponseDeclaration {
     /// What every variable says.
     pub declaration: Declaration,
-    /// The right answer; NULL where there is none.
+    /// The correct response; NULL if it is missing.
     pub correct: Value,
     /// Points for values.
     pub mapping: Option<Mapping>,

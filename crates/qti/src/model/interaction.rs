@@ -100,7 +100,7 @@ pub struct Interaction {
     pub kind: InteractionKind,
     /// The response variable that takes the answer.
     pub response: Box<str>,
-    /// The question, as text; empty where there is none.
+    /// The question as text; empty if it is missing.
     pub prompt: String,
     /// What can be chosen, ordered, paired or dragged: the first set of a match.
     pub choices: Vec<Choice>,
@@ -180,7 +180,7 @@ pub struct TextDetails {
     pub expected_length: Option<u32>,
     /// Lines that the field has room for.
     pub expected_lines: Option<u32>,
-    /// What stands in the empty field.
+    /// The placeholder of the empty field.
     pub placeholder: Option<Box<str>>,
     /// `plain`, `preformatted` or `xhtml`.
     pub format: Option<Box<str>>,

@@ -107,7 +107,7 @@ pub enum FeedbackKind {
     Inline,
     /// Between paragraphs.
     Block,
-    /// In a window of its own.
+    /// In a separate window.
     Modal,
     /// Of a test or a test part.
     Test {

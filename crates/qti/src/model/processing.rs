@@ -118,7 +118,7 @@ pub struct Expression {
     pub kind: ExpressionKind,
 }
 
-/// What an expression is. The 64 of the standard: 18 that stand alone, 46 operators.
+/// The expressions of the standard, 64 in all: 18 without operands and 46 operators.
 #[derive(Clone, Debug)]
 pub enum ExpressionKind {
     /// `qti-base-value`

@@ -137,7 +137,7 @@ pub struct TestPart {
     pub feedback: Vec<Feedback>,
 }
 
-/// A section of a test, or a document of its own.
+/// A section of a test, or a separate document.
 #[expect(clippy::struct_excessive_bools, reason = "the standard has these flags")]
 #[derive(Clone, Debug)]
 pub struct Section {

@@ -1,4 +1,4 @@
-//! What stands in a body: interactions, feedback, rubrics.
+//! Reads the content of a body: interactions, feedback, rubrics.
 
 use std::collections::HashSet;
 
@@ -36,8 +36,11 @@ impl Reader<'_> {
         if max.is_some_and(|max| max < min) {
             self.wrong(
                 element,
-                format!("at least {min} and at most {} can never be", max.unwrap_or(0)),
-                "raise the maximum (0 is for any number) or lower the minimum",
+                format!(
+                    "a minimum of {min} and a maximum of {} exclude each other",
+                    max.unwrap_or(0)
+                ),
+                "raise the maximum (0 means any number) or lower the minimum",
             );
         }
         Interaction {
@@ -84,8 +87,8 @@ impl Reader<'_> {
             if !seen.insert(&*choice.identifier) {
                 self.wrong(
                     element,
-                    format!("two choices with the identifier '{}'", choice.identifier),
-                    "give each choice an identifier of its own",
+                    format!("two choices have the identifier '{}'", choice.identifier),
+                    "give each choice its own identifier",
                 );
             }
         }

@@ -18,13 +18,13 @@ impl Reader<'_> {
             (Cardinality::Record, Some(_)) => self.found.warning(
                 element,
                 format!("'{identifier}' is a record and has a base-type"),
-                "leave base-type out: each field has a type of its own",
+                "remove base-type, because each field has its own type",
             ),
             (Cardinality::Record, None) | (_, Some(_)) => {}
             (_, None) => self.wrong(
                 element,
                 format!("'{identifier}' has no base-type"),
-                "add base-type=\"…\": only a record has none",
+                "add base-type=\"…\", which only a record lacks",
             ),
         }
         let default = element.first("qti-default-value");
@@ -93,7 +93,7 @@ impl Reader<'_> {
                 }
                 None if cardinality == Cardinality::Record => self.wrong(
                     value,
-                    "a value of a record without the name of its field",
+                    "a value of a record has no field name",
                     "add field-identifier=\"…\" and base-type=\"…\"",
                 ),
                 _ => values.extend(scalar),
@@ -102,7 +102,7 @@ impl Reader<'_> {
         if cardinality == Cardinality::Single && values.len() > 1 {
             self.wrong(
                 element,
-                format!("{} values for a variable that holds one", values.len()),
+                format!("the variable has {} values, but can contain only one", values.len()),
                 "keep one, or write cardinality=\"multiple\"",
             );
         }
@@ -136,7 +136,10 @@ impl Reader<'_> {
         {
             self.found.warning(
                 element,
-                format!("white space around the text '{trimmed}', which an answer must repeat"),
+                format!(
+                    "there is white space around the text '{trimmed}', and a correct answer \
+                     would need it too"
+                ),
                 "remove the white space",
             );
         }
@@ -158,7 +161,11 @@ impl Reader<'_> {
             }));
         }
         if base_type == Some(BaseType::Point) {
-            self.wrong(element, "a mapping of points", "use qti-area-mapping, which maps areas");
+            self.wrong(
+                element,
+                "a mapping cannot have points",
+                "use qti-area-mapping, which maps areas",
+            );
         }
         Mapping {
             entries,
@@ -172,7 +179,7 @@ impl Reader<'_> {
         if base_type != Some(BaseType::Point) {
             self.wrong(
                 element,
-                "an area mapping of values that are no points",
+                "an area mapping must have points as values",
                 "use qti-mapping, or write base-type=\"point\"",
             );
         }
@@ -205,7 +212,7 @@ impl Reader<'_> {
             let shape = element.attribute("shape").unwrap_or_default();
             self.found.warning(
                 element,
-                format!("{count} coordinates for the shape '{shape}'"),
+                format!("the shape '{shape}' has {count} coordinates"),
                 format!("write coords=\"{wanted}\""),
             );
         }
@@ -246,13 +253,13 @@ impl Reader<'_> {
 pub(super) fn example(base_type: BaseType) -> &'static str {
     match base_type {
         BaseType::Boolean => "true or false",
-        BaseType::DirectedPair | BaseType::Pair => "two identifiers with a blank between",
+        BaseType::DirectedPair | BaseType::Pair => "two identifiers separated by a space",
         BaseType::Duration => "seconds, or a duration such as PT1M30S",
         BaseType::File => "a file",
         BaseType::Float => "a number such as 0.5",
-        BaseType::Identifier => "an identifier without blanks",
+        BaseType::Identifier => "an identifier without spaces",
         BaseType::Integer => "a whole number",
-        BaseType::Point => "two whole numbers with a blank between",
+        BaseType::Point => "two whole numbers separated by a space",
         BaseType::String => "a text",
         BaseType::Uri => "an address",
     }

@@ -171,8 +171,8 @@ impl Reader<'_> {
         if have != wanted {
             self.wrong(
                 element,
-                format!("{have} numbers for a function of {wanted}"),
-                format!("give it {wanted}"),
+                format!("the function has {have} arguments, but needs {wanted}"),
+                format!("write {wanted}"),
             );
         }
         Some(function)
@@ -185,7 +185,7 @@ impl Reader<'_> {
             if mode != "exact" {
                 self.wrong(
                     element,
-                    format!("the tolerance mode '{mode}' without a tolerance"),
+                    format!("the tolerance mode '{mode}' needs a tolerance"),
                     "add tolerance=\"…\": one number, or one down and one up",
                 );
             }
@@ -212,7 +212,7 @@ impl Reader<'_> {
         self.compiled(element, written).map(Bound::Literal)
     }
 
-    /// A pattern; a fault where it is none.
+    /// Reads a pattern. Adds an error if it is not a pattern.
     pub(super) fn compiled(&mut self, element: Element<'_>, written: &str) -> Option<Pattern> {
         match Pattern::new(written) {
             Ok(pattern) => Some(pattern),

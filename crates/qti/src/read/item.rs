@@ -75,9 +75,11 @@ impl Reader<'_> {
             self.wrong(
                 element,
                 format!(
-                    "the template '{address}' is none of the standard's, so nothing would be scored"
+                    "the template '{address}' is not a template of the standard, so the item \
+                     would not be scored"
                 ),
-                "use match_correct, map_response or map_response_point, or write the rules",
+                "use match_correct, map_response or map_response_point, or write the rules in \
+                 the item",
             );
         }
         ResponseProcessing { template, rules }

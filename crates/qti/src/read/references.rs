@@ -33,8 +33,8 @@ impl Reader<'_> {
             if !seen.insert(name) {
                 self.wrong(
                     element,
-                    format!("two variables with the name '{name}'"),
-                    "give each variable a name of its own",
+                    format!("two variables have the name '{name}'"),
+                    "give each variable its own name",
                 );
             }
         }
@@ -97,7 +97,10 @@ impl Reader<'_> {
             {
                 self.found.warning(
                     element,
-                    format!("several choices for '{}', which holds one", interaction.response),
+                    format!(
+                        "the interaction allows several choices, but '{}' can contain only one",
+                        interaction.response
+                    ),
                     "write cardinality=\"multiple\" or max-choices=\"1\"",
                 );
             }
@@ -128,10 +131,11 @@ impl Reader<'_> {
                 self.wrong(
                     element,
                     format!(
-                        "the correct response of '{name}' names '{word}', which no choice is called"
+                        "the correct response of '{name}' is '{word}', but no choice has this \
+                         identifier"
                     ),
                     near(word, known.iter().copied())
-                        .unwrap_or_else(|| "name the identifier of a choice".into()),
+                        .unwrap_or_else(|| "write the identifier of a choice".into()),
                 );
             }
         }
@@ -206,7 +210,7 @@ impl<'i> Declared<'i> {
     fn has(&self, name: &str, kinds: &[Names]) -> bool {
         let built_in = kinds.iter().any(|k| matches!(k, Names::Outcome | Names::Response))
             && BUILT_IN.contains(&name);
-        // QTI_CONTEXT is there without a declaration.
+        // QTI_CONTEXT exists without a declaration.
         built_in
             || name == "QTI_CONTEXT"
             || kinds.iter().any(|kind| self.names(*kind).contains(name))

@@ -36,7 +36,7 @@ impl Reader<'_> {
             "include" => {
                 self.found.warning(
                     element,
-                    "xi:include is not followed, for it could name any file",
+                    "xi:include is not supported, because it could refer to any file",
                     "write the rules here",
                 );
                 return None;

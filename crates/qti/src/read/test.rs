@@ -93,7 +93,10 @@ impl Reader<'_> {
         {
             self.found.warning(
                 element,
-                format!("{select} of {} members are to be selected", section.members.len()),
+                format!(
+                    "{select} members must be selected, but there are only {}",
+                    section.members.len()
+                ),
                 "select fewer, or write with-replacement=\"true\"",
             );
         }
@@ -167,7 +170,7 @@ impl Reader<'_> {
                     self.wrong(
                         element,
                         format!("there is no part, section or item '{target}' to branch to"),
-                        "name one, or EXIT_TEST, EXIT_TESTPART, EXIT_SECTION",
+                        "write the identifier of one, or EXIT_TEST, EXIT_TESTPART or EXIT_SECTION",
                     );
                 }
                 ("qti-set-outcome-value" | "qti-lookup-outcome-value", _, Some(name))
@@ -200,8 +203,8 @@ impl Reader<'_> {
             if !names.insert(name) {
                 self.wrong(
                     element,
-                    format!("two parts, sections or items with the identifier '{name}'"),
-                    "give each an identifier of its own",
+                    format!("two parts, sections or items have the identifier '{name}'"),
+                    "give each its own identifier",
                 );
             }
         }

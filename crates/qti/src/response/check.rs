@@ -70,17 +70,20 @@ impl Check<'_> {
         self.faults.push(ResponseFault::new(&self.interaction.response, message, mend));
     }
 
-    /// Whether there are as many as the interaction wants.
+    /// Checks that the number of values is what the interaction requires.
     fn number(&mut self, what: &str) {
         let count = self.value.scalars().len();
         let (min, max) = (self.interaction.min, self.interaction.max);
         if count < min as usize {
             self.breach(
-                format!("{count} {what} of at least {min}"),
+                format!("{count} {what}, but at least {min} are required"),
                 format!("give at least {min}"),
             );
         } else if let Some(max) = max.filter(|max| count > *max as usize) {
-            self.excess(format!("{count} {what} of at most {max}"), format!("give at most {max}"));
+            self.excess(
+                format!("{count} {what}, but at most {max} are allowed"),
+                format!("give at most {max}"),
+            );
         }
     }
 
@@ -100,8 +103,8 @@ impl Check<'_> {
     fn unknown(&mut self, name: &str) {
         let known = self.interaction.choices.iter().chain(&self.interaction.targets);
         let known: Vec<&str> = known.map(|choice| &*choice.identifier).take(20).collect();
-        let mend = format!("choose among {}", known.join(", "));
-        self.fault(format!("'{name}' is no choice here"), mend);
+        let mend = format!("choose one of {}", known.join(", "));
+        self.fault(format!("'{name}' is not a choice"), mend);
     }
 
     /// Pairs: both ends must be there, be allowed to meet, and be in as many pairs as they may.
@@ -124,8 +127,8 @@ impl Check<'_> {
             };
             if !may_meet(from, to) {
                 self.breach(
-                    format!("'{a}' and '{b}' may not be paired"),
-                    "pair what shares a match group",
+                    format!("'{a}' and '{b}' must not be paired"),
+                    "pair choices of the same match group",
                 );
             }
             if seen.contains(&scalar) {
@@ -145,14 +148,14 @@ impl Check<'_> {
             let count = uses.get(&**name).copied().unwrap_or(0);
             if let Some(max) = choice.match_max.filter(|max| count > *max) {
                 self.excess(
-                    format!("'{name}' is in {count} pairs of at most {max}"),
+                    format!("'{name}' is in {count} pairs, but at most {max} are allowed"),
                     format!("use it in at most {max}"),
                 );
             }
             let min = choice.match_min.max(u32::from(choice.required));
             if count < min {
                 self.breach(
-                    format!("'{name}' is in {count} pairs of at least {min}"),
+                    format!("'{name}' is in {count} pairs, but at least {min} are required"),
                     format!("use it in at least {min}"),
                 );
             }
@@ -174,7 +177,7 @@ impl Check<'_> {
                 let mend = format!("write it so that it matches {}", pattern.source());
                 self.faults.push(ResponseFault::of_scored(
                     &self.interaction.response,
-                    format!("'{}' has not the form that is asked for", shortened(&text)),
+                    format!("'{}' does not have the required form", shortened(&text)),
                     mend,
                 ));
             }
@@ -186,11 +189,11 @@ impl Check<'_> {
         let Some(number) = self.value.as_number() else { return };
         if !(lower..=upper).contains(&number) {
             let mend = format!("choose from {lower} to {upper}");
-            return self.fault(format!("{number} is not on the scale"), mend);
+            return self.fault(format!("{number} is outside of the scale"), mend);
         }
         let steps = (number - lower) / step;
         if step > 0.0 && (steps - steps.round()).abs() > 1e-6 {
-            let mend = format!("choose {lower} or a number that is whole steps of {step} above");
+            let mend = format!("choose {lower} plus a whole number of steps of {step}");
             self.fault(format!("{number} lies between two steps"), mend);
         }
     }
@@ -199,9 +202,15 @@ impl Check<'_> {
         let (min, max) = (self.interaction.min, self.interaction.max);
         let Some(Scalar::Integer(plays)) = self.value.single() else { return };
         if *plays < i64::from(min) {
-            self.breach(format!("played {plays} times of at least {min}"), "play it again");
+            self.breach(
+                format!("it was played {plays} times, but must be played at least {min} times"),
+                "play it again",
+            );
         } else if let Some(max) = max.filter(|max| *plays > i64::from(*max)) {
-            self.breach(format!("played {plays} times of at most {max}"), "play it less often");
+            self.breach(
+                format!("it was played {plays} times, but may be played at most {max} times"),
+                "play it less often",
+            );
         }
     }
 

@@ -51,7 +51,7 @@ impl ResponseFault {
 }
 
 impl Responses {
-    /// The value of a response variable; `None` where there is no answer.
+    /// The value of a response variable; `None` without an answer.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(own, _)| &**own == name).map(|(_, value)| value)
     }
@@ -106,7 +106,7 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
             .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
         return Err(ResponseFault::new(
             name,
-            "the item has no response variable of that name",
+            "the item has no response variable with this name",
             mend,
         ));
     };
@@ -140,7 +140,7 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     })
 }
 
-/// The base that a text interaction wants numbers in (QTI 3.0, `base`).
+/// The base of the numbers in a text interaction (QTI 3.0, `base`).
 fn base_of(item: &Item, name: &str) -> u32 {
     let texts = item.interactions.iter().find_map(|interaction| match &interaction.details {
         Details::Text(details) if &*interaction.response == name => Some(details.base),
@@ -160,7 +160,7 @@ fn decimal(
         Json::Array(members) => members.iter().map(|one| decimal(one, base, read)).collect(),
         Json::String(text) if !text.trim().is_empty() => {
             let number = read(text.trim(), base);
-            number.ok_or_else(|| format!("'{text}' is no number of base {base}"))
+            number.ok_or_else(|| format!("'{text}' is not a number of base {base}"))
         }
         other => Ok(other.clone()),
     }

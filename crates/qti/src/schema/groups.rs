@@ -1,4 +1,4 @@
-//! Names that stand together in many rows.
+//! Groups of names that many rows share.
 
 /// The names of a group of elements.
 pub(super) fn of_names(group: &str) -> &'static str {

@@ -67,7 +67,7 @@ pub(crate) struct AttributeRule {
 /// What a row says.
 pub(crate) struct ElementRule {
     pub(crate) name: &'static str,
-    /// Whether text may stand between the elements.
+    /// Whether text is allowed between the elements.
     pub(crate) mixed: bool,
     /// Whether whatever comes is taken.
     pub(crate) any: bool,

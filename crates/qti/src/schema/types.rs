@@ -11,7 +11,7 @@ pub(crate) enum Type {
     Identifier,
     Identifiers,
     Boolean,
-    /// An attribute of HTML that is on where it stands (`controls="controls"`); QTI writes `true`.
+    /// A boolean attribute of HTML, which is true if it is present (`controls="controls"`); QTI writes `true`.
     Flag,
     Integer,
     /// An integer from 0.
@@ -113,20 +113,20 @@ impl Type {
     pub(crate) fn wanted(self) -> String {
         match self {
             Self::Text => "a text".into(),
-            Self::Uri => "an address that runs no script".into(),
+            Self::Uri => "an address that does not run a script".into(),
             Self::Id | Self::Identifier => {
                 "an identifier: a letter or '_' first, then letters, digits, '.', '-', '_'".into()
             }
             Self::IdRef => "the id of another element".into(),
-            Self::Identifiers => "identifiers with blanks between them".into(),
+            Self::Identifiers => "identifiers separated by spaces".into(),
             Self::Boolean | Self::Flag => "true or false".into(),
             Self::Integer => "a whole number".into(),
-            Self::Count => "a whole number from 0".into(),
+            Self::Count => "a whole number of at least 0".into(),
             Self::Number => "a number".into(),
-            Self::Positive => "a number from 0".into(),
+            Self::Positive => "a number of at least 0".into(),
             Self::Mime => "a media type such as image/png".into(),
-            Self::Mimes => "media types with blanks between them".into(),
-            Self::Coordinates => "whole numbers with commas between them: 3 for a circle, 4 for a \
+            Self::Mimes => "media types separated by spaces".into(),
+            Self::Coordinates => "whole numbers separated by commas: 3 for a circle, 4 for a \
                                   rectangle or ellipse, 6 or more for a polygon"
                 .into(),
             Self::Length => "a whole number of pixels or a percentage".into(),
@@ -166,7 +166,7 @@ fn is_coordinates(text: &str) -> bool {
     all && (matches!(count, 3 | 4) || (count >= 6 && count % 2 == 0))
 }
 
-/// Whether a browser would run an address, or show it as a page of its own. Browsers skip white space
+/// Whether a browser would run an address as a script, or show it as a new page. Browsers skip white space
 /// and control characters in the name of a scheme.
 fn is_script(address: &str) -> bool {
     let skipped = |c: &char| c.is_ascii_whitespace() || c.is_ascii_control();

@@ -72,7 +72,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a bag holds every value of another as often.
+/// Whether a bag contains every value of another at least as often.
 pub(super) fn holds_all(bag: &[Scalar], wanted: &[Scalar]) -> bool {
     let mut left: Vec<&Scalar> = bag.iter().collect();
     wanted.iter().all(|value| match left.iter().position(|own| *own == value) {

@@ -127,7 +127,7 @@ impl<'i, 'r> Machine<'i, 'r> {
         self.steps <= QTI_STEPS_MAX_COUNT
     }
 
-    /// The value of an expression, told in the trace.
+    /// The value of an expression, written to the trace.
     pub(crate) fn evaluate(&mut self, expression: &Expression) -> Value {
         if !self.charge(1) {
             return Value::Null;

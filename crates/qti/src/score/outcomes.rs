@@ -1,4 +1,4 @@
-//! What came of a response.
+//! The outcomes of a response.
 
 use serde_json::Value as Json;
 
@@ -14,7 +14,7 @@ impl Outcomes {
         Self(values)
     }
 
-    /// What an outcome holds; `None` where there is no such.
+    /// The value of an outcome; `None` if it does not exist.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(own, _)| &**own == name).map(|(_, value)| value)
     }

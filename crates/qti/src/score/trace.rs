@@ -7,7 +7,7 @@ use lyceum_core::limits::QTI_TRACE_MAX_ENTRIES;
 /// One rule or expression and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Step {
-    /// How deep it stands in others.
+    /// Its nesting depth.
     pub depth: usize,
     /// The line of its element; 0 in a template.
     pub line: u32,

@@ -45,7 +45,7 @@ pub fn from_json(
         return match json {
             Json::Null => Ok(Value::Null),
             Json::Object(fields) => record(fields),
-            other => Err(format!("{other} is not an object with the fields of the record")),
+            other => Err(format!("must be an object with the fields of the record (got {other})")),
         };
     }
     let Some(base_type) = base_type else { return Err("the variable has no base type".into()) };
@@ -59,7 +59,7 @@ pub fn from_json(
         values.extend(scalar_from_json(base_type, member)?);
     }
     if cardinality == Cardinality::Single && values.len() > 1 {
-        return Err(format!("{} values for a variable that holds one", values.len()));
+        return Err(format!("{} values for a variable that can contain only one", values.len()));
     }
     Ok(Value::container(cardinality, values))
 }

@@ -57,7 +57,7 @@ impl BaseType {
     }
 }
 
-/// How many values a variable holds (QTI 3.0 information model, Cardinality).
+/// How many values a variable can contain (QTI 3.0 information model, Cardinality).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Cardinality {
@@ -205,7 +205,7 @@ impl Value {
         Self::Single(Scalar::Integer(value))
     }
 
-    /// One float; NULL for what is no number.
+    /// One float; NULL for a value that is not a number.
     pub fn float(value: f64) -> Self {
         match value.is_nan() {
             true => Self::Null,

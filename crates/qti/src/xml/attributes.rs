@@ -6,10 +6,10 @@ use lyceum_core::limits::QTI_ATTRIBUTES_MAX_COUNT;
 
 use super::Attribute;
 
-/// What is wrong and where: place in bytes, what, mend.
+/// An error: its place in bytes, what is wrong, and how to fix it.
 type Wrong = (usize, String, String);
 
-/// Reads what stands between the name of a tag and its end. `place` is where that begins.
+/// Reads the text between the name of a tag and its end, which begins at `place`.
 pub(super) fn read<'x>(
     raw: &'x str,
     place: usize,
@@ -24,7 +24,7 @@ pub(super) fn read<'x>(
             return Ok(());
         }
         if trimmed.len() == rest.len() {
-            return Err((at, "no white space before an attribute".into(), "add a space".into()));
+            return Err((at, "there is no space before an attribute".into(), "add a space".into()));
         }
         let Some((name, after)) = trimmed.split_once('=') else {
             let name = trimmed.split_ascii_whitespace().next().unwrap_or_default();
@@ -42,10 +42,10 @@ pub(super) fn read<'x>(
         let value = quote.and_then(|q| after[1..].split_once(q));
         let Some((value, after)) = value else {
             let mend = format!("write {name}=\"…\"");
-            return Err((at, format!("the value of '{name}' stands in no quotes"), mend));
+            return Err((at, format!("the value of '{name}' is not quoted"), mend));
         };
         if into[from..].iter().any(|other| other.name == name) {
-            return Err((at, format!("the attribute '{name}' stands twice"), "keep one".into()));
+            return Err((at, format!("the attribute '{name}' appears twice"), "keep one".into()));
         }
         if into.len() - from >= QTI_ATTRIBUTES_MAX_COUNT {
             let what = format!("the element has more than {QTI_ATTRIBUTES_MAX_COUNT} attributes");
@@ -70,14 +70,14 @@ fn value_of(raw: &str) -> Result<Cow<'_, str>, (String, String)> {
     while let Some(at) = rest.find(['&', '<', '\n', '\r', '\t']) {
         value.push_str(&rest[..at]);
         match rest.as_bytes()[at] {
-            b'<' => return Err(("'<' inside a value".into(), "write it as &lt;".into())),
+            b'<' => return Err(("a value contains '<'".into(), "write it as &lt;".into())),
             b'&' => {
                 let (name, _) = rest[at + 1..].split_once(';').ok_or_else(|| {
-                    ("an ampersand that begins no reference".to_owned(), "write &amp;".to_owned())
+                    ("an ampersand does not begin an entity".to_owned(), "write &amp;".to_owned())
                 })?;
                 value.push(reference(name).ok_or_else(|| {
                     let mend = "XML knows &lt; &gt; &amp; &quot; &apos; and &#number;".to_owned();
-                    (format!("the entity '&{name};' is not known here"), mend)
+                    (format!("the entity '&{name};' is unknown"), mend)
                 })?);
                 rest = &rest[at + name.len() + 2..];
             }
@@ -92,7 +92,7 @@ fn value_of(raw: &str) -> Result<Cow<'_, str>, (String, String)> {
     Ok(Cow::Owned(value))
 }
 
-/// The character that a reference stands for, given what stands between `&` and `;`.
+/// The character of an entity, given the text between `&` and `;`.
 pub(super) fn reference(name: &str) -> Option<char> {
     match name {
         "lt" => Some('<'),

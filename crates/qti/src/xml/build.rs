@@ -63,7 +63,11 @@ impl<'x> Builder<'x> {
         let suspicious = |byte| matches!(byte, 0..=8 | 0xb | 0xc | 0xe..=0x1f | 0xef);
         let mut first = source.bytes().filter(|byte| suspicious(*byte));
         if let Some(at) = first.next().and_then(|_| source.find(illegal)) {
-            return Err(self.fault(at, "a character that XML does not allow", "remove it"));
+            return Err(self.fault(
+                at,
+                "the text has a character that XML does not allow",
+                "remove it",
+            ));
         }
         let mut reader = Reader::from_str(source);
         reader.config_mut().enable_all_checks(true);
@@ -92,8 +96,9 @@ impl<'x> Builder<'x> {
                 Event::DocType(_) => {
                     return Err(self.fault(
                         start,
-                        "a document type (DOCTYPE) is not read, for it could name files and entities",
-                        "remove the DOCTYPE and write characters in place of its entities",
+                        "a document type (DOCTYPE) is not allowed, because it could refer to \
+                         files and entities",
+                        "remove the DOCTYPE and replace its entities by characters",
                     ));
                 }
                 Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
@@ -111,7 +116,7 @@ impl<'x> Builder<'x> {
             }
             None if !self.done => Err(self.fault(
                 source.len(),
-                "there is no element in the document",
+                "the document has no element",
                 "send a qti-assessment-item, -test, -section or -stimulus",
             )),
             None => Ok(()),
@@ -120,7 +125,11 @@ impl<'x> Builder<'x> {
 
     fn start(&mut self, raw: &'x str, start: usize, empty: bool) -> Result<(), Fault> {
         if self.done {
-            return Err(self.fault(start, "a second root element", "send one document at a time"));
+            return Err(self.fault(
+                start,
+                "the document has a second root element",
+                "send one document at a time",
+            ));
         }
         if self.open.len() >= QTI_DEPTH_MAX_LEVELS {
             return Err(self.fault(
@@ -151,7 +160,9 @@ impl<'x> Builder<'x> {
         if self.scopes.len() > QTI_ATTRIBUTES_MAX_COUNT {
             return Err(self.fault(
                 start,
-                format!("more than {QTI_ATTRIBUTES_MAX_COUNT} namespaces are declared around it"),
+                format!(
+                    "more than {QTI_ATTRIBUTES_MAX_COUNT} namespaces are declared in its ancestors"
+                ),
                 "declare each namespace once",
             ));
         }
@@ -162,7 +173,7 @@ impl<'x> Builder<'x> {
             None => {
                 return Err(self.fault(
                     start,
-                    format!("the prefix '{prefix}' is bound to no namespace"),
+                    format!("the prefix '{prefix}' has no namespace"),
                     format!("declare it with xmlns:{prefix}=\"…\""),
                 ));
             }
@@ -210,7 +221,7 @@ impl<'x> Builder<'x> {
                 true => Ok(()),
                 false => Err(self.fault(
                     start + (text.len() - text.trim_start().len()),
-                    "text outside the root element",
+                    "there is text outside the root element",
                     "remove it",
                 )),
             };
@@ -270,7 +281,7 @@ impl<'x> Builder<'x> {
     fn unknown_reference(&self, raw: &str, at: usize) -> Fault {
         self.fault(
             at,
-            format!("the entity '{raw}' is not known here"),
+            format!("the entity '{raw}' is unknown"),
             "XML knows &lt; &gt; &amp; &quot; &apos;; write other characters themselves or as \
              &#number;",
         )
@@ -280,18 +291,18 @@ impl<'x> Builder<'x> {
         let (what, mend) = match error {
             Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => (
                 format!("</{found}> closes the element '{expected}'"),
-                format!("write </{expected}> here or close the inner element before"),
+                format!("write </{expected}> here, or close the inner element first"),
             ),
             Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => {
-                (format!("</{found}> closes nothing"), "remove it".to_owned())
+                (format!("</{found}> has no opening tag"), "remove it".to_owned())
             }
             Error::IllFormed(IllFormedError::UnclosedReference) => {
-                ("an ampersand that begins no reference".to_owned(), "write it as &amp;".to_owned())
+                ("an ampersand does not begin an entity".to_owned(), "write it as &amp;".to_owned())
             }
             Error::IllFormed(IllFormedError::DoubleHyphenInComment) => {
-                ("'--' inside a comment".to_owned(), "write one hyphen".to_owned())
+                ("a comment contains '--'".to_owned(), "write one hyphen".to_owned())
             }
-            other => (format!("not well-formed XML: {other}"), "mend the markup here".to_owned()),
+            other => (format!("not well-formed XML: {other}"), "fix the markup here".to_owned()),
         };
         self.fault(at, what, mend)
     }

@@ -1,4 +1,4 @@
-//! A document that is built node by node, from markup that is no XML.
+//! Builds a document node by node from markup that is not XML.
 
 use std::borrow::Cow;
 

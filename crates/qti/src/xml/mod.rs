@@ -1,4 +1,4 @@
-//! XML as this crate wants it: a tree in one vector, every node with its place in the source.
+//! An XML tree in one vector. Every node knows its place in the source.
 //! No document type, no entities but the five predefined ones, nothing that reaches outside.
 
 mod attributes;
@@ -159,7 +159,7 @@ impl<'d> Element<'d> {
         self.document
     }
 
-    /// The name as it stands in the source.
+    /// The name as written in the source.
     pub(crate) fn qname(self) -> &'d str {
         &self.node().qname
     }
@@ -187,7 +187,7 @@ impl<'d> Element<'d> {
         self.node().start
     }
 
-    /// Where its text stands in the source, tags included.
+    /// The range of its text in the source, including its tags.
     pub(crate) fn range(self) -> Range<usize> {
         self.node().start as usize..self.node().end as usize
     }
@@ -249,7 +249,7 @@ impl<'d> Element<'d> {
         })
     }
 
-    /// The next element in the order of the source that does not stand below this one.
+    /// The next element in the order of the source that is not below this one.
     fn after(self, top: Self) -> Option<Self> {
         let mut here = self;
         while here.index != top.index {

@@ -105,7 +105,7 @@ fn answers_are_held_against_their_interactions() {
     assert_eq!(told(&choice, json!(null)), "0 choices of at least 1; ");
     assert_eq!(told(&choice, json!(["A", "B", "C"])), "3 choices of at most 2; ");
     assert_eq!(told(&choice, json!(["A", "A"])), "'A' is chosen twice; ");
-    assert_eq!(told(&choice, json!(["Z"])), "'Z' is no choice here; ");
+    assert_eq!(told(&choice, json!(["Z"])), "'Z' is not a choice; ");
 
     let order = with(
         ("ordered", "identifier"),
@@ -131,7 +131,7 @@ fn answers_are_held_against_their_interactions() {
         told(&associate, json!(["A B", "B A"])),
         "'B' and 'A' are paired twice; 'A' is in 2 pairs of at most 1; "
     );
-    assert_eq!(told(&associate, json!(["A Z"])), "'Z' is no choice here; ");
+    assert_eq!(told(&associate, json!(["A Z"])), "'Z' is not a choice; ");
 
     let matching = with(
         ("multiple", "directedPair"),
@@ -143,7 +143,7 @@ fn answers_are_held_against_their_interactions() {
     assert_eq!(told(&matching, json!(["A X"])), "");
     assert_eq!(
         told(&matching, json!(["X A"])),
-        "'X' is no choice here; 'A' is in 0 pairs of at least 1; "
+        "'X' is not a choice; 'A' is in 0 pairs, but at least 1 are required; "
     );
     assert_eq!(told(&matching, json!(["A X", "A Y"])), "'A' is in 2 pairs of at most 1; ");
 
@@ -162,7 +162,7 @@ fn answers_are_held_against_their_interactions() {
     );
     assert_eq!(told(&text, json!("123")), "");
     assert_eq!(told(&text, json!(null)), "");
-    assert_eq!(told(&text, json!("1234")), "'1234' has not the form that is asked for; ");
+    assert_eq!(told(&text, json!("1234")), "'1234' does not have the required form; ");
 
     let texts = with(
         ("multiple", "string"),

@@ -167,7 +167,7 @@ fn verdicts(folder: &Path, documents: &[File]) -> Option<BTreeMap<String, bool>>
 }
 
 /// Items whose own correct response breaks a rule of theirs, and which.
-const CORRECT_AND_WRONG: &[(&str, &str)] = &[("items/media_coords.xml", "'C1' is no choice here")];
+const CORRECT_AND_WRONG: &[(&str, &str)] = &[("items/media_coords.xml", "'C1' is not a choice")];
 
 #[test]
 fn correct_responses_of_the_standard_keep_the_rules_of_their_interactions() {

@@ -108,7 +108,7 @@ fn what_a_replacement_leaves_out_stays() {
     );
     let refused = replace(RICH, &["p1", "s1"], &given).unwrap_err();
     assert_eq!(refused.kind, ProblemKind::Invalid);
-    assert!(refused.message.contains("would leave the section"), "{}", refused.message);
+    assert!(refused.message.contains("must stay in its section"), "{}", refused.message);
     let given = object(
         json!({"identifier": "s1", "sequence": 2, "fixed": true, "qti-assessment-item-ref": [
         {"identifier": "q2", "href": "elsewhere/q2"}, {"identifier": "q1", "href": "q1"},
@@ -197,7 +197,7 @@ fn refusals_say_what_is_in_the_way() {
         (
             replace(RICH, &["p1", "s1"], &item("q1")),
             ProblemKind::Invalid,
-            "an identifier is not changed",
+            "an identifier cannot be changed",
         ),
         (
             replace(
@@ -230,7 +230,7 @@ fn refusals_say_what_is_in_the_way() {
                 &object(json!({"items": [item("q3"), item("q2"), item("q1"), item("q4")]})),
             ),
             ProblemKind::Invalid,
-            "would leave the section",
+            "must stay in its section",
         ),
     ];
     for (got, kind, text) in cases {

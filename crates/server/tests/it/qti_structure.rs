@@ -175,7 +175,7 @@ fn what_does_not_fit_is_refused_by_name() {
             "/p1/sections/s1",
             json!({"identifier": "s2"}),
             422,
-            "an identifier is not changed",
+            "an identifier cannot be changed",
         );
         assert_eq!(get(&client, "/assessment-tests/rich")["rawXml"], RICH);
         assert_eq!(get(&client, "/assessment-tests/rich")["version"], 1);
