@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lyceum_assessment as assessment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use lyceum_roster::{kinds as roster_kinds, repository as roster};
 use lyceum_store::Tx;
 use serde_json::Value;
@@ -40,15 +40,15 @@ pub fn kinds() -> [Kind; 9] {
     ]
 }
 
-/// Kinds that only speak for themselves.
+/// Kinds whose records only name items themselves.
 fn speakers() -> [Kind; 2] {
     [Kind::Roster(&roster_kinds::RESULT), Kind::Roster(&roster_kinds::ASSESSMENT_RESULT)]
 }
 
-/// A record that is there.
+/// A record that exists.
 struct Found {
     title: Option<String>,
-    /// What it says of items.
+    /// The items that the record names.
     says: Vec<String>,
 }
 
@@ -61,16 +61,18 @@ impl Kind {
         }
     }
 
-    /// The kind of that name. Errors: `NotFound` with the names there are.
+    /// The kind with the name. Errors: `NotFound` with the known names.
     pub fn named(name: &str) -> Result<Self> {
         kinds().into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
             let names = kinds().map(Self::name).join(", ");
-            let message = format!("no '{name}' can be aligned; a kind is one of {names}");
+            let message = format!(
+                "there is no kind '{name}' of records with alignments; the kinds are {names}"
+            );
             Problem::new(ProblemKind::NotFound, message)
         })
     }
 
-    /// The record, unless it is gone.
+    /// The record, unless it does not exist.
     fn find(self, tx: &mut Tx<'_>, id: &str) -> Result<Option<Found>> {
         match self {
             // No store keeps the character U+0000.
@@ -140,7 +142,7 @@ pub struct Statement {
     pub item: String,
     /// Its standard members.
     pub body: Value,
-    /// Whether the record says so itself.
+    /// Whether the record itself names the item.
     pub said: bool,
 }
 
@@ -203,11 +205,11 @@ pub struct Covered {
     pub kind: String,
     /// Its id.
     pub id: String,
-    /// What it is called, where it has a title.
+    /// Its title, if it has one.
     pub title: Option<String>,
     /// The item, which may be one below the one that was asked for.
     pub item: String,
-    /// `alignment`, or `record` where the record says so itself.
+    /// `alignment`, or `record` if the record itself names the item.
     pub source: &'static str,
 }
 
@@ -241,11 +243,12 @@ pub fn coverage(
 
 fn too_many() -> Problem {
     let most = limits::COVERAGE_MAX_RECORDS;
-    let message = format!("more than {most} records cover it; ask for an item below it");
+    let message =
+        format!("more than {most} records cover the item; request one of its child items");
     Problem::new(ProblemKind::TooLarge, message)
 }
 
-/// Texts that are looked for in the store itself; more of them are compared here.
+/// Up to this many texts are searched for with SQL; more are compared in memory.
 const FEW: usize = 8;
 
 /// The records that name one of the items themselves. Reads whole tables: for a scan with a deadline.
@@ -279,8 +282,8 @@ pub fn say(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<Covered>> {
     Ok(found)
 }
 
-/// Aligns a record to these items and to no others. Errors: `NotFound` for a record that is not
-/// there; `Invalid` for items that are not.
+/// Aligns a record to exactly these items. Errors: `NotFound` for a record that does not
+/// exist; `Invalid` for items that do not exist.
 pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[String]) -> Result<()> {
     let kind = Kind::named(kind)?;
     if kind.find(tx, id)?.is_none() {
@@ -290,7 +293,7 @@ pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[Strin
     let there = repository::known(tx, &wanted)?;
     let mut faults = Faults::default();
     for (index, item) in items.iter().enumerate().filter(|(_, item)| !there.contains(*item)) {
-        let message = format!("there is no CFItem '{item}'");
+        let message = format!("there is no CFItem with the identifier '{item}'");
         faults.add(Path::Record("items", Some(index)), message);
     }
     faults.refuse()?;
@@ -305,8 +308,8 @@ pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[Strin
     repository::align(tx, now, &new).map(drop)
 }
 
-/// Adds alignments, all or none; how many were new. Errors: `Invalid` with each that names a kind, a
-/// record or an item that is not there.
+/// Adds all alignments or none, and returns how many were new. Errors: `Invalid` with each that names a kind,
+/// record or item that does not exist.
 pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<u64> {
     let items: Vec<&str> = alignments.iter().map(|one| one.item.as_str()).collect();
     let there = repository::known(tx, &items)?;
@@ -315,13 +318,13 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<
     for (index, one) in alignments.iter().enumerate() {
         let path = Path::Record("alignments", Some(index));
         if !there.contains(&one.item) {
-            let message = format!("there is no CFItem '{}'", one.item);
+            let message = format!("there is no CFItem with the identifier '{}'", one.item);
             faults.add(Path::Member(&path, "item"), message);
         }
         match Kind::named(&one.kind) {
             Err(problem) => faults.add(Path::Member(&path, "kind"), problem.message),
             Ok(kind) if seen.insert((&one.kind, &one.id)) && kind.find(tx, &one.id)?.is_none() => {
-                let message = format!("there is no {} '{}'", one.kind, one.id);
+                let message = format!("there is no {} with the id '{}'", one.kind, one.id);
                 faults.add(Path::Member(&path, "id"), message);
             }
             Ok(_) => {}
@@ -341,7 +344,7 @@ pub fn read_items(body: &[u8]) -> Result<Vec<String>> {
     for (index, member) in members.iter().enumerate() {
         match member.as_str().filter(|text| is_uuid(text)) {
             Some(item) => items.push(item.to_owned()),
-            None => faults.add(Path::Record("items", Some(index)), "is the UUID of a CFItem"),
+            None => faults.add(Path::Record("items", Some(index)), "must be the UUID of a CFItem"),
         }
     }
     faults.refuse().map(|()| items)
@@ -358,7 +361,7 @@ pub fn read_bulk(body: &[u8]) -> Result<Vec<Alignment>> {
             let text =
                 member[name].as_str().filter(|text| !text.is_empty() && !text.contains('\0'));
             if text.is_none() {
-                faults.add(Path::Member(&path, name), "is required: a text");
+                faults.add(Path::Member(&path, name), messages::required("a string"));
             }
             text.unwrap_or_default().to_owned()
         };
@@ -378,6 +381,6 @@ fn list(body: &[u8], name: &str) -> Result<Vec<Value>> {
             let message = format!("a request has at most {most} {name}");
             Err(Problem::new(ProblemKind::TooLarge, message))
         }
-        _ => Err(Problem::invalid(name, "is required: a list")),
+        _ => Err(Problem::invalid(name, messages::required("an array"))),
     }
 }

@@ -19,7 +19,7 @@ pub fn groups(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<(String, Str
         nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
     let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
-        // A parent in another framework is no place here.
+        // A parent in another framework does not count.
         let parent = node.parent.as_deref().and_then(|parent| there.get(parent).copied());
         below.entry(parent).or_default().push(at);
     }

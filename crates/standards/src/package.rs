@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -53,7 +53,7 @@ pub struct Definition {
     pub record: Record,
 }
 
-/// A package, checked as far as that goes without the store.
+/// A package after all checks that do not need the store.
 #[derive(Clone, Debug)]
 pub struct Package {
     /// The framework.
@@ -74,10 +74,9 @@ pub struct Package {
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl Package {
-    /// Reads a package, also one under the key `CFPackage`. Errors: `Malformed` where it is no JSON
-    /// object; `TooLarge`; `Invalid` with each fault and its path: what a class does not allow,
-    /// identifiers that stand twice, children in circles or deeper than
-    /// [`limits::CASE_TREE_MAX_LEVELS`].
+    /// Reads a package, also one under the key `CFPackage`. Errors: `Malformed` where it is no JSON object;
+    /// `TooLarge`; `Invalid` with each fault and its path: what a class does not allow, repeated identifiers,
+    /// cycles of children, or trees deeper than [`limits::CASE_TREE_MAX_LEVELS`].
     pub fn read(text: &str) -> Result<Self> {
         let mut members: Members<'_> = parse(text.trim_start_matches('\u{feff}'))?;
         if let Some(inner) = members.get("CFPackage").filter(|_| members.len() == 1) {
@@ -111,7 +110,7 @@ impl Package {
     }
 }
 
-/// The associations that make the tree: their places, child and parent.
+/// The associations that form the tree: index, child and parent.
 pub(crate) fn children(of: &[Association]) -> impl Iterator<Item = (usize, &str, &str)> {
     let all = of.iter().enumerate().filter(|(_, one)| one.ty == CHILD_OF);
     all.map(|(index, one)| (index, one.origin.as_str(), one.destination.as_str()))
@@ -119,7 +118,10 @@ pub(crate) fn children(of: &[Association]) -> impl Iterator<Item = (usize, &str,
 
 fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| {
-        Problem::new(ProblemKind::Malformed, format!("this is no CFPackage in JSON: {error}"))
+        Problem::new(
+            ProblemKind::Malformed,
+            format!("the body must be a CFPackage in JSON: {error}"),
+        )
     })
 }
 
@@ -158,7 +160,7 @@ impl Association {
     }
 }
 
-/// A package on its way in.
+/// A package that is being read.
 struct Read {
     faults: Faults,
     parts: Vec<&'static str>,
@@ -176,7 +178,7 @@ impl Read {
         self.list(&ASSOCIATION, ASSOCIATION.list, sent, most, Association::of)
     }
 
-    /// Definitions and rubrics, and what is left.
+    /// Definitions and rubrics, and the members that are left.
     fn definitions(
         &mut self,
         members: &mut Members<'_>,
@@ -215,7 +217,7 @@ impl Read {
     ) -> Result<Vec<T>> {
         let Some(sent) = sent.filter(|sent| sent.get() != "null") else { return Ok(Vec::new()) };
         if !sent.get().starts_with('[') {
-            self.faults.add(place, "is a list");
+            self.faults.add(place, messages::MUST_BE_ARRAY);
             return Ok(Vec::new());
         }
         self.parts.push(class.list);
@@ -238,14 +240,14 @@ impl Read {
         for (index, record) in records.enumerate() {
             if !seen.insert(record.id.as_str()) {
                 let path = Path::Record(list, Some(index));
-                let message = format!("'{}' stands in the list already", record.id);
+                let message = format!("must be unique: '{}' appears twice in the list", record.id);
                 self.faults.add(Path::Member(&path, "identifier"), message);
             }
         }
     }
 }
 
-/// Notes members that are left over.
+/// Keeps members that are left over.
 fn keep(rest: &mut Map<String, Value>, level: &str, members: Members<'_>) -> Result<()> {
     let mut kept = Map::new();
     for (name, text) in members {

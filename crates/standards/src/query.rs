@@ -64,7 +64,7 @@ impl Query {
                     if class.field(own(name)).is_none() {
                         return Err(bad(
                             "sort",
-                            &format!("names '{name}', which a {} has not", class.name),
+                            &format!("must name members of a {} (got '{name}')", class.name),
                         ));
                     }
                     query.sort = Some(name.to_owned());
@@ -73,7 +73,7 @@ impl Query {
                     query.descending = match value {
                         "asc" => false,
                         "desc" => true,
-                        _ => return Err(bad("orderBy", "is 'asc' or 'desc'")),
+                        _ => return Err(bad("orderBy", "must be 'asc' or 'desc'")),
                     }
                 }
                 "filter" => {
@@ -91,12 +91,12 @@ impl Query {
         Ok(query)
     }
 
-    /// Whether indexes answer it.
+    /// Whether an index can answer the query.
     pub fn is_cheap(&self) -> bool {
         self.filter.is_none() && self.sort.is_none() && self.offset < limits::PAGE_MAX_RECORDS
     }
 
-    /// Leaves of the record at the end of a text the selected members alone.
+    /// Removes the members that were not selected from the record at the end of a text.
     pub(crate) fn select(&self, text: &mut String, from: usize) -> Result<()> {
         let Some(fields) = &self.fields else { return Ok(()) };
         let mut record: Value = serde_json::from_str(&text[from..]).map_err(Problem::internal)?;
@@ -116,7 +116,8 @@ fn own(name: &str) -> &str {
 fn asked(value: &str) -> Result<Vec<String>> {
     let most = limits::SEARCH_MAX_BYTES;
     if value.len() > most || value.contains('\0') {
-        let message = format!("a search has at most {most} bytes, without U+0000");
+        let message =
+            format!("the search text has at most {most} bytes and must not contain U+0000");
         return Err(Problem::new(ProblemKind::BadFilter, message));
     }
     words::asked(value)
@@ -127,7 +128,9 @@ fn fields(class: &Class, value: &str) -> Result<Vec<String>> {
     names
         .map(|name| match class.field(own(name)).is_some() || class.owner == Some(name) {
             true => Ok(name.to_owned()),
-            false => Err(bad("fields", &format!("names '{name}', which a {} has not", class.name))),
+            false => {
+                Err(bad("fields", &format!("must name members of a {} (got '{name}')", class.name)))
+            }
         })
         .collect()
 }
@@ -135,7 +138,7 @@ fn fields(class: &Class, value: &str) -> Result<Vec<String>> {
 fn whole(name: &str, text: &str, least: u64) -> Result<u64> {
     match text.parse() {
         Ok(number @ 0..=0xffff_ffff) if number >= least => Ok(number),
-        _ => Err(bad(name, &format!("is a whole number from {least}"))),
+        _ => Err(bad(name, &format!("must be a whole number of at least {least}"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records as they were sent, held against their classes.
 
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use serde_json::{Map, Value};
 
 use crate::class::{Class, Field, Type};
@@ -18,14 +18,14 @@ pub struct Record {
     pub body: String,
     /// The JSON of its `extensions`.
     pub extensions: Option<String>,
-    /// A JSON object of members that no standard knows.
+    /// A JSON object of members that no standard defines.
     pub beyond: Option<String>,
 }
 
-/// A record that was checked, and its standard members.
+/// A checked record and its standard members.
 pub(crate) type Checked = (Record, Map<String, Value>);
 
-/// Checks a record. Faults are added; none is answered where there was one.
+/// Checks a record. Adds the errors to `faults`; `None` if there was an error.
 pub(crate) fn check(
     class: &'static Class,
     value: Value,
@@ -33,7 +33,7 @@ pub(crate) fn check(
     faults: &mut Faults,
 ) -> Option<Checked> {
     let Value::Object(mut sent) = value else {
-        faults.add(path, format!("is an object: a {}", class.name));
+        faults.add(path, format!("must be an object: a {}", class.name));
         return None;
     };
     sent.retain(|_, value| !value.is_null());
@@ -77,7 +77,7 @@ fn alias(sent: &mut Map<String, Value>, from: &str, to: &str) {
     }
 }
 
-/// Checks on their way.
+/// The state of a check.
 struct Seen<'f> {
     faults: &'f mut Faults,
     none: bool,
@@ -98,7 +98,7 @@ impl Seen<'_> {
         }
     }
 
-    /// The value in the form that is kept; a fault where it does not fit.
+    /// The value in its stored form. Adds an error if the value does not fit its field.
     fn value(&mut self, field: &Field, value: Value, path: &Path<'_>) -> Value {
         let wanted = match (field.ty, &value) {
             (Type::Object(class), Value::Object(_)) => return self.object(class, value, path),
@@ -110,7 +110,7 @@ impl Seen<'_> {
                     .collect();
             }
             (_, Value::String(text)) if text.contains('\0') => {
-                Some("has no character U+0000".into())
+                Some("must not contain the character U+0000".into())
             }
             (ty, value) => misfit(ty, value),
         };
@@ -122,7 +122,7 @@ impl Seen<'_> {
 
     fn object(&mut self, class: &'static Class, value: Value, path: &Path<'_>) -> Value {
         let Value::Object(mut sent) = value else {
-            self.fault(path, format!("is an object: a {}", class.name));
+            self.fault(path, format!("must be an object: a {}", class.name));
             return value;
         };
         sent.retain(|_, value| !value.is_null());
@@ -135,7 +135,7 @@ impl Seen<'_> {
                     let value = self.value(field, value, &at);
                     kept.insert(name, value);
                 }
-                None => self.fault(&at, format!("is no member of a {}", class.name)),
+                None => self.fault(&at, messages::unknown_member(class.name)),
             }
         }
         self.required(class, &kept, path);
@@ -143,7 +143,7 @@ impl Seen<'_> {
     }
 }
 
-/// What a value should have been.
+/// The message if the value does not fit the type.
 fn misfit(ty: Type, value: &Value) -> Option<String> {
     let text = value.as_str();
     let fits = match ty {
@@ -169,24 +169,22 @@ fn misfit(ty: Type, value: &Value) -> Option<String> {
         Type::Object(_) | Type::Objects(_) => false,
     };
     let wanted = || match ty {
-        Type::Text => "is a text".to_owned(),
-        Type::Uri => "is an absolute URI such as https://example.org/items/1".to_owned(),
-        Type::Uuid => "is a UUID in small letters, such as \
-                       c496e222-b8df-11e7-ba24-039ffdae3771"
-            .to_owned(),
-        Type::Instant => "is an instant such as 2026-01-15T08:00:00Z".to_owned(),
-        Type::Date => "is a date such as 2026-01-15".to_owned(),
-        Type::Integer => "is a whole number of 32 bits".to_owned(),
-        Type::Number => "is a number".to_owned(),
-        Type::Texts => "is a list of texts".to_owned(),
-        Type::Word(words, false) => format!("is one of {}", words.join(", ")),
+        Type::Text => "must be a string".to_owned(),
+        Type::Uri => "must be an absolute URI such as https://example.org/items/1".to_owned(),
+        Type::Uuid => messages::MUST_BE_UUID.to_owned(),
+        Type::Instant => messages::MUST_BE_INSTANT.to_owned(),
+        Type::Date => messages::MUST_BE_DATE.to_owned(),
+        Type::Integer => "must be a whole number of at most 32 bits".to_owned(),
+        Type::Number => messages::MUST_BE_NUMBER.to_owned(),
+        Type::Texts => "must be an array of strings".to_owned(),
+        Type::Word(words, false) => format!("must be one of {}", words.join(", ")),
         Type::Word(words, true) => {
-            format!("is one of {}, or a word of its own as ext:word", words.join(", "))
+            format!("must be one of {}, or your own word in the form ext:word", words.join(", "))
         }
-        Type::Extensions => "is an object".to_owned(),
-        Type::ExtensionList => "is a list of objects".to_owned(),
-        Type::Object(class) => format!("is an object: a {}", class.name),
-        Type::Objects(class) => format!("is a list of objects: {}", class.name),
+        Type::Extensions => messages::MUST_BE_OBJECT.to_owned(),
+        Type::ExtensionList => "must be an array of objects".to_owned(),
+        Type::Object(class) => format!("must be an object: a {}", class.name),
+        Type::Objects(class) => format!("must be an array of objects: {}", class.name),
     };
     (!fits).then(wanted)
 }
@@ -220,7 +218,7 @@ pub fn identifier(text: &str) -> Result<String> {
         true => Ok(lower),
         false => Err(Problem::new(
             ProblemKind::BadId,
-            "the id is no UUID such as c496e222-b8df-11e7-ba24-039ffdae3771",
+            "the id must be a UUID such as c496e222-b8df-11e7-ba24-039ffdae3771",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! The way out: one stored record in the shape that a reader wants.
+//! Writes a stored record in the shape that a client expects.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::class::{Class, RUBRIC, Type};
 
-/// Who reads.
+/// The shape of records in responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The closed schemas of CASE 1.0.
@@ -27,16 +27,16 @@ pub(crate) struct Texts<'a> {
     pub body: &'a str,
     /// Its `extensions`.
     pub extensions: Option<&'a str>,
-    /// Members that no standard knows.
+    /// Members that no standard defines.
     pub beyond: Option<&'a str>,
 }
 
-/// A link to what a record belongs to, under the name of its member.
+/// A link to the framework of a record, with the name of its member.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner<'a> {
     /// The member, such as `CFDocumentURI`.
     pub member: &'static str,
-    /// What it is called.
+    /// Its title.
     pub title: &'a str,
     /// Its identifier.
     pub id: &'a str,
@@ -45,13 +45,13 @@ pub(crate) struct Owner<'a> {
 }
 
 impl Shape {
-    /// The member that identifiers have.
+    /// The name of the member for identifiers.
     pub fn id(self) -> &'static str {
         if self == Self::Platform { "sourcedId" } else { "identifier" }
     }
 
-    /// Appends a record. Nothing is parsed but for version 1.0, and rubrics on the platform, whose
-    /// identifiers stand between extensions.
+    /// Appends a record. Only version 1.0 and rubrics in the platform shape are parsed, because their
+    /// identifiers are between extensions; other records are copied as text.
     pub(crate) fn write(
         self,
         class: &'static Class,
@@ -90,7 +90,7 @@ impl Shape {
         Ok(())
     }
 
-    /// The value without what this shape does not have, identifiers under its name for them.
+    /// The value without members that this shape lacks, and with its name for identifiers.
     fn reshaped(self, class: &'static Class, value: Value) -> Value {
         let Value::Object(members) = value else { return value };
         let mut kept = Map::new();

@@ -1,4 +1,4 @@
-//! Single frameworks, items and associations, as they are sent by themselves.
+//! Reads single frameworks, items and associations.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -9,20 +9,20 @@ use crate::class::Class;
 use crate::fault::{Faults, Path};
 use crate::record::{Checked, check, is_uuid};
 
-/// A record that was sent by itself.
+/// A record that was sent alone.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub(crate) record: crate::record::Record,
     pub(crate) known: Map<String, Value>,
     /// The framework that it names in `CFDocumentURI`.
     pub(crate) framework: Option<String>,
-    /// Whether its time of change was sent with it.
+    /// Whether the client sent its time of change.
     pub(crate) has_time: bool,
 }
 
-/// Reads a record, also one under its wrapper key. An `identifier`, a `uri` or a `lastChangeDateTime`
-/// that is missing is given; `at` is the address of records of the class. Where the identifier is
-/// known already (`named`), another is refused. Errors: `Malformed`; `Invalid` with each fault.
+/// Reads a record, with or without its wrapper key. A missing `identifier`, `uri` or `lastChangeDateTime` is
+/// added; `at` is the address of the records of the class. If the identifier is known already (`named`), another
+/// one is rejected. Errors: `Malformed`; `Invalid` with each error.
 pub fn read(
     class: &'static Class,
     body: &[u8],
@@ -55,7 +55,7 @@ pub fn read(
     let id = sent.get("identifier").or(sent.get("sourcedId")).and_then(Value::as_str);
     let id = id.unwrap_or_default().to_owned();
     if named.is_some_and(|named| named != id) {
-        let message = format!("is '{id}', not the one of the address");
+        let message = format!("must be the identifier of the path (got '{id}')");
         faults.add(Path::Member(&path, "identifier"), message);
     }
     let has_time = sent.contains_key("lastChangeDateTime");
@@ -73,7 +73,7 @@ fn framework(sent: Option<&Value>, path: &Path<'_>, faults: &mut Faults) -> Opti
     match id.filter(|id| is_uuid(id)) {
         Some(id) => Some(id.to_owned()),
         None => {
-            faults.add(Path::Member(path, "identifier"), "is the UUID of a framework");
+            faults.add(Path::Member(path, "identifier"), "must be the UUID of a framework");
             None
         }
     }

@@ -39,13 +39,16 @@ pub(crate) fn check(edges: &[(usize, &str, &str)], faults: &mut Faults) {
     }
     if depth > limits::CASE_TREE_MAX_LEVELS {
         let most = limits::CASE_TREE_MAX_LEVELS;
-        faults
-            .add(ASSOCIATION.list, format!("the tree has {depth} levels; at most {most} are kept"));
+        faults.add(
+            ASSOCIATION.list,
+            format!("must not make the tree deeper than {most} levels (got {depth})"),
+        );
     }
     for (index, child, parent) in edges {
         if waiting.contains_key(child) && waiting.contains_key(parent) {
             let path = Path::Record(ASSOCIATION.list, Some(*index));
-            let message = format!("makes '{child}' a child of its own descendant '{parent}'");
+            let message =
+                format!("must not make '{child}' a child of its own descendant '{parent}'");
             faults.add(Path::Member(&path, "destinationNodeURI"), message);
         }
     }

@@ -33,8 +33,8 @@ pub(crate) fn asked(text: &str) -> Result<Vec<String>> {
     let words: Vec<String> = chunks(text).map(|chunk| cut(&chunk).to_owned()).collect();
     let most = limits::CASE_SEARCH_MAX_ENTRIES;
     match words.len() {
-        0 => Err(refused("a search needs a word".to_owned())),
-        n if n > most => Err(refused(format!("a search has at most {most} words"))),
+        0 => Err(refused("the search text must have at least one word".to_owned())),
+        n if n > most => Err(refused(format!("the search text has at most {most} words"))),
         _ => Ok(words),
     }
 }

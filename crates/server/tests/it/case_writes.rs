@@ -228,7 +228,7 @@ fn the_same_body_again_is_a_safe_retry_and_another_one_a_conflict() {
             let mut other = package();
             *other.pointer_mut(change).unwrap() = "2026-02-02T02:02:02.000Z".into();
             let told = send("CFPackages", &other, 409).to_string();
-            assert!(told.contains("exists and says something else"), "{change}: {told}");
+            assert!(told.contains("exists already with other values"), "{change}: {told}");
         }
         let mut smaller = package();
         smaller["CFRubrics"] = json!([]);
@@ -243,7 +243,7 @@ fn the_same_body_again_is_a_safe_retry_and_another_one_a_conflict() {
         send("CFItems", &other, 409);
         let told = send("CFPackages", &package(), 409).to_string();
         assert!(
-            told.contains("exists and says something else"),
+            told.contains("exists already with other values"),
             "an item came to it since: {told}"
         );
 

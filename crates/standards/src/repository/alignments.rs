@@ -144,7 +144,7 @@ pub(crate) fn below(tx: &mut Tx<'_>, item: &str) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// Those of the items that are there.
+/// The items that exist.
 pub(crate) fn known(tx: &mut Tx<'_>, items: &[&str]) -> Result<HashSet<String>> {
     present(tx, "case_item", items)
 }

@@ -43,7 +43,8 @@ fn clause(
         (Some(Type::Instant), ["lastChangeDateTime"]) if op != Op::Contains => {
             let instant: Timestamp = text.parse().map_err(|_| {
                 refused(format!(
-                    "'{name}' is an instant such as 2026-01-15T08:00:00Z; '{text}' is not"
+                    "'{name}' must be compared with an instant such as 2026-01-15T08:00:00Z (got \
+                     '{text}')"
                 ))
             })?;
             sql.compare("t.changed", op, Param::Text(instant.to_string()));
@@ -54,8 +55,9 @@ fn clause(
         }
         (Some(Type::Integer), [member]) if op != Op::Contains => {
             let number = text.parse::<f64>();
-            let number =
-                number.map_err(|_| refused(format!("'{name}' is a number; '{text}' is none")))?;
+            let number = number.map_err(|_| {
+                refused(format!("'{name}' must be compared with a number (got '{text}')"))
+            })?;
             let member = dialect::json_text(sql.dialect, "t.body", &[member])?;
             let member = dialect::number(sql.dialect, &member);
             sql.compare(&member, op, Param::Real(number));
@@ -72,11 +74,13 @@ fn clause(
             ));
             sql.bind(text.to_ascii_lowercase().as_str()).push(")");
         }
-        (Some(_), _) => return Err(refused(format!("'{name}' cannot be compared in this way"))),
+        (Some(_), _) => {
+            return Err(refused(format!("'{name}' cannot be compared with this operator")));
+        }
         (None, _) => {
             let names: Vec<&str> = class.fields.iter().map(|field| field.name).collect();
             let names = names.join(", ");
-            return Err(refused(format!("there is no member '{name}'; it is one of {names}")));
+            return Err(refused(format!("there is no member '{name}'; the members are {names}")));
         }
     }
     Ok(())
@@ -94,12 +98,13 @@ pub(super) fn order(sql: Dialect, class: &'static Class, name: &str) -> Result<S
         _ => Err(Problem {
             details: vec![Detail {
                 path: "sort".to_owned(),
-                message: format!("'{name}' is no member that orders a {}", class.name),
+                message: format!("'{name}' cannot be used to sort a {}", class.name),
             }],
             ..Problem::new(
                 ProblemKind::BadSelection,
                 format!(
-                    "the parameter 'sort' names '{name}', which does not order a list; take a text"
+                    "the parameter 'sort' must name a member with text ('{name}' cannot be used \
+                     to sort)"
                 ),
             )
         }),

@@ -157,7 +157,7 @@ pub fn item_associations(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<(
     Ok((item, list))
 }
 
-/// Appends a comma where a member stands already.
+/// Appends a comma if there is a member already.
 pub(super) fn separate(list: &mut String) {
     if !list.ends_with('[') {
         list.push(',');

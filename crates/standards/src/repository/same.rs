@@ -22,7 +22,7 @@ fn texts_of(record: &Record) -> Texts {
 }
 
 /// The record that a table has under the identifier: its framework's number, and whether it says what is
-/// sent. A time of change that was not sent is no difference.
+/// sent. A time of change that was not sent does not count as a difference.
 pub(super) fn stored(tx: &mut Tx<'_>, table: &str, sent: &Sent) -> Result<Option<(i64, bool)>> {
     let framework = if table == "case_document" { "seq" } else { "document" };
     let sql = format!("SELECT {framework}, body, extensions, beyond FROM {table} WHERE id = $1");

@@ -15,8 +15,8 @@ use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
 use crate::package::{Association, Document, Item};
 use crate::single::Sent;
 
-/// Stores a framework with nothing in it; the same one again is no fault (a safe retry). Errors: `Conflict`
-/// where there is another.
+/// Stores an empty framework. Sending the same one again is not an error (a safe retry). Errors: `Conflict`
+/// if another framework has its identifier.
 pub fn add_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<Written> {
     if let Some((_, is_same)) = same::stored(tx, "case_document", sent)? {
         return if is_same { Ok(Written::Unchanged) } else { Err(taken(&sent.record.id)) };
@@ -71,7 +71,7 @@ pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written>
     Ok(Written::Created)
 }
 
-/// What a record that is there already makes of its like.
+/// The outcome of adding a record whose identifier exists.
 fn retried(
     class: &str,
     (stored_in, is_same): (i64, bool),
@@ -96,7 +96,7 @@ pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Writ
     Ok(Written::Replaced)
 }
 
-/// Removes an item with the associations of its framework that touch it; its children become roots.
+/// Removes an item and the associations of its framework that refer to it. Its children become roots.
 /// Errors: `NotFound`.
 pub fn remove_item(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     let (seq, document) = place(tx, "case_item", ITEM.name, id)?;
@@ -111,9 +111,9 @@ pub fn remove_item(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     touch(tx, document, now)
 }
 
-/// Adds an association to the framework that it names, or that its origin belongs to; the same one again is no
-/// fault (a safe retry). Errors: `Invalid` where an end is nowhere or a child would stand above itself;
-/// `Conflict`.
+/// Adds an association to the framework that it names, or to the one that its origin belongs to. Sending it again
+/// is not an error (a safe retry). Errors: `Invalid` if an end does not exist or the association would create a
+/// cycle; `Conflict`.
 pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
     let one = Association::of(sent.record.clone(), &sent.known);
     if let Some(former) = same::stored(tx, "case_association", sent)? {
@@ -131,7 +131,7 @@ pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<W
             of_origin.ok_or_else(|| {
                 at(
                     "CFAssociation.CFDocumentURI",
-                    "is required where the origin is no item here".into(),
+                    "is required, because this server does not have the item of the origin".into(),
                 )
             })?
         }
@@ -164,7 +164,7 @@ pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Resu
     let (seq, document) = place(tx, "case_association", ASSOCIATION.name, &sent.record.id)?;
     same(tx, ASSOCIATION.name, document, sent)?;
     let one = Association::of(sent.record.clone(), &sent.known);
-    // The former one must not count as a way from the child to its parent.
+    // The old association must not count as a path from the child to its parent.
     let sql = "UPDATE case_association SET type = '', origin = '', destination = '' WHERE seq = $1";
     tx.send(sql, &[seq.into()])?;
     fits(tx, &one)?;
@@ -186,16 +186,18 @@ pub fn remove_association(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<(
 
 fn occupied(class: &str, id: &str) -> Problem {
     let message = format!(
-        "a {class} with the identifier '{id}' exists and says something else; replace it with PUT"
+        "a {class} with the identifier '{id}' exists already with other values; replace it with PUT"
     );
     Problem::new(ProblemKind::Conflict, message)
 }
 
-/// The framework that a record names.
+/// The row of the framework that a record names.
 fn named(tx: &mut Tx<'_>, class: &str, id: Option<&str>) -> Result<i64> {
     let path = format!("{class}.CFDocumentURI.identifier");
-    let id = id.ok_or_else(|| at(&path, "is required: the framework that it belongs to".into()))?;
-    framework(tx, id)?.ok_or_else(|| at(&path, format!("there is no framework '{id}'")))
+    let id =
+        id.ok_or_else(|| at(&path, "is required; send the identifier of the framework".into()))?;
+    framework(tx, id)?
+        .ok_or_else(|| at(&path, format!("there is no framework with the identifier '{id}'")))
 }
 
 /// Row and framework of a record.
@@ -211,7 +213,7 @@ fn same(tx: &mut Tx<'_>, class: &str, document: i64, sent: &Sent) -> Result<()> 
         let path = format!("{class}.CFDocumentURI.identifier");
         return Err(at(
             &path,
-            "is another framework; delete the record and create it there".into(),
+            "must not change; delete the record and create it in the other framework".into(),
         ));
     }
     Ok(())
@@ -233,7 +235,7 @@ fn update(tx: &mut Tx<'_>, table: &str, seq: i64, sent: &Sent) -> Result<()> {
     )
 }
 
-/// Checks the ends of an association, and that a child does not come to stand above itself.
+/// Checks that the ends of an association exist and that it creates no cycle.
 fn fits(tx: &mut Tx<'_>, one: &Association) -> Result<()> {
     let ends = [one.origin.as_str(), one.destination.as_str()];
     let mut known = present(tx, "case_item", &ends)?;
@@ -245,7 +247,7 @@ fn fits(tx: &mut Tx<'_>, one: &Association) -> Result<()> {
         && (is_tree || missing.len() == 2)
     {
         let path = format!("CFAssociation.{member}.identifier");
-        return Err(at(&path, format!("there is no item or document '{id}'")));
+        return Err(at(&path, format!("there is no item or document with the identifier '{id}'")));
     }
     if !is_tree {
         return Ok(());
@@ -254,20 +256,21 @@ fn fits(tx: &mut Tx<'_>, one: &Association) -> Result<()> {
     let (down, _) = reach(tx, &one.origin, "destination", "origin")?;
     let path = "CFAssociation.destinationNodeURI.identifier";
     if one.origin == one.destination || above.contains(&one.origin) {
-        let message = format!("'{}' is a descendant of '{}'", one.destination, one.origin);
+        let message =
+            format!("must not be '{}', which is a descendant of '{}'", one.destination, one.origin);
         return Err(at(path, message));
     }
     let most = limits::CASE_TREE_MAX_LEVELS;
     match up + down > most {
         true => Err(at(
             path,
-            format!("the tree would have {} levels; at most {most} are kept", up + down),
+            format!("must not make the tree deeper than {most} levels (got {})", up + down),
         )),
         false => Ok(()),
     }
 }
 
-/// How many levels there are from a node in one direction, itself included, and which nodes.
+/// The number of levels from a node in one direction, including itself, and their nodes.
 fn reach(tx: &mut Tx<'_>, from: &str, near: &str, far: &str) -> Result<(usize, Vec<String>)> {
     let among = lyceum_store::dialect::is_one_of(tx.dialect(), near, "$1");
     let sql = format!("SELECT DISTINCT {far} FROM case_association WHERE {among} AND type = $2");
@@ -286,7 +289,7 @@ fn reach(tx: &mut Tx<'_>, from: &str, near: &str, far: &str) -> Result<(usize, V
     Ok((levels, all))
 }
 
-/// Notes that something in a framework changed.
+/// Sets the framework's time of change.
 fn touch(tx: &mut Tx<'_>, document: i64, now: Timestamp) -> Result<()> {
     let sql = "SELECT body FROM case_document WHERE seq = $1";
     let body = tx.query_one(sql, &[document.into()], |row| row.text(0).map(str::to_owned))?;

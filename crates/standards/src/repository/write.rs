@@ -93,7 +93,8 @@ pub(super) fn missing(id: &str) -> Problem {
 
 pub(super) fn taken(id: &str) -> Problem {
     let message = format!(
-        "a framework with the identifier '{id}' exists and says something else; replace it with PUT"
+        "a framework with the identifier '{id}' exists already with other values; replace it \
+         with PUT"
     );
     Problem::new(ProblemKind::Conflict, message)
 }
@@ -252,7 +253,7 @@ fn unclaimed<'r>(
     let mut faults = Faults::default();
     for (index, id) in of {
         let path = Path::Record(list, Some(index));
-        let message = format!("'{id}' belongs to another framework");
+        let message = format!("must not belong to another framework ('{id}' does)");
         faults.add(Path::Member(&path, "identifier"), message);
     }
     faults.refuse().map_err(|problem| Problem { kind: ProblemKind::Conflict, ..problem })
@@ -295,7 +296,10 @@ fn lead_somewhere(tx: &mut Tx<'_>, package: &Package) -> Result<()> {
     let mut faults = Faults::default();
     let mut fault = |index, member, id: &str| {
         let path = Path::Record(ASSOCIATION.list, Some(index));
-        faults.add(Path::Member(&path, member), format!("there is no item or document '{id}'"));
+        faults.add(
+            Path::Member(&path, member),
+            format!("there is no item or document with the identifier '{id}'"),
+        );
     };
     for (index, child, parent) in children(&package.associations) {
         if !is_known(child) {
