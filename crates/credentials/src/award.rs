@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use lyceum_core::text::{hex, segment};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
@@ -85,7 +85,7 @@ impl Request {
         let hashed = match body.get("hashed") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(hashed)) => *hashed,
-            Some(_) => return Err(Problem::invalid("hashed", "must be true or false")),
+            Some(_) => return Err(Problem::invalid("hashed", messages::MUST_BE_BOOLEAN)),
         };
         let subject = body.iter().filter(|(name, _)| SUBJECT.contains(&name.as_str()));
         let request = Self {
@@ -139,7 +139,10 @@ pub fn prepare(
     let Some(stored) = definitions::find(tx, &request.achievement)? else {
         return Err(Problem::invalid(
             "achievementId",
-            format!("no achievement '{}' is defined; create its badge first", request.achievement),
+            format!(
+                "there is no achievement with the id '{}'; create its badge first",
+                request.achievement
+            ),
         ));
     };
     if stored.deleted.is_some() {
@@ -147,7 +150,8 @@ pub fn prepare(
         return Err(Problem::invalid("achievementId", message));
     }
     let Ok(user) = fields::in_use(tx, &USER, &request.user) else {
-        let message = format!("no user '{}' exists; create it first", request.user);
+        let message =
+            format!("there is no user with the sourcedId '{}'; create it first", request.user);
         return Err(Problem::invalid("userId", message));
     };
     let award = request.award(&signer.issuer.id);
@@ -278,7 +282,7 @@ pub(crate) fn identity(kind: &str, value: &str) -> Value {
 }
 
 impl Unsigned {
-    /// Signs it. Errors: `Invalid` for members of the request that cannot stand in a credential.
+    /// Signs it. Errors: `Invalid` for members of the request that cannot be part of a credential.
     pub fn sign(mut self, now: Timestamp) -> Result<New> {
         let signed = self.signer.sign(self.credential, now)?;
         self.new.kept.body = signed.to_string();

@@ -1,7 +1,7 @@
-//! Bodies of requests: JSON objects, and their members read with faults that name their place.
+//! Reads request bodies: JSON objects and their members. Errors name the member.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use serde_json::{Map, Value};
 
 use crate::json;
@@ -9,13 +9,13 @@ use crate::json;
 /// A JSON object.
 pub type Object = Map<String, Value>;
 
-/// Reads a body. Errors: `Malformed` where it is no JSON object, is nested too deeply, has a member twice
-/// or holds the character U+0000, which no store keeps.
+/// Reads a body. Errors: `Malformed` if it is not a JSON object, is nested too deeply, repeats a member
+/// or contains the character U+0000, which PostgreSQL cannot store.
 pub fn parse(text: &[u8]) -> Result<Object> {
     let malformed = |message: &str| Problem::new(ProblemKind::Malformed, message);
     let value = json::read(text)?;
     if has_nul(&value) {
-        return Err(malformed("the body holds the character U+0000; leave it out"));
+        return Err(malformed("the body must not contain the character U+0000"));
     }
     match value {
         Value::Object(object) => Ok(object),
@@ -34,22 +34,23 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// The text of a member; none where it is missing or empty. Errors: `Invalid` at the path for what is
-/// no text.
+/// The text of a member; `None` if it is missing or empty. Errors: `Invalid` at the path for another
+/// type.
 pub fn opt_text<'o>(object: &'o Object, name: &str, path: &str) -> Result<Option<&'o str>> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
-        Some(_) => Err(Problem::invalid(path, "must be a text")),
+        Some(_) => Err(Problem::invalid(path, messages::MUST_BE_STRING)),
     }
 }
 
-/// The text of a member that must be there. Errors: `Invalid` at the path.
+/// The text of a required member. Errors: `Invalid` at the path.
 pub fn text<'o>(object: &'o Object, name: &str, path: &str) -> Result<&'o str> {
-    opt_text(object, name, path)?.ok_or_else(|| Problem::invalid(path, "is required; send a text"))
+    opt_text(object, name, path)?
+        .ok_or_else(|| Problem::invalid(path, messages::required("a string")))
 }
 
-/// The absolute URI of a member that must be there. Errors: `Invalid` at the path.
+/// The absolute URI of a required member. Errors: `Invalid` at the path.
 pub fn uri<'o>(object: &'o Object, name: &str, path: &str) -> Result<&'o str> {
     let uri = text(object, name, path)?;
     match is_uri(uri) {
@@ -65,11 +66,11 @@ pub fn uri<'o>(object: &'o Object, name: &str, path: &str) -> Result<&'o str> {
 pub fn opt_instant(object: &Object, name: &str, path: &str) -> Result<Option<Timestamp>> {
     let Some(text) = opt_text(object, name, path)? else { return Ok(None) };
     instant(text).map(Some).ok_or_else(|| {
-        Problem::invalid(path, format!("'{text}' is no instant; write 2026-01-15T08:00:00Z"))
+        Problem::invalid(path, format!("{} (got '{text}')", messages::MUST_BE_INSTANT))
     })
 }
 
-/// An instant with date and time; a date alone is none here.
+/// Parses an instant with date and time. A date alone is rejected.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     text.parse().ok().filter(|_| text.len() > "2026-01-15".len())
 }
@@ -83,7 +84,7 @@ pub fn has_type(object: &Object, wanted: &str) -> bool {
     }
 }
 
-/// The members of a member that may be one object or a list of them; what is no object is left out.
+/// The objects of a member that may be one object or a list. Other values are skipped.
 pub fn objects<'o>(object: &'o Object, name: &str) -> impl Iterator<Item = &'o Object> {
     let members = match object.get(name) {
         Some(Value::Array(all)) => all.as_slice(),
@@ -93,7 +94,7 @@ pub fn objects<'o>(object: &'o Object, name: &str) -> impl Iterator<Item = &'o O
     members.iter().filter_map(Value::as_object)
 }
 
-/// Whether somebody signed the credential: clients also send an empty list of proofs, or null.
+/// Whether the credential is signed. Clients also send an empty list of proofs, or null.
 pub fn has_proof(credential: &Object) -> bool {
     match credential.get("proof") {
         Some(Value::Array(proofs)) => !proofs.is_empty(),

@@ -63,12 +63,12 @@ impl Definition {
             || !(body::has_type(&body, "OpenBadgeCredential")
                 || body::has_type(&body, "AchievementCredential"))
         {
-            let wanted = "must hold VerifiableCredential and OpenBadgeCredential";
+            let wanted = "must contain VerifiableCredential and OpenBadgeCredential";
             return Err(Problem::invalid("type", wanted));
         }
         let subject = subject(&body)?;
         if !body::has_type(subject, "Achievement") {
-            return Err(Problem::invalid("credentialSubject.type", "must hold Achievement"));
+            return Err(Problem::invalid("credentialSubject.type", "must contain Achievement"));
         }
         let achievement = body::uri(subject, "id", "credentialSubject.id")?.to_owned();
         let definition = Self { id, achievement, body };
@@ -111,7 +111,7 @@ impl Definition {
         Ok(Value::Object(made))
     }
 
-    /// Refuses what cannot stand in a credential before somebody has earned it.
+    /// Rejects values that cannot be part of a credential before a learner earns it.
     /// Errors: as [`Signer::sign`].
     pub fn rehearse(&self, signer: &Signer, now: Timestamp) -> Result<()> {
         signer.rehearse(&self.achievement()?, now).map_err(|problem| match problem.kind {
@@ -138,7 +138,7 @@ fn criteria(subject: &Object) -> Result<Value> {
             let known: Object = known.map(|(name, value)| (name.clone(), value.clone())).collect();
             match known.is_empty() {
                 false => Ok(known.into()),
-                true => Err(Problem::invalid(path, "must hold a narrative or the id of a page")),
+                true => Err(Problem::invalid(path, "must have a narrative, or the id of a page")),
             }
         }
         _ => Err(Problem::invalid(path, "is required; send {\"narrative\": \"…\"}")),
@@ -197,7 +197,9 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Resul
     let id = &definition.id;
     let conflict = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
     if known.definition.id != *id {
-        return conflict(format!("id: '{id}' is the id of an achievement; choose another one"));
+        return conflict(format!(
+            "id: must not be the id of an achievement ('{id}'); send another id"
+        ));
     }
     if known.deleted.is_some() {
         return conflict(format!("id: {}", deleted(id)));
@@ -205,8 +207,8 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Resul
     match known.definition.body == definition.body {
         true => Ok((known.version, false)),
         false => conflict(format!(
-            "id: a badge definition with the id '{id}' exists and says something else; send the new one \
-             to PUT …/badges/{{id}} to replace it"
+            "id: a badge definition with the id '{id}' exists already with other values; replace \
+             it with PUT …/badges/{{id}}"
         )),
     }
 }
@@ -224,14 +226,14 @@ pub fn replace(
 ) -> Result<i64> {
     let known = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
     if known.definition.id != definition.id {
-        let message = format!("must be that of the badge definition, '{}'", known.definition.id);
+        let message = format!("must be the id of the badge definition, '{}'", known.definition.id);
         return Err(Problem::invalid("id", message));
     }
     as_expected(&known, expected)?;
     put(tx, now, definition)
 }
 
-/// Deletes a definition: no list shows it, and nobody can be awarded it. Badges that were issued before stay.
+/// Deletes a definition. Lists no longer show it and it cannot be awarded. Badges that were issued before stay valid.
 /// Errors: `NotFound`; `PreconditionFailed` where the version is not the expected one.
 pub fn delete(tx: &mut Tx<'_>, now: Timestamp, id: &str, expected: Option<i64>) -> Result<()> {
     let known = found(tx, id)?;
@@ -286,7 +288,7 @@ pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<Stored> {
 }
 
 fn unknown(id: &str) -> Problem {
-    let message = format!("Unknown Object: no badge or achievement has the id '{id}'");
+    let message = format!("Unknown Object: there is no badge or achievement with the id '{id}'");
     Problem::new(ProblemKind::NotFound, message)
 }
 

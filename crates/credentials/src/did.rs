@@ -43,7 +43,7 @@ pub fn web(base_url: &str) -> Result<String> {
 }
 
 /// Where the document of a `did:web` is: `https://host/.well-known/did.json`, with a path
-/// `https://host/path/did.json`. None: it is no did:web.
+/// `https://host/path/did.json`. `None` if it is not a did:web.
 pub fn web_address(did: &str) -> Option<String> {
     let rest = did.strip_prefix("did:web:").filter(|rest| !rest.contains(['/', '?', '#', '@']))?;
     let mut parts = rest.split(':');

@@ -101,23 +101,23 @@ impl Kept {
     /// Reads a credential with an embedded proof. Errors: `Invalid`, naming the member.
     pub fn read(object: &Object, text: &str) -> Result<Self> {
         if !body::has_proof(object) {
-            let message = "is required: a credential is kept here once its issuer has signed it; \
-                           POST …/issue-badge issues one";
+            let message = "is required; send a credential that its issuer has signed, or issue \
+                           one with POST …/issue-badge";
             return Err(Problem::invalid("proof", message));
         }
         let Some(Value::Object(subject)) = object.get("credentialSubject") else {
-            return Err(Problem::invalid("credentialSubject", "is required, an object"));
+            return Err(Problem::invalid("credentialSubject", "is required; send an object"));
         };
         if !subject.get("achievement").is_some_and(Value::is_object) {
             return Err(Problem::invalid(
                 "credentialSubject.achievement",
-                "is required, an object",
+                "is required; send an object",
             ));
         }
         Self::of(object, Form::Json, text)
     }
 
-    /// Reads a compact JWS; whether its signature is right is not looked at. Errors: `Invalid`.
+    /// Reads a compact JWS without verifying its signature. Errors: `Invalid`.
     pub fn read_jws(text: &str) -> Result<Self> {
         let text = text.trim();
         let object = payload(text)?;
@@ -131,11 +131,15 @@ impl Kept {
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         let issuer = body::issuer_id(object).filter(|id| body::is_uri(id));
-        let issuer =
-            issuer.ok_or_else(|| Problem::invalid("issuer", "must be or have a URI as id"))?;
+        let issuer = issuer.ok_or_else(|| {
+            Problem::invalid("issuer", "must be a URI, or an object with a URI as its id")
+        })?;
         let valid_from = body::opt_instant(object, "validFrom", "validFrom")?;
         let valid_from = valid_from.ok_or_else(|| {
-            Problem::invalid("validFrom", "is required, such as 2026-01-15T08:00:00Z")
+            Problem::invalid(
+                "validFrom",
+                "is required; send an instant such as 2026-01-15T08:00:00Z",
+            )
         })?;
         Ok(Self {
             issuer: issuer.to_owned(),
@@ -155,30 +159,32 @@ pub fn payload(jws: &str) -> Result<Object> {
         _ => {
             return Err(Problem::invalid(
                 "",
-                "the text is no compact JWS: three parts with points",
+                "the text is not a compact JWS; send three base64url parts with full stops \
+                 between them",
             ));
         }
     };
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(payload);
-    let bytes = bytes.map_err(|_| Problem::invalid("", "the JWS's payload is no base64url"))?;
+    let bytes =
+        bytes.map_err(|_| Problem::invalid("", "the payload of the JWS must be base64url"))?;
     let object = body::parse(&bytes).map_err(|problem| {
-        Problem::invalid("", format!("the JWS's payload: {}", problem.message))
+        Problem::invalid("", format!("the payload of the JWS cannot be read: {}", problem.message))
     })?;
-    // VC data model 1.1 put the credential below a claim of its own.
+    // VC data model 1.1 puts the credential into the claim `vc`.
     match object.get("vc") {
         Some(Value::Object(credential)) => Ok(credential.clone()),
         _ => Ok(object),
     }
 }
 
-/// What came of keeping a credential.
+/// The outcome of storing a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upserted {
     /// There was none of that issuer with that id.
     Created,
     /// It is newer than the one that was there.
     Replaced,
-    /// It is not newer than the one that is there, which stays.
+    /// It is not newer than the stored one, which stays.
     NotNewer,
 }
 
@@ -201,20 +207,20 @@ pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, kept: &Kept) -> Result<Upserted> 
         return Ok(Upserted::NotNewer);
     }
     if known.revoked.is_some() {
-        let message = format!("the credential '{}' is revoked for good", kept.credential);
+        let message = format!("the credential '{}' is revoked permanently", kept.credential);
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     repository::replace(tx, &known.id, kept, now)?;
     Ok(Upserted::Replaced)
 }
 
-/// Adds a credential of ours.
+/// Adds a credential that this server signed.
 pub(crate) fn add(tx: &mut Tx<'_>, now: Timestamp, new: &New) -> Result<Issued> {
     repository::insert(tx, new, now)?;
     found(tx, &new.id)
 }
 
-/// The credential with that random id, or with that id of its own. Errors: `NotFound`.
+/// The credential with the random id of its path, or with the id in its body. Errors: `NotFound`.
 pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
     repository::find(tx, id)?.ok_or_else(|| {
         let message = format!("Unknown Object: there is no credential '{id}'");
@@ -272,7 +278,7 @@ pub fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Iss
 pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str, reason: Option<&str>) -> Result<Issued> {
     let known = found(tx, id)?;
     if known.issued_by.is_none() {
-        let message = "was issued elsewhere; only its issuer can revoke it";
+        let message = "was issued by another server; only its issuer can revoke it";
         return Err(Problem::invalid("id", message));
     }
     if known.revoked.is_none() {

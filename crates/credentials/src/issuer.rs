@@ -1,4 +1,4 @@
-//! Who issues: the server's own profile, and profiles that clients own, each with keys of its own.
+//! Issuers: the server's profile and profiles of clients, each with its own keys.
 
 use ed25519_dalek::SigningKey;
 use lyceum_access::Master;
@@ -14,7 +14,7 @@ use crate::{did, keys, proof, secret, verify};
 /// The id of the server's own issuer.
 pub const SERVER: &str = "server";
 
-/// What a profile may say (Open Badges 3.0, Profile) beside `id` and `type`.
+/// The members of a profile (Open Badges 3.0, Profile) except `id` and `type`.
 const MEMBERS: &[&str] = &[
     "name",
     "url",
@@ -139,8 +139,8 @@ impl Signer {
         proof::sign(credential, &self.key, &self.method, created)
     }
 
-    /// Signs a badge of the achievement that nobody gets: what cannot stand in a credential is refused
-    /// before somebody has earned it. Errors: as [`Signer::sign`].
+    /// Signs a badge of the achievement as a test, so that values that cannot be signed are rejected
+    /// before a learner earns it. Errors: as [`Signer::sign`].
     pub(crate) fn rehearse(&self, achievement: &Value, now: Timestamp) -> Result<()> {
         let credential = json!({
             "@context": crate::CONTEXTS,
@@ -174,7 +174,7 @@ pub fn start(tx: &mut Tx<'_>, now: Timestamp, master: &Master, base_url: &str) -
 
 /// Gives a client an issuer of its own, with that profile and a key of its own. The same profile again changes
 /// nothing, so that a request can be repeated. Answers the issuer and whether it is new.
-/// Errors: `Conflict` where it has one with another profile; `Invalid` for what is no profile.
+/// Errors: `Conflict` if it has an issuer with another profile; `Invalid` if the body is not a profile.
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -211,7 +211,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Puts a profile in the place of the one that the client issues as.
-/// Errors: `Invalid` for what is no profile, or for the id of another.
+/// Errors: `Invalid` if the body is not a profile or has the id of another one.
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -226,7 +226,7 @@ pub fn replace(
     {
         return Err(Problem::invalid(
             "id",
-            format!("must be that of the profile, '{}', or be left out", issuer.did),
+            format!("must be the id of the profile, '{}'; send that id or none", issuer.did),
         ));
     }
     repository::set_profile(tx, &issuer.id, &said(profile)?)?;
@@ -235,7 +235,7 @@ pub fn replace(
     Ok(issuer)
 }
 
-/// What a profile says beside `id` and `type`. Errors: `Invalid` for a member that a profile has not.
+/// The members of a profile except `id` and `type`. Errors: `Invalid` for an unknown member.
 fn said(profile: &Object) -> Result<String> {
     body::text(profile, "name", "name")?;
     if profile.contains_key("type") && !body::has_type(profile, "Profile") {
@@ -249,7 +249,7 @@ fn said(profile: &Object) -> Result<String> {
             _ => {
                 return Err(Problem::invalid(
                     name,
-                    format!("is no member of a profile; there are {}", MEMBERS.join(", ")),
+                    format!("is not a member of a profile; the members are {}", MEMBERS.join(", ")),
                 ));
             }
         }
@@ -264,7 +264,7 @@ fn said(profile: &Object) -> Result<String> {
     }
 }
 
-/// A profile that cannot stand in a credential is refused at once.
+/// Rejects a profile that cannot be signed as part of a credential.
 fn rehearse(signer: &Signer, now: Timestamp) -> Result<()> {
     let achievement = json!({
         "id": "urn:uuid:00000000-0000-4000-8000-000000000001",

@@ -5,7 +5,7 @@ use lyceum_core::limits::JSON_MAX_DEPTH;
 use lyceum_core::problem::{Kind, Problem, Result};
 use serde_json::Value;
 
-/// Reads JSON. Errors: it is none, is nested deeper than the limit, or an object has a member
+/// Reads JSON. Errors: it is malformed, is nested deeper than the limit, or an object has a member
 /// twice, of which each reader would take another.
 pub fn read(bytes: &[u8]) -> Result<Value> {
     refuse_repeated_keys(bytes)?;

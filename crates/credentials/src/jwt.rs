@@ -92,7 +92,7 @@ fn claims(credential: &Value) -> Result<Map<String, Value>> {
     Ok(claims)
 }
 
-/// Reads a compact JWS that holds a credential. Errors: it is none, or longer than the limit.
+/// Reads a compact JWS with a credential. Errors: it is not a JWS, or it is longer than the limit.
 pub fn read(token: &str) -> Result<Token> {
     if token.len() > JWT_MAX_BYTES {
         return Err(Problem::new(
@@ -104,15 +104,15 @@ pub fn read(token: &str) -> Result<Token> {
     let (Some(header), Some(payload), Some(signature), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(malformed("a compact JWS has three parts with a full stop between them"));
+        return Err(malformed("a compact JWS must have three parts with full stops between them"));
     };
     let (Value::Object(header), Value::Object(mut payload)) = (part(header)?, part(payload)?)
     else {
-        return Err(malformed("header and payload of the JWS are JSON objects"));
+        return Err(malformed("the header and the payload of the JWS must be JSON objects"));
     };
     let signature = BASE64_URL_SAFE_NO_PAD
         .decode(signature)
-        .map_err(|_| malformed("the signature of the JWS is not base64url"))?;
+        .map_err(|_| malformed("the signature of the JWS must be base64url"))?;
     let signed = token[..token.rfind('.').expect("it has three parts")].to_owned();
     let mut claims = Map::new();
     for claim in CLAIMS {
@@ -122,7 +122,7 @@ pub fn read(token: &str) -> Result<Token> {
     }
     let credential = match payload.shift_remove("vc") {
         Some(Value::Object(credential)) => completed(credential, &claims),
-        Some(_) => return Err(malformed("the claim 'vc' of the JWS is a JSON object")),
+        Some(_) => return Err(malformed("the claim 'vc' of the JWS must be a JSON object")),
         None => Value::Object(payload),
     };
     Ok(Token { header, credential, claims, signed, signature })
@@ -178,7 +178,8 @@ fn numeric_date(value: &Value) -> Option<i64> {
 
 fn part(text: &str) -> Result<Value> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text);
-    let bytes = bytes.map_err(|_| malformed("header and payload of the JWS are base64url"))?;
+    let bytes =
+        bytes.map_err(|_| malformed("the header and the payload of the JWS must be base64url"))?;
     crate::json::read(&bytes)
 }
 
@@ -217,10 +218,12 @@ impl Token {
         for (claim, member, said) in texts {
             match self.claims.get(claim) {
                 None if claim == "iss" && !is_of_vc_2 => {
-                    faults.push("iss: the claim is missing".to_owned());
+                    faults.push("iss: is required".to_owned());
                 }
                 Some(value) if value.as_str() != said || said.is_none() => {
-                    faults.push(format!("{claim}: {value} is not the credential's {member}"));
+                    faults.push(format!(
+                        "{claim}: must be the {member} of the credential (got {value})"
+                    ));
                 }
                 _ => {}
             }
@@ -237,7 +240,8 @@ impl Token {
                 faults.push(format!("exp: the signature expired at {}", self.claims["exp"]));
             }
             if at("nbf").is_some_and(|from| now.seconds() < from) {
-                faults.push(format!("nbf: the signature is valid from {} on", self.claims["nbf"]));
+                faults
+                    .push(format!("nbf: the signature is not valid before {}", self.claims["nbf"]));
             }
             return faults;
         }
@@ -254,7 +258,8 @@ impl Token {
             if let Some(value) = self.claims.get(claim)
                 && !numeric_date(value).is_some_and(|value| said.contains(&value))
             {
-                faults.push(format!("{claim}: {value} is not the credential's {member}"));
+                faults
+                    .push(format!("{claim}: must be the {member} of the credential (got {value})"));
             }
         }
         faults
@@ -273,14 +278,14 @@ fn instant(credential: &Value, member: &str) -> Result<Option<Timestamp>> {
             Some(instant) => Ok(Some(instant)),
             None => Err(Problem::invalid(
                 member,
-                format!("{value} is not an instant such as 2026-01-15T08:00:00Z"),
+                format!("must be an instant such as 2026-01-15T08:00:00Z (got {value})"),
             )),
         },
     }
 }
 
 fn missing(member: &str) -> Problem {
-    Problem::invalid(member, "a credential that becomes a JWT has it")
+    Problem::invalid(member, "is required in a credential that is signed as a JWT")
 }
 
 fn malformed(message: &str) -> Problem {

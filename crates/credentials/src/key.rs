@@ -49,7 +49,7 @@ impl PublicKey {
     /// verifies with.
     pub fn from_multikey(text: &str) -> Result<Self> {
         let bytes = multibase(text).ok_or_else(|| {
-            malformed(format!("'{text}' is not a Multikey; one begins with 'z' and is base58btc"))
+            malformed(format!("'{text}' is not a Multikey, which begins with 'z' and is base58btc"))
         })?;
         Self::from_multikey_bytes(&bytes).map_err(|problem| {
             malformed(format!("the Multikey '{text}' cannot be used: {}", problem.message))
@@ -62,7 +62,7 @@ impl PublicKey {
             Some((prefix, key)) if prefix == ED25519 => ed25519(key),
             Some((prefix, key)) if prefix == P256 && key.len() == 33 => p256(key),
             Some((prefix, key)) if prefix == P384 && key.len() == 49 => p384(key),
-            _ => Err(malformed("it is no Ed25519, P-256 or P-384 key")),
+            _ => Err(malformed("it is not an Ed25519, P-256 or P-384 key")),
         }
     }
 
@@ -167,7 +167,7 @@ fn ed25519(bytes: &[u8]) -> Result<PublicKey> {
     match key {
         // Anyone can sign for a key of small order.
         Some(key) if !key.is_weak() => Ok(PublicKey::Ed25519(key)),
-        _ => Err(malformed("the key is no Ed25519 public key of 32 bytes")),
+        _ => Err(malformed("the key is not an Ed25519 public key of 32 bytes")),
     }
 }
 
@@ -190,14 +190,14 @@ fn point(x: &[u8], y: &[u8], length: usize) -> Result<Vec<u8>> {
 /// A P-256 key by its point, compressed or not.
 fn p256(point: &[u8]) -> Result<PublicKey> {
     let key = p256::PublicKey::from_sec1_bytes(point)
-        .map_err(|_| malformed("the key is no point of the curve P-256"))?;
+        .map_err(|_| malformed("the key is not a point of the curve P-256"))?;
     Ok(PublicKey::P256(key.to_sec1_point(false).as_bytes().to_vec()))
 }
 
 /// A P-384 key by its point, compressed or not.
 fn p384(point: &[u8]) -> Result<PublicKey> {
     let key = p384::PublicKey::from_sec1_bytes(point)
-        .map_err(|_| malformed("the key is no point of the curve P-384"))?;
+        .map_err(|_| malformed("the key is not a point of the curve P-384"))?;
     Ok(PublicKey::P384(key.to_sec1_point(false).as_bytes().to_vec()))
 }
 

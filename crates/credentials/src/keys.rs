@@ -137,7 +137,8 @@ pub fn rotate(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) ->
         false => Err(Problem::new(
             ProblemKind::Conflict,
             format!(
-                "the keys of the issuer '{issuer}' were rotated at the same time; look at them"
+                "the keys of the issuer '{issuer}' were rotated by another request at the same \
+                 time; list them before you rotate again"
             ),
         )),
     }
@@ -182,15 +183,16 @@ fn open(master: &Master, stored: &StoredKey) -> Result<Vec<u8>> {
         Problem::new(
             ProblemKind::Internal,
             format!(
-                "the key '{}' of the issuer '{}' was sealed with another master key; start with the \
-                 original master key, or make new keys with `lyceum keys rotate`",
+                "the key '{}' of the issuer '{}' was encrypted with another master key; start \
+                 the server with the original master key, or create new keys with `lyceum keys \
+                 rotate`",
                 stored.kid, stored.issuer
             ),
         )
     })
 }
 
-/// What a sealed key is bound to: nobody can put it in another's place.
+/// The data that an encrypted key is bound to, so that it cannot be moved to another issuer.
 fn label(issuer: &str, algorithm: &str, kid: &str) -> String {
     format!("credential-key {issuer} {algorithm} {kid}")
 }

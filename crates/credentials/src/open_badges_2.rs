@@ -1,4 +1,4 @@
-//! Open Badges 2.0 and before: assertions that are no verifiable credentials. They are told by their name and
+//! Open Badges 2.0 and before: assertions that are not verifiable credentials. They are recognized by their name and
 //! not verified.
 
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub(crate) fn refuse_address(text: &str) -> Result<(), String> {
 /// What is said of a badge of Open Badges 2.0 or before.
 pub(crate) fn fault(what: &str) -> String {
     format!(
-        "{what}; only Open Badges 3.0 is verified here: ask its issuer for the badge as an Open Badges 3.0 \
-         credential"
+        "{what}; this server verifies only Open Badges 3.0, so ask the issuer for an Open Badges \
+         3.0 credential"
     )
 }

@@ -1,4 +1,4 @@
-//! Random bytes of the operating system, for keys, salts and ids that nobody can guess.
+//! Random bytes of the operating system, for keys, salts and ids that cannot be guessed.
 
 use lyceum_core::text::hex;
 use rand::TryRng;

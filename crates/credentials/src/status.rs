@@ -1,4 +1,4 @@
-//! Where credentials of ours can be seen to be revoked: a place in a Bitstring Status List for each, and
+//! Revocation of credentials that this server signed: each has a place in a Bitstring Status List and
 //! the 1EdTech revocation list with reasons.
 
 use lyceum_core::time::Timestamp;
@@ -11,9 +11,9 @@ use crate::repository::{issued, status as repository};
 use crate::secret;
 use crate::status_list::{self, Bits};
 
-/// Places in a list: the least that the standard allows, so that no place tells whose it is.
+/// Places in a list: the minimum of the standard, which hides whose status a verifier reads.
 pub const LIST_PLACES: i64 = 131_072;
-/// An odd number steps through all places of a list in an order that says nothing of time.
+/// An odd step visits all places of a list in an order that does not reveal the time of issue.
 const STEP: i64 = 85_229;
 
 /// A place in a status list.

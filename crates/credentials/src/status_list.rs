@@ -40,7 +40,10 @@ impl Bits {
     pub fn set(&mut self, index: usize, value: bool) -> Result<()> {
         if index / 8 >= STATUS_LIST_MAX_BYTES {
             let most = STATUS_LIST_MAX_BYTES * 8;
-            return Err(Problem::invalid("statusListIndex", format!("a list has {most} bits")));
+            return Err(Problem::invalid(
+                "statusListIndex",
+                format!("must be a whole number below {most}"),
+            ));
         }
         if index / 8 >= self.0.len() {
             self.0.resize(index / 8 + 1, 0);

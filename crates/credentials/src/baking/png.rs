@@ -53,8 +53,8 @@ pub(super) fn unbake(image: &[u8]) -> Result<String> {
     }
     let (Some(chunk), None) = (held.next(), held.next()) else {
         return Err(malformed(
-            "the PNG holds no credential, or more than one; a badge has one iTXt chunk with the \
-             keyword 'openbadgecredential'",
+            "the PNG must contain exactly one credential, in an iTXt chunk with the keyword \
+             'openbadgecredential'",
         ));
     };
     let text = &chunk.data[KEYWORD.len()..];
@@ -74,7 +74,8 @@ fn after_zero(bytes: &[u8]) -> Option<&[u8]> {
 /// The chunks from IHDR to IEND, their checksums right.
 fn chunks(image: &[u8]) -> Result<Vec<Chunk<'_>>> {
     let damaged = || malformed("the PNG is damaged: a chunk is cut off or its checksum is wrong");
-    let mut rest = image.strip_prefix(&SIGNATURE).ok_or_else(|| malformed("no PNG image"))?;
+    let mut rest =
+        image.strip_prefix(&SIGNATURE).ok_or_else(|| malformed("the file is not a PNG image"))?;
     let mut chunks: Vec<Chunk<'_>> = Vec::new();
     while chunks.last().is_none_or(|chunk| chunk.kind != *b"IEND") {
         let (length, after) = rest.split_first_chunk().ok_or_else(damaged)?;

@@ -16,7 +16,7 @@ use crate::secret;
 /// Under this namespace the id of a credential follows from its record and achievement: an update does
 /// not make another credential of what stays.
 pub(super) const NAMESPACE: Uuid = Uuid::from_u128(0x1b0f_7c5e_2a94_4e0b_8f36_6c1d_94e2_50aa);
-/// What a record may say beside what is written for it here (CLR 2.0, `ClrCredential`).
+/// The optional members of a record (CLR 2.0, `ClrCredential`) that are copied as sent.
 const MEMBERS: &[&str] = &[
     "description",
     "image",
@@ -47,7 +47,7 @@ pub fn unsigned(
     };
     let valid_from = body::opt_instant(given, "validFrom", "validFrom")?.unwrap_or(now);
     let Some(Value::Object(subject)) = given.get("credentialSubject") else {
-        return Err(Problem::invalid("credentialSubject", "is required, an object"));
+        return Err(Problem::invalid("credentialSubject", "is required; send an object"));
     };
     let learner = learner(tx, base_url, subject)?;
     let mut credential = json!({
@@ -75,7 +75,7 @@ pub fn unsigned(
     Ok(Unsigned { version, credential })
 }
 
-/// The user whom the subject names. Errors: `Invalid` where it names none, or one whom nobody knows.
+/// The user whom the subject names. Errors: `Invalid` if it names no user or an unknown one.
 fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object) -> Result<String> {
     let path = "credentialSubject.id";
     let form = format!("write the address of a user, such as {}", user_address(base_url, "ID"));
@@ -137,7 +137,7 @@ impl Made<'_> {
                 achievements.iter().map(|one| self.credential(one, learner.as_ref())).collect();
         }
         if nested.is_empty() {
-            let message = "must hold an achievement or a verifiableCredential";
+            let message = "must have an achievement or a verifiableCredential";
             return Err(Problem::invalid("credentialSubject", message));
         }
         if !achievements.is_empty() {
@@ -181,7 +181,7 @@ impl Made<'_> {
         body::uri(given, "id", &format!("{path}.id"))?;
         if !given.get("credentialSubject").is_some_and(Value::is_object) {
             let path = format!("{path}.credentialSubject");
-            return Err(Problem::invalid(path, "is required, an object"));
+            return Err(Problem::invalid(path, "is required; send an object"));
         }
         let mut made = given.clone();
         made.shift_remove("proof");

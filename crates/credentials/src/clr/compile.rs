@@ -47,9 +47,9 @@ const SORTS: [Sort; 2] = [
     },
 ];
 
-/// Compiles the record with that id anew, or, where it is the sourcedId of a user, the record of that
-/// learner. It says that it is partial where not everything fits.
-/// Errors: `NotFound`; `Invalid` for a record of nobody here, or a learner who has earned nothing.
+/// Compiles the record with that id anew, or, where it is the sourcedId of a user, the record of that learner. It
+/// says that it is partial where not everything fits.
+/// Errors: `NotFound`; `Invalid` if the subject is not a user of this server, or the learner has earned nothing.
 pub fn compile(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -70,7 +70,7 @@ pub fn compile(
         found.results(tx, sort, &mut nested)?;
     }
     if nested.is_empty() {
-        let message = format!("the learner '{learner}' has no badge and no result yet");
+        let message = format!("the learner '{learner}' has no badges and no results yet");
         return Err(Problem::invalid("id", message));
     }
     let is_partial = nested.len() > limits::CLR_CREDENTIALS_MAX_COUNT;
@@ -100,12 +100,15 @@ pub fn compile(
     Ok(unsigned)
 }
 
-/// The learner whose record is meant, and the id of the record.
+/// The learner and the id of the record.
 fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<(String, String)> {
     match super::found_or_deleted(tx, base_url, id) {
         Ok(record) => match record.of.learner {
             Some(learner) => Ok((learner, record.of.id)),
-            None => Err(Problem::invalid("id", "the record's subject is no user of this server")),
+            None => Err(Problem::invalid(
+                "id",
+                "must be a learner record whose subject is a user of this server",
+            )),
         },
         Err(problem) if problem.kind == ProblemKind::NotFound => {
             if fields::in_use(tx, &USER, id).is_err() {

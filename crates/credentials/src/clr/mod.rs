@@ -81,14 +81,14 @@ impl Record {
     }
 }
 
-/// What came of storing a version.
+/// The outcome of storing a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The record is new.
     Created,
     /// The record has a new version.
     Updated,
-    /// It is the version that is there, or an older one, and nothing was stored.
+    /// The version is the stored one or older, so nothing was stored.
     Unchanged,
 }
 
@@ -157,7 +157,9 @@ fn of_kept(kept: issued::Kept) -> Version {
 fn record_type(object: &Object) -> Result<()> {
     match body::has_type(object, "ClrCredential") {
         true => Ok(()),
-        false => Err(Problem::invalid("type", "must hold VerifiableCredential and ClrCredential")),
+        false => {
+            Err(Problem::invalid("type", "must contain VerifiableCredential and ClrCredential"))
+        }
     }
 }
 
@@ -183,14 +185,14 @@ pub fn placed(
 }
 
 /// Stores a new record. The same body again changes nothing, so that a request can be repeated.
-/// Errors: `Conflict` where there is another record with its id; as [`put`].
+/// Errors: `Conflict` if another record has its id; as [`put`].
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, Outcome)> {
     match repository::find(tx, &version.id)? {
         Some(known) if known.deleted.is_none() && !is_same(&known, version) => Err(Problem::new(
             ProblemKind::Conflict,
             format!(
-                "id: a learner record with the id '{}' exists and says something else; send what is \
-                     new to PUT …/clr/{{id}}, which adds it",
+                "id: a learner record with the id '{}' exists already with other values; send \
+                 the new achievements to PUT …/clr/{{id}}, which adds them",
                 version.id
             ),
         )),
@@ -223,7 +225,7 @@ fn is_same(known: &Record, version: &Version) -> bool {
 }
 
 impl Record {
-    /// Refuses a change of another version than the one that the caller saw, where it says so.
+    /// Rejects a change if the client sent the version that it saw and the stored version is another one.
     ///
     /// Errors: `PreconditionFailed`.
     pub fn expect(&self, expected: Option<i64>) -> Result<()> {
@@ -242,7 +244,7 @@ fn in_force(record: &Record) -> Result<()> {
     match record.revoked {
         None => Ok(()),
         Some(_) => {
-            let message = format!("the learner record '{}' is revoked for good", record.of.id);
+            let message = format!("the learner record '{}' is revoked permanently", record.of.id);
             Err(Problem::new(ProblemKind::Conflict, message))
         }
     }
@@ -251,7 +253,8 @@ fn in_force(record: &Record) -> Result<()> {
 /// Says that a record is deleted, and how to restore it.
 fn deleted(id: &str) -> String {
     format!(
-        "the learner record '{id}' is deleted; send what is new of it to PUT …/clr/{{id}} to restore it"
+        "the learner record '{id}' is deleted; send its new achievements to PUT …/clr/{{id}} to \
+         restore it"
     )
 }
 
@@ -284,7 +287,7 @@ pub fn revoke(
     let signed_by = body::issuer_id(&credential);
     let own = Issuer::all(tx, base_url)?;
     let Some(issuer) = own.iter().find(|issuer| Some(issuer.did.as_str()) == signed_by) else {
-        let message = "was signed elsewhere; only its issuer can revoke it";
+        let message = "was signed by another server; only its issuer can revoke it";
         return Err(Problem::invalid("id", message));
     };
     // A record from before there were places is named by the list of 1EdTech at least.

@@ -19,11 +19,12 @@ pub fn updated(now: Timestamp, record: &Record, sent: &Object) -> Result<Object>
     let Some(mut given) = given.filter(|given| !body::has_proof(given)) else {
         return Err(Problem::new(
             ProblemKind::Conflict,
-            "the record was signed elsewhere; its issuer sends the new version to POST …/credentials",
+            "the record was signed by another server; its issuer must send the new version to \
+             POST …/credentials",
         ));
     };
     if sent.get("id").is_some_and(|id| *id != record.of.id.as_str()) {
-        let message = format!("must be that of the record, '{}'", record.of.id);
+        let message = format!("must be the id of the record, '{}'", record.of.id);
         return Err(Problem::invalid("id", message));
     }
     let before = given.clone();
@@ -31,8 +32,9 @@ pub fn updated(now: Timestamp, record: &Record, sent: &Object) -> Result<Object>
     if let (Some(before), Some(sent)) = (subject(&before), subject(sent))
         && before != sent
     {
-        let message =
-            format!("must be that of the record, {before}; another learner has another record");
+        let message = format!(
+            "must be the learner of the record, {before}; each learner has their own record"
+        );
         return Err(Problem::invalid("credentialSubject.id", message));
     }
     let added = added(sent);
@@ -53,7 +55,7 @@ pub fn updated(now: Timestamp, record: &Record, sent: &Object) -> Result<Object>
         }
     }
     if given == before {
-        let message = "holds nothing new; send the achievements that are new or changed";
+        let message = "has no new achievements; send achievements that are new or changed";
         return Err(Problem::invalid("credentialSubject", message));
     }
     if !sent.contains_key("validFrom") {

@@ -19,8 +19,8 @@ pub(crate) enum Parts {
 }
 
 impl Parts {
-    /// The parts of the document that the pointers name; none where there is no pointer.
-    /// Errors: a pointer that is none, or that leads nowhere.
+    /// The parts of the document that the pointers select; `None` without pointers.
+    /// Errors: a pointer that is malformed, or that selects nothing.
     pub(crate) fn read(document: &Value, pointers: &[String]) -> Result<Option<Self>> {
         let mut parts = Self::Some(BTreeMap::new());
         for pointer in pointers {

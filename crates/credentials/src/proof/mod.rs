@@ -135,9 +135,9 @@ pub fn supported(proof: &Value) -> Result<(), Fault> {
 fn has_its_contexts(credential: &Value, proof: &Value, suite: &Suite) -> Result<(), Fault> {
     let fault = match proof.get("@context") {
         None => return Ok(()),
-        Some(_) if suite.form != Form::Json => "a proof with a context of its own is not read",
+        Some(_) if suite.form != Form::Json => "a proof with its own context is not supported",
         Some(context) if Some(context) == credential.get("@context") => return Ok(()),
-        Some(_) => "the proof names other contexts than the credential",
+        Some(_) => "the proof has other contexts than the credential",
     };
     Err(Fault::Malformed(fault.to_owned()))
 }
@@ -166,7 +166,10 @@ fn hashes<D: Digest>(options: &str, document: &str) -> Vec<u8> {
 fn in_contexts(document: &Value, options: &Value) -> Result<Value> {
     let mut options = options.clone();
     let context = document.get("@context").ok_or_else(|| {
-        Problem::invalid("@context", "the credential has no '@context', so its terms mean nothing")
+        Problem::invalid(
+            "@context",
+            "is required; without it, the terms of the credential are undefined",
+        )
     })?;
     options["@context"] = context.clone();
     Ok(options)

@@ -49,7 +49,7 @@ pub(super) fn check(
     key: &PublicKey,
 ) -> Result<(), Fault> {
     let proof = Proof::read(value).ok_or_else(|| {
-        Fault::Malformed("'proofValue' is no base or derived proof of ecdsa-sd-2023".to_owned())
+        Fault::Malformed("'proofValue' is not a base or derived proof of ecdsa-sd-2023".to_owned())
     })?;
     let options = in_contexts(document, options).map_err(Fault::Unsafe)?;
     let options = canonize(&options).map_err(|problem| Fault::Unsafe(below(problem, "proof")))?;
@@ -64,7 +64,7 @@ pub(super) fn check(
     let signed = [&Sha256::digest(options)[..], &proof.public_key, &hash.finalize()].concat();
     let Ok(of_statements @ PublicKey::P256(_)) = PublicKey::from_multikey_bytes(&proof.public_key)
     else {
-        let fault = "the key of the statements is no P-256 key";
+        let fault = "the key of the statements is not a P-256 key";
         return Err(Fault::Malformed(fault.to_owned()));
     };
     let mut pairs = others.iter().zip(&proof.signatures);

@@ -39,7 +39,7 @@ pub(crate) fn list(tx: &mut Tx<'_>) -> Result<Vec<StoredIssuer>> {
     Ok(found)
 }
 
-/// Adds an issuer; `false` where its id or its client has one already.
+/// Adds an issuer. Returns false if the id is taken or the client has one already.
 pub(crate) fn insert(tx: &mut Tx<'_>, issuer: &StoredIssuer, now: Timestamp) -> Result<bool> {
     let now = now.to_string();
     let added = tx.execute(

@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx, Value};
 
-/// A key as it stands in the store.
+/// A stored key.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredKey {
     pub(crate) kid: String,

@@ -36,7 +36,7 @@ impl Tie {
     }
 }
 
-/// Finds the key of a verification method. Errors: why there is none.
+/// Finds the key of a verification method. Errors: why it cannot be found.
 pub(super) fn find(method: &str, issuer: &str, documents: &Documents<'_>) -> Result<Found, String> {
     let (controller, fragment) = method.split_once('#').unwrap_or((method, ""));
     if let Some(name) = controller.strip_prefix("did:key:") {
@@ -79,7 +79,7 @@ pub(super) fn find(method: &str, issuer: &str, documents: &Documents<'_>) -> Res
 /// The key as the controller's document lists it.
 fn listed(document: &Value, method: &str, controller: &str, issuer: &str) -> Result<Found, String> {
     if document["id"] != controller {
-        return Err(format!("the document of '{controller}' says that it is {}", document["id"]));
+        return Err(format!("the document of '{controller}' has the id {}", document["id"]));
     }
     let is_method = |id: &Value| {
         id.as_str().is_some_and(|id| id == method || id.starts_with('#') && method.ends_with(id))
@@ -116,12 +116,12 @@ fn spoken(
     address: &str,
 ) -> Result<Found, String> {
     let key = PublicKey::from_multikey(fragment).map_err(|_| {
-        format!("the key '{method}' is not known: the document at {address} is not at hand")
+        format!("the key '{method}' is unknown, because the document at {address} is not available")
     })?;
     let tie = match tie(controller, issuer, "") {
         Tie::Confirmed(_) => Tie::Unknown(format!(
-            "the key is in the name '{method}', which anyone could write; the document at {address} \
-             would say whether it is the issuer's, and is not at hand"
+            "the key is part of the id '{method}', which anyone can write; only the document at \
+             {address} shows whether it belongs to the issuer, and it is not available"
         )),
         other => other,
     };
@@ -138,8 +138,8 @@ pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documen
     });
     let Some(document) = document else {
         return Tie::Another(format!(
-            "the key is in the token, where anyone could put one; the document of '{issuer}' would \
-             say whether it is the issuer's, and is not at hand"
+            "the key is part of the token, where anyone can put a key; only the document of \
+             '{issuer}' shows whether it belongs to the issuer, and it is not available"
         ));
     };
     let asserting = document["assertionMethod"].as_array().into_iter().flatten();
@@ -156,9 +156,9 @@ pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documen
 
 fn tie(controller: &str, issuer: &str, how: &str) -> Tie {
     match controller == issuer {
-        true => Tie::Confirmed(format!("the key is of the issuer '{issuer}': {how}")),
+        true => Tie::Confirmed(format!("the key belongs to the issuer '{issuer}': {how}")),
         false => {
-            Tie::Another(format!("the key is of '{controller}', and the issuer is '{issuer}'"))
+            Tie::Another(format!("the key belongs to '{controller}', but the issuer is '{issuer}'"))
         }
     }
 }

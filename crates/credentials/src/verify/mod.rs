@@ -175,7 +175,7 @@ impl<'a> Verifier<'a> {
         if proofs.is_empty() {
             return vec![Check::failed(
                 "proof",
-                "the credential has no proof: anyone may have made it",
+                "the credential has no proof, so anyone could have written it",
             )];
         }
         if proofs.len() > VERIFY_PROOFS_MAX_COUNT {
@@ -194,7 +194,10 @@ impl<'a> Verifier<'a> {
         let is_fitting = |check: &Check| check.name == "proof" && check.outcome == Outcome::Passed;
         let fits = checks.iter().any(is_fitting);
         checks.extend(unknown.into_iter().map(|fault| match fits {
-            true => Check::passed("proof", format!("another proof fits; one is left out: {fault}")),
+            true => Check::passed(
+                "proof",
+                format!("another proof is correct; this one is ignored: {fault}"),
+            ),
             false => Check::failed("proof", fault),
         }));
         checks
@@ -209,7 +212,7 @@ impl<'a> Verifier<'a> {
         }
         if one["proofPurpose"] != "assertionMethod" {
             let purpose = &one["proofPurpose"];
-            let fault = format!("the proof's purpose is {purpose}, and not assertionMethod");
+            let fault = format!("the proof's purpose is {purpose}, but must be assertionMethod");
             return Ok(vec![Check::failed("proof", fault)]);
         }
         if let Some(expires) = one.get("expires")
@@ -221,9 +224,7 @@ impl<'a> Verifier<'a> {
         let method = one["verificationMethod"].as_str().unwrap_or_default();
         let found = issuer::find(method, issuer, &self.documents)?;
         let signed = match proof::check(credential, one, &found.key) {
-            Ok(()) => {
-                Check::passed("proof", format!("signed by '{method}', and not changed since"))
-            }
+            Ok(()) => Check::passed("proof", format!("signed by '{method}' and not changed since")),
             Err(fault) => Check::failed("proof", fault.to_string()),
         };
         Ok(vec![signed, belongs(found.tie)])
@@ -235,7 +236,7 @@ impl<'a> Verifier<'a> {
         let kid = token.header.get("kid").and_then(Value::as_str);
         let (key, tie) = match (kid, token.header.get("jwk")) {
             (_, Some(jwk)) if jwk.get("d").is_some() => {
-                return vec![Check::failed("proof", "the token shows its private key to everyone")];
+                return vec![Check::failed("proof", "the token contains its private key")];
             }
             (None, Some(jwk)) => match PublicKey::from_jwk(jwk) {
                 Ok(key) => {
@@ -260,11 +261,14 @@ impl<'a> Verifier<'a> {
         let algorithm = token.algorithm();
         let signed = match token.is_signed_by(&key) {
             true => {
-                Check::passed("proof", format!("signed with {algorithm}, and not changed since"))
+                Check::passed("proof", format!("signed with {algorithm} and not changed since"))
             }
             false if algorithm != key.algorithm() => Check::failed(
                 "proof",
-                format!("the token says {algorithm}, and its key signs with {}", key.algorithm()),
+                format!(
+                    "the token names the algorithm {algorithm}, but its key signs with {}",
+                    key.algorithm()
+                ),
             ),
             false => Check::failed("proof", proof::Fault::Signature.to_string()),
         };
@@ -278,7 +282,7 @@ impl<'a> Verifier<'a> {
         let until = at(["validUntil", "expirationDate"]);
         match (from, until) {
             (Some(from), _) if self.now < from => {
-                Check::failed("validity", format!("the credential is valid from {from} on"))
+                Check::failed("validity", format!("the credential is not valid before {from}"))
             }
             (_, Some(until)) if until < self.now => {
                 Check::failed("validity", format!("the credential expired at {until}"))
@@ -286,9 +290,9 @@ impl<'a> Verifier<'a> {
             (Some(from), Some(until)) => {
                 Check::passed("validity", format!("valid from {from} until {until}"))
             }
-            (Some(from), None) => Check::passed("validity", format!("valid from {from} on")),
+            (Some(from), None) => Check::passed("validity", format!("valid from {from}")),
             (None, _) => {
-                Check::failed("validity", "the credential does not say from when it is valid")
+                Check::failed("validity", "the credential has no date from which it is valid")
             }
         }
     }
@@ -379,7 +383,7 @@ impl Inner {
 fn schema(credential: &Value) -> Check {
     let faults = shape::faults(credential);
     match faults.is_empty() {
-        true => Check::passed("schema", "it has the shape of the standard"),
+        true => Check::passed("schema", "the credential has the schema of the standard"),
         false => {
             let faults: Vec<String> =
                 faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect();
@@ -393,7 +397,7 @@ fn subject(credential: &Value) -> Check {
     let types = shape::strings(subject.get("type"));
     let is_list = shape::LISTS.iter().any(|list| types.contains(list));
     match is_list || subject["id"].is_string() || many(&subject["identifier"]).next().is_some() {
-        true => Check::passed("subject", "it says whom it is about"),
+        true => Check::passed("subject", "the subject has an id or an identifier"),
         false => Check::failed("subject", "the subject has neither an id nor an identifier"),
     }
 }
@@ -401,7 +405,7 @@ fn subject(credential: &Value) -> Check {
 fn claims(token: &Token, now: Timestamp) -> Check {
     let differences = token.differences(now);
     match differences.is_empty() {
-        true => Check::passed("claims", "the token's claims say what the credential says"),
+        true => Check::passed("claims", "the token's claims match the credential"),
         false => Check::failed("claims", differences.join("; ")),
     }
 }

@@ -1,4 +1,4 @@
-//! What was sent: a credential in JSON, a token, an image with one of them, or an object that holds a token.
+//! Reads the input: a credential in JSON, a token, an image with one of them, or an object that contains a token.
 
 use lyceum_core::limits::CREDENTIAL_MAX_BYTES;
 use serde_json::Value;
@@ -71,7 +71,8 @@ pub(super) fn is_enveloped(held: &Value) -> bool {
 pub(super) fn opened(held: &Value) -> Result<Token, String> {
     if ["issuer", "credentialSubject", "proof"].iter().any(|name| held.get(*name).is_some()) {
         return Err(
-            "an enveloped credential has no issuer, subject or proof beside its token".to_owned()
+            "an enveloped credential must not have an issuer, subject or proof outside of its token"
+                .to_owned(),
         );
     }
     let url = held["id"].as_str().unwrap_or_default();

@@ -106,12 +106,12 @@ const KINDS: [(&[&str], &str, &[&str]); 5] = [
 /// The classes of lists that say which credentials are revoked.
 pub(super) const LISTS: [&str; 2] = ["BitstringStatusList", "StatusList2021"];
 
-/// Where the credential is not what the standard says; empty: nowhere.
+/// The errors against the schema of the standard; empty if the credential is correct.
 pub fn faults(credential: &Value) -> Vec<Detail> {
     let mut faults = Faults(Vec::new());
     match credential {
         Value::Object(object) => faults.credential(object),
-        _ => faults.add("", "a credential is a JSON object"),
+        _ => faults.add("", "must be a JSON object"),
     }
     faults.0
 }
@@ -126,12 +126,12 @@ impl Faults {
     fn credential(&mut self, credential: &Map<String, Value>) {
         let kinds = strings(credential.get("type"));
         if !kinds.contains(&"VerifiableCredential") {
-            self.add("type", "it holds 'VerifiableCredential'");
+            self.add("type", "must contain 'VerifiableCredential'");
         }
         let known = KINDS.iter().find(|(names, ..)| names.iter().any(|name| kinds.contains(name)));
         let contexts = strings(credential.get("@context"));
         if !contexts.first().is_some_and(|first| VC.contains(first)) {
-            self.add("@context", format!("the first context is {}", VC[0]));
+            self.add("@context", format!("must begin with {}", VC[0]));
         }
         let legacy = contexts.first() == Some(&VC[1]);
         let mut required = vec!["issuer", "credentialSubject"];
@@ -139,7 +139,7 @@ impl Faults {
         match known {
             None => self.add(
                 "type",
-                "it holds 'OpenBadgeCredential', 'AchievementCredential', 'ClrCredential' or \
+                "must contain 'OpenBadgeCredential', 'AchievementCredential', 'ClrCredential' or \
                  'EndorsementCredential'",
             ),
             Some((names, subject, following)) => {
@@ -152,7 +152,7 @@ impl Faults {
                 let mut rest = contexts.iter().skip(1);
                 for context in *following {
                     if !rest.any(|url| is_version(url, context)) && !legacy {
-                        self.add("@context", format!("{context}….json is among the contexts"));
+                        self.add("@context", format!("must contain {context}….json"));
                     }
                 }
                 self.object(credential.get("credentialSubject"), subject, "credentialSubject", 0);
@@ -168,7 +168,10 @@ impl Faults {
             if let Some(value) = credential.get(member)
                 && instant(value).is_none()
             {
-                self.add(member, format!("{value} is not an instant such as 2026-01-15T08:00:00Z"));
+                self.add(
+                    member,
+                    format!("must be an instant such as 2026-01-15T08:00:00Z (got {value})"),
+                );
             }
         }
     }
@@ -176,7 +179,7 @@ impl Faults {
     fn required(&mut self, object: &Map<String, Value>, names: &[&str], path: &str) {
         for name in names {
             if object.get(*name).is_none_or(Value::is_null) {
-                self.add(&below(path, name), "it is missing");
+                self.add(&below(path, name), "is required");
             }
         }
     }
@@ -195,10 +198,10 @@ impl Faults {
     fn object(&mut self, value: Option<&Value>, class: &str, path: &str, depth: usize) {
         let Some(value) = value.filter(|value| !value.is_null()) else { return };
         let Value::Object(object) = value else {
-            return self.add(path, format!("it is an object of type '{class}'"));
+            return self.add(path, format!("must be an object of the type '{class}'"));
         };
         if !strings(object.get("type")).contains(&class) {
-            self.add(&below(path, "type"), format!("it holds '{class}'"));
+            self.add(&below(path, "type"), format!("must contain '{class}'"));
         }
         let Some(class) = CLASSES.iter().find(|known| known.name == class) else { return };
         self.required(object, class.required, path);

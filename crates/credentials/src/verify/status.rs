@@ -16,7 +16,10 @@ pub(super) fn checks(verifier: &Verifier<'_>, credential: &Value) -> Vec<Check> 
         one => std::slice::from_ref(one),
     };
     if entries.is_empty() {
-        return vec![Check::passed(NAME, "the credential names no list that could revoke it")];
+        return vec![Check::passed(
+            NAME,
+            "the credential has no status list, so it cannot be revoked",
+        )];
     }
     entries.iter().map(|entry| check(verifier, credential, entry)).collect()
 }
@@ -37,7 +40,7 @@ fn bits(verifier: &Verifier<'_>, entry: &Value, list_type: &str) -> Check {
         return Check::failed(NAME, "the status has no statusListCredential or no statusListIndex");
     };
     let Some(document) = verifier.documents.get(url) else {
-        return Check::skipped(NAME, format!("the status list {url} is not at hand"));
+        return Check::skipped(NAME, format!("the status list {url} is not available"));
     };
     let list = match verifier.inner(document) {
         Ok(list) => list,
@@ -49,7 +52,10 @@ fn bits(verifier: &Verifier<'_>, entry: &Value, list_type: &str) -> Check {
     let purpose = entry["statusPurpose"].as_str().unwrap_or_default();
     let purposes = super::shape::strings(subject.get("statusPurpose"));
     if subject["type"] != list_type || !purposes.contains(&purpose) {
-        return Check::failed(NAME, format!("{url} is no status list for the purpose '{purpose}'"));
+        return Check::failed(
+            NAME,
+            format!("{url} is not a status list for the purpose '{purpose}'"),
+        );
     }
     let bits = match Bits::decode(subject["encodedList"].as_str().unwrap_or_default()) {
         Ok(bits) => bits,
@@ -80,10 +86,10 @@ fn revocation_list(verifier: &Verifier<'_>, credential: &Value, entry: &Value) -
         return Check::failed(NAME, "the status has no id");
     };
     let Some(list) = verifier.documents.get(url) else {
-        return Check::skipped(NAME, format!("the revocation list {url} is not at hand"));
+        return Check::skipped(NAME, format!("the revocation list {url} is not available"));
     };
     let Some(revoked) = list["revokedCredential"].as_array() else {
-        return Check::failed(NAME, format!("{url} is no revocation list"));
+        return Check::failed(NAME, format!("{url} is not a revocation list"));
     };
     let entry = revoked
         .iter()
@@ -93,6 +99,9 @@ fn revocation_list(verifier: &Verifier<'_>, credential: &Value, entry: &Value) -
             Check::failed(NAME, format!("the credential is revoked; the reason given: {reason}"))
         }
         Some(None) => Check::failed(NAME, "the credential is revoked"),
-        None => Check::passed(NAME, format!("the revocation list {url} does not name it")),
+        None => Check::passed(
+            NAME,
+            format!("the revocation list {url} does not contain the credential"),
+        ),
     }
 }

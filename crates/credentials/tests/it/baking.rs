@@ -77,8 +77,8 @@ fn what_is_no_image_or_holds_no_credential_says_so() {
     for (image, message) in [
         (Vec::new(), "neither PNG nor SVG"),
         (b"GIF89a".to_vec(), "neither PNG nor SVG"),
-        (png, "holds no credential"),
-        (two, "or more than one"),
+        (png, "exactly one credential"),
+        (two, "exactly one credential"),
         (baked[..baked.len() - 1].to_vec(), "damaged"),
         (svg.replace("{}", "").into_bytes(), "holds 0 credentials"),
         (svg.replace("{}", &element.repeat(2)).into_bytes(), "holds 2 credentials"),

@@ -50,7 +50,7 @@ fn a_token_signed_with_rsa_is_confirmed() {
     let (badge, others) = issued(&PublicKey::Ed25519(key().verifying_key()));
     let report = verify(token.as_bytes(), &others, now());
     let proof = report.checks.iter().find(|check| check.name == "proof").unwrap();
-    assert_eq!(proof.message, "the token says RS256, and its key signs with EdDSA");
+    assert_eq!(proof.message, "the token names the algorithm RS256, but its key signs with EdDSA");
     assert_eq!(badge["issuer"]["id"], DID);
 }
 

@@ -113,25 +113,25 @@ fn what_is_wrong_is_told_by_its_check() {
             badge["credentialSubject"].as_object_mut().unwrap().remove("id");
             badge["credentialSubject"].as_object_mut().unwrap().remove("identifier");
         }),
-        ("validity", "is valid from 2027", |badge| {
+        ("validity", "is not valid before 2027", |badge| {
             badge["validFrom"] = "2027-01-01T00:00:00Z".into();
         }),
         ("validity", "expired at 2026-01", |badge| {
             badge["validUntil"] = "2026-01-31T00:00:00Z".into();
         }),
-        ("schema", "validFrom: it is missing", |badge| {
+        ("schema", "validFrom: is required", |badge| {
             badge.as_object_mut().unwrap().remove("validFrom");
         }),
-        ("schema", "validUntil: \"later\" is not an instant", |badge| {
+        ("schema", "validUntil: must be an instant", |badge| {
             badge["validUntil"] = "later".into();
         }),
-        ("schema", "credentialSubject.achievement.criteria: it is missing", |badge| {
+        ("schema", "credentialSubject.achievement.criteria: is required", |badge| {
             badge["credentialSubject"]["achievement"].as_object_mut().unwrap().remove("criteria");
         }),
-        ("schema", "type: it holds 'OpenBadgeCredential'", |badge| {
+        ("schema", "type: must contain 'OpenBadgeCredential'", |badge| {
             badge["type"] = json!(["VerifiableCredential"]);
         }),
-        ("issuer", "and the issuer is 'did:example:other'", |badge| {
+        ("issuer", "but the issuer is 'did:example:other'", |badge| {
             badge["issuer"]["id"] = "did:example:other".into();
         }),
     ];
@@ -172,7 +172,7 @@ fn proofs_that_do_not_hold_are_told_apart() {
         }),
         ("the proof expired", |c| c["proof"]["expires"] = "2026-02-01T00:00:00Z".into()),
         ("has no proof", |c| c["proof"] = json!([])),
-        ("with a context of its own", |c| c["proof"]["@context"] = c["@context"].clone()),
+        ("with its own context", |c| c["proof"]["@context"] = c["@context"].clone()),
         ("is not a Multikey", |c| c["proof"]["verificationMethod"] = "did:key:6Mk#6Mk".into()),
     ] {
         let found = check(change);
@@ -364,5 +364,5 @@ fn whatever_is_sent_gets_a_report() {
     assert_eq!(fault(&verify(deep.as_bytes(), &lists(&[]), now())).0, "parse");
     let twice = r#"{"id":"a","id":"b"}"#;
     let report = verify(twice.as_bytes(), &lists(&[]), now());
-    assert!(fault(&report).1.contains("stands twice"));
+    assert!(fault(&report).1.contains("appears twice"));
 }

@@ -195,7 +195,7 @@ fn keys_are_rotated_and_replaced() {
         assert_eq!(told, rotated);
         fs::remove_file(place.path().join("lyceum-data/master.key")).unwrap();
         let (code, told) = place.fails("admin rotate-keys");
-        assert!(told.contains("was sealed with another master key"), "{told}");
+        assert!(told.contains("was encrypted with another master key"), "{told}");
         assert_eq!(code, 1);
         place.ok("admin rotate-keys --discard");
         place.ok("admin rotate-keys");

@@ -457,7 +457,7 @@ fn a_record_is_revoked_by_whoever_its_signature_says_signed_it() {
         client.post(&format!("{CLR}/credentials")).json(&theirs).expect(201);
         let revoke = format!("{}/revoke", path(&theirs));
         let refused = client.post(&revoke).json(&json!({})).send();
-        assert!(told(&refused).contains("was signed elsewhere"), "{}", refused.text());
+        assert!(told(&refused).contains("was signed by another server"), "{}", refused.text());
         assert_eq!(refused.status, 422);
     });
 }

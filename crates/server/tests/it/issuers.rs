@@ -142,7 +142,7 @@ fn a_stolen_database_signs_nothing() {
             server.db().read_blocking(|tx| Signer::of_client(tx, master, &base_url, "anybody"))
         };
         let told = sign(&Master::random()).err().unwrap().to_string();
-        assert!(told.contains("was sealed with another master key"), "{told}");
+        assert!(told.contains("was encrypted with another master key"), "{told}");
         let secret = sign(&master).unwrap().key().0.to_bytes();
         if let Target::Sqlite(path) = server.target().clone() {
             server.stop();
