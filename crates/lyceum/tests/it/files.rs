@@ -213,7 +213,7 @@ fn warnings_are_printed_and_strict_refuses_them() {
         assert!(stderr.contains(reference), "{stderr}");
         let (code, _, told) = place.run("import in --strict");
         assert_eq!(code, 1, "{told}");
-        assert!(told.contains("manifest.csv: is missing"), "{told}");
+        assert!(told.contains("manifest.csv: is required"), "{told}");
         assert!(told.contains("orgs.csv line 1, colour"), "{told}");
     }
 }
