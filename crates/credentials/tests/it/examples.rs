@@ -117,7 +117,7 @@ fn every_example_of_the_standard_is_told_apart() {
         (
             "complete_v1.json",
             "proof",
-            "the key 'https://1edtech.edu/issuers/565049#key-1' is not known",
+            "the key 'https://1edtech.edu/issuers/565049#key-1' is unknown",
         ),
         ("velocity.jwt", "proof", "the DID method 'velocity' is not supported"),
     ] {

@@ -76,12 +76,12 @@ impl Check<'_> {
         let (min, max) = (self.interaction.min, self.interaction.max);
         if count < min as usize {
             self.breach(
-                format!("{count} {what}, but at least {min} are required"),
+                format!("{count} {what}, but the minimum is {min}"),
                 format!("give at least {min}"),
             );
         } else if let Some(max) = max.filter(|max| count > *max as usize) {
             self.excess(
-                format!("{count} {what}, but at most {max} are allowed"),
+                format!("{count} {what}, but the maximum is {max}"),
                 format!("give at most {max}"),
             );
         }
@@ -148,14 +148,14 @@ impl Check<'_> {
             let count = uses.get(&**name).copied().unwrap_or(0);
             if let Some(max) = choice.match_max.filter(|max| count > *max) {
                 self.excess(
-                    format!("'{name}' is in {count} pairs, but at most {max} are allowed"),
+                    format!("'{name}' is in {count} pairs, but the maximum is {max}"),
                     format!("use it in at most {max}"),
                 );
             }
             let min = choice.match_min.max(u32::from(choice.required));
             if count < min {
                 self.breach(
-                    format!("'{name}' is in {count} pairs, but at least {min} are required"),
+                    format!("'{name}' is in {count} pairs, but the minimum is {min}"),
                     format!("use it in at least {min}"),
                 );
             }

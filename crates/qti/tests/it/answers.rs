@@ -102,8 +102,8 @@ fn answers_are_held_against_their_interactions() {
         ),
     );
     assert_eq!(told(&choice, json!(["A", "B"])), "");
-    assert_eq!(told(&choice, json!(null)), "0 choices of at least 1; ");
-    assert_eq!(told(&choice, json!(["A", "B", "C"])), "3 choices of at most 2; ");
+    assert_eq!(told(&choice, json!(null)), "0 choices, but the minimum is 1; ");
+    assert_eq!(told(&choice, json!(["A", "B", "C"])), "3 choices, but the maximum is 2; ");
     assert_eq!(told(&choice, json!(["A", "A"])), "'A' is chosen twice; ");
     assert_eq!(told(&choice, json!(["Z"])), "'Z' is not a choice; ");
 
@@ -115,7 +115,7 @@ fn answers_are_held_against_their_interactions() {
     );
     assert_eq!(told(&order, json!(["C", "A", "B"])), "");
     assert_eq!(told(&order, json!(null)), "");
-    assert_eq!(told(&order, json!(["C", "A"])), "2 choices of at least 3; ");
+    assert_eq!(told(&order, json!(["C", "A"])), "2 choices, but the minimum is 3; ");
 
     let associate = with(
         ("multiple", "pair"),
@@ -126,10 +126,10 @@ fn answers_are_held_against_their_interactions() {
          </qti-associate-interaction>",
     );
     assert_eq!(told(&associate, json!(["A B"])), "");
-    assert_eq!(told(&associate, json!(["B C"])), "'B' and 'C' may not be paired; ");
+    assert_eq!(told(&associate, json!(["B C"])), "'B' and 'C' must not be paired; ");
     assert_eq!(
         told(&associate, json!(["A B", "B A"])),
-        "'B' and 'A' are paired twice; 'A' is in 2 pairs of at most 1; "
+        "'B' and 'A' are paired twice; 'A' is in 2 pairs, but the maximum is 1; "
     );
     assert_eq!(told(&associate, json!(["A Z"])), "'Z' is not a choice; ");
 
@@ -143,9 +143,9 @@ fn answers_are_held_against_their_interactions() {
     assert_eq!(told(&matching, json!(["A X"])), "");
     assert_eq!(
         told(&matching, json!(["X A"])),
-        "'X' is not a choice; 'A' is in 0 pairs, but at least 1 are required; "
+        "'X' is not a choice; 'A' is in 0 pairs, but the minimum is 1; "
     );
-    assert_eq!(told(&matching, json!(["A X", "A Y"])), "'A' is in 2 pairs of at most 1; ");
+    assert_eq!(told(&matching, json!(["A X", "A Y"])), "'A' is in 2 pairs, but the maximum is 1; ");
 
     let gaps = with(
         ("multiple", "directedPair"),
@@ -154,7 +154,7 @@ fn answers_are_held_against_their_interactions() {
          <p><qti-gap identifier='G1' required='true'/><qti-gap identifier='G2'/></p></qti-gap-match-interaction>",
     );
     assert_eq!(told(&gaps, json!(["W G1", "W G2"])), "");
-    assert_eq!(told(&gaps, json!(["W G2"])), "'G1' is in 0 pairs of at least 1; ");
+    assert_eq!(told(&gaps, json!(["W G2"])), "'G1' is in 0 pairs, but the minimum is 1; ");
 
     let text = with(
         ("single", "string"),
@@ -169,15 +169,15 @@ fn answers_are_held_against_their_interactions() {
         "<qti-extended-text-interaction response-identifier='R' min-strings='1' max-strings='2'/>",
     );
     assert_eq!(told(&texts, json!(["a"])), "");
-    assert_eq!(told(&texts, json!(["a", "b", "c"])), "3 texts of at most 2; ");
-    assert_eq!(told(&texts, json!(null)), "0 texts of at least 1; ");
+    assert_eq!(told(&texts, json!(["a", "b", "c"])), "3 texts, but the maximum is 2; ");
+    assert_eq!(told(&texts, json!(null)), "0 texts, but the minimum is 1; ");
 
     let slider = with(
         ("single", "integer"),
         "<qti-slider-interaction response-identifier='R' lower-bound='0' upper-bound='10' step='2'/>",
     );
     assert_eq!(told(&slider, json!(4)), "");
-    assert_eq!(told(&slider, json!(11)), "11 is not on the scale; ");
+    assert_eq!(told(&slider, json!(11)), "11 is outside of the scale; ");
     assert_eq!(told(&slider, json!(5)), "5 lies between two steps; ");
 
     let points = with(
@@ -186,7 +186,7 @@ fn answers_are_held_against_their_interactions() {
          <object data='a.png' type='image/png'/></qti-select-point-interaction>",
     );
     assert_eq!(told(&points, json!(["1 2"])), "");
-    assert_eq!(told(&points, json!(["1 2", "3 4"])), "2 points of at most 1; ");
+    assert_eq!(told(&points, json!(["1 2", "3 4"])), "2 points, but the maximum is 1; ");
 
     let media = with(
         ("single", "integer"),
@@ -194,7 +194,10 @@ fn answers_are_held_against_their_interactions() {
          <audio src='a.mp3'/></qti-media-interaction>",
     );
     assert_eq!(told(&media, json!(2)), "");
-    assert_eq!(told(&media, json!(3)), "played 3 times of at most 2; ");
+    assert_eq!(
+        told(&media, json!(3)),
+        "it was played 3 times, but may be played at most 2 times; "
+    );
 
     let upload = with(
         ("single", "file"),
@@ -210,7 +213,7 @@ fn answers_are_held_against_their_interactions() {
          <qti-inline-choice identifier='A'>a</qti-inline-choice></qti-inline-choice-interaction></p>",
     );
     assert_eq!(told(&inline, json!("A")), "");
-    assert_eq!(told(&inline, json!(null)), "0 choices of at least 1; ");
+    assert_eq!(told(&inline, json!(null)), "0 choices, but the minimum is 1; ");
 }
 
 #[test]
