@@ -76,12 +76,12 @@ fn what_cannot_be_kept_is_refused_at_its_place() {
         ("<p style='color:red'>red</p>", (1, 4), "'style'"),
         ("one<br>\n<img src='a.png'>", (2, 1), "'alt'"),
         ("<p>é<br> <font size=2>x</font>", (1, 10), "'font'"),
-        ("one <br> a<b", (1, 11), "does not end"),
+        ("one <br> a<b", (1, 11), "is never closed"),
         ("one<br><td>two</td>", (1, 8), "'td' is not allowed here"),
         ("one<br><![CDATA[x < y]]>", (1, 8), "CDATA"),
         ("a\u{1}b", (1, 2), "does not allow"),
         ("<p>a<br>&#1;", (1, 9), "does not allow"),
-        ("<p>a<br><p data-x\"='1'>", (1, 9), "no name of XML"),
+        ("<p>a<br><p data-x\"='1'>", (1, 9), "a name that XML does not allow"),
         (&"<div>".repeat(150), (1, 1), "deeper"),
     ] {
         let problem = sent(&json!(html)).unwrap_err();
