@@ -78,33 +78,33 @@ fn every_example_of_the_standard_is_told_apart() {
         seen += 1;
     }
     for (name, check, message) in [
-        ("simple-err-issuer-type.json", "schema", "issuer.type: it holds 'Profile'"),
+        ("simple-err-issuer-type.json", "schema", "issuer.type: must contain 'Profile'"),
         (
             "simple-err-issuer-parentorg-type.json",
             "schema",
-            "issuer.parentOrg.type: it holds 'Profile'",
+            "issuer.parentOrg.type: must contain 'Profile'",
         ),
         (
             "simple-err-issuer-otheridentifier-type.json",
             "schema",
-            "issuer.otherIdentifier[1].type: it holds 'IdentifierEntry'",
+            "issuer.otherIdentifier[1].type: must contain 'IdentifierEntry'",
         ),
         (
             "simple-err-credential-subject-identifier-type.json",
             "schema",
-            "credentialSubject.identifier[0].type: it holds 'IdentityObject'",
+            "credentialSubject.identifier[0].type: must contain 'IdentityObject'",
         ),
         (
             "simple-err-credential-subject-profile-type.json",
             "schema",
-            "credentialSubject.source.type: it holds 'Profile'",
+            "credentialSubject.source.type: must contain 'Profile'",
         ),
         (
             "simple-err-credential-subject-achievement-result-description-type.json",
             "schema",
             "credentialSubject.achievement.resultDescription[",
         ),
-        ("simple-err-evidence-type.json", "schema", "evidence[1].type: it holds 'Evidence'"),
+        ("simple-err-evidence-type.json", "schema", "evidence[1].type: must contain 'Evidence'"),
         ("simple-err-proof-method-no-scheme.json", "proof", "has no scheme"),
         ("simple-err-proof-method-unknown-scheme.json", "proof", "has the scheme 'xxx'"),
         (

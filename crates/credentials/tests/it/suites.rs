@@ -428,6 +428,6 @@ fn whatever_a_selective_proof_holds_gets_a_report() {
     ] {
         let mut changed = credential("ecdsa-sd-2023 base, second");
         changed["proof"]["proofValue"] = format!("u{}", BASE64.encode(bytes)).into();
-        assert!(fault(&judge(&changed)).contains("no base or derived proof"));
+        assert!(fault(&judge(&changed)).contains("not a base or derived proof"));
     }
 }

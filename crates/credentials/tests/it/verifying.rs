@@ -204,10 +204,10 @@ fn a_key_is_the_issuers_where_the_issuers_document_lists_it() {
     let mut other_controller = rotated.clone();
     other_controller["verificationMethod"][1]["controller"] = "did:example:other".into();
     for (document, message) in [
-        (Value::Null, "is not at hand"),
+        (Value::Null, "is not available"),
         (did::document(did, &[("key-1", later.clone())]), "bad signature"),
         (did::document(did, &[("key-2", later)]), "does not list"),
-        (did::document("did:web:other.example", &[("key-1", public)]), "says that it is"),
+        (did::document("did:web:other.example", &[("key-1", public)]), "has the id"),
         (not_asserting, "under assertionMethod"),
         (other_controller, "says that its controller is"),
     ] {
