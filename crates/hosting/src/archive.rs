@@ -1,7 +1,7 @@
-//! Taking in the zip of a build: file by file, in bounded memory, nothing outside of its place.
+//! Unpacks the zip of a build file by file, in bounded memory, and never outside its folder.
 //!
-//! A zip says of itself how large its files are and where they go. Nothing of that is believed: what is
-//! counted is what comes out, and a name that is no plain path below the frontend's root is refused.
+//! The sizes and paths in a zip are not trusted: limits count the bytes that come out, and a name that is not
+//! a plain path below the frontend's root is refused.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -13,7 +13,7 @@ use zip::read::ZipFile;
 
 use crate::deployments::{File, Manifest};
 
-/// What is served where a path names no file.
+/// The file served if a path names no file.
 pub const INDEX: &str = "index.html";
 
 const FILE_KIND: u32 = 0o170_000;
@@ -23,11 +23,11 @@ const ENTRY: [u8; 4] = [b'P', b'K', 1, 2];
 const END: [u8; 4] = [b'P', b'K', 5, 6];
 const END_BYTES: usize = 22;
 
-/// Unpacks a zip that is among the blobs; each of its files becomes one.
+/// Unpacks an uploaded zip. Each of its files becomes a blob.
 ///
-/// Errors: `NotFound` where the zip was not uploaded; `Invalid` for one that is no zip or has no
-/// `index.html` at its root, for symbolic links, encrypted files, two files of one name, and names that
-/// are absolute, lead upwards or are no plain paths; `TooLarge` beyond the limits.
+/// Errors: `NotFound` if the zip was not uploaded; `Invalid` if it is not a zip or has no
+/// `index.html` at its root, and for symbolic links, encrypted files, duplicate names, and names that
+/// are absolute, lead upwards or are not plain paths; `TooLarge` beyond the limits.
 pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
     let Some(mut blob) = blobs.open(zip)? else {
         let message = format!("the zip {zip} was not uploaded; send it to /api/uploads first");
@@ -50,8 +50,8 @@ pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
         })?;
         let Some(size) = copied else {
             let message = format!(
-                "the files of the zip have more than {} bytes together, at '{path}'; leave out what is \
-                 not served, or keep it in a bucket",
+                "the files of the zip have more than {} bytes together, at '{path}'; leave out files that are \
+                 not served, or store them in a bucket",
                 limits::FRONTEND_MAX_BYTES
             );
             return Err(Problem::new(ProblemKind::TooLarge, message));
@@ -59,7 +59,7 @@ pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
         left -= size;
         let file = File { sha256: writer.keep()?, size, media: media(&path) };
         if files.insert(path.clone(), file).is_some() {
-            return Err(refused(&path, "is there twice"));
+            return Err(refused(&path, "occurs twice"));
         }
     }
     if !files.contains_key(INDEX) {
@@ -68,14 +68,14 @@ pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
     Ok(Manifest(files))
 }
 
-/// Copies at most `most` bytes; none: there are more.
+/// Copies at most `most` bytes; `None` if there are more.
 fn copy(from: &mut impl Read, to: &mut impl Write, most: u64) -> io::Result<Option<u64>> {
     let copied = io::copy(&mut from.take(most.saturating_add(1)), to)?;
     Ok((copied <= most).then_some(copied))
 }
 
-/// Where an entry goes; none for a folder. What the name says is taken by bytes, not by what some
-/// system would make of it.
+/// Where an entry is unpacked to; `None` for a folder. The name is checked as bytes, because operating
+/// systems read it differently.
 fn path_of(entry: &ZipFile<'_, impl Read>) -> Result<Option<String>> {
     let Ok(name) = std::str::from_utf8(entry.name_raw()) else {
         let shown = String::from_utf8_lossy(entry.name_raw()).into_owned();
@@ -83,7 +83,7 @@ fn path_of(entry: &ZipFile<'_, impl Read>) -> Result<Option<String>> {
     };
     let plain = name.strip_suffix('/').unwrap_or(name);
     let fault = if plain.is_empty() || plain.len() > limits::FRONTEND_PATH_MAX_BYTES {
-        Some("has a name of no length, or beyond 512 bytes")
+        Some("has an empty name, or one longer than 512 bytes")
     } else if plain.starts_with('/') || plain.as_bytes().get(1) == Some(&b':') {
         Some("has an absolute name")
     } else if plain.contains('\\') || plain.chars().any(char::is_control) {
@@ -105,13 +105,13 @@ fn path_of(entry: &ZipFile<'_, impl Read>) -> Result<Option<String>> {
     }
     match entry.unix_mode().unwrap_or(REGULAR) & FILE_KIND {
         REGULAR | 0 => Ok(Some(name.to_owned())),
-        SYMLINK => Err(refused(name, "is a symbolic link; put the file itself there")),
-        _ => Err(refused(name, "is no plain file")),
+        SYMLINK => Err(refused(name, "is a symbolic link; replace it with the file itself")),
+        _ => Err(refused(name, "is not a regular file")),
     }
 }
 
-/// Looks at the end of the zip before anything is read into memory: how many entries there are, and
-/// how many bytes their list has.
+/// Checks the end of the zip before anything is read into memory: the number of entries and the size of
+/// their list.
 fn check_directory(blob: &mut Blob) -> Result<()> {
     let tail = blob.size.min(u64::from(u16::MAX) + END_BYTES as u64);
     let mut end = Vec::new();
@@ -122,7 +122,7 @@ fn check_directory(blob: &mut Blob) -> Result<()> {
         .and_then(|_| blob.file.rewind());
     read.map_err(Problem::internal)?;
     let Some(at) = (0..end.len()).rev().find(|at| end[*at..].starts_with(&END)) else {
-        return Err(no_zip("it has no end of a list of files"));
+        return Err(no_zip("it has no list of files"));
     };
     let short = |from: usize| {
         let two = end.get(at + from..at + from + 2)?;
@@ -135,15 +135,15 @@ fn check_directory(blob: &mut Blob) -> Result<()> {
         return Err(no_zip("its end is cut off"));
     };
     let place = blob.size - (end.len() - at) as u64;
-    // Who reads zips looks for another list where one of these does not hold, in places that others do
-    // not look at. There is one list, right before this end, or none.
+    // If one of these does not hold, zip readers search for another list, each in other places. So only a list
+    // directly before this end is accepted.
     let is_only = (disk, first_disk, here) == (0, 0, entries)
         && entries < u16::MAX
         && at + END_BYTES + usize::from(comment) == end.len()
         && u64::from(start) + u64::from(bytes) == place
         && (entries == 0 || begins_list(blob, start)?);
     if !is_only {
-        return Err(no_zip("the list of its files is not where its end says, or is one of Zip64"));
+        return Err(no_zip("the list of its files is misplaced, or the file is a Zip64 archive"));
     }
     let entries = usize::from(entries);
     if entries > limits::FRONTEND_FILES_MAX_COUNT {
@@ -181,7 +181,7 @@ fn media(path: &str) -> String {
 fn no_index(files: &BTreeMap<String, File>) -> Problem {
     let below = files.keys().find(|path| path.ends_with("/index.html"));
     let hint = match below {
-        Some(path) => format!("it is at '{path}'; zip what is inside that folder"),
+        Some(path) => format!("it is at '{path}'; zip the contents of that folder"),
         None => "zip the folder that the build writes".to_owned(),
     };
     Problem::invalid("frontend", format!("the zip has no 'index.html' at its root; {hint}"))
@@ -192,12 +192,12 @@ fn refused(name: &str, why: &str) -> Problem {
 }
 
 fn no_zip(why: &str) -> Problem {
-    Problem::invalid("frontend", format!("the file is no zip that can be read: {why}"))
+    Problem::invalid("frontend", format!("the file cannot be read as a zip: {why}"))
 }
 
 fn too_many(count: usize) -> Problem {
     let most = limits::FRONTEND_FILES_MAX_COUNT;
-    let message = format!("the zip has {count} files or more; at most {most} are served");
+    let message = format!("the zip has {count} files or more; the limit is {most}");
     Problem::new(ProblemKind::TooLarge, message)
 }
 

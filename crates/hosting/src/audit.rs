@@ -1,4 +1,4 @@
-//! Who changed what of a project, and when. Entries are never changed.
+//! The audit log of projects: who changed what, and when. Entries are never changed.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -8,22 +8,22 @@ use serde_json::Value;
 
 use crate::repository::audit as repository;
 
-/// A change that was made.
+/// A change to a project.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
-    /// Its number; later changes have greater ones.
+    /// The entry's number; later changes have higher numbers.
     pub id: i64,
-    /// When.
+    /// When the change was made.
     pub at: Timestamp,
-    /// The client that asked for it.
+    /// The client that made the change.
     pub who: String,
     /// `deploy`, `rollback`.
     pub what: String,
-    /// What changed; of secrets the names alone.
+    /// What changed. Of secrets it contains only the names.
     pub details: Value,
 }
 
-/// Writes an entry, in the transaction of the change itself.
+/// Writes an entry in the transaction of the change.
 pub fn note(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -34,7 +34,7 @@ pub fn note(
     repository::insert(tx, now, (slug, who), what, &details.to_string())
 }
 
-/// The entries before the one of that number, newest first, one page of them.
+/// A page of the entries before that number, newest first.
 pub fn list(tx: &mut Tx<'_>, slug: &str, before: Option<i64>) -> Result<Vec<Entry>> {
     repository::list(tx, slug, before.unwrap_or(i64::MAX))
 }

@@ -1,5 +1,5 @@
-//! What a backend's bindings speak to: one small HTTP service a process, on a socket that only the
-//! process reaches. The runtime's own code makes the requests; it names the binding in a header that
+//! The service behind a backend's bindings: one small HTTP service per process, on a socket that only this
+//! process can reach. The runtime's own code makes the requests and names the binding in a header that
 //! the backend's code cannot set.
 
 mod answer;
@@ -31,7 +31,7 @@ pub(crate) use stores::Stores;
 use crate::engine::{Api, Body, Worker};
 use answer::Answer;
 
-/// The header that names the binding, and holds the token of the process.
+/// The header with the binding's name and the process's token.
 pub(crate) const BINDING_HEADER: &str = "lyceum-binding";
 
 /// The bindings of one process.
@@ -43,7 +43,7 @@ pub(crate) struct Bindings {
     api: Option<Api>,
 }
 
-/// A store, and who may use it at once: a request takes a thread and memory, and each process has a share.
+/// A store with a limit on parallel requests: each request needs a thread and memory, and each process has a share.
 struct Binding<T> {
     store: Arc<T>,
     places: Semaphore,
@@ -54,14 +54,14 @@ impl<T> Binding<T> {
         Self { store, places: Semaphore::new(BINDING_REQUESTS_MAX_COUNT) }
     }
 
-    /// Waits for a place. The store is in use while it is held.
+    /// Waits until another request may begin. The store counts as in use until the returned value is dropped.
     async fn enter(&self) -> (&Arc<T>, SemaphorePermit<'_>) {
         (&self.store, self.places.acquire().await.expect("nobody closes it"))
     }
 }
 
 impl Bindings {
-    /// Opens what the worker may use. All processes of a server share a file's one opening.
+    /// Opens the stores that the worker may use. All processes of a server share one connection to a file.
     pub(crate) fn open(stores: &Stores, worker: &Worker, token: String) -> Result<Self> {
         let d1 = worker.d1.as_deref().map(|path| stores.d1(path)).transpose()?;
         let kv = worker.kv.as_deref().map(|path| stores.kv(path)).transpose()?;
@@ -75,7 +75,7 @@ impl Bindings {
         })
     }
 
-    /// Answers on the socket until it is dropped.
+    /// Serves the socket until it is dropped.
     pub(crate) async fn serve(self, listener: UnixListener) {
         let bindings = Arc::new(self);
         let mut connections = JoinSet::new();
@@ -85,7 +85,7 @@ impl Bindings {
             let bindings = Arc::clone(&bindings);
             let service = service_fn(move |request| {
                 let bindings = Arc::clone(&bindings);
-                // Who goes away keeps its place until what it asked for is done.
+                // A caller that disconnects keeps its place until its request is finished.
                 let answered = tokio::spawn(async move { bindings.answer(request).await });
                 async move { Ok::<_, Infallible>(answered.await.unwrap_or_else(failed)) }
             });
@@ -124,7 +124,7 @@ impl Bindings {
     }
 }
 
-/// The whole body, if it is not longer than that.
+/// Reads the whole body, up to a limit.
 async fn whole(request: Request<Incoming>, max_bytes: usize) -> Result<Bytes, Answer> {
     let told = request.body().size_hint().lower();
     let body = Limited::new(request.into_body(), max_bytes).collect().await;
@@ -138,7 +138,7 @@ async fn whole(request: Request<Incoming>, max_bytes: usize) -> Result<Bytes, An
     })
 }
 
-/// Runs what reads and writes files beside the threads that serve.
+/// Runs blocking file access outside the threads that serve requests.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Answer> {

@@ -1,4 +1,4 @@
-//! Buckets of projects for those who look after them: the same objects that a backend sees.
+//! Access to projects' buckets for the API and the command line. Backends see the same objects.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -24,105 +24,105 @@ use crate::pieces::BlobsInTurn;
 #[derive(Clone)]
 pub struct Bucket(Arc<Index>);
 
-/// What is known of an object.
+/// Metadata of an object.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Info {
-    /// Its key.
+    /// The object's key.
     pub key: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// MD5 in hexadecimal; of one that came in parts, the MD5 of theirs and their number.
+    /// MD5 in hexadecimal. If the object was uploaded in parts: the MD5 of the parts' MD5s, and the number of parts.
     pub etag: String,
-    /// When it was put.
+    /// When the object was uploaded.
     pub uploaded: Timestamp,
-    /// Its media type and the like.
+    /// HTTP metadata such as the media type.
     pub http_metadata: Map<String, Value>,
-    /// What its owner said of it.
+    /// Custom metadata.
     pub custom_metadata: Map<String, Value>,
 }
 
 /// A page of objects.
 #[derive(Clone, Debug, Serialize)]
 pub struct Page {
-    /// Objects, by the bytes of their keys.
+    /// Objects in byte order of their keys.
     pub objects: Vec<Info>,
-    /// What keys have up to the delimiter.
+    /// Groups of keys: their common beginning up to the delimiter.
     pub prefixes: Vec<String>,
-    /// Where the list goes on; none: it is complete.
+    /// Where the next page begins; `None` on the last page.
     pub cursor: Option<String>,
 }
 
 /// Which objects are listed.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// What their keys begin with.
+    /// Only keys with this prefix.
     pub prefix: String,
-    /// What ends a group of keys.
+    /// Keys are grouped up to this delimiter.
     pub delimiter: Option<String>,
-    /// Where the page before ended.
+    /// The cursor of the page before.
     pub cursor: Option<String>,
-    /// Objects and prefixes at most; none: as many as a page has.
+    /// Maximum number of objects and prefixes; `None` is the page size.
     pub limit: Option<i64>,
 }
 
-/// An object to be.
+/// An object to store.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct About {
-    /// Such as `image/png`.
+    /// Media type, such as `image/png`.
     pub content_type: Option<String>,
-    /// What its owner says of it.
+    /// Custom metadata.
     pub custom_metadata: Map<String, Value>,
 }
 
-/// An upload in parts that is not complete.
+/// An incomplete upload in parts.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Upload {
-    /// Its id.
+    /// The upload's id.
     pub id: String,
-    /// What is there.
+    /// The parts received so far.
     pub parts: Vec<Part>,
 }
 
 /// A part of an upload.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
-    /// From 1.
+    /// Part number, from 1.
     pub part: i64,
     /// MD5 in hexadecimal.
     pub etag: String,
 }
 
 impl Bucket {
-    /// The bucket in a folder of this disk, beside whoever else uses it.
+    /// The bucket in a folder of this disk. Other processes may use it too.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
         Index::open(folder, &S3::default(), clock, BUCKET_MAX_BYTES)
             .map(|index| Self(Arc::new(index)))
     }
 
-    /// The one that backends of this engine have open too.
+    /// The bucket that backends of this engine have open.
     pub(crate) fn shared(stores: &Stores, folder: &Path) -> Result<Self> {
         stores.bucket(folder).map(Self)
     }
 
-    /// An object; none: there is none under the key.
+    /// An object's metadata; `None` if there is no object with the key.
     pub fn head(&self, key: &str) -> Result<Option<Info>> {
         check_key(key)?;
         Ok(self.0.head(key).map_err(told)?.map(Info::from))
     }
 
-    /// An object with its bytes, one blob behind the other.
+    /// An object with its bytes, as a sequence of blobs.
     pub fn get(&self, key: &str) -> Result<Option<(Info, BlobsInTurn)>> {
         check_key(key)?;
         let found = self.0.open_object(key).map_err(told)?;
         Ok(found.map(|(object, blobs)| (Info::from(object), blobs)))
     }
 
-    /// Keeps what the reader gives under the key; durable once this returns.
+    /// Stores what the reader returns as an object. It is durable when this returns.
     ///
-    /// Errors: `Invalid` for a key or metadata beyond the limits; `TooLarge`.
+    /// Errors: `Invalid` if the key or the metadata exceeds its limit; `TooLarge`.
     pub fn put(&self, key: &str, about: &About, reader: impl Read) -> Result<Info> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
@@ -145,19 +145,19 @@ impl Bucket {
                 .write_all(&piece[..count])
                 .map_err(|fault| lyceum_blob::failed("write", &fault))?;
             if writer.size() > R2_OBJECT_MAX_BYTES {
-                let message = format!("an object has {R2_OBJECT_MAX_BYTES} bytes at most");
+                let message = format!("an object can have at most {R2_OBJECT_MAX_BYTES} bytes");
                 return Err(Problem::new(ProblemKind::TooLarge, message));
             }
         }
     }
 
-    /// Deletes what is there of these.
+    /// Deletes those of the keys that exist.
     pub fn delete(&self, keys: &[String]) -> Result<()> {
         keys.iter().try_for_each(|key| check_key(key))?;
         self.0.delete(keys).map_err(told)
     }
 
-    /// A page of objects. Errors: `Invalid` for a cursor or limit that is none.
+    /// A page of objects. Errors: `Invalid` if the cursor or the limit is invalid.
     pub fn list(&self, listing: &Listing) -> Result<Page> {
         let list = List {
             limit: listing.limit,
@@ -175,7 +175,7 @@ impl Bucket {
         })
     }
 
-    /// The upload under the key that broke off, or a new one.
+    /// Resumes the interrupted upload of the key, or begins a new one.
     pub fn begin(&self, key: &str, about: &About) -> Result<Upload> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
@@ -187,14 +187,14 @@ impl Bucket {
         Ok(Upload { id, parts: Vec::new() })
     }
 
-    /// Keeps a part of an upload.
+    /// Stores a part of an upload.
     pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<Part> {
         let (writer, md5) = self.written(bytes)?;
         let etag = self.0.put_part(key, (id.to_owned(), number), writer, md5).map_err(told)?;
         Ok(Part { part: number, etag })
     }
 
-    /// Makes the parts the object under the key.
+    /// Combines the parts into the object.
     pub fn complete(&self, key: &str, id: &str, parts: Vec<Part>) -> Result<Info> {
         let named = parts.into_iter().map(|Part { part, etag }| Published { part, etag });
         let object = self.0.complete(key, id, &named.collect::<Vec<_>>()).map_err(told)?;
@@ -209,15 +209,15 @@ impl About {
             http.insert("contentType".to_owned(), media.as_str().into());
         }
         let field = |(k, v): (&String, &Value)| {
-            let v = v
-                .as_str()
-                .ok_or_else(|| Problem::invalid(format!("customMetadata.{k}"), "must be a text"))?;
+            let v = v.as_str().ok_or_else(|| {
+                Problem::invalid(format!("customMetadata.{k}"), "must be a string")
+            })?;
             Ok(Field { k: k.clone(), v: v.to_owned() })
         };
         let custom = self.custom_metadata.iter().map(field).collect::<Result<Vec<_>>>()?;
         let bytes: usize = custom.iter().map(|field| field.k.len() + field.v.len()).sum();
         if bytes > R2_METADATA_MAX_BYTES {
-            let message = format!("has {bytes} bytes; at most {R2_METADATA_MAX_BYTES}");
+            let message = format!("has {bytes} bytes; the limit is {R2_METADATA_MAX_BYTES}");
             return Err(Problem::invalid("customMetadata", message));
         }
         Ok((http, custom))
@@ -242,7 +242,7 @@ fn check_key(key: &str) -> Result<()> {
     if (1..=R2_KEY_MAX_BYTES).contains(&key.len()) {
         return Ok(());
     }
-    let message = format!("has {} bytes; a key has 1 to {R2_KEY_MAX_BYTES}", key.len());
+    let message = format!("has {} bytes; a key must have 1 to {R2_KEY_MAX_BYTES}", key.len());
     Err(Problem::invalid("key", message))
 }
 
@@ -253,24 +253,33 @@ fn told(fault: Fault) -> Problem {
         Fault::BadRequest(message) => Problem::invalid("cursor", message),
         Fault::NoSuchUpload => Problem::new(
             ProblemKind::NotFound,
-            "there is no such upload, or it is complete; begin it again",
+            "there is no such upload, or it is already complete; begin a new one",
         ),
-        Fault::NoSuchPart => Problem::invalid("parts", "name a part that was not sent, or not so"),
-        Fault::PartTooSmall => Problem::invalid("parts", "all but the last have 5 MiB at least"),
-        Fault::UnevenParts => Problem::invalid("parts", "all but the last are of one size"),
+        Fault::NoSuchPart => Problem::invalid(
+            "parts",
+            "a listed part was not uploaded, or its etag differs; upload it again",
+        ),
+        Fault::PartTooSmall => {
+            Problem::invalid("parts", "all parts except the last must have at least 5 MiB")
+        }
+        Fault::UnevenParts => {
+            Problem::invalid("parts", "all parts except the last must have the same size")
+        }
         Fault::TooLarge => Problem::new(
             ProblemKind::TooLarge,
-            format!("an object has {R2_OBJECT_MAX_BYTES} bytes at most"),
+            format!("an object can have at most {R2_OBJECT_MAX_BYTES} bytes"),
         ),
         Fault::Full(most) => Problem::new(
             ProblemKind::TooLarge,
-            format!("the bucket is full: it may have {most} bytes; delete what nobody needs"),
+            format!(
+                "the bucket is full: its limit is {most} bytes; delete objects that are no longer needed"
+            ),
         ),
         Fault::NoSuchKey
         | Fault::BadName
         | Fault::MetadataTooLarge
         | Fault::Condition(_)
         | Fault::BadDigest { .. }
-        | Fault::BadRange => Problem::invalid("key", "is refused by the bucket"),
+        | Fault::BadRange => Problem::invalid("key", "the bucket refused the request"),
     }
 }

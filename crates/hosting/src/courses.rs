@@ -1,4 +1,4 @@
-//! What a deployed project teaches: its courses as records of the roster, as its plans name them.
+//! The courses of a deployed project, written as roster records.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -7,7 +7,7 @@ use lyceum_games::lms::{self, Integration, NewCourse, NewOrganization, Setup, Wr
 use lyceum_project::courses::{LmsChange, LmsState, Owner, Presence, Record, Taught};
 use lyceum_store::Tx;
 
-/// What a project teaches, with every record that its courses need.
+/// A project's courses, with every record that they need.
 pub(crate) fn state(tx: &mut Tx<'_>, slug: &str) -> Result<LmsState> {
     let Some(game) = games::lookup(tx, slug)? else { return Ok(LmsState::default()) };
     let Some(Integration { organization, courses, .. }) = lms::lookup(tx, &game)? else {
@@ -44,10 +44,10 @@ pub(crate) fn state(tx: &mut Tx<'_>, slug: &str) -> Result<LmsState> {
     Ok(LmsState { organization: Some(organization), courses: courses.collect(), records })
 }
 
-/// Writes the records that a plan names, and keeps what the project teaches. Without a course it teaches
+/// Writes the records that a plan names, and stores the project's courses. Without courses, the project teaches
 /// nothing from then on, and its former records stay.
 ///
-/// Errors: `Invalid` with every fault of the courses; `NotFound` without the project's game; `Forbidden` where
+/// Errors: `Invalid` with everything wrong with the courses; `NotFound` without the project's game; `Forbidden` if
 /// a record exists that the caller may not write.
 pub(crate) fn set_up(
     tx: &mut Tx<'_>,

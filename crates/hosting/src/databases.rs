@@ -1,5 +1,5 @@
-//! The database files of projects. A change never touches the file that is served: it makes another one,
-//! which takes its place in the transaction that serves the change; the one before stays a while.
+//! The database files of projects. A change never modifies the file in use: it creates another file,
+//! which replaces it in the transaction that serves the change. The previous file stays as a restore point.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,51 +18,51 @@ use crate::deployments::Deployment;
 use crate::projects::{self, Project};
 use crate::repository;
 
-/// The file of a database that nothing changed yet.
+/// Name of the first database file.
 pub(crate) const FIRST: &str = "d1.sqlite";
-/// What the names of all begin with.
+/// Prefix of all database file names.
 const PREFIX: &str = "d1";
 
-/// The schema that a version came with.
+/// The schema of a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declared {
     /// As DDL.
     pub ddl: String,
-    /// As the deploy said it.
+    /// As the deploy declared it.
     pub wish: SchemaWish,
 }
 
-/// A file that was a project's database.
+/// A previous database file of a project.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RestorePoint {
-    /// Its name.
+    /// File name.
     #[serde(rename = "id")]
     pub file: String,
-    /// Until when it was served.
+    /// When the file was replaced.
     pub at: Timestamp,
     /// The version that was served with it.
     pub version: i64,
-    /// What took its place: `deploy`, `restore`, `seed`, …
+    /// Why it was replaced: `deploy`, `restore`, `seed`, …
     pub what: String,
 }
 
-/// The file that is served, which is not there before somebody uses it.
+/// Path of the current file, which does not exist until the database is first used.
 pub fn file_of(folder: &Path, project: Option<&Project>) -> PathBuf {
     named(folder, project.and_then(|project| project.database.as_deref()))
 }
 
-/// The file of that name, else the first one.
+/// Path of the file with that name, or of the first one.
 pub(crate) fn named(folder: &Path, name: Option<&str>) -> PathBuf {
     folder.join(name.unwrap_or(FIRST))
 }
 
-/// A name for a file that nothing has yet.
+/// An unused file name.
 pub fn new_name() -> String {
     format!("{PREFIX}-{}.sqlite", Uuid::now_v7())
 }
 
-/// What a deploy is planned from.
+/// The database's state, from which a deploy is planned.
 pub(crate) fn state(
     folder: &Path,
     project: Option<&Project>,
@@ -77,7 +77,7 @@ pub(crate) fn state(
     })
 }
 
-/// Serves another file from now on; the one of the project as it was becomes a restore point.
+/// Switches to another file. The previous database becomes a restore point.
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -96,13 +96,13 @@ pub fn replace(
     repository::databases::serve(tx, slug, file)
 }
 
-/// The files that a project can be turned back to, newest first. Errors: `NotFound`.
+/// The restore points of a project, newest first. Errors: `NotFound`.
 pub fn points(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<RestorePoint>> {
     projects::find(tx, slug)?;
     repository::databases::points(tx, slug)
 }
 
-/// The point of that id, else the newest of those that a version was served with.
+/// The restore point with that id, or the newest one with which a version was served.
 ///
 /// Errors: `NotFound`.
 pub fn point(
@@ -118,20 +118,20 @@ pub fn point(
     });
     found.ok_or_else(|| {
         let message = format!(
-            "the database of '{slug}' has no such restore point; `lyceum db points --remote` lists \
-             those that are kept"
+            "the database of '{slug}' has no such restore point; run `lyceum db points --remote` to \
+             list them"
         );
         Problem::new(ProblemKind::NotFound, message)
     })
 }
 
-/// Whether a version came with another schema than the database has now.
+/// Whether a version had a different schema than the database has now.
 pub fn differs(folder: &Path, project: &Project, version: &Deployment) -> Result<bool> {
     let Some(declared) = &version.declared else { return Ok(false) };
     Ok(Schema::of(&declared.ddl)? != schema::read(&file_of(folder, Some(project)))?)
 }
 
-/// Forgets the oldest points; answers the files that are still named.
+/// Deletes the oldest restore points. Returns the files that are still in use.
 pub fn forget(tx: &mut Tx<'_>, slug: &str) -> Result<BTreeSet<String>> {
     repository::databases::forget(tx, slug, limits::RESTORE_POINTS_MAX_COUNT)?;
     let mut named: BTreeSet<String> =
@@ -140,19 +140,19 @@ pub fn forget(tx: &mut Tx<'_>, slug: &str) -> Result<BTreeSet<String>> {
     Ok(named)
 }
 
-/// Removes the database files of a folder that nothing names.
+/// Removes the database files of a folder that no project uses.
 pub fn sweep(folder: &Path, named: &BTreeSet<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let main = name.trim_end_matches("-wal").trim_end_matches("-shm");
         if name.starts_with(PREFIX) && main.ends_with(".sqlite") && !named.contains(main) {
-            // What cannot be removed now is tried again after the next change.
+            // The next change tries again to remove what cannot be removed now.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// A copy of a database, which is gone when it was read; none: there is no such file.
+/// A temporary copy of a database, deleted after reading; `None` if the file does not exist.
 pub fn snapshot(file: &Path) -> Result<Option<Blob>> {
     if !file.exists() {
         return Ok(None);
@@ -166,7 +166,7 @@ pub fn snapshot(file: &Path) -> Result<Option<Blob>> {
     Ok(Some(Blob { file, size }))
 }
 
-/// Removes a file that never came to be served.
+/// Removes a file that was never served.
 pub fn discard(file: &Path) {
     for suffix in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{suffix}", file.display()));

@@ -1,17 +1,17 @@
 //! A backup of the whole server in one file: the database, and the files of projects that this node holds. It is a tar
-//! archive, compressed by zstd.
+//! archive, compressed with zstd.
 //!
 //! | entry | what |
 //! |---|---|
-//! | `backup.json` | what the backup covers: [`Cover`] |
-//! | `database` | an SQLite file, or what `pg_dump` wrote |
+//! | `backup.json` | what the backup contains: [`Cover`] |
+//! | `database` | a SQLite file, or an archive from `pg_dump` |
 //! | `projects/<slug>/…` | databases, restore points, keys and the bucket index of a project |
-//! | `projects/<slug>/objects/<sha256>` | the bytes of objects of its bucket |
-//! | `blobs/<sha256>` | the files that versions are made of, and those of imports |
-//! | `manifest.json` | the SHA-256 of each entry whose name does not say it, and the number of the others |
+//! | `projects/<slug>/objects/<sha256>` | the bytes of an object of its bucket |
+//! | `blobs/<sha256>` | the files of versions and imports |
+//! | `manifest.json` | the SHA-256 of each entry that is not named by it, and the number of the others |
 //!
 //! The database is copied first, then the files that it names. A hard link keeps the bytes of a file that is
-//! deleted meanwhile. Nothing is held in memory but names.
+//! deleted meanwhile. Only names are kept in memory.
 
 mod names;
 mod read;
@@ -28,43 +28,43 @@ pub use read::{Checked, check, is_archive};
 pub use restore::{Draft, Restored, take};
 pub use write::{Backup, Written};
 
-/// What a backup covers.
+/// What a backup contains.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cover {
-    /// Of this description: 1.
+    /// Format of this description: 1.
     pub format: u32,
-    /// The release that made it.
+    /// The release that made the backup.
     pub release: String,
-    /// When, as RFC 3339 writes it.
+    /// When it was made, in RFC 3339.
     pub made_at: String,
     /// `sqlite` or `postgresql`.
     pub store: String,
     /// The id of the node that made it.
     #[serde(default)]
     pub node: String,
-    /// The projects whose files are in it.
+    /// The projects whose files are in the backup.
     pub projects: Vec<String>,
-    /// The projects whose files other nodes hold, with the node: it makes a backup of its own.
+    /// The projects whose files are on other nodes, with the node. Each node makes its own backup.
     pub elsewhere: BTreeMap<String, String>,
-    /// The bucket of S3 that keeps the files of versions and the objects of buckets; none: they are in the backup.
+    /// The S3 bucket with the files of versions and the objects of buckets; `None` if they are in the backup.
     pub s3_bucket: Option<String>,
 }
 
 /// The format that this release writes and reads.
 pub const FORMAT: u32 = 1;
 
-/// The last entry: whatever follows from all others.
+/// The last entry: checksums of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
-    /// Entries whose names do not say what they hold.
+    /// Entries that are not named by their SHA-256.
     files: BTreeMap<String, Sum>,
-    /// Those whose names are their SHA-256.
+    /// Number of entries that are named by their SHA-256.
     blobs: u64,
-    /// The SHA-256 of the names of those, one a line, in their order.
+    /// The SHA-256 of those names, one per line, in order.
     blobs_sha256: Option<Digest>,
-    /// Entries that should be in it and were not on the server.
+    /// Entries that should be in the backup but were missing on the server.
     missing: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ const COVER: &str = "backup.json";
 const DATABASE: &str = "database";
 const MANIFEST: &str = "manifest.json";
 
-/// What an entry holds, by its path.
+/// The kind of an entry, by its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     Cover,
@@ -103,7 +103,7 @@ impl Entry {
         }
     }
 
-    /// None: no backup has an entry of that path. So no path leads out of the folder that it is restored to.
+    /// `None` if a backup cannot have an entry with that path, so that no path leads out of the restored folder.
     fn of(path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.split('/').collect();
         let is_plain = |name: &str| {
@@ -129,7 +129,7 @@ impl Entry {
         })
     }
 
-    /// The digest that the path says.
+    /// The digest in the path.
     fn digest(&self) -> Option<Digest> {
         match self {
             Self::Object(_, digest) | Self::Blob(digest) => Some(*digest),

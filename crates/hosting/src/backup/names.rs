@@ -1,4 +1,4 @@
-//! Which files belong to a database.
+//! The files that belong to a database.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,17 +13,17 @@ use crate::{databases, homes, repository};
 /// The files that a database names.
 #[derive(Clone, Debug, Default)]
 pub struct Named {
-    /// The projects of this node, each with the files in its folder.
+    /// The projects on this node, each with the files in its folder.
     pub projects: BTreeMap<String, Vec<String>>,
-    /// The projects of other nodes, with the node.
+    /// The projects on other nodes, with the node.
     pub elsewhere: BTreeMap<String, String>,
-    /// What the versions of these projects are made of.
+    /// The files of these projects' versions.
     pub blobs: BTreeSet<Digest>,
-    /// What may be here: the files of imports are on the node that took them.
+    /// Files that may be missing here: those of imports are only on the node that received them.
     pub others: BTreeSet<Digest>,
 }
 
-/// The files that belong to the database and to this node. `others` are files of no project, by their SHA-256.
+/// The files that belong to the database and to this node. `others` are files that belong to no project, by SHA-256.
 pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<Named> {
     let mut named = Named::default();
     for digest in others {
@@ -32,7 +32,7 @@ pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<Named>
     for project in repository::projects::list(tx)? {
         let slug = project.slug;
         let Some(known) = repository::homes::find(tx, &slug)? else { continue };
-        // A database of SQLite has one node, whatever became of its identity.
+        // A SQLite database has a single node, even if its identity was lost.
         let is_alone = tx.dialect() == Dialect::Sqlite;
         let is_here = match &known.home {
             Some(home) => is_alone || home.node.id == node.id(),
@@ -46,7 +46,7 @@ pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<Named>
         let folder = node.folder_of(&slug);
         let kept = known.home.map(|home| home.kept).unwrap_or_default();
         let mut files = homes::names(kept, known.database.as_deref());
-        // Where no node is recorded yet, what there is belongs to the project.
+        // If no node is recorded yet, all files found belong to the project.
         let all = Uses { database: true, kv: true, bucket: true, lms: false };
         let there = homes::names(all, None).into_iter();
         files.extend(there.filter(|file| folder.join(file).exists()));
@@ -60,7 +60,7 @@ pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<Named>
     Ok(named)
 }
 
-/// What the versions of projects are made of.
+/// The files of projects' versions.
 pub fn blobs_of(tx: &mut Tx<'_>, projects: &[String]) -> Result<BTreeSet<Digest>> {
     let mut blobs = BTreeSet::new();
     for slug in projects {

@@ -1,4 +1,4 @@
-//! Reading a backup: every entry is held against its sum.
+//! Reads a backup and checks every entry against its checksum.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use super::write::Hashed;
 use super::{Cover, Entry, FORMAT, Manifest, Sum};
 
-/// What zstd begins with.
+/// The first bytes of zstd data.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether a file is a backup of the whole server; backups of earlier releases are databases.
+/// Whether a file is a backup of the whole server. Backups of earlier releases are plain databases.
 pub fn is_archive(file: &Path) -> Result<bool> {
     let mut head = [0; 4];
     let read = File::open(file).and_then(|mut file| file.read_exact(&mut head));
@@ -27,34 +27,34 @@ pub fn is_archive(file: &Path) -> Result<bool> {
     }
 }
 
-/// What a look at a backup found.
+/// The result of checking a backup.
 #[derive(Debug)]
 pub struct Checked {
-    /// What it covers; none: it is too damaged to say so.
+    /// What it contains; `None` if it is too damaged to tell.
     pub cover: Option<Cover>,
-    /// Entries that were read.
+    /// Number of entries read.
     pub files: u64,
-    /// What does not fit, with the entry.
+    /// What is wrong, with the entry.
     pub faults: Vec<String>,
-    /// The database, in a folder that goes with this.
+    /// The database, in a temporary folder owned by this value.
     pub database: Option<PathBuf>,
-    /// What the server did not have when the backup was made.
+    /// Entries that were missing on the server when the backup was made.
     pub missing: Vec<String>,
     blobs: HashSet<Digest>,
     _folder: TempDir,
 }
 
 impl Checked {
-    /// Whether a blob is in it.
+    /// Whether the backup contains a blob.
     pub fn has(&self, digest: &Digest) -> bool {
         self.blobs.contains(digest)
     }
 }
 
-/// Reads all of a backup: the sum of each entry, and the pages of each database of a project. `told` hears how many
-/// bytes of the file were read.
+/// Reads a whole backup: the checksum of each entry, and the pages of each project database. `told` is called
+/// with the number of bytes read.
 pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<Checked> {
-    // Beside the backup: the folder for temporary files may be in memory.
+    // Unpacked next to the backup, because the folder for temporary files may be in memory.
     let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = TempDir::new_in(beside.unwrap_or(Path::new(".")))
         .map_err(|fault| failed("unpack the backup beside it", &fault))?;
@@ -82,7 +82,7 @@ pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<Checked> {
     Ok(Checked { cover, files, faults, database, missing, blobs, _folder: folder })
 }
 
-/// SQLite leaves files beside the one that it looked at.
+/// Removes the files that SQLite leaves next to a checked database.
 fn remove(file: &Path) {
     for suffix in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{suffix}", file.display()));
@@ -106,7 +106,7 @@ pub(super) struct Walked {
     pub(super) missing: Vec<String>,
 }
 
-/// Shows each entry to `visit`, which need not read it. Faults of the archive are listed, with the entry; errors of
+/// Calls `visit` for each entry, which need not read it. Faults of the archive are listed with the entry; errors of
 /// `visit` end the walk.
 pub(super) fn walk(
     file: &Path,
@@ -120,7 +120,7 @@ pub(super) fn walk(
     let mut tar = tar::Archive::new(opened.map_err(|fault| failed("read the backup", &fault))?);
     let (mut walked, mut found) = (Walked::default(), Found::default());
     let mut last = "its beginning".to_owned();
-    // As they are: the library reads long names into memory, whatever their size.
+    // Raw entries: otherwise the library reads long names into memory, whatever their size.
     let entries = tar.entries().map_err(|fault| failed("read the backup", &fault))?.raw(true);
     let mut long_name = None;
     for entry in entries {
@@ -139,13 +139,13 @@ pub(super) fn walk(
             Ok(Some(read)) => read,
             Ok(None) => continue,
             Err(fault) => {
-                walked.faults.push(format!("behind {last}: the archive is damaged: {fault}"));
+                walked.faults.push(format!("after {last}: the archive is damaged: {fault}"));
                 return Ok(walked);
             }
         };
         last = format!("the entry '{path}'");
         let Some(what) = Entry::of(&path).filter(|_| entry.header().entry_type().is_file()) else {
-            walked.faults.push(format!("{path}: no backup has such an entry"));
+            walked.faults.push(format!("{path}: a backup cannot have such an entry"));
             continue;
         };
         let mut reader = Hashed::new(entry, |_| ());
@@ -153,7 +153,7 @@ pub(super) fn walk(
             Entry::Cover | Entry::Manifest => found.take(&what, &mut reader),
             _ => visit(&what, &mut reader),
         };
-        // Without an error of its own: what could not be read stands in the reader.
+        // The reader knows what could not be read, so no second error is added.
         let _ = io::copy(&mut reader, &mut io::sink());
         if let Some(fault) = reader.failed {
             walked.faults.push(format!("{path}: the archive is damaged here: {fault}"));
@@ -172,7 +172,7 @@ pub(super) fn walk(
     Ok(walked)
 }
 
-/// The long name that an entry of its own gives to the next one.
+/// The long name that a name entry gives to the next entry.
 fn name_in(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<String> {
     if entry.size() > limits::BACKUP_NAME_MAX_BYTES {
         let message = format!("the name of an entry has {} bytes", entry.size());
@@ -183,7 +183,7 @@ fn name_in(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
 }
 
-/// What the entries are, to be held against the manifest.
+/// Checksums of the entries, to be compared with the manifest.
 #[derive(Default)]
 struct Found {
     cover: Option<Cover>,
@@ -206,7 +206,7 @@ impl Found {
         match &self.cover {
             Some(cover) if cover.format != FORMAT => {
                 let message = format!(
-                    "the backup has the format {}, and this release reads the format {FORMAT}; restore it with the \
+                    "the backup has format {}, but this release reads format {FORMAT}; restore it with \
                      release {}",
                     cover.format, cover.release
                 );
@@ -233,30 +233,30 @@ impl Found {
     fn compare(self, walked: &mut Walked) {
         walked.cover = self.cover;
         let Some(manifest) = self.manifest else {
-            walked
-                .faults
-                .push("manifest.json: it is missing or damaged, so the backup is not whole".into());
+            walked.faults.push(
+                "manifest.json: the file is missing or damaged, so the backup is incomplete".into(),
+            );
             return;
         };
         if walked.cover.is_none() {
-            walked.faults.push("backup.json: it is missing or damaged".to_owned());
+            walked.faults.push("backup.json: the file is missing or damaged".to_owned());
         }
         for (path, sum) in &manifest.files {
             match self.files.get(path) {
-                None => walked.faults.push(format!("{path}: it is missing")),
+                None => walked.faults.push(format!("{path}: the file is missing")),
                 Some(found) if found != sum => walked.faults.push(format!(
-                    "{path}: it has {} bytes with the SHA-256 {}, and the manifest says {} bytes with {}",
+                    "{path}: it has {} bytes with the SHA-256 {}, but the manifest says {} bytes with {}",
                     found.size, found.sha256, sum.size, sum.sha256
                 )),
                 Some(_) => {}
             }
         }
         for path in self.files.keys().filter(|path| !manifest.files.contains_key(*path)) {
-            walked.faults.push(format!("{path}: the manifest does not name it"));
+            walked.faults.push(format!("{path}: it is not in the manifest"));
         }
         if (manifest.blobs, manifest.blobs_sha256) != (self.blobs, Some(self.names.digest())) {
             walked.faults.push(format!(
-                "manifest.json: it counts {} files by content, and the archive has {} or others",
+                "manifest.json: it counts {} files by content, but the archive has {} or different ones",
                 manifest.blobs, self.blobs
             ));
         }

@@ -1,4 +1,4 @@
-//! Restoring a backup: into a draft beside the data first, which takes its place when all of it was read.
+//! Restores a backup. It is unpacked next to the data first, and replaces the data only after all of it was read.
 
 use std::fs;
 use std::io;
@@ -15,26 +15,26 @@ use super::{Cover, Entry};
 use crate::nodes::Node;
 use crate::{homes, nodes};
 
-/// What a backup was unpacked to. It goes when this is dropped.
+/// An unpacked backup. Dropping it deletes the files.
 #[derive(Debug)]
 pub struct Draft {
     folder: PathBuf,
-    /// What the backup covers.
+    /// What the backup contains.
     pub cover: Cover,
-    /// What the server did not have when the backup was made.
+    /// Entries that were missing on the server when the backup was made.
     pub missing: Vec<String>,
-    /// The blobs in it; those of a bucket with its project.
+    /// The blobs in it; those of a bucket come with its project.
     kept: Vec<(Option<String>, Digest)>,
 }
 
-/// What a restore did with the files that were there.
+/// What a restore did with existing files.
 #[derive(Clone, Debug, Default)]
 pub struct Restored {
-    /// The folders that former files were moved to.
+    /// The folders that existing files were moved to.
     pub moved: Vec<PathBuf>,
 }
 
-/// Unpacks a backup beside the data. Errors: `Invalid` with the faults, where anything does not fit.
+/// Unpacks a backup next to the data. Errors: `Invalid` with everything that is wrong with it.
 pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
     let folder = data.join("restore.partial");
     let mut kept = Vec::new();
@@ -76,7 +76,7 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
             0 | 1 => String::new(),
             many => format!(" (and {} more)", many - 1),
         };
-        let first = faults.first().map_or("it does not say what it covers", String::as_str);
+        let first = faults.first().map_or("it does not say what it contains", String::as_str);
         let message = format!("the backup is damaged: {first}{more}; nothing was restored");
         Problem::new(ProblemKind::Invalid, message)
     };
@@ -89,7 +89,7 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
     draft.inspect_err(|_| drop(gone(&folder)))
 }
 
-/// A blob that is damaged is told of with all other faults, by its sum.
+/// Unpacks a blob. A damaged one is reported later by its checksum, with all other faults.
 fn keep(put: Result<u64>) -> Result<()> {
     match put {
         Err(problem) if problem.kind == ProblemKind::Invalid => Ok(()),
@@ -110,7 +110,7 @@ fn gone(folder: &Path) -> Result<()> {
     }
 }
 
-/// Whether a data folder holds files of projects.
+/// Whether a data folder contains files of projects.
 pub(crate) fn is_taken(data: &Path) -> bool {
     let has_some = |folder: &str| {
         let folder = data.join(crate::FOLDER).join(folder);
@@ -120,7 +120,7 @@ pub(crate) fn is_taken(data: &Path) -> bool {
 }
 
 impl Draft {
-    /// Whether a data folder holds files that a restore would replace.
+    /// Whether a data folder contains files that a restore would replace.
     pub fn is_taken(data: &Path) -> bool {
         is_taken(data)
     }
@@ -130,7 +130,7 @@ impl Draft {
         self.folder.join("database")
     }
 
-    /// Refuses a server that does not have the bucket of S3 that the backup relies on. Errors: `Conflict`.
+    /// Refuses a server without the S3 bucket that the backup relies on. Errors: `Conflict`.
     pub fn fits(&self, s3: &S3) -> Result<()> {
         let Some(bucket) = self.cover.s3_bucket.as_deref().filter(|name| *name != s3.bucket) else {
             return Ok(());
@@ -140,13 +140,13 @@ impl Draft {
             other => format!("names the bucket '{other}'"),
         };
         let message = format!(
-            "the files of the backup are in the bucket '{bucket}' of S3, and [s3] in the settings {set}; nothing was \
+            "the files of the backup are in the S3 bucket '{bucket}', but [s3] in the settings {set}; nothing was \
              restored"
         );
         Err(Problem::new(ProblemKind::Conflict, message))
     }
 
-    /// Puts the files of projects into the data folder. Files that are there are moved aside.
+    /// Puts the files of projects into the data folder. Existing files are moved aside.
     pub fn install(&self, data: &Path, now: Timestamp) -> Result<Restored> {
         let mut restored = Restored::default();
         let hosting = data.join(crate::FOLDER);
@@ -171,14 +171,14 @@ impl Draft {
         Ok(restored)
     }
 
-    /// Moves the blobs to the bucket of S3, where the settings name one. Nothing is replaced by that.
+    /// Copies the blobs to the S3 bucket, if the settings name one. It never replaces anything.
     pub fn upload(&self, s3: &S3) -> Result<()> {
         if s3.bucket.is_empty() {
             return Ok(());
         }
         let hosting = self.folder.join(crate::FOLDER);
         let copies = self.folder.join("copies");
-        // Those of one bucket follow one another.
+        // Blobs of one bucket follow one another.
         for kept in self.kept.chunk_by(|one, next| one.0 == next.0) {
             let (here, name) = match kept.first().and_then(|(slug, _)| slug.as_ref()) {
                 Some(slug) => (objects_of(&hosting, slug), format!("projects/{slug}")),
@@ -194,14 +194,14 @@ impl Draft {
         Ok(())
     }
 
-    /// Notes that this node holds the projects of the backup.
+    /// Records that this node holds the projects of the backup.
     pub fn adopt(&self, tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
         nodes::note(tx, now, node)?;
         self.cover.projects.iter().try_for_each(|slug| homes::restored(tx, node, slug))
     }
 
-    /// Notes that this node holds a project of the backup, where the database was not restored. Errors: `NotFound`;
-    /// `Conflict` where another node than that of the backup holds it, or the database names files that the backup
+    /// Records that this node holds a project of the backup if the database was not restored. Errors: `NotFound`;
+    /// `Conflict` if a node other than the backup's holds it, or the database names files that the backup
     /// does not have.
     pub fn adopt_beside(
         &self,
@@ -217,7 +217,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // What stays is removed by the next restore.
+        // The next restore removes what remains.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,4 +1,4 @@
-//! Making a backup.
+//! Makes a backup.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
@@ -15,46 +15,46 @@ use super::{Cover, Entry, Manifest, Named, Sum};
 use crate::bindings::copies;
 use crate::homes;
 
-/// A backup that is being made: a folder beside the files of projects, which holds copies of databases and links to
-/// blobs. It goes when this is dropped.
+/// A backup in progress: a folder next to the files of projects, with copies of databases and links to
+/// blobs. Dropping it deletes the folder.
 pub struct Backup {
     folder: PathBuf,
     blobs: Blobs,
-    /// None: blobs are in S3 and not part of a backup.
+    /// `None` if blobs are in S3 and not part of a backup.
     has_blobs: bool,
     staging: TempDir,
     now: Timestamp,
-    /// Held as long as the backup is made.
+    /// Locked while the backup is made.
     _alone: File,
 }
 
-/// What was made.
+/// A finished backup.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What it covers.
+    /// What it contains.
     pub cover: Cover,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// The files in it.
+    /// Number of files in it.
     pub files: u64,
-    /// What the database names and the server does not have.
+    /// Files that the database names but the server does not have.
     pub missing: Vec<String>,
 }
 
 impl Backup {
-    /// Begins a backup of the data folder. Errors: `Conflict` while another one is made.
+    /// Begins a backup of the data folder. Errors: `Conflict` while another one is in progress.
     pub fn begin(data: &Path, s3: &S3, now: Timestamp) -> Result<Self> {
         let folder = data.join(crate::FOLDER);
         let blobs = crate::blobs(data, s3)?;
         let begun = || -> io::Result<Option<(File, TempDir)>> {
-            // Locks the folder and not a file in it: a lock file would belong to the user who runs the first backup.
+            // Locks the folder instead of a file in it, which would belong to the user who runs the first backup.
             let lock = File::open(&folder)?;
             match lock.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(fault)) => return Err(fault),
             }
-            // What a backup left that was killed.
+            // Removes what an interrupted backup left.
             for entry in fs::read_dir(&folder)?.flatten() {
                 if entry.file_name().to_string_lossy().starts_with(PREFIX) {
                     fs::remove_dir_all(entry.path())?;
@@ -73,20 +73,21 @@ impl Backup {
                 _alone: alone,
             }),
             None => {
-                let message = "another backup of this data folder is being made; wait for its end";
+                let message =
+                    "another backup of this data folder is in progress; wait until it ends";
                 Err(Problem::new(ProblemKind::Conflict, message))
             }
         }
     }
 
-    /// Where the copy of the database goes.
+    /// Path for the copy of the database.
     pub fn database(&self) -> PathBuf {
         self.staging.path().join("database")
     }
 
-    /// Stages the files that the copy names: links to blobs and objects, copies of databases. Answers the entries
-    /// that are not here, such as a file that was removed since the copy was made: a new copy does not name it any
-    /// more. What was staged before is forgotten.
+    /// Stages the files that the database copy names: links to blobs and objects, copies of databases. Returns the
+    /// missing entries, such as a file that was deleted after the copy was made. A new copy no longer names it.
+    /// Files staged earlier are removed.
     pub fn stage(&self, named: &Named) -> Result<Vec<String>> {
         let links = self.blob_links();
         let staged = self.staged();
@@ -107,7 +108,7 @@ impl Backup {
         Ok(missing)
     }
 
-    /// Copies the files of a project, each database as of one instant.
+    /// Copies the files of a project. Each database is copied as of one instant.
     fn stage_project(&self, slug: &str, files: &[String], missing: &mut Vec<String>) -> Result<()> {
         let folder = self.folder.join("projects").join(slug);
         for file in files {
@@ -127,7 +128,7 @@ impl Backup {
         Ok(())
     }
 
-    /// Copies the index of a bucket, and links the bytes of the objects that the copy names.
+    /// Copies the index of a bucket, and links the bytes of the objects in that copy.
     fn stage_bucket(
         &self,
         (slug, folder): (&str, &Path),
@@ -142,7 +143,7 @@ impl Backup {
         fs::create_dir_all(&links).map_err(|fault| failed("copy a bucket", &fault))?;
         let blobs = Blobs::on_disk(folder.join(homes::BUCKET).join("objects"))?;
         let link = |digest: &Digest| blobs.link(digest, &links.join(digest.to_string())).map(drop);
-        // Most of them while the bucket is written to, the rest while writers wait for a moment.
+        // Most links are made while the bucket is in use, and the rest while writers wait briefly.
         copies::pieces(&index)?.iter().try_for_each(link)?;
         copies::while_nobody_writes(&index, || {
             copied(&index, copy)?;
@@ -172,8 +173,8 @@ impl Backup {
         self.staged().join("projects").join(slug).join(file)
     }
 
-    /// Writes the backup: the copy of the database, what was staged. The file appears under its name when it is
-    /// whole and synced. `missing` are the entries that could not be staged; `told` hears how many bytes were read.
+    /// Writes the backup from the database copy and the staged files. It gets its name when it is complete
+    /// and synced. `missing` are entries that could not be staged; `told` is called with the number of bytes read.
     pub fn write(
         self,
         to: &Path,
@@ -227,7 +228,7 @@ impl Backup {
         archive.end(missing)
     }
 
-    /// The objects that the copy of a bucket's index names.
+    /// The objects in the copy of a bucket's index.
     fn objects(
         &self,
         archive: &mut Archive<impl FnMut(u64)>,
@@ -247,7 +248,7 @@ impl Backup {
 
 const PREFIX: &str = "backup-";
 
-/// The files that are named, and whether the server must have them.
+/// The files to stage, and whether the server must have them.
 fn all(named: &Named) -> impl Iterator<Item = (Digest, bool)> {
     let others = named.others.difference(&named.blobs);
     let needed = named.blobs.iter().map(|digest| (*digest, true));
@@ -260,7 +261,7 @@ fn partial(to: &Path) -> PathBuf {
     name.into()
 }
 
-/// Copies a database; an empty file is an empty database.
+/// Copies a database. An empty file is an empty database.
 fn copied(from: &Path, to: &Path) -> Result<()> {
     let size = fs::metadata(from).map_err(|fault| failed("copy a database", &fault))?.len();
     if size == 0 {
@@ -269,7 +270,7 @@ fn copied(from: &Path, to: &Path) -> Result<()> {
     schema::backup(from, to)
 }
 
-/// The archive as it is written.
+/// The archive being written.
 struct Archive<F> {
     tar: tar::Builder<zstd::Encoder<'static, BufWriter<File>>>,
     seconds: u64,
@@ -346,18 +347,18 @@ impl<F: FnMut(u64)> Archive<F> {
     }
 }
 
-/// A new file that nobody else reads, in the place of one that a killed backup left.
+/// A new file that only its owner can read. It replaces one that an interrupted backup left.
 fn private(file: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     File::options().write(true).create(true).truncate(true).mode(0o600).open(file)
 }
 
-/// Reads, and knows the hash of what was read.
+/// Hashes what is read through it.
 pub(super) struct Hashed<R, F> {
     reader: R,
     pub(super) hash: Hasher,
     pub(super) bytes: u64,
-    /// Why it cannot be read on.
+    /// The first read error.
     pub(super) failed: Option<String>,
     told: F,
 }

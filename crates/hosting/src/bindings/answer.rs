@@ -1,4 +1,4 @@
-//! Answers of bindings.
+//! Responses of bindings.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -29,7 +29,7 @@ impl Answer {
         Self::bytes(text.into()).with(CONTENT_TYPE, "application/json")
     }
 
-    /// A refusal; its text is the reason too, which is what some bindings show.
+    /// A refusal. Its text is also sent as the HTTP reason, which some bindings show.
     pub(super) fn refusal(status: StatusCode, message: &str) -> Self {
         let mut answer = Self::bytes(Bytes::copy_from_slice(message.as_bytes())).status(status);
         let line: String = message.chars().filter(|c| !c.is_control()).collect();
@@ -44,7 +44,7 @@ impl Answer {
         self
     }
 
-    /// The header, unless no header can hold the value.
+    /// Adds the header, unless the value is not allowed in a header.
     pub(super) fn with(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
             self.0.headers_mut().insert(name, value);

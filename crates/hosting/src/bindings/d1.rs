@@ -1,4 +1,4 @@
-//! `env.DB`: requests of the runtime's D1 client, and their answers.
+//! `env.DB`: requests of the runtime's D1 client, and the responses.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use super::answer::Answer;
 use super::sql::{self, D1, Format};
 use super::{blocking, whole};
 
-/// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says what of them is
-/// answered.
+/// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says which form the
+/// results have.
 pub(super) async fn answer(d1: &Arc<D1>, request: Request<Incoming>) -> Answer {
     let is_known = matches!(request.uri().path(), "/query" | "/execute");
     if !is_known || request.method() != Method::POST {

@@ -1,4 +1,4 @@
-//! `env.KV`: requests of the runtime's KV client, and their answers.
+//! `env.KV`: requests of the runtime's KV client, and the responses.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Question {
         self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// The whole number that a value begins with.
+    /// The whole number at the beginning of a value.
     fn number(&self, name: &str) -> Option<(i64, &str)> {
         let text = self.text(name)?;
         Some((text.split('.').next()?.parse().unwrap_or(-1), text))
@@ -120,7 +120,7 @@ fn get(kv: &Kv, path: &str, question: &Question) -> Answered {
 async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Incoming>) -> Answered {
     let metadata = request.headers().get(METADATA);
     let metadata = metadata.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-    // Before anything is refused: whoever still sends may lose an answer with the connection.
+    // Read before any refusal: a client that is still sending may lose the response with the connection.
     let value = whole(request, KV_VALUE_MAX_BYTES).await?;
     let key = question.key(path)?;
     let expires = expires(question, kv.now())?;
@@ -191,7 +191,8 @@ fn list(kv: &Kv, question: &Question) -> Answered {
     check_length(prefix)?;
     let cursor = question.text("cursor").unwrap_or_default();
     let after = BASE64_STANDARD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let after = after.ok_or_else(|| refused("the cursor is none that a list answered"))?;
+    let after =
+        after.ok_or_else(|| refused("the cursor is invalid; use one that a list returned"))?;
     let page = kv.list(prefix, &after, limit).map_err(|problem| failed(&problem))?;
     let keys = page.keys.iter().map(|(name, metadata, expires)| {
         let mut key = Map::new();
@@ -220,7 +221,7 @@ struct Many {
     with_metadata: bool,
 }
 
-/// Bytes of a request for many values: keys, and what JSON adds.
+/// Maximum bytes of a request for many values: keys and JSON syntax.
 const MANY_BYTES: usize = KV_BULK_KEYS_MAX_COUNT * KV_KEY_MAX_BYTES * 6;
 
 async fn get_many(kv: Arc<Kv>, request: Request<Incoming>) -> Answered {

@@ -1,4 +1,4 @@
-//! `env.BUCKET`: requests of the runtime's R2 client, and their answers.
+//! `env.BUCKET`: requests of the runtime's R2 client, and the responses.
 
 mod ask;
 mod condition;
@@ -35,7 +35,7 @@ const REQUEST: HeaderName = HeaderName::from_static("cf-r2-request");
 
 type Answered = Result<Answer, Fault>;
 
-/// `GET /` asks for what is kept, in a header; `PUT /` changes it, the request before the value.
+/// `GET /` reads: the request is in a header. `PUT /` writes: the body has the request and then the value.
 pub(super) async fn answer(bucket: &Arc<Bucket>, request: Request<Incoming>) -> Answer {
     let bucket = Arc::clone(bucket);
     let answered = match *request.method() {
@@ -46,7 +46,7 @@ pub(super) async fn answer(bucket: &Arc<Bucket>, request: Request<Incoming>) -> 
     answered.unwrap_or_else(Answer::from)
 }
 
-/// JSON, with its length in a header, and what follows it.
+/// Sends JSON, with its length in a header, followed by the value.
 fn told(value: &Json, pieces: Option<(BlobsInTurn, u64, u64)>) -> Answer {
     let head = Bytes::from(value.to_string());
     let size = head.len().to_string();
@@ -90,7 +90,7 @@ async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> Answered {
             }
             Ok(told(&answer, None))
         }
-        _ => Err(Fault::BadRequest("this request changes something; it is sent by PUT".into())),
+        _ => Err(Fault::BadRequest("this request changes data; send it with PUT".into())),
     }
 }
 
@@ -143,7 +143,7 @@ async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> Answered {
             work(move || bucket.abort(&object, &upload_id)).await?;
             Ok(Answer::empty())
         }
-        _ => Err(Fault::BadRequest("this request changes nothing; it is sent by GET".into())),
+        _ => Err(Fault::BadRequest("this request changes nothing; send it with GET".into())),
     }
 }
 
@@ -165,7 +165,7 @@ async fn put_object(
     Ok(told(&stored.await?.told(None), None))
 }
 
-/// The value, unless what is said of it is refused.
+/// Reads the value, unless the request is refused.
 async fn unless(checked: Result<(), Fault>, body: Incoming) -> Result<Incoming, Fault> {
     match checked {
         Ok(()) => Ok(body),
@@ -176,7 +176,7 @@ async fn unless(checked: Result<(), Fault>, body: Incoming) -> Result<Incoming, 
     }
 }
 
-/// Takes a value to the disk, where it is durable and not yet an object.
+/// Writes a value durably to disk. It is not an object yet.
 async fn keep(
     bucket: &Arc<Bucket>,
     first: Bytes,
@@ -200,7 +200,7 @@ async fn keep(
     Ok((writer, digests.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)))
 }
 
-/// Runs what reads and writes the index beside the threads that serve.
+/// Runs blocking access to the index outside the threads that serve requests.
 async fn work<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {

@@ -21,7 +21,7 @@ pub(super) use query::queries;
 pub(crate) use r2::Bucket;
 pub(super) use results::Format;
 
-/// Opens a file so that what is answered stays, also when the machine fails.
+/// Opens a file so that confirmed changes survive a crash of the machine.
 fn open(path: &Path) -> Result<Connection> {
     let opened = || -> rusqlite::Result<Connection> {
         let connection = Connection::open(path)?;
@@ -34,7 +34,7 @@ fn open(path: &Path) -> Result<Connection> {
     opened().map_err(|fault| failed(&format!("open {}", path.display()), &fault))
 }
 
-/// Lets the file grow to so many bytes and no further.
+/// Limits the size of the file.
 fn bound(connection: &Connection, max_bytes: u64) -> rusqlite::Result<()> {
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let pages = i64::try_from(max_bytes).unwrap_or(i64::MAX) / page;

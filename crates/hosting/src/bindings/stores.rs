@@ -12,16 +12,16 @@ use lyceum_core::{Problem, Result};
 use super::sql::{Bucket, D1, Kv};
 use crate::engine::EngineSettings;
 
-/// What is open, by its path. Two versions of a backend that run side by side share it.
+/// Open files by path. Two versions of a backend that run side by side share them.
 pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
     s3: S3,
-    /// Bytes of a database and of a bucket.
+    /// Size limits of a database and of a bucket, in bytes.
     quotas: (u64, u64),
     d1: Open<D1>,
     kv: Open<Kv>,
     buckets: Open<Bucket>,
-    /// Buckets that were swept since the server began.
+    /// Buckets swept since the server started.
     swept: Mutex<HashSet<PathBuf>>,
 }
 
@@ -44,7 +44,7 @@ impl Stores {
         self.d1.get(path, |path| D1::open(path, self.quotas.0))
     }
 
-    /// Whether somebody uses the database file.
+    /// Whether the database file is in use.
     pub(crate) fn has_open(&self, path: &Path) -> bool {
         self.d1.has(path)
     }

@@ -153,7 +153,7 @@ fn no_entry_leads_out_of_the_folder_that_is_restored_to() {
         tar.append(&header, &b"x"[..]).unwrap();
         pack(&tar.into_inner().unwrap(), &file);
         let faults = backup::check(&file, |_| ()).unwrap().faults;
-        assert_eq!(faults[0], format!("{path}: no backup has such an entry"));
+        assert_eq!(faults[0], format!("{path}: a backup cannot have such an entry"));
     }
 }
 

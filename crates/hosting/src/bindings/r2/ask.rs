@@ -1,4 +1,4 @@
-//! What the runtime's R2 client asks for, and what it is told of objects.
+//! The requests of the runtime's R2 client, and the descriptions of objects that it receives.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -55,7 +55,7 @@ pub(crate) struct Put {
     pub(crate) only_if: Option<Condition>,
     /// Base64.
     pub(crate) md5: Option<String>,
-    /// Hexadecimal, as those that follow.
+    /// Hexadecimal, like the following ones.
     pub(crate) sha1: Option<String>,
     pub(crate) sha256: Option<String>,
     pub(crate) sha384: Option<String>,
@@ -100,7 +100,7 @@ pub(crate) struct AskedRange {
     pub(crate) suffix: Option<i64>,
 }
 
-/// What must hold for the request to be carried out.
+/// Conditions for carrying out the request.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Condition {
@@ -123,7 +123,7 @@ pub(crate) enum Etag {
     Wildcard,
 }
 
-/// What is known of an object, but for its bytes.
+/// Metadata of an object, without its bytes.
 #[derive(Clone)]
 pub(crate) struct Object {
     pub(crate) key: String,
@@ -132,14 +132,14 @@ pub(crate) struct Object {
     pub(crate) etag: String,
     /// Milliseconds since 1970.
     pub(crate) uploaded: i64,
-    /// By their numbers: 0 MD5, 1 SHA-1, 2 SHA-256, 3 SHA-384, 4 SHA-512; hexadecimal.
+    /// By number: 0 MD5, 1 SHA-1, 2 SHA-256, 3 SHA-384, 4 SHA-512; hexadecimal.
     pub(crate) checksums: Map<String, Json>,
     pub(crate) http: Map<String, Json>,
     pub(crate) custom: Vec<Field>,
 }
 
 impl Object {
-    /// As the runtime reads it, with the range that is sent along.
+    /// In the form that the runtime reads, with the range that is sent.
     pub(crate) fn told(&self, range: Option<(u64, u64)>) -> Json {
         let mut told = serde_json::json!({
             "name": self.key,
@@ -158,7 +158,7 @@ impl Object {
     }
 }
 
-/// Whole numbers travel as texts, for JSON's are not large enough.
+/// Whole numbers are sent as strings, because JSON numbers are not precise enough.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

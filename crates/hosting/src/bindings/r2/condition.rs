@@ -1,10 +1,10 @@
-//! Conditions and ranges, as R2 understands them.
+//! Conditions and ranges, as R2 defines them.
 
 use super::ask::{AskedRange, Condition, Etag};
 use super::{Fault, Object};
 
 impl Condition {
-    /// Whether it holds for the object, or for there being none.
+    /// Whether the condition holds for the object, or for a missing object.
     pub(crate) fn holds(&self, object: Option<&Object>) -> bool {
         let Some(object) = object else {
             return self.etag_matches.is_none() && self.uploaded_after.is_none();
@@ -23,7 +23,7 @@ impl Condition {
         let matches = self.etag_matches.as_ref().map(|etags| is_any(etags, false));
         let differs = self.etag_does_not_match.as_ref().map(|etags| !is_any(etags, true));
         let uploaded = instant(object.uploaded);
-        // An entity tag says more than a time: where it holds, the time is not looked at.
+        // An entity tag is more exact than a time: if it matches, the time is ignored.
         let is_after = self
             .uploaded_after
             .is_none_or(|after| instant(after) < uploaded || differs == Some(true));
@@ -34,8 +34,8 @@ impl Condition {
     }
 }
 
-/// Which bytes are meant: offset and length. A header that cannot be read, or that asks for several
-/// ranges, means all of them.
+/// The requested bytes: offset and length. A header that cannot be read, or that asks for several
+/// ranges, selects all bytes.
 pub(super) fn range(
     asked: Option<AskedRange>,
     header: Option<&str>,
@@ -61,7 +61,7 @@ pub(super) fn range(
     Ok((offset.unsigned_abs(), length.unsigned_abs()))
 }
 
-/// The one range of a `Range` header (RFC 9110, 14.2) that the object has.
+/// The single range of a `Range` header (RFC 9110, 14.2), limited to the object's size.
 pub(crate) fn of_header(header: &str, size: u64) -> Option<(u64, u64)> {
     let (unit, range) = header.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {

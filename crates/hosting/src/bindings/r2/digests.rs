@@ -1,4 +1,4 @@
-//! Checksums of a value while it arrives.
+//! Computes checksums while a value arrives.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,11 +10,11 @@ use serde_json::{Map, Value as Json};
 use super::Fault;
 use super::ask::Put;
 
-/// The MD5 that every object has, and those that the caller gave.
+/// The MD5 that every object has, and the checksums that the caller sent.
 pub(super) struct Digests {
     md5: Md5,
     given_md5: Option<String>,
-    /// R2's number of the algorithm, its name, what the caller gave, what was found so far.
+    /// R2's number of the algorithm, its name, the caller's checksum and the computation.
     others: Vec<(&'static str, &'static str, String, Context)>,
 }
 
@@ -28,7 +28,8 @@ impl Digests {
             None => None,
             Some(text) => {
                 let bytes = BASE64_STANDARD.decode(text);
-                let bytes = bytes.map_err(|_| Fault::BadRequest("md5 is no base64".into()))?;
+                let bytes =
+                    bytes.map_err(|_| Fault::BadRequest("md5 is not valid base64".into()))?;
                 Some(hex(bytes))
             }
         };
@@ -55,7 +56,7 @@ impl Digests {
         self.md5.finalize().into()
     }
 
-    /// The checksums by their numbers. Errors: one that is not what the caller gave.
+    /// The checksums by number. Errors: one differs from the caller's.
     pub(super) fn checked(self) -> Result<Map<String, Json>, Fault> {
         let md5 = hex(self.md5.finalize());
         check("MD5", self.given_md5.as_ref().unwrap_or(&md5), &md5)?;

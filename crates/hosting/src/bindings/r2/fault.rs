@@ -1,4 +1,4 @@
-//! What can go wrong with a bucket, with the codes that R2's client knows.
+//! Errors of a bucket, with the codes that R2's client knows.
 
 use hyper::StatusCode;
 use hyper::header::HeaderName;
@@ -21,7 +21,7 @@ pub(crate) enum Fault {
     NoSuchUpload,
     NoSuchPart,
     BadRequest(String),
-    /// The condition does not hold; of a `get`, the object is told.
+    /// The condition does not hold. A `get` still returns the object's metadata.
     Condition(Option<Box<Object>>),
     BadDigest {
         name: &'static str,
@@ -30,7 +30,7 @@ pub(crate) enum Fault {
     },
     BadRange,
     UnevenParts,
-    /// The bucket may have so many bytes.
+    /// The bucket is full; its limit in bytes.
     Full(u64),
     Internal(Problem),
 }

@@ -1,4 +1,4 @@
-//! Values on their way in: from a socket, which is asynchronous, to files, which are not.
+//! Moves incoming values from an asynchronous socket to files, which block.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use tokio::sync::mpsc;
 
 use crate::bindings::blocking;
 
-/// Chunks that wait for the slower side.
+/// Chunks buffered for the slower side.
 const WAITING: usize = 4;
 
-/// Reads the first bytes of a body; what came after them is left over.
+/// Reads the first bytes of a body and returns the rest separately.
 pub(super) async fn prefix(body: &mut Incoming, size: usize) -> io::Result<(Bytes, Bytes)> {
     let mut bytes = BytesMut::new();
     while bytes.len() < size {
@@ -27,7 +27,7 @@ pub(super) async fn prefix(body: &mut Incoming, size: usize) -> io::Result<(Byte
     Ok((first, bytes.freeze()))
 }
 
-/// Reads the rest of a value that is refused, unless it is long: whoever still sends may lose the answer
+/// Reads the rest of a refused value unless it is long: a client that is still sending may lose the response
 /// with the connection.
 pub(super) async fn discard(mut body: Incoming) {
     let mut left = R2_REQUEST_MAX_BYTES;
@@ -40,7 +40,7 @@ pub(super) async fn discard(mut body: Incoming) {
     }
 }
 
-/// Writes what is left of a body, which must be so many bytes, and gives each chunk to `see`.
+/// Writes the rest of a body, which must have exactly this size, and passes each chunk to `see`.
 pub(super) async fn write(
     first: Bytes,
     mut body: Incoming,
@@ -75,10 +75,10 @@ pub(super) async fn write(
 }
 
 fn broken() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the value is not as long as it was said to be")
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the value is shorter or longer than announced")
 }
 
-/// Makes what was written durable, beside the threads that serve.
+/// Syncs a written file outside the threads that serve requests.
 pub(super) async fn sync(writer: Writer) -> lyceum_core::Result<Writer> {
     let synced = blocking(move || writer.sync().map(|()| writer)).await;
     synced.unwrap_or_else(|_| Err(lyceum_core::Problem::internal("a value could not be synced")))

@@ -1,9 +1,9 @@
-//! What a backend's SQL may do: everything within its own database, nothing to the file, other files
-//! (those of temporary tables too) or the transaction that it runs in.
+//! Limits a backend's SQL to its own database: it cannot reach the file, other files (also those of
+//! temporary tables) or the transaction that it runs in.
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
-/// Pragmas that tell of the schema, and those that end with the transaction.
+/// Pragmas that read the schema, and those whose effect ends with the transaction.
 const PRAGMAS: [&str; 12] = [
     "defer_foreign_keys",
     "foreign_key_check",

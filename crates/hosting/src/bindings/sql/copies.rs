@@ -1,4 +1,4 @@
-//! The index of a bucket for who copies it, beside the server that has it open.
+//! Reads the index of a bucket for a backup, while the server has it open.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) fn pieces(index: &Path) -> Result<BTreeSet<Digest>> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(index, flags)?;
         connection.busy_timeout(Duration::from_millis(BINDING_BUSY_MAX_MS))?;
-        // One that nobody has used yet is empty.
+        // An index that was never used is an empty file.
         let is_made = "SELECT count(*) FROM sqlite_schema WHERE name = 'piece'";
         if connection.query_row(is_made, [], |row| row.get::<_, i64>(0))? == 0 {
             return Ok(BTreeSet::new());
@@ -28,7 +28,7 @@ pub(crate) fn pieces(index: &Path) -> Result<BTreeSet<Digest>> {
     read().map_err(|fault| failed(&format!("read {}", index.display()), &fault))
 }
 
-/// Whether a database has a row in any of its tables. The index of an empty bucket has one, the sum of its bytes.
+/// Whether a database has a row in any of its tables. The index of an empty bucket has one row: its total size.
 pub(crate) fn holds_rows(file: &Path, is_index: bool) -> Result<bool> {
     let read = || -> rusqlite::Result<bool> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -50,8 +50,8 @@ pub(crate) fn holds_rows(file: &Path, is_index: bool) -> Result<bool> {
     read().map_err(|fault| failed(&format!("read {}", file.display()), &fault))
 }
 
-/// Runs work while nobody writes to the index; whoever wants to waits. What an object loses meanwhile is not
-/// removed: bytes go when the index no longer names them.
+/// Runs work while nobody writes to the index; writers wait. Bytes of deleted objects stay meanwhile, because they
+/// are removed only after the index no longer names them.
 pub(crate) fn while_nobody_writes<T>(index: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let held = || -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(index, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -61,7 +61,7 @@ pub(crate) fn while_nobody_writes<T>(index: &Path, work: impl FnOnce() -> Result
     };
     let held = held().map_err(|fault| failed(&format!("hold {}", index.display()), &fault))?;
     let done = work();
-    // Nothing was written; closing it takes it back as well.
+    // Nothing was written, so a rollback on close is enough.
     let _ = held.execute_batch("ROLLBACK");
     done
 }

@@ -20,27 +20,26 @@ use super::query::{Parameter, Query};
 use super::results::{Format, Meta, Results};
 use super::{authorizer, bound, failed, open};
 
-/// A database that backends use. Requests run one after the other, as on the platform that they are
-/// written for.
+/// A database that backends use. Requests run one after another, as in Cloudflare's D1.
 pub(crate) struct D1 {
     connection: Mutex<Connection>,
     guard: Arc<Guard>,
 }
 
-/// What the hooks of the connection look at.
+/// State that the hooks of the connection read.
 #[derive(Default)]
 struct Guard {
-    /// The statement is ours.
+    /// Whether the running statement is the server's own.
     is_off: AtomicBool,
-    /// When the statements have run long enough.
+    /// When the statements exceed their time limit.
     deadline: Mutex<Option<Instant>>,
 }
 
-/// Instructions of SQLite's machine between two looks at the clock.
+/// SQLite instructions between two checks of the clock.
 const STEPS: i32 = 10_000;
 
 impl D1 {
-    /// Opens the database, which grows to so many bytes.
+    /// Opens the database with a size limit.
     pub(crate) fn open(path: &Path, max_bytes: u64) -> Result<Self> {
         let mut connection = open(path)?;
         let guard = Arc::new(Guard::default());
@@ -51,8 +50,8 @@ impl D1 {
 
     /// Runs the statements in one transaction: all of them, or none.
     ///
-    /// Errors: what SQLite says, with the name of its code, as D1's client shows it.
-    /// Answers JSON: a list with an entry a statement.
+    /// Errors: SQLite's message with the name of its code, as D1's client shows it.
+    /// Returns JSON: a list with one entry per statement.
     pub(crate) fn run(&self, queries: &[Query], format: Format) -> Result<Vec<u8>, String> {
         let queries: Vec<&Query> =
             queries.iter().filter(|query| !query.sql.trim().is_empty()).collect();
@@ -76,7 +75,7 @@ impl D1 {
             guard.ours(|| match ran {
                 Ok(()) => transaction.commit().map(|()| results.end()),
                 Err(fault) => {
-                    // A full database has taken it back already.
+                    // SQLite has already rolled back if the database is full.
                     let _ = transaction.rollback();
                     Err(fault)
                 }
@@ -89,7 +88,7 @@ impl D1 {
 }
 
 impl Guard {
-    /// Runs what is ours: the backend may not begin or end transactions.
+    /// Runs one of the server's own statements: the backend may not begin or end transactions.
     fn ours<T>(&self, work: impl FnOnce() -> T) -> T {
         self.is_off.store(true, Relaxed);
         let done = work();
@@ -103,7 +102,7 @@ impl Guard {
     }
 }
 
-/// Hooks and limits of a connection that runs other people's SQL.
+/// Sets hooks and limits for a connection that runs untrusted SQL.
 fn limit(connection: &mut Connection, guard: &Arc<Guard>, max_bytes: u64) -> rusqlite::Result<()> {
     bound(connection, max_bytes)?;
     for (limit, value) in [
@@ -117,7 +116,7 @@ fn limit(connection: &mut Connection, guard: &Arc<Guard>, max_bytes: u64) -> rus
     }
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
-        // A column that does not exist is an error, and not the text of its name.
+        // Otherwise SQLite treats an unknown column in double quotes as a string.
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
     ] {
@@ -135,7 +134,7 @@ fn limit(connection: &mut Connection, guard: &Arc<Guard>, max_bytes: u64) -> rus
     }))
 }
 
-/// Runs the statements of the text; parameters and answer are those of the last one.
+/// Runs the statements of the text. The parameters and the result belong to the last one.
 fn run_one(
     query: &Query,
     connection: &Connection,
@@ -202,12 +201,12 @@ fn too_long() -> String {
     format!("the statements ran longer than {D1_RUN_MAX_MS} ms")
 }
 
-/// A refusal of ours.
+/// An error of the server itself.
 pub(super) fn told(message: &str) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(message.into())
 }
 
-/// The text that D1's client puts behind `D1_ERROR: `.
+/// The text that D1's client shows after `D1_ERROR: `.
 fn message(fault: &rusqlite::Error) -> String {
     let (code, text) = match fault {
         rusqlite::Error::SqliteFailure(error, text) => (error.extended_code, text.clone()),

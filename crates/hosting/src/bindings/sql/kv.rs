@@ -1,4 +1,4 @@
-//! The keys of a project.
+//! The key-value store of a project.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) struct Kv {
     clock: Arc<dyn Clock>,
 }
 
-/// What is kept under a key.
+/// A stored value.
 pub(crate) struct Entry {
     pub(crate) value: Vec<u8>,
     /// JSON.
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub(crate) expires: Option<i64>,
 }
 
-/// A part of a list: keys with metadata and expiry, and whether there are more.
+/// A page of a list: keys with metadata and expiry, and whether there are more.
 pub(crate) struct Page {
     pub(crate) keys: Vec<(String, Option<String>, Option<i64>)>,
     pub(crate) has_more: bool,
@@ -64,7 +64,7 @@ impl Kv {
         })
     }
 
-    /// Keeps the entry, and lets go of what has expired.
+    /// Stores the entry, and removes expired entries.
     pub(crate) fn put(&self, key: &str, entry: &Entry) -> Result<()> {
         self.ask(|connection| {
             let transaction = connection.transaction()?;
@@ -85,7 +85,7 @@ impl Kv {
         })
     }
 
-    /// Keys that begin with the prefix and come after `after`, by their bytes.
+    /// Keys that begin with the prefix and come after `after`, in byte order.
     pub(crate) fn list(&self, prefix: &str, after: &str, limit: usize) -> Result<Page> {
         let sql = "SELECT key, metadata, expires FROM entry \
                    WHERE key >= ?1 AND key > ?2 AND substr(key, 1, length(?1)) = ?1 \

@@ -1,5 +1,5 @@
-//! Statements with their parameters, as D1's client sends them. They are read straight into what SQLite
-//! takes, and no further than the limits: a request takes no more than its text does.
+//! Statements with parameters, as D1's client sends them. They are parsed directly into SQLite's
+//! types and limits apply while parsing, so a request needs no more memory than its text.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,10 +17,10 @@ pub(crate) struct Query {
     pub(super) params: Vec<Parameter>,
 }
 
-/// A parameter as the client sends it: a blob is an array of its bytes.
+/// A parameter as the client sends it. A blob is an array of bytes.
 pub(super) enum Parameter {
     Null,
-    /// Numbers of JavaScript are of one kind; a column's affinity makes them whole again.
+    /// JavaScript has one number type; the affinity of a column turns whole numbers into integers.
     Number(f64),
     Truth(bool),
     Text(String),
@@ -42,7 +42,7 @@ fn parameters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Paramete
     deserializer.deserialize_any(Bounded::<_, D1_PARAMETERS_MAX_COUNT>::of("parameters"))
 }
 
-/// A list of so many at most; none is an empty one.
+/// A list of limited length. `null` is an empty list.
 struct Bounded<T, const MAX: usize> {
     what: &'static str,
     of: PhantomData<T>,
@@ -69,7 +69,10 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Bounded<T, MAX
         let mut all = Vec::new();
         while let Some(one) = list.next_element()? {
             if all.len() == MAX {
-                return Err(A::Error::custom(format!("there are more than {MAX} {}", self.what)));
+                return Err(A::Error::custom(format!(
+                    "too many {}: the limit is {MAX}",
+                    self.what
+                )));
             }
             all.push(one);
         }

@@ -1,4 +1,4 @@
-//! The index of a bucket: which object has which bytes. The bytes are blobs beside it.
+//! The index of a bucket: which object has which bytes. The bytes are blobs next to it.
 
 mod multipart;
 
@@ -23,7 +23,7 @@ use super::{failed, open};
 use crate::bindings::r2::{Condition, Fault, Field, List, Object};
 use crate::pieces::BlobsInTurn;
 
-/// Objects under keys, in the order of the keys' bytes.
+/// Objects by key, in byte order of the keys.
 pub(crate) struct Bucket {
     index: Mutex<Connection>,
     blobs: Blobs,
@@ -31,11 +31,11 @@ pub(crate) struct Bucket {
     max_bytes: u64,
 }
 
-/// A part of a list.
+/// A page of a list.
 pub(crate) struct Listed {
     pub(crate) objects: Vec<Object>,
     pub(crate) prefixes: Vec<String>,
-    /// Where the list goes on; none: it is complete.
+    /// Where the next page begins; `None` on the last page.
     pub(crate) cursor: Option<String>,
 }
 
@@ -73,8 +73,8 @@ const SCHEMA: &str = "
 const OBJECT: &str = "key, version, size, etag, uploaded, checksums, http, custom";
 
 impl Bucket {
-    /// Opens the bucket in the folder, which is made where it is missing and grows to so many bytes; they
-    /// are there, or in S3 under the name of the folder around it, which is the project's.
+    /// Opens the bucket in the folder, creates it if it is missing, and limits its size. The bytes are in
+    /// the folder, or in S3 under the name of the project, which is the name of the parent folder.
     pub(crate) fn open(
         folder: &Path,
         s3: &S3,
@@ -86,7 +86,7 @@ impl Bucket {
         let blobs = Blobs::open_at(folder.join("objects"), s3, &name)?;
         let index = open(&folder.join("index.sqlite"))?;
         let made = index.execute_batch(SCHEMA).and_then(|()| {
-            // An index of before uploads had a time: what is there begins now.
+            // Earlier indexes have no start time for uploads, so existing uploads count from now.
             let has = "SELECT count(*) FROM pragma_table_info('upload') WHERE name = 'begun'";
             if index.query_row(has, [], |row| row.get::<_, i64>(0))? == 0 {
                 index.execute_batch(
@@ -101,7 +101,7 @@ impl Bucket {
         Ok(Self { index: Mutex::new(index), blobs, clock, max_bytes })
     }
 
-    /// Removes blobs that no object has: what a crash between bytes and index left. Nobody else may
+    /// Removes blobs without an object, which a crash between writing bytes and index leaves. Nobody else may
     /// write to the bucket meanwhile.
     pub(crate) fn sweep(&self) -> Result<()> {
         let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// Takes the bytes of an object to be.
+    /// A writer for the bytes of a new object.
     pub(crate) fn writer(&self) -> Result<Writer> {
         self.blobs.writer()
     }
@@ -127,8 +127,8 @@ impl Bucket {
         self.ask(|index| object(index, key))
     }
 
-    /// The object and its bytes. Its first part stays readable though it be deleted meanwhile; further
-    /// ones are opened when it is their turn, and a reader of one that is gone is broken off.
+    /// The object and its bytes. Its first part stays readable even if the object is deleted meanwhile. Further
+    /// parts are opened when they are needed, and reading fails if one is gone.
     pub(crate) fn open_object(&self, key: &str) -> Result<Option<(Object, BlobsInTurn)>, Fault> {
         let found = self.ask(|index| {
             let Some(object) = object(index, key)? else { return Ok(None) };
@@ -136,12 +136,12 @@ impl Bucket {
             let mut pieces = index.prepare_cached(sql)?;
             let pieces = pieces.query_map([&object.version], |row| row.get(0).map(Digest))?;
             let pieces = pieces.collect::<rusqlite::Result<Vec<_>>>()?;
-            // Opened while nobody can delete it.
+            // Opened in the same transaction, so that nobody can delete it before.
             let first = pieces.first().map(|digest| self.blobs.open(digest));
             Ok(Some((object, pieces, first)))
         })?;
         let Some((object, pieces, first)) = found else { return Ok(None) };
-        let missing = format!("the bytes of '{}' are not there", object.key);
+        let missing = format!("the bytes of '{}' are missing", object.key);
         let there = move |blob: Result<Option<Blob>>| {
             blob?.ok_or_else(|| Problem::internal(missing.clone()))
         };
@@ -152,7 +152,7 @@ impl Bucket {
         Ok(Some((object, Box::new(all.map(|blob| blob.map_err(Into::into))))))
     }
 
-    /// Makes what was written the object under the key, if the condition holds.
+    /// Stores the written bytes as the object with the key, if the condition holds.
     pub(crate) fn put(
         &self,
         key: &str,
@@ -188,7 +188,7 @@ impl Bucket {
         Ok(object)
     }
 
-    /// Refuses what makes the bucket too large; its bytes go again.
+    /// Refuses an object that makes the bucket too large. Its bytes are removed.
     fn within_quota(
         &self,
         index: &Transaction<'_>,
@@ -204,7 +204,7 @@ impl Bucket {
         Ok(Err(Fault::Full(self.max_bytes)))
     }
 
-    /// Deletes what is there of these.
+    /// Deletes those of the keys that exist.
     pub(crate) fn delete(&self, keys: &[String]) -> Result<(), Fault> {
         self.change(|index, gone| {
             for key in keys {
@@ -227,14 +227,15 @@ impl Bucket {
         }
         let cursor = list.cursor.as_ref().map(|cursor| {
             let decoded = BASE64_STANDARD.decode(cursor).ok();
-            let bad = || Fault::BadRequest("the cursor is none that a list answered".into());
+            let bad =
+                || Fault::BadRequest("the cursor is invalid; use one that a list returned".into());
             decoded.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)
         });
         let after = cursor.transpose()?.max(list.start_after.clone());
         self.ask(|index| page(index, list, after.as_deref(), limit))
     }
 
-    /// Reads. The transaction sees one state.
+    /// Runs reads in one transaction, so that they see one state.
     fn ask<T>(
         &self,
         read: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -244,7 +245,7 @@ impl Bucket {
         read.map_err(|fault| failed("read the index of a bucket", &fault).into())
     }
 
-    /// Changes the index, or nothing; then removes blobs that it no longer names.
+    /// Changes the index in one transaction, then removes blobs that it no longer names.
     fn change<T>(
         &self,
         change: impl FnOnce(&Transaction<'_>, &mut Vec<[u8; 32]>) -> rusqlite::Result<Result<T, Fault>>,
@@ -252,7 +253,7 @@ impl Bucket {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let mut gone = Vec::new();
         let changed = || -> rusqlite::Result<Result<T, Fault>> {
-            // It waits for who copies the bucket; one that reads first would be refused when it writes.
+            // An immediate transaction waits for a backup. A transaction that begins with a read would fail when it writes.
             let transaction = index.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let changed = change(&transaction, &mut gone)?;
             if changed.is_ok() {
@@ -268,7 +269,7 @@ impl Bucket {
             let is_named: rusqlite::Result<bool> = index
                 .prepare_cached(named)
                 .and_then(|mut named| named.query_row([digest], |row| row.get(0)));
-            // What cannot be removed now is swept later.
+            // A later sweep removes what cannot be removed now.
             if matches!(is_named, Ok(false))
                 && let Err(problem) = self.blobs.remove(&Digest(digest))
             {
@@ -298,7 +299,7 @@ fn row_object(row: &Row<'_>) -> rusqlite::Result<Object> {
     })
 }
 
-/// Writes the object over what is under its key.
+/// Replaces the object with this key.
 fn store(
     index: &Transaction<'_>,
     object: &Object,
@@ -343,14 +344,14 @@ fn remove(index: &Transaction<'_>, key: &str, gone: &mut Vec<[u8; 32]>) -> rusql
     Ok(())
 }
 
-/// Entries after the key: objects, and prefixes up to the delimiter, each of which counts once.
+/// Entries after the key: objects, and prefixes up to the delimiter. Each prefix counts once.
 fn page(
     index: &Connection,
     list: &List,
     after: Option<&str>,
     limit: usize,
 ) -> rusqlite::Result<Listed> {
-    // No key comes before the empty one, which is a key itself.
+    // The empty string is itself a key, and no key comes before it.
     let begin = if after.is_some() { "key >= ?1 AND key > ?2" } else { "key >= ?1 AND ?2 = ''" };
     let sql = format!("SELECT {OBJECT} FROM object WHERE {begin} ORDER BY key");
     let mut rows = index.prepare_cached(&sql)?;

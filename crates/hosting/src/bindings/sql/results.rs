@@ -1,4 +1,4 @@
-//! What statements answer, written as the JSON that is sent: no value takes more than its text does.
+//! Writes results directly as the JSON that is sent, so that no value needs more memory than its text.
 
 use lyceum_core::limits::D1_RESULT_MAX_BYTES;
 use rusqlite::Statement;
@@ -12,11 +12,11 @@ use super::d1::told;
 pub(crate) enum Format {
     /// `{columns, rows}`.
     Rows,
-    /// An object a row.
+    /// One object per row.
     Objects,
 }
 
-/// What D1 tells of a statement beside its rows.
+/// What D1 reports about a statement besides its rows.
 #[derive(Serialize)]
 pub(super) struct Meta {
     pub(super) served_by: &'static str,
@@ -40,7 +40,7 @@ impl Results {
         Self { format, text: b"[".to_vec() }
     }
 
-    /// Writes the rows and answers how many there are.
+    /// Writes the rows and returns their number.
     ///
     /// Errors: all results together are larger than [`D1_RESULT_MAX_BYTES`].
     pub(super) fn rows(&mut self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
@@ -83,14 +83,14 @@ impl Results {
         Ok(count)
     }
 
-    /// Ends a statement's result.
+    /// Completes a statement's result.
     pub(super) fn meta(&mut self, meta: &Meta) {
         self.word(r#","meta":"#);
         self.json(meta);
         self.word("},");
     }
 
-    /// The whole list.
+    /// The complete list.
     pub(super) fn end(mut self) -> Vec<u8> {
         self.close("]");
         self.text
@@ -110,7 +110,7 @@ impl Results {
         self.text.extend_from_slice(word.as_bytes());
     }
 
-    /// Closes a list or an object, whose last entry ended with a comma.
+    /// Closes a list or object, and removes the comma after its last entry.
     fn close(&mut self, word: &str) {
         if self.text.last() == Some(&b',') {
             self.text.pop();

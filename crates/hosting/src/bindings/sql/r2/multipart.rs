@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 use super::{Bucket, json, random, store};
 use crate::bindings::r2::{Fault, Field, Object, Published};
 
-/// A part that was uploaded.
+/// An uploaded part.
 struct Part {
     sha256: [u8; 32],
     size: u64,
@@ -21,11 +21,11 @@ struct Part {
 /// An upload's id, and the numbers and MD5s of its parts.
 pub(crate) type Unfinished = (String, Vec<(i64, [u8; 16])>);
 
-/// Metadata of an upload, as JSON, and whether it is over.
+/// Metadata of an upload as JSON, and whether it is complete or aborted.
 type Upload = (String, String, bool);
 
 impl Bucket {
-    /// Begins an upload and answers its id. Those that were not ended in time are given up.
+    /// Begins an upload and returns its id. Expired uploads are aborted.
     pub(crate) fn begin_upload(
         &self,
         key: &str,
@@ -49,7 +49,7 @@ impl Bucket {
         Ok(id)
     }
 
-    /// The newest upload of an object like this that is not over, with the numbers and MD5s of its parts.
+    /// The open upload of this object with the most parts, with their numbers and MD5s.
     pub(crate) fn unfinished(
         &self,
         key: &str,
@@ -72,7 +72,7 @@ impl Bucket {
         })
     }
 
-    /// Keeps a part in the place of one with its number, and answers its tag.
+    /// Stores a part, replaces one with the same number, and returns its tag.
     pub(crate) fn put_part(
         &self,
         key: &str,
@@ -103,7 +103,7 @@ impl Bucket {
         Ok(hex(md5))
     }
 
-    /// Makes the named parts, by their numbers, the object under the key. No byte is copied.
+    /// Combines the named parts into the object with this key, without copying bytes.
     pub(crate) fn complete(
         &self,
         key: &str,
@@ -146,7 +146,7 @@ impl Bucket {
         })
     }
 
-    /// Gives an upload up.
+    /// Aborts an upload.
     pub(crate) fn abort(&self, key: &str, upload: &str) -> Result<(), Fault> {
         self.change(|index, gone| {
             if self::upload(index, key, upload)?.is_none() {
@@ -158,7 +158,7 @@ impl Bucket {
     }
 }
 
-/// R2 takes an upload that it never knew for a failure of its own.
+/// R2 answers an unknown upload with an internal error.
 fn unknown(key: &str, upload: &str) -> Fault {
     Problem::internal(format!("there is no upload '{upload}' of '{key}'")).into()
 }
@@ -170,7 +170,7 @@ fn upload(index: &Transaction<'_>, key: &str, id: &str) -> rusqlite::Result<Opti
         .optional()
 }
 
-/// The parts that the caller names, in the order of their numbers: all of one size but the last, which
+/// The parts that the caller names, ordered by number. All must have the same size, except that the last
 /// may be smaller.
 fn chosen(
     index: &Transaction<'_>,
@@ -208,7 +208,7 @@ fn chosen(
     Ok(Ok(parts))
 }
 
-/// The upload is over: parts that became no object go.
+/// Closes the upload and removes parts that did not become an object.
 fn end(index: &Transaction<'_>, upload: &str, gone: &mut Vec<[u8; 32]>) -> rusqlite::Result<()> {
     index.prepare_cached("UPDATE upload SET is_over = 1 WHERE id = ?1")?.execute([upload])?;
     let mut parts = index.prepare_cached("DELETE FROM part WHERE upload = ?1 RETURNING sha256")?;
