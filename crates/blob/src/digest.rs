@@ -1,4 +1,4 @@
-//! What a blob is found by.
+//! The digest that names a blob.
 
 use std::fmt;
 use std::io;
@@ -38,8 +38,9 @@ impl FromStr for Digest {
         let mut bytes = [0; 32];
         let is_hex = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         if text.len() != 64 || !is_hex {
-            let message =
-                format!("'{text}' is no SHA-256; it is 64 hexadecimal digits in lower case");
+            let message = format!(
+                "'{text}' is not a SHA-256; write it as 64 hexadecimal digits in lower case"
+            );
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {

@@ -26,11 +26,11 @@ pub use writer::Writer;
 
 use lyceum_core::{Problem, ProblemKind};
 
-/// A disk that fails is a failure of ours, one that is full passes.
+/// A disk error is internal, except that a full disk is a temporary condition.
 pub fn failed(what: &str, fault: &std::io::Error) -> Problem {
     let cause = format!("{what}: {fault}");
     if fault.kind() == std::io::ErrorKind::StorageFull {
-        let full = "there is no room left on the server's disk; nothing was kept";
+        let full = "the server's disk is full; nothing was stored";
         return Problem::new(ProblemKind::Unavailable, full).because(cause);
     }
     Problem::internal(cause)

@@ -1,4 +1,4 @@
-//! A bucket of S3, or of what speaks like it: where blobs are, while the disk has copies.
+//! A bucket of S3 or a compatible service, which stores the blobs while the disk holds copies.
 //!
 //! Each call waits for its answer. What waits are threads that read and write files anyway.
 
@@ -60,7 +60,7 @@ impl Remote {
             _ => builder = builder.with_skip_signature(true),
         }
         let store = builder.build().map_err(|fault| {
-            let message = "the settings of [s3] name no bucket that can be used";
+            let message = "[s3] in the settings does not name a usable bucket";
             Problem::new(ProblemKind::Invalid, message).because(fault.to_string())
         })?;
         let prefix = [s3.prefix.trim_matches('/'), name].join("/");
@@ -166,7 +166,7 @@ fn part(file: &mut File) -> Result<Bytes> {
 
 /// What is answered by a bucket that does not do as it is told.
 fn told(fault: &object_store::Error) -> Problem {
-    let message = "the bucket of the server's files does not answer as it should; try again";
+    let message = "the S3 bucket of the server failed; try again";
     Problem::new(ProblemKind::Unavailable, message).because(fault.to_string())
 }
 

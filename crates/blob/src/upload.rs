@@ -1,4 +1,4 @@
-//! A blob that arrives in pieces, over days if need be.
+//! A blob that arrives in pieces, possibly over days.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -34,7 +34,8 @@ impl Blobs {
         let size = self.upload_size(upload)?;
         if offset != size.unwrap_or_default() {
             let size = size.unwrap_or_default();
-            let message = format!("the upload has {size} bytes; go on at {size}, not at {offset}");
+            let message =
+                format!("the upload has {size} bytes; continue at {size}, not at {offset}");
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
         let written = || -> io::Result<()> {
@@ -64,7 +65,7 @@ impl Blobs {
         let read = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut hash));
         let size = read.map_err(|fault| match fault.kind() {
             io::ErrorKind::NotFound => {
-                let message = format!("no upload '{upload}' has begun; begin it at offset 0");
+                let message = format!("there is no upload '{upload}'; begin it at offset 0");
                 Problem::new(ProblemKind::NotFound, message)
             }
             _ => failed("read an upload", &fault),
@@ -97,7 +98,7 @@ impl Blobs {
         if upload.is_empty() || upload.len() > UPLOAD_ID_MAX_BYTES || !is_plain {
             return Err(Problem::new(
                 ProblemKind::Invalid,
-                "the id of an upload is made of letters, digits, '-' and '_'",
+                "the id of an upload may contain only letters, digits, '-' and '_'",
             ));
         }
         Ok(self.uploads().join(upload))

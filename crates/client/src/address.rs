@@ -1,24 +1,24 @@
-//! Where a server is.
+//! The addresses of a server.
 
 use lyceum_core::{Problem, Result};
 use ureq::http::Uri;
 
-/// The addresses of a server; one process serves all of them unless somebody says otherwise.
+/// The addresses of a server. Usually one process serves all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// Rosters and resources, and what the bridge adds up.
+    /// Rosters, resources and analytics.
     pub roster: String,
     /// Events.
     pub events: String,
-    /// The token endpoint, whole.
+    /// The complete URL of the token endpoint.
     pub tokens: String,
 }
 
 impl Addresses {
-    /// The addresses as people write them: with or without the paths of the standards behind them.
-    /// Events and tokens are where the rosters are unless somebody says otherwise.
+    /// Parses addresses with or without the paths of the standards. Events and tokens default to the address of
+    /// the rosters.
     ///
-    /// Errors: `Invalid` for what is no address, or one that credentials must not travel to.
+    /// Errors: `Invalid` for an address that is malformed, or to which credentials must not be sent.
     pub fn of(roster: &str, events: Option<&str>, tokens: Option<&str>) -> Result<Self> {
         let root = checked("the address of the rosters", roster)?;
         let root = before(&root, "/ims/");
@@ -41,21 +41,23 @@ fn before<'u>(url: &'u str, path: &str) -> &'u str {
     url.find(path).map_or(url, |at| &url[..at])
 }
 
-/// An address without a slash at its end.
+/// Checks an address and removes a slash at its end.
 fn checked(what: &str, url: &str) -> Result<String> {
     let refused = |why: &str| Err(Problem::invalid(what, format!("'{url}' {why}")));
     let url = url.trim_end_matches('/');
     let Ok(uri) = url.parse::<Uri>() else {
-        return refused("is no address such as https://lyceum.example.org");
+        return refused("is not an address; write it as https://lyceum.example.org");
     };
     let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host()) else {
-        return refused("is no address such as https://lyceum.example.org");
+        return refused("is not an address; write it as https://lyceum.example.org");
     };
     match scheme {
         "https" => Ok(url.to_owned()),
         "http" if is_here(host) => Ok(url.to_owned()),
-        "http" => refused("is not https; credentials travel without it within this machine alone"),
-        _ => refused("is neither https nor http"),
+        "http" => {
+            refused("must be https: over http, credentials are sent only within this machine")
+        }
+        _ => refused("must begin with https or http"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One call: token, request, answer, and what is said when it fails.
+//! One call: token, request, response, and the error if it fails.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) struct Caller {
     agent: Agent,
     tokens: String,
     credentials: Option<Credentials>,
-    /// The token in use; one that is refused is replaced, so that nobody needs to know its age.
+    /// The current token. A refused one is replaced, so its expiry need not be known.
     token: Mutex<Option<String>>,
     turns: Arc<Semaphore>,
 }
@@ -52,7 +52,7 @@ impl Caller {
         Self { agent: config.into(), tokens, credentials, token: Mutex::default(), turns }
     }
 
-    /// Sends a request, signed in; answers what is not a failure of the server, of the way to it or of
+    /// Sends an authenticated request. Returns every response that is not a failure of the server, the connection or
     /// the credentials.
     ///
     /// Errors: `Unavailable`, with the address and the reason.
@@ -87,7 +87,7 @@ impl Caller {
         judged(url, self.send(method, url, body, token.as_deref())?)
     }
 
-    /// Gets a token (RFC 6749, 4.4); none without credentials, which a sandbox does not ask for.
+    /// Gets a token (RFC 6749, 4.4); `None` without credentials, which a sandbox does not need.
     fn sign_in(&self) -> Result<Option<String>> {
         let Some(Credentials { id, secret }) = &self.credentials else { return Ok(None) };
         let url = self.tokens.as_str();
@@ -102,7 +102,7 @@ impl Caller {
         }
         let why = match status {
             400 | 401 | 403 => format!(
-                "refuses the credentials of the client '{id}': {}; check its id and its secret",
+                "refused the credentials of the client '{id}': {}; check its id and secret",
                 reason(&body)
             ),
             200 => "answered without an access token; is it the token endpoint?".to_owned(),
@@ -134,9 +134,9 @@ impl Caller {
     }
 }
 
-/// Reads an answer. A page in place of JSON comes from another program, or from another address.
+/// Reads a response. An HTML page instead of JSON comes from another program, or from another address.
 fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answered> {
-    let failed = |error: ureq::Error| unavailable(url, &format!("does not answer: {error}"));
+    let failed = |error: ureq::Error| unavailable(url, &format!("cannot be reached: {error}"));
     let mut response = sent.map_err(failed)?;
     let status = response.status().as_u16();
     let limit = limits::CLIENT_ANSWER_MAX_BYTES;
@@ -156,15 +156,15 @@ fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<An
     }
 }
 
-/// Tells the server's failures from its answers.
+/// Tells failures of the server from its other responses.
 fn judged(url: &str, answered: Answered) -> Result<Answered> {
     let Answered { status, body } = &answered;
     let why = match status {
-        401 => "takes no token of ours; name the client's id and secret",
-        403 => "does not allow that to the client; give it the scope for it",
-        300..=399 => "sends elsewhere, which is not followed; name the address itself",
-        429 => "has had too many requests; wait a moment",
-        500.. => "cannot take the request now",
+        401 => "refused the client's token; check the client's id and secret",
+        403 => "refused access; give the client the scope that this needs",
+        300..=399 => "redirects to another address; use that address directly",
+        429 => "received too many requests; try again in a moment",
+        500.. => "cannot process the request now",
         _ => return Ok(answered),
     };
     Err(unavailable(url, &format!("{why} ({status}: {})", reason(body))))
@@ -175,7 +175,7 @@ fn unavailable(url: &str, why: &str) -> Problem {
     Problem::new(ProblemKind::Unavailable, message)
 }
 
-/// Why a server did not do what it was asked, in the words of whichever standard it speaks.
+/// The server's reason for an error, in whichever standard's format it is.
 pub(crate) fn reason(body: &Value) -> &str {
     let texts = ["message", "error_description", "imsx_description", "detail", "error"];
     texts.iter().find_map(|name| body[*name].as_str()).unwrap_or("no reason given")

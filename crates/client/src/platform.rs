@@ -1,4 +1,4 @@
-//! What is asked of a server: records, enrollments, sums, events.
+//! The calls to a server: records, enrollments, XP, events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Client {
     caller: Arc<Caller>,
 }
 
-/// A student's, teacher's, … enrollment in a course.
+/// A user's enrollment in a course, as a student, teacher or other role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enrollment {
     /// Its sourcedId.
@@ -30,37 +30,37 @@ pub struct Enrollment {
     pub role: String,
     /// The course's sourcedId.
     pub course: String,
-    /// The course's first subject and first grade; empty where it has none.
+    /// The course's first subject; empty if it has none.
     pub subject: String,
     /// As OneRoster writes it.
     pub grade: String,
 }
 
-/// What was earned on a day.
+/// The XP earned on one day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Day {
     /// Such as `2026-01-15`.
     pub date: String,
-    /// XP of all subjects; below 0 where more was taken back.
+    /// XP of all subjects; negative if more was withdrawn than earned.
     pub xp: f64,
 }
 
 impl Client {
-    /// A client of the server; without credentials it sends no token, which a sandbox takes.
+    /// A client of the server. Without credentials it sends no token, which a sandbox accepts.
     pub fn new(addresses: Addresses, credentials: Option<Credentials>) -> Self {
         let caller = Caller::new(addresses.tokens.clone(), credentials);
         Self { addresses: Arc::new(addresses), caller: Arc::new(caller) }
     }
 
-    /// Where the rosters are, without a slash at the end.
+    /// The address of the rosters, without a slash at the end.
     pub fn roster_url(&self) -> &str {
         &self.addresses.roster
     }
 
-    /// A record of a collection such as `/ims/oneroster/rostering/v1p2/courses`, deleted ones too;
-    /// none where there is none.
+    /// A record of a collection such as `/ims/oneroster/rostering/v1p2/courses`, even if it is deleted;
+    /// `None` if it does not exist.
     ///
-    /// Errors: `Unavailable`; `Invalid` for an answer that is no record.
+    /// Errors: `Unavailable`; `Invalid` if the response is not a record.
     pub async fn record(&self, collection: &str, id: &str) -> Result<Option<Object>> {
         let answered = self.call(Method::GET, &path(collection, id), None).await?;
         if answered.status == 404 {
@@ -69,7 +69,7 @@ impl Client {
         let Value::Object(body) = accepted(answered)? else {
             return Err(no_record(collection, id));
         };
-        // The record stands under the name of its kind.
+        // The response wraps the record in the name of its kind.
         match body.into_iter().find_map(|(_, value)| match value {
             Value::Object(record) if record.contains_key("sourcedId") => Some(record),
             _ => None,
@@ -79,9 +79,9 @@ impl Client {
         }
     }
 
-    /// Puts a record in the place of the one with its id, or creates it.
+    /// Creates the record, or replaces the one with its id.
     ///
-    /// Errors: `Unavailable`; `Invalid` for a record that the server refuses.
+    /// Errors: `Unavailable`; `Invalid` if the server rejects the record.
     pub async fn put(&self, collection: &str, kind: &str, id: &str, record: Object) -> Result<()> {
         let body = json!({ kind: record });
         let (method, path) = match self.record(collection, id).await? {
@@ -91,9 +91,9 @@ impl Client {
         accepted(self.call(method, &path, Some(body)).await?).map(drop)
     }
 
-    /// Marks a record `tobedeleted`; one that is not there is as good as deleted.
+    /// Marks a record `tobedeleted`. A missing record counts as deleted.
     ///
-    /// Errors: `Unavailable`; `Invalid` where the server refuses.
+    /// Errors: `Unavailable`; `Invalid` if the server refuses.
     pub async fn delete(&self, collection: &str, id: &str) -> Result<()> {
         let answered = self.call(Method::DELETE, &path(collection, id), None).await?;
         if answered.status == 404 {
@@ -102,7 +102,7 @@ impl Client {
         accepted(answered).map(drop)
     }
 
-    /// A user's enrollments that are not over; none where there is no such user.
+    /// A user's current enrollments; empty if there is no such user.
     ///
     /// Errors: `Unavailable`.
     pub async fn enrollments(&self, user: &str) -> Result<Option<Vec<Enrollment>>> {
@@ -116,7 +116,7 @@ impl Client {
         Ok(Some(listed.iter().map(enrollment).collect()))
     }
 
-    /// Enrols a user in a course, at that school; who is enrolled stays so.
+    /// Enrolls a user in a course at a school. An existing enrollment stays.
     ///
     /// Errors: `Unavailable`; `Invalid` for an unknown user, course or school.
     pub async fn enroll(&self, user: &str, course: &str, school: &str, role: &str) -> Result<()> {
@@ -126,7 +126,7 @@ impl Client {
         accepted(self.call(Method::POST, &path, Some(body)).await?).map(drop)
     }
 
-    /// The XP of a student by day, from the first to the last day in that zone; days without facts are
+    /// The XP of a student per day, from the first to the last day in that time zone. Days without facts are
     /// left out.
     ///
     /// Errors: `Unavailable`; `NotFound` for an unknown student.
@@ -150,7 +150,7 @@ impl Client {
 
     /// Sends an envelope of Caliper events; sending it again is safe.
     ///
-    /// Errors: `Unavailable`; `Invalid` with what the server says against it.
+    /// Errors: `Unavailable`; `Invalid` with the server's reason for rejecting it.
     pub async fn send(&self, envelope: Value) -> Result<()> {
         let url = format!("{}/caliper/event", self.addresses.events);
         accepted(self.caller.call(Method::POST, url, Some(envelope)).await?).map(drop)
@@ -166,7 +166,7 @@ fn path(collection: &str, id: &str) -> String {
     format!("{collection}/{}", segment(id))
 }
 
-/// The body of an answer that says yes.
+/// The body of a successful response.
 fn accepted(Answered { status, body }: Answered) -> Result<Value> {
     let kind = match status {
         200..300 => return Ok(body),
@@ -174,13 +174,13 @@ fn accepted(Answered { status, body }: Answered) -> Result<Value> {
         409 | 412 => ProblemKind::Conflict,
         _ => ProblemKind::Invalid,
     };
-    let message = format!("the learning platform refuses that ({status}): {}", reason(&body));
+    let message =
+        format!("the learning platform refused the request ({status}): {}", reason(&body));
     Err(Problem::new(kind, message))
 }
 
 fn no_record(collection: &str, id: &str) -> Problem {
-    let message =
-        format!("the learning platform has no record in what it answered for {collection}/{id}");
+    let message = format!("the learning platform's response has no record for {collection}/{id}");
     Problem::new(ProblemKind::Invalid, message)
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{Server, unreadable};
 
-/// Bytes of a part; what has more arrives in parts.
+/// Bytes per part. Larger files are uploaded in parts.
 const PART_BYTES: u64 = UPLOAD_PIECE_MAX_BYTES as u64;
 
 /// The objects of a deployed project.
@@ -40,7 +40,7 @@ impl<'s> Objects<'s> {
         self.server.get(&path)
     }
 
-    /// What is known of an object; none: there is none.
+    /// An object's metadata; `None` if it does not exist.
     pub fn metadata(&self, key: &str) -> Result<Option<Value>> {
         match self.server.get(&format!("{}/metadata?key={}", self.base, segment(key))) {
             Ok(found) => Ok(Some(found)),
@@ -52,16 +52,16 @@ impl<'s> Objects<'s> {
         }
     }
 
-    /// Writes an object into a file; one that broke off goes on where it stopped. Answers its size.
+    /// Downloads an object to a file and returns its size. An interrupted download continues where it stopped.
     ///
     /// Errors: `NotFound`.
     pub fn get(&self, key: &str, to: &Path) -> Result<u64> {
         let Some(found) = self.metadata(key)? else {
-            let message = format!("the bucket has no object '{key}'");
+            let message = format!("the bucket has no object with the key '{key}'");
             return Err(Problem::new(ProblemKind::NotFound, message));
         };
         let etag = found["etag"].as_str().unwrap_or_default();
-        // The object's own tag: what changed meanwhile is begun anew.
+        // Compares the object's own tag: if the object changed, the download starts again.
         let begun = PathBuf::from(format!("{}.{etag}.part", to.display()));
         let path = format!("{}/object?key={}", self.base, segment(key));
         self.server.fetch_on(&path, &begun, found["size"].as_u64().unwrap_or_default())?;
@@ -70,8 +70,8 @@ impl<'s> Objects<'s> {
         Ok(size)
     }
 
-    /// Sends a file; of one that broke off, what is missing. `progress` hears how many bytes more are
-    /// there. Answers how many were sent.
+    /// Uploads a file and returns the bytes sent. An interrupted upload continues where it stopped. `progress` is called
+    /// with the number of further bytes on the server.
     pub fn put(
         &self,
         key: &str,
@@ -113,13 +113,13 @@ impl<'s> Objects<'s> {
         Ok(sent)
     }
 
-    /// Deletes objects; it is no fault that one is not there.
+    /// Deletes objects. Missing objects are ignored.
     pub fn delete(&self, keys: &[String]) -> Result<()> {
         self.server.post(&format!("{}/delete", self.base), &json!({ "keys": keys })).map(drop)
     }
 }
 
-/// Whether a file has the bytes that a tag stands for.
+/// Whether a file has the content that a tag stands for.
 pub fn is_same(file: &Path, etag: &str) -> Result<bool> {
     let failed = |error: std::io::Error| unreadable(file, &error);
     let mut opened = File::open(file).map_err(failed)?;
@@ -141,7 +141,7 @@ pub fn is_same(file: &Path, etag: &str) -> Result<bool> {
     Ok(found == etag)
 }
 
-/// The media type that a name tells.
+/// The media type for a file name.
 pub fn media_of(name: &str) -> String {
     mime_guess::from_path(name).first_or_octet_stream().to_string()
 }

@@ -1,4 +1,4 @@
-//! The bundler: esbuild, run as a program.
+//! Bundles with esbuild, run as a separate program.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -41,7 +41,7 @@ pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
         ProblemKind::Invalid => {
             let text = &problem.message;
             let hint = match text.contains("\"hono\"") {
-                true => "\nthe backend's routes are Hono's: `npm install hono`",
+                true => "\nthe backend's routes use Hono; run `npm install hono`",
                 false => "",
             };
             let message = format!("the backend cannot be bundled:\n{text}{hint}");
@@ -62,11 +62,11 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
     command.args(FLAGS).args(flags);
     command.arg(flag("outfile", &out)).arg(flag("metafile", &meta));
     command.args(["--sourcefile=lyceum-entry.js", "--loader=js"]).current_dir(root);
-    // A project that has no Hono of its own gets the one that came with this program.
+    // A project without its own Hono uses the one installed with this program.
     command.env("NODE_PATH", std::env::join_paths(beside_this_program()).unwrap_or_default());
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = piped.spawn().map_err(|error| {
-        let message = format!("'{}' does not run: {error}", program.display());
+        let message = format!("cannot run '{}': {error}", program.display());
         Problem::new(ProblemKind::Unavailable, message)
     })?;
     // What cannot be written any more, esbuild tells itself.
@@ -118,8 +118,8 @@ fn find(root: &Path) -> Result<PathBuf> {
     let path = config::variable("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(OsStr::new(&path)).map(|folder| folder.join("esbuild"));
     on_path.into_iter().find(|program| program.is_file()).ok_or_else(|| {
-        let message = "esbuild is missing, which bundles backends and configs; `npm install --save-dev \
-                       esbuild` in the project, or name the program in LYCEUM_ESBUILD";
+        let message = "esbuild was not found; it bundles backends and configs. Run `npm install --save-dev \
+                       esbuild` in the project, or set LYCEUM_ESBUILD to the program's path";
         Problem::new(ProblemKind::Unavailable, message)
     })
 }

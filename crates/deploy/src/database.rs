@@ -1,4 +1,4 @@
-//! What a project says that the schema of its database is: by drizzle-kit, in SQL, in migration files.
+//! Reads the schema of a project's database: from drizzle-kit, SQL files or migration files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ impl Sources {
         if let Some((config, fault)) = config.and_then(|it| Some((it, it.fault.as_ref()?))) {
             // Taken for a project without migrations, its tables would be changed without them.
             let message = format!(
-                "The folder of migrations is not known, since {} cannot be evaluated: {fault}. Correct it, or set \
+                "cannot find the folder of migrations, because {} cannot be evaluated: {fault}. Correct it, or set \
                  integrations.database.strategy to 'push' if the project has no migrations.",
                 config.name()
             );
@@ -170,7 +170,7 @@ impl Sources {
         let mut places: Vec<String> = self.directories.iter().map(shown).collect();
         places.push(format!("{}, {}, …", drizzle::FILES[0], drizzle::FILES[1]));
         let message = format!(
-            "the project has a database and no schema; looked for {} in '{}'; write one, or name its folder \
+            "the project has a database but no schema; looked for {} in '{}'; write one, or set its folder \
              in integrations.database.directory",
             places.join("; "),
             self.root.display()
@@ -199,7 +199,7 @@ impl Sources {
     fn export(&self, typed: &Written) -> Result<String> {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let program = drizzle_kit(&root).ok_or_else(|| {
-            let message = "the schema is written for drizzle-kit, which is not installed; run \
+            let message = "the schema needs drizzle-kit, which is not installed; run \
                            `npm install --save-dev drizzle-kit`, or write the schema as schema.sql";
             Problem::new(ProblemKind::Unavailable, message)
         })?;
@@ -220,7 +220,7 @@ impl Sources {
             Written::Sql(_) => unreachable!("SQL is read, not exported"),
         }
         let output = command.output().map_err(|error| {
-            let message = format!("'{}' does not run: {error}", program.display());
+            let message = format!("cannot run '{}': {error}", program.display());
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -237,7 +237,7 @@ impl Sources {
         // schema, that would drop every table.
         if !ddl.to_ascii_uppercase().contains("CREATE TABLE") {
             let message = format!(
-                "drizzle-kit exports no table from {}; write tables with `sqliteTable` of \
+                "drizzle-kit exports no table from {}; define tables with `sqliteTable` of \
                  drizzle-orm/sqlite-core and export them",
                 typed.name()
             );

@@ -1,4 +1,4 @@
-//! What a project's `drizzle.config.*` says: where the schema is, where migrations go, of which dialect.
+//! Reads a project's `drizzle.config.*`: the schema, the migrations folder and the dialect.
 
 use std::path::{Path, PathBuf};
 
@@ -85,7 +85,7 @@ fn check_dialect(file: &Path, dialect: &Json) -> Result<()> {
         None => Ok(()),
         Some(other) => {
             let message = format!(
-                "'{}' names the dialect '{other}', and the database of a project is SQLite; write \
+                "'{}' has the dialect '{other}', but the database of a project is SQLite; write \
                  dialect: \"sqlite\", and the tables with drizzle-orm/sqlite-core",
                 file.display()
             );

@@ -59,9 +59,9 @@ impl Evaluator {
         let shown = file.display();
         let workerd = self.workerd.as_ref().ok_or_else(|| {
             let message = format!(
-                "'{shown}' computes its values, and workerd is missing, which evaluates it; `npm install \
-                 --save-dev workerd` in the project, name the program in LYCEUM_WORKERD, or write the \
-                 values themselves"
+                "'{shown}' computes its values, which needs workerd, but workerd was not found; run `npm install \
+                 --save-dev workerd` in the project, set LYCEUM_WORKERD to the program's path, or write the \
+                 values literally"
             );
             Problem::new(ProblemKind::Unavailable, message)
         })?;
@@ -217,7 +217,7 @@ fn run(workerd: &Path, folder: &Path, mark: &str) -> Result<Value, String> {
         }
         Ok(None) => Err(last_words(&heard.join().unwrap_or_default())),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(format!(
-            "it did not end within {} s; nothing in it may wait, and there is no network",
+            "it did not end within {} s; it must not wait, and it has no network",
             patience.as_secs()
         )),
     }

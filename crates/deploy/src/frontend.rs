@@ -1,4 +1,4 @@
-//! The frontend: a zip of the build, taken as it is or made of a folder.
+//! The frontend: a zip of the build, used as it is or created from a folder.
 
 use std::fs::{self, File};
 use std::io;
@@ -30,7 +30,7 @@ impl Zip {
     pub fn of(path: &Path) -> Result<Self> {
         let found = fs::metadata(path).map_err(|error| {
             let problem = unreadable(path, &error);
-            let message = format!("there is no build at '{}'; build the project first, or name the zip or folder with --build", path.display());
+            let message = format!("there is no build at '{}'; build the project first, or set the zip or folder with --build", path.display());
             match problem.kind {
                 ProblemKind::NotFound => Problem::new(ProblemKind::NotFound, message),
                 _ => problem,
@@ -56,7 +56,7 @@ fn check(path: &Path) -> Result<()> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let refused = |error: zip::result::ZipError| {
         let message = format!(
-            "'{}' is not a zip ({error}); name the zip of the build's output, or its folder, with --build \
+            "'{}' is not a zip ({error}); set the zip or folder of the build with --build \
              or buildPath",
             path.display()
         );
@@ -108,7 +108,7 @@ fn collect(folder: &Path, base: &str, files: &mut Vec<(String, PathBuf)>) -> Res
             files.push((name, path));
         } else {
             let message = format!(
-                "'{}' is a symbolic link or no plain file; put the file itself there",
+                "'{}' is not a regular file; replace it with the file itself",
                 path.display()
             );
             return Err(Problem::new(ProblemKind::Invalid, message));

@@ -1,4 +1,4 @@
-//! What a project's folder says that a server shall have.
+//! Reads a project's folder as the desired state of a server.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -93,10 +93,9 @@ impl Local {
             return Ok(slug);
         }
         let message = match named {
-            Some(name) => format!("no address can be made of the name '{name}'"),
-            None => {
-                "the project has no name; write `name` in lyceum.config.json, or --name".to_owned()
-            }
+            Some(name) => format!("cannot make a slug from the name '{name}'"),
+            None => "the project has no name; set `name` in lyceum.config.json, or use --name"
+                .to_owned(),
         };
         Err(Problem::new(ProblemKind::Invalid, message))
     }
@@ -164,7 +163,7 @@ impl Local {
         let asked = self.compatibility_date.as_deref();
         let date = asked.or(stored).unwrap_or(COMPATIBILITY_DATE);
         if lyceum_core::time::parse_date(date).is_none() {
-            let message = format!("'{date}' is no day; write it as 2026-01-31");
+            let message = format!("'{date}' is not a date; write it as 2026-01-31");
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         Bundle::of(&self.root, &self.routes, self.uses, date).map(Some)

@@ -1,4 +1,4 @@
-//! A version that one server serves, on its way to another.
+//! Promotes a version from one server to another.
 
 use lyceum_core::{Problem, Result};
 use lyceum_project::courses::LmsWish;
@@ -30,7 +30,7 @@ pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
     })
 }
 
-/// The secrets of a project that one server has and another one lacks, by name.
+/// The names of secrets that one server has and another lacks.
 pub fn lacking(from: &State, to: &State) -> Vec<String> {
     let known = &to.secrets.digests;
     from.secrets.digests.keys().filter(|name| !known.contains_key(*name)).cloned().collect()

@@ -1,4 +1,4 @@
-//! The routes of a backend: files below its folder, each a path.
+//! The routes of a backend: one file for each path.
 
 use std::cmp::Ordering;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What fills a project's database: SQL, or a module with a function `seed`.
+//! The seed of a project's database: SQL, or a module with a function `seed`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Seed {
     pub fn read(root: &Path, file: Option<&Path>) -> Result<Self> {
         let usual = || SEEDS.iter().map(|name| root.join(name)).find(|file| file.is_file());
         let file = file.map(PathBuf::from).or_else(usual).ok_or_else(|| {
-            let message = format!("there is nothing to fill the database with; write {}", SEEDS[0]);
+            let message = format!("there is no seed file; write {}", SEEDS[0]);
             Problem::new(ProblemKind::NotFound, message)
         })?;
         if file.extension().is_some_and(|extension| extension == "sql") {

@@ -1,4 +1,4 @@
-//! The server that is deployed to, as a client of its API.
+//! A client for the API of the server that is deployed to.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,24 +16,24 @@ use serde_json::{Value, json};
 use ureq::http::{Request, Response};
 use ureq::{Agent, Body, SendBody};
 
-/// Bytes that are sent at once.
+/// Bytes sent per request.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
-/// Milliseconds before each further try of what a broken connection or a busy server stopped.
+/// Milliseconds before each retry after a broken connection or a busy server.
 const PAUSES_MS: [u64; 4] = [200, 500, 1000, 2000];
 const TIMEOUT: Duration = Duration::from_mins(5);
 
-/// How a caller shows who it is.
+/// The credentials of a request.
 #[derive(Clone, Debug)]
 pub enum Credentials {
-    /// Not at all, as in a sandbox.
+    /// None, as for a sandbox.
     None,
     /// With an API key.
     Key(String),
-    /// With a client's id and secret, for which a token is given.
+    /// With a client's id and secret, which are exchanged for a token.
     Client(String, String),
 }
 
-/// A server, signed in to.
+/// A server, with a token for it.
 pub struct Server {
     agent: Agent,
     base: String,
@@ -41,17 +41,17 @@ pub struct Server {
     told: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-/// What an upload came to.
+/// The result of an upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Bytes that went over the line.
+    /// Bytes sent.
     pub bytes: u64,
 }
 
 impl Server {
-    /// Signs in. `told` hears of every request: method, path, status.
+    /// Signs in. `told` is called for each request with method, path and status.
     ///
-    /// Errors: `Unavailable` where nothing answers; `Unauthorized`.
+    /// Errors: `Unavailable` if nothing answers; `Unauthorized`.
     pub fn sign_in(
         base: &str,
         credentials: Credentials,
@@ -83,7 +83,7 @@ impl Server {
         &self.base
     }
 
-    /// What the server has of a project.
+    /// The server's state of a project.
     pub fn state(&self, slug: &str) -> Result<State> {
         let state = self.get(&format!("/api/projects/{}/state", segment(slug)))?;
         serde_json::from_value(state).map_err(|_| self.no_lyceum())
@@ -99,8 +99,8 @@ impl Server {
         self.send(self.request("POST", path, body.to_string().into_bytes())?)
     }
 
-    /// Has the server do all that applying a plan needs, but serving it: files are unpacked, the schema is
-    /// changed on a copy, the backend is started and asked. Nothing of it stays.
+    /// Lets the server check everything that applying a plan needs, without serving it: it unpacks files, changes the
+    /// schema on a copy, and starts and probes the backend. Nothing of it stays.
     ///
     /// Errors: those of [`Server::apply`].
     pub fn rehearse(&self, plan: &Plan, secrets: &BTreeMap<String, String>) -> Result<()> {
@@ -108,9 +108,9 @@ impl Server {
         self.post(&path, &json!({ "plan": plan, "secrets": secrets })).map(drop)
     }
 
-    /// Applies a plan. Where the answer got lost, the server is asked what came of it.
+    /// Applies a plan. If the response is lost, the project's state is read to learn the result.
     ///
-    /// Errors: `Conflict` where the project was changed since the plan was made.
+    /// Errors: `Conflict` if the project was changed since the plan was made.
     pub fn apply(&self, plan: &Plan, secrets: &BTreeMap<String, String>) -> Result<State> {
         let path = format!("/api/projects/{}/deployments", segment(&plan.slug));
         let applied = self.post(&path, &json!({ "plan": plan, "secrets": secrets }));
@@ -137,8 +137,8 @@ impl Server {
         serde_json::from_value(applied).map_err(|_| self.no_lyceum())
     }
 
-    /// Sends a file, from where a former upload of it broke off; nothing of one that the server has.
-    /// `progress` hears how many bytes are there.
+    /// Uploads a file, continuing an interrupted upload. Sends nothing if the server has the file.
+    /// `progress` is called with the number of bytes on the server.
     pub fn upload(
         &self,
         artifact: &Artifact,
@@ -209,7 +209,7 @@ impl Server {
         if sha256 == artifact.sha256 {
             return Ok(());
         }
-        let message = format!("what {} sent is not the file {}", self.base, artifact.sha256);
+        let message = format!("{} did not send the file {}", self.base, artifact.sha256);
         Err(Problem::new(ProblemKind::Unavailable, message))
     }
 
@@ -218,7 +218,7 @@ impl Server {
         let mut answer = self.answer(self.request("GET", path, Vec::new())?)?;
         let mut body = answer.body_mut().as_reader();
         let mut file = File::create(to).map_err(|error| {
-            let message = format!("'{}' cannot be written: {error}", to.display());
+            let message = format!("cannot write '{}': {error}", to.display());
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         let copied = std::io::copy(&mut body, &mut file).and_then(|size| {
@@ -226,7 +226,7 @@ impl Server {
             Ok(size)
         });
         copied.map_err(|error| {
-            let message = format!("what {} sends broke off: {error}", self.base);
+            let message = format!("the download from {} was interrupted: {error}", self.base);
             Problem::new(ProblemKind::Unavailable, message)
         })
     }
@@ -238,7 +238,7 @@ impl Server {
         let opened = File::options().create(true).append(true).open(to);
         let mut file = opened.map_err(|error| crate::unreadable(to, &error))?;
         let failed = |error: std::io::Error| {
-            let message = format!("what {} sends broke off: {error}", self.base);
+            let message = format!("the download from {} was interrupted: {error}", self.base);
             Problem::new(ProblemKind::Unavailable, message)
         };
         self.again(|| {
@@ -277,7 +277,10 @@ impl Server {
             request = request.header("content-type", "application/json");
         }
         request.body(body).map_err(|error| {
-            Problem::new(ProblemKind::Invalid, format!("'{}' is no address: {error}", self.base))
+            Problem::new(
+                ProblemKind::Invalid,
+                format!("'{}' is not an address: {error}", self.base),
+            )
         })
     }
 
@@ -329,7 +332,7 @@ impl Server {
 
     fn lost(&self, error: &ureq::Error) -> Problem {
         let message = format!(
-            "{} does not answer: {error}; see that it runs there (`lyceum sandbox` starts one on this \
+            "cannot reach {}: {error}; check that the server runs (`lyceum sandbox` starts one on this \
              machine) and that the address is right",
             self.base
         );
@@ -338,19 +341,19 @@ impl Server {
 
     fn no_lyceum(&self) -> Problem {
         let message = format!(
-            "{} answered something that is no Lyceum's; the server is not running there, or the \
+            "the response of {} is not from a Lyceum server; the server is not running there, or the \
              address or port is wrong",
             self.base
         );
         Problem::new(ProblemKind::Invalid, message)
     }
 
-    /// Tries again what may be repeated, where the connection or the server failed.
+    /// Retries a repeatable request if the connection or the server failed.
     fn again<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         for pause in PAUSES_MS {
             match work() {
                 Err(problem) if problem.kind == ProblemKind::Unavailable => {
-                    (self.told)(&format!("again in {pause} ms: {problem}"));
+                    (self.told)(&format!("retrying in {pause} ms: {problem}"));
                     sleep(Duration::from_millis(pause));
                 }
                 done => return done,

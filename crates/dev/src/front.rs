@@ -1,4 +1,4 @@
-//! The address at which the backend is served.
+//! Serves the backend on a local address.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ impl Dev {
             return None;
         }
         let message = format!(
-            "this backend does not answer for the host '{host}', whose name others could make lead here; \
-             if it is yours, start `lyceum dev` with --origin http://{host}"
+            "this backend does not accept the host '{host}', because a foreign name could point to this machine; \
+             if the host is yours, start `lyceum dev` with --origin http://{host}"
         );
         let mut answer = refusal("FORBIDDEN", &message);
         *answer.status_mut() = StatusCode::FORBIDDEN;

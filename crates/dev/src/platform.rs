@@ -1,4 +1,4 @@
-//! The sandbox beside a backend: what `env.LYCEUM` asks, and who the users are.
+//! The sandbox next to a backend: it answers `env.LYCEUM` and identifies users.
 
 use std::convert::Infallible;
 use std::io;
@@ -75,7 +75,7 @@ impl Platform {
         B::Error: Into<BoxError>,
     {
         let host = self.base.strip_prefix("http://").ok_or_else(|| {
-            io::Error::other(format!("'{}' is no address of a sandbox", self.base))
+            io::Error::other(format!("'{}' is not the address of a sandbox", self.base))
         })?;
         request.headers_mut().insert(HOST, HeaderValue::from_str(host)?);
         let stream = TcpStream::connect(host).await?;
@@ -88,7 +88,7 @@ impl Platform {
 
     fn silent(&self, fault: &(dyn std::error::Error + Send + Sync)) -> Response<Body> {
         let message = format!(
-            "the sandbox at {} does not answer ({fault}); `lyceum sandbox` starts one",
+            "cannot reach the sandbox at {} ({fault}); start one with `lyceum sandbox`",
             self.base
         );
         refusal("PLATFORM_UNREACHABLE", &message)

@@ -1,4 +1,4 @@
-//! What a project's folder says its backend is.
+//! Reads and bundles the backend in a project's folder.
 
 use std::collections::BTreeMap;
 use std::fs;

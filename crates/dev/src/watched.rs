@@ -1,4 +1,4 @@
-//! Which files a backend is made of, and whether one of them changed.
+//! Watches the files of a backend for changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

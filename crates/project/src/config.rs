@@ -151,7 +151,7 @@ pub fn file_at(path: &Path) -> Result<Option<PathBuf>> {
         return Ok(Some(path.to_owned()));
     }
     if !path.is_dir() {
-        let message = format!("there is neither a file nor a folder '{}'", path.display());
+        let message = format!("there is no file or folder '{}'", path.display());
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let mut files = FILES.iter().map(|name| path.join(name)).filter(|file| file.is_file());
@@ -195,7 +195,7 @@ impl Config {
     pub fn read(file: &Path) -> Result<Reading> {
         let shown = file.display();
         let text = fs::read_to_string(file).map_err(|error| {
-            Problem::new(ProblemKind::NotFound, format!("'{shown}' cannot be read: {error}"))
+            Problem::new(ProblemKind::NotFound, format!("cannot read '{shown}': {error}"))
         })?;
         let is_json = file.extension().is_some_and(|extension| extension == "json");
         let root = match is_json {

@@ -84,7 +84,7 @@ pub fn json(text: &str) -> Result<Literal> {
     let value = reader.value()?;
     reader.scanner.space();
     if reader.scanner.at < text.len() {
-        return Err(reader.fault(reader.scanner.at, "something stands behind the value"));
+        return Err(reader.fault(reader.scanner.at, "there is text after the value"));
     }
     Ok(value)
 }
@@ -179,7 +179,7 @@ impl Reader<'_> {
         let start = self.scanner.at;
         self.depth += 1;
         if self.depth > limits::JSON_MAX_DEPTH {
-            return Err(self.fault(start, "values are nested too deep"));
+            return Err(self.fault(start, "values are nested too deeply"));
         }
         let value = match self.scanner.peek() {
             Some('{') => Some(Value::Object(self.members()?)),
@@ -206,7 +206,7 @@ impl Reader<'_> {
         }
         self.scanner.at = start;
         if !self.scanner.skip_expression() {
-            return Err(self.fault(start, "what begins here has no end"));
+            return Err(self.fault(start, "the value that begins here has no end"));
         }
         let end = self.scanner.at;
         if end == start {
@@ -238,7 +238,7 @@ impl Reader<'_> {
                 _ => {
                     self.scanner.at = start;
                     if !self.scanner.skip_expression() || self.scanner.at == start {
-                        return Err(self.fault(start, "a member such as name: \"…\" is missing"));
+                        return Err(self.fault(start, "expected a member such as name: \"…\""));
                     }
                     let value = Value::Expression;
                     let name = self.scanner.text[start..self.scanner.at].to_owned();

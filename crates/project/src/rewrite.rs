@@ -49,7 +49,7 @@ impl Config {
                 }
                 (None, _) => match self.expression(field).filter(|_| self.field(field).is_some()) {
                     Some(at) => by_hand(Some(at), "it is built from an expression"),
-                    None => by_hand(None, "the config does not have it"),
+                    None => by_hand(None, "it is not in the config"),
                 },
             }
         }
@@ -65,7 +65,7 @@ impl Config {
     /// Errors: the file cannot be written.
     pub fn replace(&self, text: &str) -> Result<()> {
         let failed = |error: std::io::Error| {
-            let message = format!("'{}' cannot be written: {error}", self.file.display());
+            let message = format!("cannot write '{}': {error}", self.file.display());
             Problem::new(lyceum_core::ProblemKind::Internal, message)
         };
         let draft = self.file.with_extension("new");

@@ -42,10 +42,12 @@ pub fn read(text: &str) -> Result<BTreeMap<String, String>> {
         let fault = |message: &str| {
             Problem::new(ProblemKind::Malformed, format!("line {first}: {message}"))
         };
-        let (name, _) = entry.split_once('=').ok_or_else(|| fault("write NAME=value"))?;
+        let (name, _) = entry.split_once('=').ok_or_else(|| fault("write it as NAME=value"))?;
         let name = name.trim().trim_start_matches("export ").trim();
         if !is_name(name) {
-            return Err(fault("a name has letters, digits and '_' alone, and no digit first"));
+            return Err(fault(
+                "a name may contain only letters, digits and '_', and must not begin with a digit",
+            ));
         }
         let at = rest.find('=').expect("the entry has one") + 1;
         let (value, end) = value(&rest[at..]).ok_or_else(|| fault("the quote has no end"))?;
@@ -57,13 +59,13 @@ pub fn read(text: &str) -> Result<BTreeMap<String, String>> {
         rest = &rest[at + end..];
         let left = rest.split_once('\n').map_or(rest, |(left, _)| left).trim();
         if !left.is_empty() && !left.starts_with('#') {
-            return Err(fault("something stands behind the quote"));
+            return Err(fault("there is text after the closing quote"));
         }
         rest = rest.split_once('\n').map_or("", |(_, tail)| tail);
         line += 1;
         secrets.insert(name.to_owned(), value);
         if secrets.len() > limits::SECRETS_MAX_COUNT {
-            return Err(fault(&format!("at most {} secrets are kept", limits::SECRETS_MAX_COUNT)));
+            return Err(fault(&format!("the limit is {} secrets", limits::SECRETS_MAX_COUNT)));
         }
     }
     Ok(secrets)

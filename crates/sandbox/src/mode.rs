@@ -143,9 +143,10 @@ impl Mode {
                 ("TRACKING_API_CLIENT_SECRET", tracking.client_secret.is_some()),
             ];
             return match halves.iter().find(|(_, is_there)| !is_there && has_credentials) {
-                Some((name, _)) => {
-                    Err(Problem::invalid(*name, "is missing: an id needs its secret"))
-                }
+                Some((name, _)) => Err(Problem::invalid(
+                    *name,
+                    "is required, because the id and the secret belong together",
+                )),
                 None => Ok(Self::Local),
             };
         }
@@ -166,7 +167,7 @@ impl Mode {
             .map(|(name, _)| Detail {
                 path: name.to_owned(),
                 message:
-                    "is missing: a remote integration needs addresses, credentials and a student"
+                    "is required: a remote integration needs addresses, credentials and a student"
                         .to_owned(),
             })
             .collect();

@@ -1,4 +1,4 @@
-//! Where a sandbox keeps its database: one sandbox a file.
+//! The database file of a sandbox. Only one sandbox may use a file.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
@@ -122,10 +122,10 @@ fn lock(file: &Path) -> Result<File> {
             let _ = lock.read_to_string(&mut told);
             let who = match told.trim().split_once(' ') {
                 Some((pid, url)) => format!("the sandbox of process {pid} at {url}"),
-                None => "a sandbox that is just starting".to_owned(),
+                None => "a sandbox that is starting".to_owned(),
             };
             let message = format!(
-                "the database '{}' belongs to {who}; use that one, stop it, or name another file \
+                "the database '{}' is used by {who}; use that sandbox, stop it, or choose another file \
                  with --db-path",
                 file.display()
             );

@@ -1,23 +1,23 @@
-//! Ports of this machine: who has one, and which is free.
+//! Ports of this machine: which program uses one, and which port is free.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 
-/// How many ports above a busy one are tried.
+/// How many ports above a used one are tried.
 const TRIED: u16 = 100;
 /// The state of a listening socket (`TCP_LISTEN`).
 const LISTENS: &str = "0A";
 
-/// A process that listens.
+/// A listening process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
     /// The name of its program.
     pub program: String,
 }
 
-/// Who listens on a port of this machine, as far as this user may see it.
+/// The process that listens on a port of this machine, if this user may see it.
 pub fn holder(port: u16) -> Option<Holder> {
     let sockets: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
@@ -47,7 +47,7 @@ fn has_one(pid: u32, sockets: &[String]) -> bool {
         .any(|file| sockets.iter().any(|socket| file.as_os_str() == socket.as_str()))
 }
 
-/// The next free port above.
+/// The next free port above this one.
 pub fn free_above(port: u16) -> Option<u16> {
     let mut above = (port.checked_add(1)?..=u16::MAX).take(TRIED.into());
     above.find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())

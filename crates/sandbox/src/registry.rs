@@ -1,4 +1,4 @@
-//! Which sandboxes run, for other tools: one JSON file of this user.
+//! The list of running sandboxes, for other tools: one JSON file per user.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use lyceum_core::config;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
-/// A sandbox that runs.
+/// A running sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// The process.
+    /// Process id.
     pub pid: u32,
     /// Its port.
     pub port: u16,
-    /// Its address, without a slash at its end.
+    /// Its address, without a slash at the end.
     pub url: String,
     /// The project's name.
     pub project: String,
@@ -24,9 +24,9 @@ pub struct Entry {
     pub slug: String,
     /// The game that stands in for the project.
     pub game_id: String,
-    /// `mock`, `local`, `remote`; none where the integration is disabled.
+    /// `mock`, `local` or `remote`; `None` if the integration is disabled.
     pub learning: Option<String>,
-    /// The database file; none where nothing is kept.
+    /// The database file; `None` if the database is in memory.
     pub database: Option<PathBuf>,
     /// When it started.
     pub started_at: String,
@@ -37,7 +37,7 @@ struct Listed {
     sandboxes: Vec<Entry>,
 }
 
-/// An entry that is taken out when this is dropped.
+/// An entry in the list. Dropping it removes the entry.
 pub struct Registered(u32);
 
 /// `lyceum/sandboxes.json` below `$XDG_RUNTIME_DIR`, else `$XDG_STATE_HOME`, else `~/.local/state`.
@@ -48,12 +48,12 @@ pub fn file() -> Option<PathBuf> {
     Some(parent.map(PathBuf::from).or_else(home)?.join("lyceum/sandboxes.json"))
 }
 
-/// The sandboxes that run.
+/// The running sandboxes.
 pub fn running() -> Vec<Entry> {
     file().map(|file| read(&file)).unwrap_or_default()
 }
 
-/// Lists a sandbox; entries of processes that are gone are taken out.
+/// Adds a sandbox to the list, and removes entries of processes that have ended.
 ///
 /// Errors: the file cannot be written.
 pub fn register(entry: Entry) -> Result<Registered, Problem> {
@@ -73,7 +73,7 @@ impl Drop for Registered {
     }
 }
 
-/// Changes the list while nobody else does; whoever reads finds the old one or the new one.
+/// Changes the list under a lock. Readers see the old list or the new one.
 fn change(work: impl FnOnce(&mut Vec<Entry>)) -> std::io::Result<()> {
     let Some(file) = file() else { return Ok(()) };
     let folder = file.parent().expect("the file lies in a folder");

@@ -113,7 +113,7 @@ fn what_is_no_zip_says_so() {
         drop(taken(&bent));
     }
     let problem = refused(&zip(&[("dist/index.html", b"")]));
-    assert!(problem.message.contains("zip what is inside that folder"), "{}", problem.message);
+    assert!(problem.message.contains("zip the contents of that folder"), "{}", problem.message);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_zip_has_one_list_of_files_and_it_is_where_the_end_says() {
     for bytes in [[good.clone(), other.clone()].concat(), commented, [b"junk", &good[..]].concat()]
     {
         let problem = refused(&bytes);
-        assert!(problem.message.contains("the list of its files is not where"), "{problem}");
+        assert!(problem.message.contains("the list of its files is misplaced"), "{problem}");
     }
     // Fields that say: look elsewhere.
     for (field, bytes) in [(4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4)] {

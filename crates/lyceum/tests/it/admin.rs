@@ -82,7 +82,7 @@ fn backups_of_earlier_releases_are_checked_and_restored() {
         }
         let (code, _, told) = to.run("admin restore old.backup");
         assert_eq!(code, 0, "{told}");
-        assert!(told.contains("holds no files of deployed projects"), "{told}");
+        assert!(told.contains("does not contain files of deployed projects"), "{told}");
         assert_eq!(ids(&to), ["x"]);
     }
 }

@@ -133,7 +133,7 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     place.write("lyceum.config.js", &none);
     let (code, answer, told) = place.run("deploy");
     assert!(code == 0 && answer == "✦ Nothing to do\n", "{told}");
-    assert!(told.contains("the backend that is deployed stays"), "{told}");
+    assert!(told.contains("the deployed backend stays"), "{told}");
     let plan = place.json("deploy --backend --dry-run --json");
     assert_eq!(plan["backend"]["new"]["routes"], json!([]));
     place.write("lyceum.config.js", &config);
@@ -241,7 +241,10 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
     assert!(told.contains("name: 'Renamed' → 'Word Rivers'"), "{told}");
     assert_eq!(stored_name(&served), "Renamed");
     let (code, _, told) = place.run("deploy");
-    assert!(code == 0 && told.contains("overwritten with the local ones"), "{told}");
+    assert!(
+        code == 0 && told.contains("overwriting the server's values with the local ones"),
+        "{told}"
+    );
     assert_eq!(stored_name(&served), "Word Rivers");
 
     let elsewhere = place.fails("deploy --env production");

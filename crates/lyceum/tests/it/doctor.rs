@@ -58,7 +58,10 @@ fn a_running_server_is_no_fault() {
     let address = served.base.trim_start_matches("http://").to_owned();
     let (code, findings) = findings(&Place::new(), &format!("--listen {address}"));
     assert_eq!(code, 0, "{findings:?}");
-    assert!(findings[2]["found"].as_str().unwrap().contains("a server answers"), "{findings:?}");
+    assert!(
+        findings[2]["found"].as_str().unwrap().contains("a Lyceum server is running"),
+        "{findings:?}"
+    );
 }
 
 #[test]

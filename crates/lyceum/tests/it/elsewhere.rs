@@ -323,11 +323,11 @@ fn a_platform_that_cannot_be_reached_is_told() {
     let key = served.client("platform", &[readonly]);
     let flags = format!("--tracking-client-id {} --tracking-client-secret {}", key.id, key.secret);
     let narrow = told(&place, &flags);
-    assert!(narrow.contains("does not allow that to the client"), "{narrow}");
+    assert!(narrow.contains("refused access; give the client the scope"), "{narrow}");
 
     let place = place.with("TRACKING_API_CLIENT_SECRET", "wrong");
     let wrong = told(&place, "");
-    assert!(wrong.contains("refuses the credentials of the client"), "{wrong}");
+    assert!(wrong.contains("refused the credentials of the client"), "{wrong}");
     assert!(!wrong.contains("'wrong'"), "{wrong}");
 
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -40,7 +40,7 @@ fn a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing(store: Store) {
     let config = "export default { name: 'Word Rivers', buildPath: 'dist', integrations: { database: true } };";
     place.write("lyceum.config.js", config);
     let (code, told) = place.fails("deploy --yes");
-    assert!(code == 4 && told.contains("the project has a database and no schema"), "{told}");
+    assert!(code == 4 && told.contains("the project has a database but no schema"), "{told}");
     fs::create_dir_all(place.path().join("db/schema")).unwrap();
     place.write("db/schema/scores.ts", TABLE);
     place.write("db/schema/index.ts", "export * from './scores';\n");

@@ -304,7 +304,7 @@ fn the_config_says_what_is_taught() {
     place.write("bad.json", r#"{"name": 7}"#);
     let (code, told) = place.fails("sandbox --memory --config-path bad.json");
     assert_eq!(code, 1);
-    assert!(told.contains("line 1, column 10, name: must be a text"), "{told}");
+    assert!(told.contains("line 1, column 10, name: must be a string"), "{told}");
     assert_eq!(place.fails("sandbox --memory --config-path none.json").0, 4);
 }
 

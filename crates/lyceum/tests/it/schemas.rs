@@ -146,7 +146,7 @@ fn a_deployed_database_is_copied_reset_and_put_back() {
     place.ok("db restore copy.db --remote");
     assert_eq!(scores(&client), json!([{ "id": 1, "points": 7 }]));
     place.write("no.db", "no database");
-    assert!(place.fails("db restore no.db --remote").1.contains("no SQLite database"));
+    assert!(place.fails("db restore no.db --remote").1.contains("not a SQLite database"));
     place.write("db/schema.sql", &format!("{TABLE}CREATE INDEX by_points ON scores (points);\n"));
     let pushed = place.json("db push --remote --json");
     assert_eq!(pushed["database"]["statements"][0], "CREATE INDEX by_points ON scores (points)");

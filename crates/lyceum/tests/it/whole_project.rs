@@ -111,7 +111,10 @@ fn a_project_goes_from_its_first_deploy_to_production() {
     here.patch("/api/games/word-rivers").json(&json!({ "displayName": "Streams" })).expect(200);
     assert_eq!(place.fails("deploy --strict").0, 5);
     let (code, _, told) = place.run("deploy --yes");
-    assert!(code == 0 && told.contains("overwritten with the local ones"), "{told}");
+    assert!(
+        code == 0 && told.contains("overwriting the server's values with the local ones"),
+        "{told}"
+    );
 
     // From push to migrations.
     place.write(

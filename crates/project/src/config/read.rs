@@ -235,7 +235,7 @@ impl Reader<'_> {
         match &member.value {
             Value::Text(text) => return Some(text.clone()),
             Value::Null => {}
-            _ => self.fault(&format!("{path}{name}"), member, "must be a text"),
+            _ => self.fault(&format!("{path}{name}"), member, "must be a string"),
         }
         None
     }
@@ -246,7 +246,7 @@ impl Reader<'_> {
         match member.value {
             Value::Number(number) if number >= 0.0 => return Some(number),
             Value::Null => {}
-            _ => self.fault(&format!("{path}{name}"), member, "must be a number from 0 up"),
+            _ => self.fault(&format!("{path}{name}"), member, "must be a number of at least 0"),
         }
         None
     }
@@ -278,7 +278,7 @@ impl Reader<'_> {
         for (name, value) in members.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
             let remedy = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean '{near}'?"),
-                None => format!("known here: {}", known.join(", ")),
+                None => format!("known members: {}", known.join(", ")),
             };
             self.fault(&format!("{path}{name}"), value, &format!("is unknown; {remedy}"));
         }

@@ -97,7 +97,7 @@ fn losses_are_named_and_refused() {
     assert!(change(&place.state(), &renames).unwrap().unwrap().losses.is_empty());
     let deletes = migrate(&[("0", "DELETE FROM users; CREATE TABLE b (id)")]);
     let told = place.make(&deletes).unwrap_err().message;
-    assert!(told.contains("'users' would have 0 rows in place of 1"), "{told}");
+    assert!(told.contains("'users' would have 0 rows instead of 1"), "{told}");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn what_rows_have_against_a_schema_is_told_beforehand() {
     assert_eq!(
         told,
         [
-            "1 rows of 'posts' refer to rows of 'users' that are not there",
+            "1 rows of 'posts' refer to rows of 'users' that do not exist",
             "'users.name' must not be null, and is in 1 rows; fill them first",
             "the new column 'users.age' must not be null and has no default, and there are 3 rows; give it a default",
             "'users (name)' must be unique, and 1 values occur more than once",

@@ -204,7 +204,7 @@ fn a_module_of_literals_needs_no_evaluation_and_any_other_does() {
 fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
     for (text, wanted) in [
         (r#"{"nmae": "x"}"#, "line 1, column 10, nmae: is unknown; did you mean 'name'?"),
-        (r#"{"zzz": 1}"#, "zzz: is unknown; known here: name, description, emoji"),
+        (r#"{"zzz": 1}"#, "zzz: is unknown; known members: name, description, emoji"),
         (
             r#"{"integrations": {"databse": true}}"#,
             "integrations.databse: is unknown; did you mean 'database'?",
@@ -215,7 +215,7 @@ fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
         ),
         (
             r#"{"integrations": {"database": {"dir": "db"}}}"#,
-            "integrations.database.dir: is unknown; known here: directory, strategy, secrets",
+            "integrations.database.dir: is unknown; known members: directory, strategy, secrets",
         ),
         (
             r#"{"integrations": {"lms": {"courses": [{"subject": "M", "grade": 1, "totalXP": 5}]}}}"#,
@@ -267,7 +267,7 @@ fn json_is_read_alike() {
 fn faults_name_their_places() {
     let told = |name: &str, text: &str| config(name, text).unwrap_err().message;
     for (text, wanted) in [
-        ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a text"),
+        ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a string"),
         (
             "export default {integrations: {lms: {courses: [{grade: 1}]}}}",
             "line 1, column 48, integrations.lms.courses[0].subject: is required",

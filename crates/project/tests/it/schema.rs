@@ -368,7 +368,7 @@ fn migrations_are_applied_in_order_once_and_all_or_none() {
 fn migrations_lose_rows_only_with_consent() {
     let place = Place::new("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)");
     for (sql, told) in [
-        ("DELETE FROM t WHERE a = 1", "the table 't' would have 1 rows in place of 2"),
+        ("DELETE FROM t WHERE a = 1", "the table 't' would have 1 rows instead of 2"),
         ("DROP TABLE t", "the table 't' would be dropped with its 2 rows"),
     ] {
         let refused = place.migrate(&[("0000_x", sql)], KeepEverything).unwrap_err();
@@ -408,7 +408,12 @@ fn a_journal_gives_the_order_and_leads_nowhere_else() {
         ["0000_a", "0001_b"]
     );
     write("meta/_journal.json", &journal(["../../etc/passwd", "0000_a"]));
-    assert!(schema::migrations_in(folder.path()).unwrap_err().message.contains("which is no file"));
+    assert!(
+        schema::migrations_in(folder.path())
+            .unwrap_err()
+            .message
+            .contains("but there is no such file")
+    );
     write("meta/_journal.json", &journal(["0009_gone", "0000_a"]));
     assert!(schema::migrations_in(folder.path()).unwrap_err().message.contains("0009_gone.sql"));
 }

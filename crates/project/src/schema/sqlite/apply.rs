@@ -80,14 +80,14 @@ fn take_steps(
     let before = Rows::of(connection)?;
     statements.iter().try_for_each(|statement| run(connection, statement))?;
     if describe(connection)? != *desired {
-        let message = "the steps do not lead to the schema that was wanted; nothing was changed";
+        let message = "the steps do not lead to the desired schema; nothing was changed";
         return Err(Problem::new(ProblemKind::Internal, message));
     }
     before.check(connection, Consent::KeepEverything, renames)
 }
 
 fn moved() -> Problem {
-    let message = "the database was changed by somebody else meanwhile; look again";
+    let message = "the database was changed meanwhile; run the command again";
     Problem::new(ProblemKind::Conflict, message)
 }
 
@@ -216,7 +216,7 @@ impl Rows {
         if after.dangling > self.dangling {
             let sql = "SELECT DISTINCT \"table\" || ' → ' || parent FROM pragma_foreign_key_check";
             let message = format!(
-                "{} rows would refer to rows that are not there: {}",
+                "{} rows would refer to rows that do not exist: {}",
                 after.dangling - self.dangling,
                 texts(connection, sql)?.join(", ")
             );
@@ -233,7 +233,7 @@ impl Rows {
             let now = after.tables.get(new_name.as_ref().unwrap_or(table));
             if let Some(now) = now.filter(|now| *now < before) {
                 let message =
-                    format!("the table '{table}' would have {now} rows in place of {before}");
+                    format!("the table '{table}' would have {now} rows instead of {before}");
                 return Err(Problem::new(ProblemKind::Conflict, message));
             }
         }
@@ -273,7 +273,7 @@ pub(crate) fn open(file: &Path) -> Result<Connection> {
 /// Refuses a file that is no whole database.
 pub fn check(file: &Path) -> Result<()> {
     let told = texts(&open(file)?, "PRAGMA quick_check(1)")
-        .map_err(|_| Problem::invalid("file", "is no SQLite database"))?;
+        .map_err(|_| Problem::invalid("file", "is not a SQLite database"))?;
     match told.first().map(String::as_str) {
         Some("ok") => Ok(()),
         _ => Err(Problem::invalid("file", "is a damaged SQLite database")),
@@ -283,12 +283,12 @@ pub fn check(file: &Path) -> Result<()> {
 /// Copies a database file while others use it. Errors: there is no such file; the copy's name is taken.
 pub fn backup(file: &Path, to: &Path) -> Result<()> {
     if to.exists() {
-        let message = format!("the file '{}' exists already", to.display());
+        let message = format!("the file '{}' already exists", to.display());
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(|error| {
-            let message = format!("the folder '{}' cannot be made: {error}", folder.display());
+            let message = format!("cannot create the folder '{}': {error}", folder.display());
             Problem::new(ProblemKind::Unavailable, message)
         })?;
     }
@@ -302,7 +302,7 @@ pub fn backup(file: &Path, to: &Path) -> Result<()> {
 pub fn restore(from: &Path, to: &Path) -> Result<()> {
     let source =
         Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| {
-            let message = format!("'{}' cannot be opened: {error}", from.display());
+            let message = format!("cannot open '{}': {error}", from.display());
             Problem::new(ProblemKind::NotFound, message)
         })?;
     pour(&source, to)

@@ -60,14 +60,14 @@ struct Entry {
 pub fn migrations_in(folder: &Path) -> Result<Vec<MigrationFile>> {
     let text = |path: &Path| {
         fs::read_to_string(path).map_err(|error| {
-            let message = format!("'{}' cannot be read: {error}", path.display());
+            let message = format!("cannot read '{}': {error}", path.display());
             Problem::new(ProblemKind::Invalid, message)
         })
     };
     let journal = folder.join("meta/_journal.json");
     let mut entries = serde_json::from_str::<Journal>(&text(&journal)?)
         .map_err(|error| {
-            let message = format!("'{}' is no journal: {error}", journal.display());
+            let message = format!("'{}' is not a journal: {error}", journal.display());
             Problem::new(ProblemKind::Invalid, message)
         })?
         .entries;
@@ -80,7 +80,7 @@ pub fn migrations_in(folder: &Path) -> Result<Vec<MigrationFile>> {
         let is_name =
             entry.tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         if !is_name || entry.tag.is_empty() {
-            let message = format!("the journal names '{}', which is no file", entry.tag);
+            let message = format!("the journal names '{}', but there is no such file", entry.tag);
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         let sql = text(&folder.join(format!("{}.sql", entry.tag)))?;
@@ -242,20 +242,20 @@ pub fn unapplied<'a>(
         match files.get(n) {
             None => {
                 return diverged(format!(
-                    "the database has the migration '{tag}', which is not among the files; bring it \
-                     back from where it was committed"
+                    "the database has the migration '{tag}', which is not among the files; restore \
+                     the file from version control"
                 ));
             }
             Some(file) if file.tag != *tag => {
                 return diverged(format!(
-                    "the database has the migration '{tag}' where the files have '{}'; new files go \
-                     behind those that were applied",
+                    "the database has the migration '{tag}' where the files have '{}'; add new files \
+                     after those that were applied",
                     file.tag
                 ));
             }
             Some(file) if file.sha256() != *sha256 => {
                 return diverged(format!(
-                    "the migration '{tag}' was changed after it was applied; bring its text back and \
+                    "the migration '{tag}' was changed after it was applied; restore its text and \
                      write a new migration"
                 ));
             }

@@ -158,7 +158,7 @@ impl Look<'_> {
             let rows = self.count(&sql)?;
             if rows > 0 {
                 found.push(format!(
-                    "{rows} rows of '{}' refer to rows of '{parent}' that are not there",
+                    "{rows} rows of '{}' refer to rows of '{parent}' that do not exist",
                     new.name
                 ));
             }
