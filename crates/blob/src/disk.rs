@@ -1,5 +1,5 @@
-//! The store on disk: `blobs/ab/cd/abcd…` what is whole, `uploads/…` what is on its way. Before a bucket:
-//! `copies/ab/cd/abcd…` what was read lately, `asked/abcd…` when somebody asked for what is not copied.
+//! The store on disk: `blobs/ab/cd/abcd…` are complete files, `uploads/…` are incomplete ones. With a bucket:
+//! `copies/ab/cd/abcd…` were read recently, and `asked/abcd…` records requests for blobs without a copy.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -16,18 +16,18 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 use crate::remote::Remote;
 use crate::{Digest, Writer, failed};
 
-/// A store of blobs in a folder of its own. Cheap to clone; all clones are the same store.
+/// A store of blobs in its own folder. Cheap to clone; all clones are the same store.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
     remote: Option<Arc<Remote>>,
-    /// Uploads share these by their ids, so that one is written by one at a time.
+    /// Locks of uploads by id, so that only one thread writes to an upload.
     pub(crate) writing: Arc<[Mutex<()>; UPLOADS]>,
 }
 
 pub(crate) const UPLOADS: usize = 64;
 
-/// A blob that is open: it stays readable though it be removed meanwhile.
+/// An open blob. It stays readable even if it is removed meanwhile.
 #[derive(Debug)]
 pub struct Blob {
     /// The bytes, from the first on.
@@ -39,27 +39,27 @@ pub struct Blob {
 /// What a sweep removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Blobs that nobody wanted.
+    /// Blobs that nothing needs.
     pub blobs: u64,
-    /// Uploads that nobody went on with.
+    /// Abandoned uploads.
     pub uploads: u64,
 }
 
 impl Blobs {
-    /// The store in this folder, which is made where it is missing.
+    /// The store in this folder, which is created if it is missing.
     pub fn on_disk(root: impl Into<PathBuf>) -> Result<Self> {
         Self::with(root.into(), None)
     }
 
     /// The store below `name` in a bucket, with copies and uploads in this folder.
     ///
-    /// Errors: `Invalid` for settings that name no bucket.
+    /// Errors: `Invalid` if the settings do not name a usable bucket.
     pub fn in_s3(root: impl Into<PathBuf>, s3: &S3, name: &str) -> Result<Self> {
         let remote = Some(Arc::new(Remote::open(s3, name)?));
         Self::with(root.into(), remote)
     }
 
-    /// Where the settings say: in their bucket, else on disk.
+    /// The store that the settings select: in their bucket, or on disk.
     pub fn open_at(root: impl Into<PathBuf>, s3: &S3, name: &str) -> Result<Self> {
         if s3.bucket.is_empty() { Self::on_disk(root) } else { Self::in_s3(root, s3, name) }
     }
@@ -75,14 +75,14 @@ impl Blobs {
         Ok(blobs)
     }
 
-    /// The folder of what is whole.
+    /// The folder of complete blobs.
     fn whole(&self) -> PathBuf {
         self.root.join(if self.remote.is_some() { "copies" } else { "blobs" })
     }
 
-    /// Keeps what the reader gives and answers its size. Once this returns, the blob is durable.
+    /// Stores what the reader returns, and returns its size. The blob is durable when this returns.
     ///
-    /// Errors: `Invalid` where the bytes are not those of the digest; nothing is kept then.
+    /// Errors: `Invalid` if the bytes do not match the digest; nothing is stored then.
     pub fn put(&self, sha256: &Digest, mut reader: impl Read) -> Result<u64> {
         let mut writer = self.writer()?;
         let size = io::copy(&mut reader, &mut writer).map_err(|fault| failed("write", &fault))?;
@@ -94,16 +94,16 @@ impl Blobs {
         Ok(size)
     }
 
-    /// A blob whose digest is known when its last byte is written.
+    /// A writer for a blob whose digest is known only after its last byte.
     pub fn writer(&self) -> Result<Writer> {
         Writer::new(self.clone())
     }
 
-    /// Whether the blob is here. One that is will not be swept for a while, see [`Blobs::sweep`].
+    /// Whether the blob exists. This also protects it from sweeps for a while, see [`Blobs::sweep`].
     pub fn has(&self, sha256: &Digest) -> Result<bool> {
         if let Some(remote) = &self.remote {
             let asked = self.root.join("asked").join(sha256.to_string());
-            // Before the look, so that no sweep comes between.
+            // Written before the check, so that no sweep removes the blob in between.
             fs::write(&asked, "").map_err(|fault| failed("note a blob", &fault))?;
             return Ok(remote.size(sha256)?.is_some());
         }
@@ -116,7 +116,7 @@ impl Blobs {
         }
     }
 
-    /// Opens the blob; none: it is not here.
+    /// Opens the blob; `None` if it does not exist.
     pub fn open(&self, sha256: &Digest) -> Result<Option<Blob>> {
         if let Some(blob) = self.open_here(sha256)? {
             return Ok(Some(blob));
@@ -145,13 +145,13 @@ impl Blobs {
         }
     }
 
-    /// Gives the file of a blob on disk another name, which keeps the bytes though the blob be removed. Answers
-    /// whether the blob is here.
+    /// Links the file of a blob on disk to another name, which keeps the bytes even if the blob is removed. Returns
+    /// whether the blob exists.
     pub fn link(&self, sha256: &Digest, to: &Path) -> Result<bool> {
         let from = self.path(sha256);
         let linked = match fs::hard_link(&from, to) {
             Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            // Not every file system has links.
+            // Some file systems have no links.
             Err(fault) if fault.kind() != io::ErrorKind::NotFound => fs::copy(&from, to).map(drop),
             linked => linked,
         };
@@ -162,7 +162,7 @@ impl Blobs {
         }
     }
 
-    /// The whole blob; none: it is not here. For small ones.
+    /// Reads a whole, small blob; `None` if it does not exist.
     pub fn read(&self, sha256: &Digest) -> Result<Option<Vec<u8>>> {
         let Some(mut blob) = self.open(sha256)? else { return Ok(None) };
         let mut bytes = Vec::with_capacity(usize::try_from(blob.size).unwrap_or_default());
@@ -170,7 +170,7 @@ impl Blobs {
         Ok(Some(bytes))
     }
 
-    /// Removes the blob. It is no fault that it is not here.
+    /// Removes the blob. A missing blob is ignored.
     pub fn remove(&self, sha256: &Digest) -> Result<()> {
         if let Some(remote) = &self.remote {
             remote.remove(sha256)?;
@@ -178,8 +178,8 @@ impl Blobs {
         gone(fs::remove_file(self.path(sha256)))
     }
 
-    /// Removes blobs that are not wanted and uploads that nobody goes on with, where they were not
-    /// written, asked for or gone on with in the time `spared` before `now`.
+    /// Removes unneeded blobs and abandoned uploads, except those that were written, requested or continued
+    /// in the time `spared` before `now`.
     pub fn sweep(
         &self,
         now: Timestamp,
@@ -224,7 +224,7 @@ impl Blobs {
         Ok(swept)
     }
 
-    /// Makes room: copies that were made first go first, once all are larger than the limit.
+    /// Removes the oldest copies until all copies together are below the limit.
     fn forget_copies(&self) -> Result<()> {
         let look = |path: PathBuf| {
             let data = fs::metadata(&path).ok()?;
@@ -236,7 +236,7 @@ impl Blobs {
             return Ok(());
         }
         copies.sort();
-        // The last one is what somebody waits for.
+        // Keeps the newest copy, because a request is waiting for it.
         copies.pop();
         for (_, size, path) in copies {
             if total <= BLOB_COPIES_MAX_BYTES / 4 * 3 {
@@ -248,7 +248,7 @@ impl Blobs {
         Ok(())
     }
 
-    /// The files of what is whole.
+    /// The complete files.
     fn files(&self) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for outer in entries(&self.whole())? {
@@ -268,12 +268,12 @@ impl Blobs {
         self.whole().join(&name[..2]).join(&name[2..4]).join(name)
     }
 
-    /// Sends a file to the bucket, where there is one.
+    /// Uploads a file to the bucket, if there is one.
     pub(crate) fn send(&self, file: &Path, sha256: &Digest) -> Result<()> {
         self.remote.as_ref().map_or(Ok(()), |remote| remote.put(sha256, file))
     }
 
-    /// Sends a file to the bucket, unless it is there.
+    /// Uploads a file to the bucket, unless it is there.
     pub(crate) fn send_missing(&self, file: &Path, sha256: &Digest) -> Result<()> {
         match &self.remote {
             Some(remote) if remote.size(sha256)?.is_none() => remote.put(sha256, file),
@@ -281,7 +281,7 @@ impl Blobs {
         }
     }
 
-    /// Moves a file that is synced to where the blob belongs, and syncs the folders.
+    /// Moves a synced file to the blob's place, and syncs the folders.
     pub(crate) fn adopt(&self, file: &Path, sha256: &Digest) -> Result<()> {
         let path = self.path(sha256);
         let moved = || -> io::Result<()> {
@@ -304,7 +304,7 @@ pub(crate) fn not_those(wanted: &Digest, found: &Digest) -> Problem {
     Problem::new(ProblemKind::Invalid, message)
 }
 
-/// Names within a folder are durable once the folder itself is synced.
+/// Syncs a folder: only then are names in it durable.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! What a project teaches: courses of its config, and the records of a server's roster that they need.
+//! The courses in a project's config, and the roster records that they need.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use lyceum_core::{Detail, Problem, Result};
 
 use crate::config::Lms;
 
-/// The organization whose courses they are, where the config names none.
+/// The organization of the courses if the config names none.
 pub const PLATFORM: &str = "lyceum-platform";
-/// The title of a course, where the config says none.
+/// The title of a course if the config has none.
 pub const TITLE: &str = "{appName}: {subject} {grade}";
-/// The code of a course, where the config says none.
+/// The code of a course if the config has none.
 pub const CODE: &str = "{subject}-{grade}";
 
-/// The project whose courses they are.
+/// The project that the courses belong to.
 #[derive(Clone, Copy, Debug)]
 pub struct App<'a> {
     /// Its name in addresses.
@@ -23,7 +23,7 @@ pub struct App<'a> {
 }
 
 impl App<'_> {
-    /// A template of a config with its words filled in.
+    /// Fills in the placeholders of a template.
     pub fn filled(self, template: &str, subject: &str, grade: &str) -> String {
         template
             .replace("{grade}", grade)
@@ -39,7 +39,7 @@ impl App<'_> {
     }
 }
 
-/// The records that a course needs beside its organization: kind and sourcedId, each behind those that it
+/// The records that a course needs besides its organization: kind and sourcedId. Each comes after those that it
 /// refers to.
 pub fn records(course_id: &str) -> [(&'static str, String); 4] {
     [
@@ -50,7 +50,7 @@ pub fn records(course_id: &str) -> [(&'static str, String); 4] {
     ]
 }
 
-/// An organization as a config names it.
+/// An organization in a config.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Its sourcedId.
@@ -62,11 +62,11 @@ pub struct Owner {
     pub kind: Option<String>,
 }
 
-/// A course, with all that a config leaves out filled in.
+/// A course, with defaults for everything that a config leaves out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Taught {
-    /// Its sourcedId; none: one is made of slug, subject and grade.
+    /// Its sourcedId; `None`: it is derived from slug, subject and grade.
     #[serde(default)]
     pub course_id: Option<String>,
     /// Such as `Math`.
@@ -77,25 +77,25 @@ pub struct Taught {
     pub title: String,
     /// Its code.
     pub course_code: String,
-    /// XP in all.
+    /// Total XP.
     pub total_xp: f64,
-    /// Units to master; 0 where none are counted.
+    /// Units to master; 0 if they are not counted.
     pub masterable_units: f64,
 }
 
-/// Whether a record is there.
+/// The state of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Presence {
-    /// It is, and in use.
+    /// It exists and is active.
     Ok,
     /// It is marked `tobedeleted`.
     Deleted,
-    /// It is not.
+    /// It does not exist.
     Missing,
 }
 
-/// A record of a roster, and whether it is there.
+/// A roster record and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// `org`, `course`, `courseComponent`, `resource`, `componentResource`.
@@ -103,23 +103,23 @@ pub struct Record {
     pub kind: String,
     /// Its sourcedId.
     pub id: String,
-    /// Whether it is there.
+    /// Its state.
     pub state: Presence,
 }
 
-/// What a project teaches on a server.
+/// The courses of a project on a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LmsState {
-    /// The organization; none: nothing is taught yet.
+    /// The organization; `None` if there are no courses yet.
     pub organization: Option<Owner>,
     /// The courses.
     pub courses: Vec<Taught>,
-    /// Every record that they need, as the roster has it.
+    /// Every record that the courses need, with its state in the roster.
     pub records: Vec<Record>,
 }
 
-/// What a project shall teach.
+/// The desired courses of a project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LmsWish {
     /// The organization.
@@ -128,22 +128,22 @@ pub struct LmsWish {
     pub courses: Vec<Taught>,
 }
 
-/// What happens to a record.
+/// The change of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RecordAction {
-    /// It is made.
+    /// It is created.
     Create,
-    /// It is in use again.
+    /// It is restored.
     Restore,
-    /// It says something else from then on.
+    /// Its values change.
     Change,
 }
 
 /// A record that a deploy writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordChange {
-    /// What happens.
+    /// The change.
     pub action: RecordAction,
     /// `org`, `course`, `courseComponent`, `resource`, `componentResource`.
     #[serde(rename = "type")]
@@ -152,23 +152,23 @@ pub struct RecordChange {
     pub id: String,
 }
 
-/// How what a project teaches changes.
+/// The change of a project's courses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LmsChange {
     /// The organization.
     pub organization: Owner,
-    /// The courses that are taught from then on, each with its sourcedId.
+    /// The new list of courses, each with its sourcedId.
     pub courses: Vec<Taught>,
-    /// The records that are written.
+    /// The records to write.
     pub records: Vec<RecordChange>,
-    /// The courses that are the project's no longer; their records stay.
+    /// The courses that no longer belong to the project. Their records stay.
     pub ended: Vec<String>,
 }
 
 impl LmsWish {
-    /// What a config teaches. One that names no course ends what the project taught.
+    /// The courses of a config. A config without courses removes the project's courses.
     ///
-    /// Errors: `Invalid` where the XP of a course are not known yet.
+    /// Errors: `Invalid` if the XP of a course are not known yet.
     pub fn of(lms: &Lms, app: App<'_>) -> Result<Self> {
         let mut faults = Vec::new();
         let mut courses = Vec::new();
@@ -202,7 +202,7 @@ impl LmsWish {
         Ok(Self { organization, courses })
     }
 
-    /// What a server teaches, wished for another one.
+    /// The courses of one server as the desired courses of another.
     pub fn of_state(state: &LmsState) -> Self {
         let organization = state.organization.clone().unwrap_or_default();
         let courses =
@@ -212,7 +212,7 @@ impl LmsWish {
 }
 
 impl Taught {
-    /// Whether it is the course of the other's subject and grade.
+    /// Whether both courses have the same subject and grade.
     fn is_of(&self, other: &Self) -> bool {
         let grade = |text: &str| {
             let short = text.trim_start_matches('0').to_lowercase();
@@ -222,7 +222,7 @@ impl Taught {
             && grade(&self.grade) == grade(&other.grade)
     }
 
-    /// Whether both say the same; numbers are told in thousandths.
+    /// Whether both courses are equal; numbers are compared in thousandths.
     fn says(&self, other: &Self) -> bool {
         let same = |a: f64, b: f64| (a - b).abs() < 0.000_5;
         (&self.subject, &self.title, &self.course_code)
@@ -232,11 +232,11 @@ impl Taught {
     }
 }
 
-/// What must change so that a project teaches what is wished; none: nothing. Organizations that are in the
-/// roster stay as they are.
+/// Computes what must change to get the desired courses; `None` if nothing. Organizations that are in the
+/// roster stay unchanged.
 pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange> {
     let app = App { slug, name: "" };
-    // A config that names no organization leaves the courses where they are.
+    // Without an organization in the config, the courses stay where they are.
     let organization = match (&state.organization, &wish.organization.id) {
         (Some(stored), None) => stored.clone(),
         _ => wish.organization.clone(),
@@ -278,7 +278,7 @@ pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange>
     (!change.records.is_empty() || !change.ended.is_empty()).then_some(change)
 }
 
-/// What is done for a record that should be there.
+/// The change for a record that should exist.
 fn mended(record: &Record) -> Option<RecordChange> {
     let action = match record.state {
         Presence::Ok => return None,

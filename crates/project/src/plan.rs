@@ -1,4 +1,4 @@
-//! What a deploy changes: worked out once, shown, and applied as it was shown.
+//! The plan of a deploy: computed once, shown, and applied exactly as shown.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use crate::courses::{self, LmsChange};
 use crate::database::{self, DatabaseChange};
 use crate::state::{Artifact, Backend, Desired, SCALARS, State, Uses};
 
-/// All that a deploy changes. A server applies a plan only while [`plan`] of its state and of
-/// `desired` still answers this very plan.
+/// Everything that a deploy changes. A server applies a plan only while [`plan`] of its state and of
+/// `desired` still returns the same plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
-    /// The project.
+    /// The project's slug.
     pub slug: String,
-    /// The revision of the state that it starts from.
+    /// The revision of the state that the plan starts from.
     pub base: i64,
-    /// What it comes to.
+    /// Whether the plan creates, updates or changes nothing.
     pub action: Action,
-    /// Fields that people see.
+    /// Changed display fields.
     pub metadata: Vec<FieldChange>,
     /// The zip of the build.
     pub frontend: Option<Change<Artifact>>,
     /// The code that answers.
     pub backend: Option<Change<Backend>>,
-    /// What the project uses.
+    /// The integrations that the project uses.
     pub uses: Option<Change<Uses>>,
     /// Secrets by name.
     pub secrets: SecretChanges,
@@ -35,13 +35,13 @@ pub struct Plan {
     /// The courses, with their records in the roster.
     #[serde(default)]
     pub lms: Option<LmsChange>,
-    /// What is done, in this order.
+    /// The steps, in the order in which they are carried out.
     pub steps: Vec<Step>,
-    /// What it leads to.
+    /// The desired state that the plan leads to.
     pub desired: Desired,
 }
 
-/// What a plan comes to.
+/// The kind of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
@@ -49,48 +49,48 @@ pub enum Action {
     Create,
     /// There is something to change.
     Update,
-    /// All is as it shall be.
+    /// Nothing changes.
     Nothing,
 }
 
-/// One thing in place of another.
+/// A replaced value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change<T> {
-    /// What is there; none: nothing.
+    /// The current value; `None` if there is none.
     pub old: Option<T>,
-    /// What shall be there.
+    /// The desired value.
     pub new: T,
 }
 
-/// A field that people see, changed.
+/// A changed display field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldChange {
-    /// Its name, one of [`SCALARS`].
+    /// The field's name, one of [`SCALARS`].
     pub field: String,
-    /// What is stored.
+    /// The stored value.
     pub old: Option<String>,
-    /// What shall be.
+    /// The desired value.
     pub new: String,
 }
 
 /// Secrets that change, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretChanges {
-    /// Not there yet.
+    /// New secrets.
     pub added: Vec<String>,
-    /// There with another value.
+    /// Secrets with a new value.
     pub updated: Vec<String>,
-    /// There, and wanted no more.
+    /// Secrets to remove.
     pub removed: Vec<String>,
 }
 
 impl SecretChanges {
-    /// How many change.
+    /// Number of changed secrets.
     pub fn count(&self) -> usize {
         self.added.len() + self.updated.len() + self.removed.len()
     }
 
-    /// The names whose values are sent.
+    /// Names of the secrets whose values are sent.
     pub fn pushed(&self) -> impl Iterator<Item = &String> {
         self.added.iter().chain(&self.updated)
     }
@@ -100,32 +100,32 @@ impl SecretChanges {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Step {
-    /// The project gets its row.
+    /// Create the project.
     CreateProject,
-    /// What people see is written.
+    /// Write the display fields.
     WriteMetadata,
-    /// Courses, components and resources are written into the roster.
+    /// Write courses, components and resources to the roster.
     SetUpCourses,
-    /// The zip is sent and unpacked.
+    /// Upload and unpack the zip.
     UploadFrontend,
-    /// The modules are sent.
+    /// Upload the modules.
     UploadBackend,
-    /// The database gets its file.
+    /// Create the database file.
     ProvisionDatabase,
-    /// The bucket is made.
+    /// Create the bucket.
     ProvisionBucket,
-    /// Secrets are written and removed.
+    /// Write and remove secrets.
     PushSecrets,
-    /// The schema is changed, on a copy that takes the database's place with the new version.
+    /// Change the schema on a copy, which replaces the database together with the new version.
     ChangeSchema,
-    /// The new code is started and probed.
+    /// Start and probe the new code.
     StartBackend,
-    /// All of it is served from now on.
+    /// Serve the new version.
     Publish,
 }
 
 impl Plan {
-    /// Whether the version that is served becomes another one.
+    /// Whether the plan leads to a new version.
     pub fn makes_version(&self) -> bool {
         self.action == Action::Create
             || self.frontend.is_some()
@@ -145,7 +145,7 @@ impl Plan {
     }
 }
 
-/// What must change so that a state becomes what is desired.
+/// Computes what must change to get from a state to the desired one.
 ///
 /// Errors: those of [`database::change`].
 pub fn plan(state: &State, desired: &Desired) -> Result<Plan> {
@@ -231,7 +231,7 @@ fn secret_changes(
 
 fn steps(state: &State, plan: &Plan) -> Vec<Step> {
     let uses = plan.desired.uses;
-    // What answers is started anew by new code, and by new secrets and bindings of the old one.
+    // The backend restarts for new code, and also for new secrets or bindings.
     let has_backend = state.backend.is_some() || plan.backend.is_some();
     let restarts = plan.backend.is_some()
         || (has_backend

@@ -1,4 +1,4 @@
-//! What a server has of a project, and what a deploy wants it to have.
+//! The state of a project on a server, and the desired state of a deploy.
 
 use std::collections::BTreeMap;
 
@@ -8,43 +8,43 @@ use crate::Integrations;
 use crate::courses::{LmsState, LmsWish};
 use crate::database::{DatabaseState, DatabaseWish};
 
-/// What a server has of a project: what a [`crate::Plan`] starts from.
+/// The state of a project on a server, from which a [`crate::Plan`] starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
-    /// Its name in addresses.
+    /// The project's slug.
     pub slug: String,
-    /// Where the server is: `local`, `staging`, `production`.
+    /// The server's environment: `local`, `staging`, `production`.
     pub environment: String,
-    /// One more with every change; 0 where the server has no such project.
+    /// Increases by one with every change; 0 if the server has no such project.
     pub revision: i64,
-    /// What people see of it; none where nothing is known.
+    /// The display fields; `None` if nothing is known.
     pub metadata: Option<Metadata>,
-    /// The version that is served.
+    /// The version in use.
     pub version: Option<i64>,
-    /// The build that is served.
+    /// The frontend build in use.
     pub frontend: Option<Artifact>,
-    /// The code that answers.
+    /// The backend in use.
     pub backend: Option<Backend>,
-    /// What it uses.
+    /// The integrations in use.
     pub uses: Uses,
-    /// Its secrets, without their values.
+    /// The secrets, without their values.
     pub secrets: Secrets,
     /// Its database.
     pub database: DatabaseState,
-    /// What it teaches; none: deploys set up no courses there.
+    /// The courses; `None` if deploys to this server set up no courses.
     #[serde(default)]
     pub lms: Option<LmsState>,
-    /// Where the frontend is, or will be.
+    /// The frontend's address, also before the first deploy.
     pub frontend_url: String,
-    /// Where the backend is, or will be.
+    /// The backend's address, also before the first deploy.
     pub backend_url: String,
-    /// Where people play it, or will; empty where an older server does not say.
+    /// The address where people play, also before the first deploy; empty if an older server does not send it.
     #[serde(default)]
     pub play_url: String,
 }
 
-/// What people see of a project.
+/// The display fields of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
@@ -61,11 +61,11 @@ pub struct Metadata {
     pub platform: Option<String>,
 }
 
-/// The names of [`Metadata`], in the order in which people read them.
+/// The names of [`Metadata`]'s fields, in display order.
 pub const SCALARS: [&str; 4] = ["name", "description", "emoji", "platform"];
 
 impl Metadata {
-    /// A field by its name in [`SCALARS`].
+    /// Reads a field by its name in [`SCALARS`].
     pub fn field(&self, name: &str) -> Option<&str> {
         match name {
             "name" => Some(&self.name),
@@ -88,7 +88,7 @@ impl Metadata {
     }
 }
 
-/// A file by its content.
+/// A file, identified by its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// SHA-256 in hexadecimal.
@@ -101,20 +101,20 @@ pub struct Artifact {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Backend {
-    /// SHA-256 over all that it was made from; equal sources have equal hashes.
+    /// SHA-256 over all sources. Equal sources have equal hashes.
     pub source_hash: String,
-    /// The module that is run.
+    /// The main module.
     pub main: String,
     /// Its modules.
     pub modules: Vec<Module>,
-    /// How the engine behaves, as `YYYY-MM-DD`.
+    /// The compatibility date of the engine, as `YYYY-MM-DD`.
     pub compatibility_date: String,
-    /// The paths that it answers, as `/api/users/:id`.
+    /// The paths of its routes, as `/api/users/:id`.
     pub routes: Vec<String>,
 }
 
 impl Backend {
-    /// Bytes of all modules.
+    /// Total bytes of all modules.
     pub fn size(&self) -> u64 {
         self.modules.iter().map(|module| module.size).sum()
     }
@@ -123,7 +123,7 @@ impl Backend {
 /// A module of a backend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module {
-    /// The name that others import it by.
+    /// The name by which other modules import it.
     pub name: String,
     /// SHA-256 in hexadecimal.
     pub sha256: String,
@@ -131,7 +131,7 @@ pub struct Module {
     pub size: u64,
 }
 
-/// What a project uses.
+/// The integrations that a project uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an integration that is on or off")]
 pub struct Uses {
@@ -157,7 +157,7 @@ impl From<&Integrations> for Uses {
 }
 
 impl Uses {
-    /// The integrations that are on.
+    /// The names of the integrations that are on.
     pub fn names(self) -> Vec<&'static str> {
         let all = [
             ("database", self.database),
@@ -172,33 +172,33 @@ impl Uses {
 /// Secrets without their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secrets {
-    /// The project's key of the digests, in base64.
+    /// The project's key for digests, in base64.
     pub key: String,
-    /// Name, and keyed digest of the value (see [`crate::secrets::digest`]).
+    /// Keyed digests of the values by name (see [`crate::secrets::digest`]).
     pub digests: BTreeMap<String, String>,
 }
 
-/// What a server shall have of a project. What is none stays as it is.
+/// The desired state of a project. Fields that are `None` stay as they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Desired {
-    /// Its name in addresses.
+    /// The project's slug.
     pub slug: String,
-    /// What people see of it; fields that are none stay as they are.
+    /// The display fields. Fields that are `None` stay as they are.
     pub metadata: Metadata,
-    /// The zip of the build.
+    /// The zip of the frontend build.
     pub frontend: Option<Artifact>,
-    /// The code that answers.
+    /// The backend.
     pub backend: Option<Backend>,
-    /// Put the backend in place although its sources are those that are served.
+    /// Deploy the backend even if its sources are unchanged.
     pub force_backend: bool,
-    /// What it uses.
+    /// The integrations.
     pub uses: Uses,
-    /// All secrets: name and keyed digest.
+    /// All secrets: keyed digests by name.
     pub secrets: Option<BTreeMap<String, String>>,
-    /// The database's schema.
+    /// The database schema.
     pub database: Option<DatabaseWish>,
-    /// What it teaches.
+    /// The courses.
     #[serde(default)]
     pub lms: Option<LmsWish>,
 }

@@ -1,4 +1,4 @@
-//! What is there when an app developer comes: a user, the project as a game, things to look at.
+//! The demo data of a sandbox: a user, the project as a game, and some content.
 
 use lyceum_access::Player;
 use lyceum_core::time::Timestamp;
@@ -22,29 +22,29 @@ use crate::mode::Role;
 
 /// The demo user's sourcedId.
 pub const USER_ID: &str = "demo-user";
-/// The organization's sourcedId where nobody names one.
+/// The default sourcedId of the organization.
 pub(crate) const ORGANIZATION_ID: &str = "demo-org";
 const CREDITS: i64 = 1000;
-/// XP of a course of which nobody has said how many it has.
+/// XP of a course if its XP are not known.
 const MADE_UP_XP: f64 = 1000.0;
 /// Other players: sourcedId, first name, best score.
 const OTHERS: [(&str, &str, i64); 3] =
     [("demo-nova", "Nova", 1200), ("demo-milo", "Milo", 950), ("demo-ines", "Ines", 400)];
 
-/// Whom the demo user learns with and as what.
+/// The demo user's learning.
 #[derive(Clone, Debug, Default)]
 pub struct Learner {
-    /// What the user is to the school.
+    /// The user's role at the school.
     pub role: Role,
-    /// Whose the user is.
+    /// The user's organization.
     pub organization: crate::mode::Organization,
-    /// What is learned; none in a sandbox that is not its own school.
+    /// The courses; empty in a sandbox that uses another platform.
     pub courses: Vec<Course>,
-    /// The id of the first course, in place of a made-up one.
+    /// The id of the first course, instead of a generated one.
     pub course_id: Option<String>,
-    /// Whether the courses are another server's: their records stand there.
+    /// Whether the courses' records are on another server.
     pub elsewhere: bool,
-    /// The demo user's sourcedId, where it is not [`USER_ID`].
+    /// The demo user's sourcedId, if it is not [`USER_ID`].
     pub student_id: Option<String>,
 }
 
@@ -55,24 +55,24 @@ impl Learner {
     }
 }
 
-/// What is put into a database.
+/// The demo data to write.
 #[derive(Clone, Debug)]
 pub struct Demo {
-    /// The project that is developed.
+    /// The project under development.
     pub project: NewGame,
-    /// What the user may do on the platform.
+    /// The user's role on the platform.
     pub role: players::Role,
-    /// Whether there is more than the user and the project.
+    /// Whether to add more than the user and the project.
     pub seeds: bool,
     /// Whom the user learns with.
     pub learner: Learner,
 }
 
 impl Demo {
-    /// Puts the demo in place. What is there already stays, with what the user has made of it; role,
-    /// organization, courses and project follow what is said now.
+    /// Writes the demo data. Existing data stays, including what the user has changed; role,
+    /// organization, courses and project follow the current options.
     ///
-    /// Errors: `Invalid` for what roster or platform refuse.
+    /// Errors: `Invalid` if the roster or the platform rejects something.
     pub fn put(&self, tx: &mut Tx<'_>, now: Timestamp, base_url: &str) -> Result<Player> {
         let user = self.learner.user();
         let is_new = repository::find(tx, &USER, user)?.is_none();
