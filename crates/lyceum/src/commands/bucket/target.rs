@@ -64,7 +64,7 @@ impl Target {
         })
     }
 
-    /// The ETags of all objects by key.
+    /// The `ETag`s of all objects by key.
     pub(super) fn all(&self, prefix: &str) -> Result<BTreeMap<String, String>> {
         let mut all = BTreeMap::new();
         let mut cursor: Option<String> = None;
