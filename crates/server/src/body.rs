@@ -62,6 +62,8 @@ fn is_one_json(media: &[&str], headers: &HeaderMap) -> bool {
     }
 }
 
+/// Unlike `axum::body::to_bytes`, which keeps each frame until the last one: a body sent byte by byte would take 32
+/// times its length.
 async fn collect<B>(body: &mut B, max_bytes: usize) -> Result<Bytes>
 where
     B: Body<Data = Bytes> + Unpin,

@@ -20,7 +20,8 @@ use crate::fixed::Fixed;
 
 /// Compresses the answer by what `Accept-Encoding` takes: zstd, br or gzip. An answer that never changes has
 /// its compressed copies; another one needs a place while it is compressed, and is sent as it is where
-/// there is none.
+/// there is none. So the layer is around one answer and not around the router: its predicate does not see what the
+/// request accepts.
 pub(crate) async fn negotiate(
     mut response: Response<Body>,
     accepted: Option<HeaderValue>,

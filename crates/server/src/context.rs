@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
@@ -36,14 +37,17 @@ pub struct Context {
     pub address: IpAddr,
     /// The request's id.
     pub request_id: RequestId,
-    pub(crate) params: Vec<String>,
+    /// The values of the path's parameters; none before access is decided.
+    pub(crate) params: Option<RawPathParams>,
 }
 
 impl Context {
     /// A path parameter, percent-decoded. The route's path names it.
     pub fn param(&self, name: &str) -> &str {
-        let index = parameters(&self.route.path).position(|known| known == name);
-        &self.params[index.expect("the route's path names the parameter")]
+        let values = self.params.iter().flatten().map(|(_, value)| value);
+        let mut values = parameters(&self.route.path).zip(values);
+        let found = values.find_map(|(known, value)| (known == name).then_some(value));
+        found.expect("the route's path names the parameter")
     }
 
     /// The query's pairs, decoded, in the order sent.

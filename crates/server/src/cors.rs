@@ -1,4 +1,6 @@
 //! Cross-origin calls of web pages (Fetch standard, CORS protocol): each client has its origins.
+//!
+//! tower-http's `CorsLayer` would decide before the client is known, and answer every `OPTIONS` without `Allow`.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use lyceum_core::limits;

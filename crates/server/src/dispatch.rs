@@ -1,22 +1,25 @@
 //! The way of every request: found, authorised, read, handled, told, counted, logged.
 
-use std::future::poll_fn;
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use axum::extract::{RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, Request, Response, Version, header};
+use axum::http::{HeaderValue, Method, Uri, Version, header};
+use axum::response::Response;
+use axum::{RequestPartsExt, Router};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use hyper::body::Body as HttpBody;
 use lyceum_access::{Access, Subject};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
-use lyceum_hosting::engine::BoxError;
+use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
+use tower::Service;
 
 use crate::answer::Answer;
 use crate::auth::{self, Grant, Refusal};
@@ -25,28 +28,24 @@ use crate::context::Context;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, Pending, Route};
+use crate::router::{self, Endpoint, Lead, Place};
 use crate::state::App;
-use crate::table::{Place, Table};
 use crate::{body, compression, cors, etag, hosted, parameters, proxy, routes};
 
 /// Answers requests by the tables of the areas.
 pub(crate) struct Dispatch {
     app: App,
-    table: Table,
+    router: Router,
 }
 
 /// One request on its way.
-struct Call<'a, B> {
+struct Call<'a> {
     app: &'a App,
+    asked: &'a Asked,
     parts: Parts,
-    body: B,
-    /// Whether the sender waits for `100 Continue` and so has not sent a body yet.
-    body_waits: bool,
+    body: Body,
     /// Whether the answer was decided without the body.
     leaves_body: bool,
-    id: &'a RequestId,
-    address: IpAddr,
-    peer: Peer<'a>,
     /// Who calls, once that is known.
     grant: Option<Grant>,
 }
@@ -54,160 +53,129 @@ struct Call<'a, B> {
 impl Dispatch {
     /// Serves the areas and nothing else.
     pub(crate) fn new(app: App, areas: Vec<Area>) -> Arc<Self> {
-        Arc::new(Self { app, table: Table::new(areas) })
+        let router = router::build(&app, areas);
+        Arc::new(Self { app, router })
     }
 
     /// Answers a request of the peer. Never fails: every problem is an answer.
-    pub(crate) async fn handle<B>(&self, request: Request<B>, peer: Peer<'_>) -> Response<Body>
-    where
-        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
-        B::Error: Into<BoxError>,
-    {
-        let started = Instant::now();
-        let (parts, body) = request.into_parts();
-        let id = RequestId::of(&parts.headers);
-        let stranger = self.app.sandbox.as_ref().and_then(|sandbox| sandbox.check(&parts).err());
-        if let Some(project) = hosted::Address::of(&self.app, &parts)
-            && stranger.is_none()
-        {
-            return self.project(project, (parts, body), id, peer, started).await;
+    pub(crate) async fn handle(&self, request: Request, peer: Peer) -> Response {
+        let (mut parts, body) = request.into_parts();
+        let project = hosted::Address::of(&self.app, &parts);
+        let project = project.filter(|_| check_page(&self.app, &parts).is_ok());
+        let mut asked = Asked::of(&self.app, &parts, peer);
+        if let Some(project) = project {
+            let request = Request::from_parts(parts, body);
+            // In a box: requests for the API have no room for it.
+            return Box::pin(self.project(project, request, asked)).await;
         }
-        let method = parts.method.clone();
-        let asked = Asked::of(&parts);
-        let address =
-            proxy::caller(peer.address, &parts.headers, &self.app.config.server.trusted_proxies);
-        let path = parts.uri.path();
-        let (place, lead) = match self.table.find(path) {
-            Some((endpoint, params)) => {
-                match endpoint.route(&method) {
-                    Some(route) => (endpoint.place(), Lead::Route(route, params)),
-                    // A path that any word fits says nothing of what was meant.
-                    None if endpoint.fits_any_word() && method != Method::OPTIONS => {
-                        (self.table.nowhere(path), Lead::Nowhere)
-                    }
-                    None => (endpoint.place(), Lead::Other(&endpoint.allow)),
-                }
-            }
-            None => (self.table.nowhere(path), Lead::Nowhere),
-        };
-        let mut call = Call {
-            app: &self.app,
-            body_waits: parts.headers.contains_key(header::EXPECT),
-            parts,
-            body,
-            leaves_body: false,
-            id: &id,
-            address,
-            peer,
-            grant: None,
-        };
-        // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
-        let is_open = (place.rendering == Rendering::Game || self.app.sandbox.is_some())
-            && stranger.is_none();
-        let dialect_asked = auth::dialect_asked(&call.parts.headers);
-        let patience = Duration::from_secs(self.app.config.server.request_timeout_s);
-        let way = Way { lead, rendering: place.rendering, is_open };
-        let result = match stranger {
-            Some(problem) => Err(problem.into()),
-            None => match timeout(patience, call.answer(way)).await {
-                Ok(result) => result,
-                Err(_) => Err(too_slow(patience).into()),
-            },
-        };
-        if call.leaves_body && !call.body_waits {
-            body::drain(call.body);
-        }
-        let grant = call.grant;
-        let result = held(result, peer).await;
-        let mut answer = result.unwrap_or_else(|refusal| {
-            report(&refusal.problem, &id, place);
-            let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
-            refusal.answer(place.rendering, dialect.unwrap_or(Dialect::Platform))
-        });
-        if let Some(origin) = &asked.origin {
-            cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
-        }
-        let client = grant.as_ref().map(Grant::client_id);
-        self.tell(answer.into(), place, asked, (&id, client, address), (peer, started)).await
+        asked.uri = router::respell(&mut parts.uri);
+        parts.extensions.insert(asked);
+        let answered = self.router.clone().call(Request::from_parts(parts, body)).await;
+        answered.unwrap_or_else(|never| match never {})
     }
 
     /// Answers a request for a hosted project.
-    async fn project<B>(
-        &self,
-        project: hosted::Address,
-        (parts, body): (Parts, B),
-        id: RequestId,
-        peer: Peer<'_>,
-        started: Instant,
-    ) -> Response<Body>
-    where
-        B: HttpBody<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
-        let asked = Asked::of(&parts);
-        let address =
-            proxy::caller(peer.address, &parts.headers, &self.app.config.server.trusted_proxies);
-        let place = hosted::PLACE;
-        let reading = peer.running.filter(|_| !body.is_end_stream()).map(Running::reads_body);
-        let response = hosted::answer(&self.app, project, (parts, body), address, &id).await;
+    async fn project(&self, project: hosted::Address, request: Request, asked: Asked) -> Response {
+        let running = asked.peer.running.as_deref();
+        let reading = running.filter(|_| !request.body().is_end_stream()).map(Running::reads_body);
+        let response = hosted::answer(&self.app, project, request, asked.address, &asked.id).await;
         drop(reading);
         // It is sent piece by piece, whatever its length is.
         let bytes = bytes_of(response.body()).min(limits::ANSWER_PIECE_BYTES);
-        let response = match hold(peer, bytes).await {
+        let response = match asked.peer.hold(bytes).await {
             Ok(()) => response,
-            Err(problem) => place.rendering.answer(&problem, Dialect::Platform).into(),
+            Err(problem) => hosted::PLACE.rendering.answer(&problem, Dialect::Platform).into(),
         };
-        self.tell(response, place, asked, (&id, None, address), (peer, started)).await
+        tell(&self.app, response, hosted::PLACE, asked, None).await
     }
+}
 
-    /// What all answers share: request id, log, count, compression, no body for `HEAD`.
-    async fn tell(
-        &self,
-        mut answer: Response<Body>,
-        place: Place<'_>,
-        asked: Asked,
-        (id, client, address): (&RequestId, Option<&str>, IpAddr),
-        (peer, started): (Peer<'_>, Instant),
-    ) -> Response<Body> {
-        answer.headers_mut().insert(X_REQUEST_ID, id.header());
-        if self.app.draining.load(Relaxed) && asked.version < Version::HTTP_2 {
-            answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
-        let (method_name, status) = (bounded(&asked.method), answer.status().as_u16());
-        let took = started.elapsed();
-        self.app.metrics.answered(place.area, method_name, status, took);
-        tracing::info!(
-            target: "lyceum::request",
-            request_id = %id,
-            method = method_name,
-            route = place.pattern,
-            status,
-            us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            client,
-            address = %address,
-        );
-        let encodings = asked.encodings.filter(|_| self.app.config.server.compression);
-        let place =
-            || self.app.admission.compression(peer.running.is_some_and(Running::is_anonymous));
-        let response = compression::negotiate(answer, encodings, place).await;
-        if asked.method == Method::HEAD { without_body(response) } else { response }
+/// Answers a request that the router leads to the endpoint.
+pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
+    let app = &endpoint.app;
+    let (mut parts, body) = request.into_parts();
+    let mut asked: Asked = parts.extensions.remove().expect("the dispatch has put it there");
+    if let Some(spelled) = asked.uri.take() {
+        parts.uri = spelled;
     }
+    let body_waits = parts.headers.contains_key(header::EXPECT);
+    let (place, lead) = endpoint.lead(&asked.method, parts.uri.path());
+    let dialect_asked = auth::dialect_asked(&parts.headers);
+    let checked = check_page(app, &parts);
+    // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
+    let is_open =
+        (place.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
+    let mut call = Call { app, asked: &asked, parts, body, leaves_body: false, grant: None };
+    // tower-http's `TimeoutLayer` and `CatchPanicLayer` know neither the area's format for problems nor the client,
+    // and what they answer is in neither the log nor the metrics.
+    let patience = Duration::from_secs(app.config.server.request_timeout_s);
+    let result = match checked {
+        Err(problem) => Err(problem.into()),
+        Ok(()) => match timeout(patience, call.answer(lead, place.rendering, is_open)).await {
+            Ok(result) => result,
+            Err(_) => Err(too_slow(patience).into()),
+        },
+    };
+    // Whose sender waits for `100 Continue` has not sent a body yet.
+    if call.leaves_body && !body_waits {
+        body::drain(call.body);
+    }
+    let grant = call.grant;
+    let mut answer = held(result, &asked.peer).await.unwrap_or_else(|refusal| {
+        report(&refusal.problem, &asked.id, place);
+        let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
+        refusal.answer(place.rendering, dialect.unwrap_or(Dialect::Platform))
+    });
+    if let Some(origin) = &asked.origin {
+        cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
+    }
+    tell(app, answer.into(), place, asked, grant.as_ref().map(Grant::client_id)).await
+}
+
+/// Refuses pages of strangers in a sandbox. Errors: `Forbidden`.
+fn check_page(app: &App, parts: &Parts) -> Result<()> {
+    app.sandbox.as_ref().map_or(Ok(()), |sandbox| sandbox.check(parts))
+}
+
+/// What all answers share: request id, log, count, compression, no body for `HEAD`. tower-http's `TraceLayer` would
+/// know neither the route nor the client of an answer.
+async fn tell(
+    app: &App,
+    mut answer: Response,
+    place: Place<'_>,
+    asked: Asked,
+    client: Option<&str>,
+) -> Response {
+    answer.headers_mut().insert(X_REQUEST_ID, asked.id.header());
+    if app.draining.load(Relaxed) && asked.version < Version::HTTP_2 {
+        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    let (method, status) = (bounded(&asked.method), answer.status().as_u16());
+    let took = asked.started.elapsed();
+    app.metrics.answered(place.area, method, status, took);
+    tracing::info!(
+        target: "lyceum::request",
+        request_id = %asked.id,
+        method,
+        route = place.pattern,
+        status,
+        us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        client,
+        address = %asked.address,
+    );
+    let is_anonymous = || asked.peer.running.as_ref().is_some_and(|running| running.is_anonymous());
+    let space = || app.admission.compression(is_anonymous());
+    let response = compression::negotiate(answer, asked.encodings, space).await;
+    if asked.method == Method::HEAD { without_body(response) } else { response }
 }
 
 /// Takes memory for an answer that is all in memory. An answer that never changes is there once for all.
-async fn held(result: Result<Answer, Refusal>, peer: Peer<'_>) -> Result<Answer, Refusal> {
+async fn held(result: Result<Answer, Refusal>, peer: &Peer) -> Result<Answer, Refusal> {
     let answer = result?;
     if answer.fixed.is_none() {
-        hold(peer, bytes_of(&answer.body)).await?;
+        peer.hold(bytes_of(&answer.body)).await?;
     }
     Ok(answer)
-}
-
-async fn hold(peer: Peer<'_>, bytes: usize) -> Result<()> {
-    match peer.running {
-        Some(running) if bytes > limits::ANSWER_FREE_BYTES => running.hold(bytes).await,
-        _ => Ok(()),
-    }
 }
 
 /// The bytes of an answer that are in memory, as far as they are known before.
@@ -216,28 +184,16 @@ fn bytes_of(body: &Body) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Where a request goes.
-struct Way<'a> {
-    lead: Lead<'a>,
-    rendering: Rendering,
-    /// Whether pages of any origin may call.
-    is_open: bool,
-}
-
-/// Where a path leads.
-enum Lead<'a> {
-    Route(&'a Arc<Route>, Result<Vec<String>>),
-    /// The path is there, the method is `OPTIONS` or one that the path does not have.
-    Other(&'a HeaderValue),
-    Nowhere,
-}
-
-impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
-    async fn answer(&mut self, way: Way<'_>) -> Result<Answer, Refusal> {
-        let Way { lead, rendering, is_open } = way;
+impl Call<'_> {
+    async fn answer(
+        &mut self,
+        lead: Lead<'_>,
+        rendering: Rendering,
+        is_open: bool,
+    ) -> Result<Answer, Refusal> {
         let answer = match lead {
-            Lead::Route(route, params) => self.route(route, rendering, params).await,
-            Lead::Other(allow) if self.parts.method == Method::OPTIONS => {
+            Lead::Route(route) => self.route(route, rendering).await,
+            Lead::Other(allow) if self.asked.method == Method::OPTIONS => {
                 return Ok(cors::options(self.app, &self.parts.headers, allow, is_open));
             }
             Lead::Other(allow) => Err(self.wrong_method(allow)),
@@ -254,34 +210,31 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
         answer
     }
 
-    async fn route(
-        &mut self,
-        route: &Arc<Route>,
-        rendering: Rendering,
-        params: Result<Vec<String>>,
-    ) -> Result<Answer, Refusal> {
+    async fn route(&mut self, route: &Arc<Route>, rendering: Rendering) -> Result<Answer, Refusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
         self.grant = auth::identify(self.app, route.access, &self.parts).await?;
         let decided = auth::decide(self.grant.as_ref(), route.access, Subject::Route);
+        let params = self.parts.extract::<RawPathParams>().await;
         let mut context = self.context(route);
         if let Err(denied) = decided {
             let Some(screen) = route.screen else { return Err(auth::refusal(&denied)) };
             self.leaves_body = true;
             return Ok(routes::console::turn_away(&context, screen, &denied)?);
         }
+        let peer = &self.asked.peer;
         // From here on what the request holds counts as its client's.
-        if let (Some(running), Some(grant)) = (self.peer.running, &self.grant) {
+        if let (Some(running), Some(grant)) = (&peer.running, &self.grant) {
             running.show(grant)?;
         }
-        context.params = params?;
+        context.params = Some(params.map_err(|_| undecodable(context.uri.path()))?);
         parameters::check(route, rendering, context.uri.query())?;
         etag::check(route, &context.headers)?;
         if route.access == Access::Public && !route.reads.media.is_empty() {
-            hold(self.peer, limits::PUBLIC_BODY_MAX_BYTES).await?;
+            peer.hold(limits::PUBLIC_BODY_MAX_BYTES).await?;
         }
         let usual_bytes = self.app.config.server.body_max_bytes;
         let has_body = !self.body.is_end_stream();
-        let reading = self.peer.running.filter(|_| has_body).map(Running::reads_body);
+        let reading = peer.running.as_deref().filter(|_| has_body).map(Running::reads_body);
         context.body =
             body::read(&route.reads, usual_bytes, &context.headers, &mut self.body).await?;
         drop(reading);
@@ -294,19 +247,21 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
 
     /// What the handler is given, still without the body and the values of the path's parameters.
     fn context(&mut self, route: &Arc<Route>) -> Context {
-        let asked = auth::dialect_asked(&self.parts.headers);
+        let dialect = auth::dialect_asked(&self.parts.headers);
         Context {
             app: Arc::clone(self.app),
             route: Arc::clone(route),
-            method: self.parts.method.clone(),
+            method: self.asked.method.clone(),
             uri: std::mem::take(&mut self.parts.uri),
             headers: std::mem::take(&mut self.parts.headers),
             body: Bytes::new(),
-            dialect: asked.or(self.grant.as_ref().map(Grant::dialect)).unwrap_or(Dialect::Platform),
+            dialect: dialect
+                .or(self.grant.as_ref().map(Grant::dialect))
+                .unwrap_or(Dialect::Platform),
             grant: self.grant.clone(),
-            address: self.address,
-            request_id: self.id.clone(),
-            params: Vec::new(),
+            address: self.asked.address,
+            request_id: self.asked.id.clone(),
+            params: None,
         }
     }
 
@@ -314,23 +269,28 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Call<'_, B> {
         let allowed = allow.to_str().unwrap_or_default();
         let problem = Problem::new(
             ProblemKind::MethodNotAllowed,
-            format!("{} is not served here, {allowed} are", self.parts.method),
+            format!("{} is not served here, {allowed} are", self.asked.method),
         );
         Refusal::with(problem, header::ALLOW, allow.clone())
     }
 }
 
 /// A panic of a handler is a failure of ours like any other.
-async fn without_panic(mut pending: Pending) -> Result<Answer> {
-    poll_fn(move |cx| {
-        catch_unwind(AssertUnwindSafe(|| pending.as_mut().poll(cx))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            let cause = format!("a handler panicked: {}", text.unwrap_or("no message"));
-            Poll::Ready(Err(Problem::internal(cause)))
-        })
+async fn without_panic(pending: Pending) -> Result<Answer> {
+    AssertUnwindSafe(pending).catch_unwind().await.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let cause = format!("a handler panicked: {}", text.unwrap_or("no message"));
+        Err(Problem::internal(cause))
     })
-    .await
+}
+
+/// What is wrong with a path that the router cannot decode.
+fn undecodable(path: &str) -> Problem {
+    let is_broken = |segment: &&str| percent_decode_str(segment).decode_utf8().is_err();
+    let segment = path.split('/').find(is_broken).unwrap_or_default();
+    let message = format!("the path segment '{segment}' is not percent-encoded UTF-8");
+    Problem::new(ProblemKind::Malformed, message)
 }
 
 fn too_slow(patience: Duration) -> Problem {
@@ -350,27 +310,42 @@ fn report(problem: &Problem, id: &RequestId, place: Place<'_>) {
     }
 }
 
-/// What the request's headers ask of the answer as a whole.
+/// Who asks, and what the request's head asks of the answer as a whole.
+#[derive(Clone)]
 struct Asked {
-    origin: Option<HeaderValue>,
-    encodings: Option<HeaderValue>,
+    id: RequestId,
+    peer: Peer,
+    /// The caller's, which is not the peer's behind a proxy.
+    address: IpAddr,
+    started: Instant,
     method: Method,
     version: Version,
+    /// The address as the caller spelled it, where the router gets another spelling.
+    uri: Option<Uri>,
+    origin: Option<HeaderValue>,
+    encodings: Option<HeaderValue>,
 }
 
 impl Asked {
-    fn of(parts: &Parts) -> Self {
+    fn of(app: &App, parts: &Parts, peer: Peer) -> Self {
+        let (headers, server) = (&parts.headers, &app.config.server);
+        let encodings = headers.get(header::ACCEPT_ENCODING).filter(|_| server.compression);
         Self {
-            origin: parts.headers.get(header::ORIGIN).cloned(),
-            encodings: parts.headers.get(header::ACCEPT_ENCODING).cloned(),
+            id: RequestId::of(headers),
+            address: proxy::caller(peer.address, headers, &server.trusted_proxies),
+            peer,
+            started: Instant::now(),
             method: parts.method.clone(),
             version: parts.version,
+            uri: None,
+            origin: headers.get(header::ORIGIN).cloned(),
+            encodings: encodings.cloned(),
         }
     }
 }
 
 /// `HEAD` answers like `GET`, the length too, but for the body.
-fn without_body(response: Response<Body>) -> Response<Body> {
+fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(bytes) = body.size_hint().exact()
         && !parts.headers.contains_key(header::CONTENT_LENGTH)

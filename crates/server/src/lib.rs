@@ -6,7 +6,7 @@
 //! | what | where |
 //! |---|---|
 //! | the API, one folder or file per area | `routes` |
-//! | a route and its area, finding the route of a path, other spellings | `route`, `table`, `aliases` |
+//! | a route and its area, the router, other spellings of paths | `route`, `router`, `aliases` |
 //! | the way of a request: access, body, handler, log line | `dispatch` |
 //! | what a handler receives and returns; query parameters | `context`, `parameters`, `answer` |
 //! | tokens and sign-in | `auth` |
@@ -51,11 +51,11 @@ mod proxy;
 pub mod render;
 pub mod request_id;
 pub mod route;
+mod router;
 pub mod routes;
 mod server;
 mod sse;
 pub mod state;
-mod table;
 mod tls;
 
 pub use learning::{Elsewhere, Learning};

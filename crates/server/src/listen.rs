@@ -185,22 +185,21 @@ async fn serve<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(|request: Request<Incoming>| {
-        let (running, guard) = (activity.begin(), InFlight::count(&shared.app));
-        let (dispatch, app) = (Arc::clone(&shared.dispatch), App::clone(&shared.app));
+        let (mut running, guard) = (activity.begin(), InFlight::count(&shared.app));
+        if running.is_of_proxy() {
+            let trusted = &shared.app.config.server.trusted_proxies;
+            running.sent_for(proxy::caller(peer, request.headers(), trusted));
+        }
+        let (running, dispatch) = (Arc::new(running), Arc::clone(&shared.dispatch));
         async move {
-            let mut running = running;
-            if running.is_of_proxy() {
-                let trusted = &app.config.server.trusted_proxies;
-                running.sent_for(proxy::caller(peer, request.headers(), trusted));
-            }
             let is_http2 = request.version() == Version::HTTP_2;
             let stays_open = is_http2 || running.may_keep_connection();
             let has_body = !request.body().is_end_stream();
             let mut response = match running.enter(request.headers(), has_body).await {
-                // In a box: while a request waits, it takes little memory.
                 Ok(()) => {
-                    let peer = Peer { address: peer, running: Some(&running) };
-                    Box::pin(dispatch.handle(request, peer)).await
+                    let peer = Peer { address: peer, running: Some(Arc::clone(&running)) };
+                    let body = |body| if has_body { Body::new(body) } else { Body::empty() };
+                    dispatch.handle(request.map(body), peer).await
                 }
                 Err(_) => full(),
             };

@@ -1,6 +1,11 @@
 //! Forms with files (RFC 7578).
 
+use std::convert::Infallible;
+use std::future::ready;
+
 use bytes::Bytes;
+use futures_util::stream::once;
+use multer::{Multipart, parse_boundary};
 
 /// The media types of a form with a file; one without is a plain form.
 pub(crate) const MEDIA: &[&str] = &["multipart/form-data", "application/x-www-form-urlencoded"];
@@ -24,36 +29,14 @@ impl Part {
 }
 
 /// The parts of a body of that media type; none where it is no such form.
-pub(crate) fn parts(media: &str, body: &Bytes) -> Option<Vec<Part>> {
-    let (_, boundary) = media.split_once("boundary=")?;
-    let boundary = boundary.split(';').next().unwrap_or_default().trim().trim_matches('"');
-    let find = |from: usize, wanted: &str| {
-        memchr::memmem::find(body.get(from..)?, wanted.as_bytes()).map(|at| from + at)
-    };
-    let (begin, end) = (format!("--{boundary}\r\n"), format!("\r\n--{boundary}"));
+pub(crate) async fn parts(media: &str, body: &Bytes) -> Option<Vec<Part>> {
+    let body = once(ready(Ok::<_, Infallible>(body.clone())));
+    let mut form = Multipart::new(body, parse_boundary(media).ok()?);
     let mut parts = Vec::new();
-    let mut next = find(0, &begin);
-    while let Some(start) = next {
-        let head = start + begin.len();
-        let content = find(head, "\r\n\r\n")? + 4;
-        // A part may be empty: its end then shares the blank line.
-        let stop = find(content - 2, &end)?;
-        let of_head = String::from_utf8_lossy(&body[head..content]).into_owned();
-        parts.push(Part {
-            name: parameter(&of_head, "name").unwrap_or_default(),
-            file: parameter(&of_head, "filename"),
-            body: if content <= stop { body.slice(content..stop) } else { Bytes::new() },
-        });
-        next = find(stop, &begin).filter(|next| *next == stop + 2);
+    while let Some(field) = form.next_field().await.ok()? {
+        let name = field.name().unwrap_or_default().to_owned();
+        let file = field.file_name().map(str::to_owned);
+        parts.push(Part { name, file, body: field.bytes().await.ok()? });
     }
     (!parts.is_empty()).then_some(parts)
-}
-
-/// A quoted parameter of `Content-Disposition`.
-fn parameter(head: &str, name: &str) -> Option<String> {
-    let wanted = format!(" {name}=\"");
-    let line =
-        head.lines().find(|line| line.to_ascii_lowercase().starts_with("content-disposition:"))?;
-    let (_, rest) = line.split_once(&wanted)?;
-    Some(rest.split('"').next().unwrap_or_default().to_owned())
 }

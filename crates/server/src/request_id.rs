@@ -8,27 +8,32 @@ use lyceum_core::limits;
 /// The header that carries it, both ways.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id under which a request is answered and logged.
+/// The id under which a request is answered and logged. tower-http's layers would take any id that a client sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestId(HeaderValue);
+pub enum RequestId {
+    /// The client's.
+    Sent(HeaderValue),
+    /// Ours; a text only where it is written.
+    Random(u64),
+}
 
 impl RequestId {
     /// The request's own id if it is short and plain, else a new random one.
     pub fn of(headers: &HeaderMap) -> Self {
         match headers.get(X_REQUEST_ID) {
-            Some(sent) if is_sane(sent.as_bytes()) => Self(sent.clone()),
-            _ => Self::random(),
+            Some(sent) if is_sane(sent.as_bytes()) => Self::Sent(sent.clone()),
+            _ => Self::Random(fastrand::u64(..)),
         }
-    }
-
-    fn random() -> Self {
-        let text = format!("{:016x}", fastrand::u64(..));
-        Self(HeaderValue::try_from(text).expect("hexadecimal digits stand in a header"))
     }
 
     /// The header's value.
     pub fn header(&self) -> HeaderValue {
-        self.0.clone()
+        match self {
+            Self::Sent(sent) => sent.clone(),
+            Self::Random(_) => {
+                HeaderValue::try_from(self.to_string()).expect("digits stand in a header")
+            }
+        }
     }
 }
 
@@ -39,6 +44,9 @@ fn is_sane(sent: &[u8]) -> bool {
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.to_str().unwrap_or_default())
+        match self {
+            Self::Sent(sent) => f.write_str(sent.to_str().unwrap_or_default()),
+            Self::Random(number) => write!(f, "{number:016x}"),
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! One table of routes an area: what is served, who may call it, and what the OpenAPI document
-//! says about it. [`crate::dispatch`] builds the router from these tables and from nothing else.
+//! says about it. [`crate::router`] builds the router from these tables and from nothing else.
 
 use std::borrow::Cow;
 use std::future::Future;

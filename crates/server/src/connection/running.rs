@@ -22,10 +22,21 @@ use crate::admission::{Origin, Purse};
 use crate::auth::{Caller, Grant};
 
 /// Who sends a request: an address, and what the request holds; nothing where it came by no connection.
-#[derive(Clone, Copy)]
-pub(crate) struct Peer<'a> {
+#[derive(Clone)]
+pub(crate) struct Peer {
     pub(crate) address: IpAddr,
-    pub(crate) running: Option<&'a Running>,
+    pub(crate) running: Option<Arc<Running>>,
+}
+
+impl Peer {
+    /// Takes memory for a body or an answer of that many bytes, but for a small one. Errors: as
+    /// [`Running::hold`].
+    pub(crate) async fn hold(&self, bytes: usize) -> Result<()> {
+        match &self.running {
+            Some(running) if bytes > limits::ANSWER_FREE_BYTES => running.hold(bytes).await,
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What an address may hold for several requests at once, but for what one request holds before its answer.
@@ -46,15 +57,13 @@ pub(crate) struct Running {
     is_long: AtomicBool,
     /// Its place as the one large answer without a token.
     large: OnceLock<OwnedSemaphorePermit>,
-    /// Bytes were given and no more are asked for yet.
-    is_full: bool,
 }
 
 impl Running {
     pub(super) fn new(activity: Arc<Activity>) -> Self {
         let (held, client, large) = (AtomicUsize::new(0), OnceLock::new(), OnceLock::new());
         let is_long = AtomicBool::new(false);
-        Self { activity, origin: None, held, client, is_long, large, is_full: false }
+        Self { activity, origin: None, held, client, is_long, large }
     }
 
     /// Whether a proxy sent it that the settings trust.
@@ -181,15 +190,6 @@ impl Running {
     fn origin(&self) -> &Arc<Origin> {
         self.origin.as_ref().unwrap_or(&self.activity.origin)
     }
-
-    fn set_full(&mut self, is_full: bool) {
-        if is_full && !self.is_full {
-            self.activity.fill();
-        } else if !is_full && self.is_full {
-            self.activity.full.fetch_sub(1, Relaxed);
-        }
-        self.is_full = is_full;
-    }
 }
 
 /// A body that is waited for.
@@ -203,7 +203,6 @@ impl Drop for Reading<'_> {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.set_full(false);
         self.give_back();
         if let Some(client) = self.client.get() {
             client.ends_request();
@@ -221,13 +220,31 @@ fn later(kind: ProblemKind, message: String) -> Problem {
 /// A body that holds its guards until it is written or given up, and tells whether it is taken.
 pub(crate) struct Guarded<G> {
     body: Body,
-    running: Running,
+    running: Arc<Running>,
+    /// Bytes were given and no more are asked for yet.
+    is_full: bool,
     _guard: G,
 }
 
 impl<G> Guarded<G> {
-    pub(crate) fn new(body: Body, running: Running, guard: G) -> Self {
-        Self { body, running, _guard: guard }
+    pub(crate) fn new(body: Body, running: Arc<Running>, guard: G) -> Self {
+        Self { body, running, is_full: false, _guard: guard }
+    }
+
+    fn set_full(&mut self, is_full: bool) {
+        let activity = &self.running.activity;
+        if is_full && !self.is_full {
+            activity.fill();
+        } else if !is_full && self.is_full {
+            activity.full.fetch_sub(1, Relaxed);
+        }
+        self.is_full = is_full;
+    }
+}
+
+impl<G> Drop for Guarded<G> {
+    fn drop(&mut self) {
+        self.set_full(false);
     }
 }
 
@@ -239,9 +256,9 @@ impl<G: Unpin> HttpBody for Guarded<G> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.running.set_full(false);
+        self.set_full(false);
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        self.running.set_full(matches!(polled, Poll::Ready(Some(Ok(_)))));
+        self.set_full(matches!(polled, Poll::Ready(Some(Ok(_)))));
         polled
     }
 

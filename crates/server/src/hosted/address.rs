@@ -24,7 +24,7 @@ impl Address {
     pub(crate) fn of(app: &App, parts: &Parts) -> Option<Self> {
         let is_staging = app.sandbox.is_none() && app.config.server.env == Environment::Staging;
         let of_host =
-            |host: String| slug(&host, &app.config.hosting.domain, &app.base_url, is_staging);
+            |host: &str| slug(host, &app.config.hosting.domain, &app.base_url, is_staging);
         if let Some(slug) = host(&parts.uri, &parts.headers).and_then(of_host) {
             return Some(Self { slug, path: parts.uri.path().into(), is_by_path: false });
         }
@@ -34,13 +34,13 @@ impl Address {
     }
 }
 
-/// The name of the host, in lower case and without the port.
-fn host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
+/// The name of the host, without the port.
+fn host<'p>(uri: &'p Uri, headers: &'p HeaderMap) -> Option<&'p str> {
     let host = match uri.host() {
         Some(host) => host,
         None => headers.get(header::HOST)?.to_str().ok()?,
     };
-    Some(without_port(host).to_ascii_lowercase())
+    Some(without_port(host))
 }
 
 fn without_port(host: &str) -> &str {
@@ -55,6 +55,7 @@ fn slug(host: &str, domain: &str, base_url: &str, is_staging: bool) -> Option<St
     if without_port(own).eq_ignore_ascii_case(host) {
         return None;
     }
+    let host = host.to_ascii_lowercase();
     let label = host.strip_suffix(domain)?.strip_suffix('.')?;
     if label.is_empty() || label.contains('.') {
         return None;

@@ -7,7 +7,6 @@ use std::sync::{Arc, PoisonError};
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, header};
-use bytes::Bytes;
 use http_body_util::Limited;
 use hyper::body::Body as HttpBody;
 use lyceum_blob::Blobs;
@@ -15,7 +14,7 @@ use lyceum_core::config::variable;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::{
-    BoxError, Engine, EngineSettings, Running, SCHEME_HEADER, Worker, find_workerd,
+    Engine, EngineSettings, Running, SCHEME_HEADER, Worker, find_workerd,
 };
 use lyceum_hosting::user::USER_HEADER;
 use lyceum_hosting::{databases, deployments, homes, projects, secrets};
@@ -27,17 +26,13 @@ use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::state::App;
 
 /// Sends the request to the version's process, which is started if it must be.
-pub(super) async fn answer<B>(
+pub(super) async fn answer(
     app: &App,
     (deployment, key): (&Deployment, &str),
     address: &Address,
-    mut request: Request<B>,
+    mut request: Request<Body>,
     from: (IpAddr, &RequestId),
-) -> Result<Response<Body>>
-where
-    B: HttpBody<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
+) -> Result<Response<Body>> {
     if deployment.backend.is_none() {
         let message = format!("the project '{}' has no backend", address.slug);
         return Err(Problem::new(ProblemKind::NotFound, message));
@@ -214,16 +209,12 @@ fn modules(blobs: &Blobs, backend: &Backend) -> Result<Vec<(String, Vec<u8>)>> {
 
 /// The request as the process sees it: the path within the project, who called and how, and by which id
 /// the server's log knows it.
-fn forwarded<B>(
+fn forwarded(
     app: &App,
     address: &Address,
-    request: Request<B>,
+    request: Request<Body>,
     (caller, id): (IpAddr, &RequestId),
-) -> Result<Request<impl HttpBody<Data = Bytes, Error = BoxError> + Send + 'static>>
-where
-    B: HttpBody<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
+) -> Result<Request<Limited<Body>>> {
     let (mut parts, body) = request.into_parts();
     if body.size_hint().lower() > limits::BACKEND_BODY_MAX_BYTES as u64 {
         let most = limits::BACKEND_BODY_MAX_BYTES;

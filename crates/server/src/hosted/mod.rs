@@ -17,15 +17,13 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Request, Response, header};
-use bytes::Bytes;
-use hyper::body::Body as HttpBody;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::Response;
 use lyceum_blob::{Digest, Swept};
 use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::{self, Deployment, Manifest};
-use lyceum_hosting::engine::{BoxError, Engine, LogLine};
+use lyceum_hosting::engine::{Engine, LogLine};
 use lyceum_hosting::homes;
 use lyceum_roster::imports;
 use quick_cache::sync::Cache;
@@ -37,8 +35,8 @@ use crate::cors;
 use crate::dispatch::Dispatch;
 use crate::render::Rendering;
 use crate::request_id::RequestId;
+use crate::router::Place;
 use crate::state::App;
-use crate::table::Place;
 
 pub(crate) use address::Address;
 pub(crate) use backend::{engine, folder};
@@ -100,21 +98,17 @@ pub(crate) const PLACE: Place<'static> =
     Place { area: "hosted", rendering: Rendering::Game, pattern: "/_projects/{slug}" };
 
 /// Answers a request for a project.
-pub(crate) async fn answer<B>(
+pub(crate) async fn answer(
     app: &App,
     address: Address,
-    (parts, body): (Parts, B),
+    request: Request,
     caller: IpAddr,
     id: &RequestId,
-) -> Response<Body>
-where
-    B: HttpBody<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
+) -> Response {
     let is_by_path = address.is_by_path;
     let slug = address.slug.clone();
-    let origin = parts.headers.get(header::ORIGIN).cloned();
-    let answered = respond(app, address, (parts, body), caller, id).await;
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let answered = respond(app, address, request, caller, id).await;
     let mut response = answered.unwrap_or_else(|problem| {
         if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) {
             let cause = problem.cause.as_ref().map(tracing::field::display);
@@ -152,17 +146,14 @@ fn connection(app: &App, slug: &str) -> Answer {
     Answer::of(&told).header(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))
 }
 
-async fn respond<B>(
+async fn respond(
     app: &App,
     mut address: Address,
-    (parts, body): (Parts, B),
+    request: Request,
     caller: IpAddr,
     id: &RequestId,
-) -> Result<Response<Body>>
-where
-    B: HttpBody<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
+) -> Result<Response> {
+    let (parts, body) = request.into_parts();
     let kept = match preview::asked(app, &mut address, &parts)? {
         Asked::Turned(answer) => return Ok(answer.into()),
         Asked::Kept(version) => kept(app, &address.slug, version).await?,

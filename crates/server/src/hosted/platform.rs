@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use axum::body::Body;
 use axum::http::HeaderMap;
 use http_body_util::BodyExt;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
@@ -22,6 +23,7 @@ pub(super) fn api(app: &App, slug: &str) -> Option<Api> {
         let (dispatch, backend) = (dispatch.clone(), backend.clone());
         Box::pin(async move {
             request.extensions_mut().insert(backend);
+            let request = request.map(Body::new);
             let answer = match dispatch.upgrade() {
                 Some(dispatch) => {
                     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);

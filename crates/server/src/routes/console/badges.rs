@@ -425,7 +425,7 @@ fn verify_page(
 
 async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
-    let parts = multipart::parts(media, &context.body).unwrap_or_default();
+    let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     let file = parts.into_iter().find(|part| part.file.is_some() && !part.body.is_empty());
     let Some(Part { file: Some(name), body, .. }) = file else {
         let problem = "There is no file, or it is empty; choose one.".to_owned();

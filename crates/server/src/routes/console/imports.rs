@@ -84,7 +84,7 @@ fn files(report: &Value) -> impl Iterator<Item = &Value> {
 
 async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
-    let parts = multipart::parts(media, &context.body).unwrap_or_default();
+    let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     let file = parts.into_iter().find(|part| part.file.is_some() && !part.body.is_empty());
     let Some(Part { file: Some(name), body, .. }) = file else {
         return Err(Problem::invalid(

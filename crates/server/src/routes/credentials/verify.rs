@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn verified(context: Context) -> Result<Answer> {
-    let input = sent(&context)?;
+    let input = sent(&context).await?;
     if input.is_empty() {
         let message = "send a credential: JSON, a compact JWS, or a PNG or SVG with one in it";
         return Err(Problem::new(ProblemKind::Malformed, message));
@@ -54,12 +54,12 @@ async fn verified(context: Context) -> Result<Answer> {
 }
 
 /// The credential that was sent: the body, or the first file of a form.
-fn sent(context: &Context) -> Result<Bytes> {
+async fn sent(context: &Context) -> Result<Bytes> {
     let media = context.header(axum::http::header::CONTENT_TYPE).unwrap_or_default();
     if !media.starts_with("multipart/form-data") {
         return Ok(context.body.clone());
     }
-    let parts = multipart::parts(media, &context.body).unwrap_or_default();
+    let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     parts.into_iter().next().map(|part| part.body).ok_or_else(|| {
         let message = "the form holds no file; send the credential as its first part";
         Problem::new(ProblemKind::Malformed, message)

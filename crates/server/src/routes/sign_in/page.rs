@@ -82,7 +82,7 @@ impl Form {
     pub(crate) async fn read(context: &Context) -> Result<Self> {
         let (app, headers) = (&context.app, &context.headers);
         let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
-        let form = Self(match multipart::parts(media, &context.body) {
+        let form = Self(match multipart::parts(media, &context.body).await {
             Some(parts) => parts.iter().filter_map(Part::field).collect(),
             None => {
                 let pairs = form_urlencoded::parse(&context.body);
