@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::run::{command, output, run, works};
+use crate::run::{cargo, command, output, run, works};
 
 /// Programs that the build and the tests run, with their packages in Debian.
 const PROGRAMS: [(&str, &str); 5] = [
@@ -22,6 +22,9 @@ pub(crate) fn install() -> Result<()> {
             let name = if component == "fmt" { "rustfmt" } else { component };
             bail!("`cargo {component}` is missing; run `rustup component add {name}`");
         }
+    }
+    if !works("cargo", &["nextest", "--version"]) {
+        run(cargo(["install", "--locked", "cargo-nextest"]))?;
     }
     let mut packages = Vec::new();
     if !has_postgres() {

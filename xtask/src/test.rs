@@ -26,6 +26,14 @@ impl Size {
             Self::Full => "full",
         }
     }
+
+    /// Which time limits of `.config/nextest.toml` hold.
+    fn profile(self) -> &'static str {
+        match self {
+            Self::Small => "default",
+            Self::Full => "soak",
+        }
+    }
 }
 
 /// Runs every check, or with arguments only the tests that they choose.
@@ -57,33 +65,37 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
         let mut tests = tests(arguments, None);
         if arguments.is_empty() && matches!(size, Size::Small) {
             // Attacks take minutes of both cores: the soak runs them.
-            tests.args(["--", "--skip", "hostile::"]);
+            tests.args(["--filterset", "not test(/^hostile::/)"]);
         }
         // A few chosen tests start clusters of their own.
-        let cluster = arguments.is_empty().then(Cluster::start).transpose()?;
+        let cluster = arguments.is_empty().then(|| Cluster::start(size)).transpose()?;
         if let Some(cluster) = &cluster {
             tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
         }
         tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_TEST_BIN", &binary);
+        tests.env("NEXTEST_PROFILE", size.profile());
         let threads = match size {
             // Many tests wait for programs that they started, so one more than there are cores keeps these busy.
             Size::Small => std::thread::available_parallelism().map_or(2, |cores| cores.get() + 1),
             // What is measured is measured alone.
             Size::Full => 1,
         };
-        tests.env("RUST_TEST_THREADS", threads.to_string());
+        for variable in ["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"] {
+            tests.env(variable, threads.to_string());
+        }
         run(tests)
     });
     steps.finish()
 }
 
-/// `cargo test` on everything, or on what the arguments choose. One failure
+/// `cargo nextest run` on everything, or `cargo test` on what the arguments choose. One failure
 /// does not hide the next.
 fn tests(arguments: &[String], option: Option<&str>) -> std::process::Command {
-    let mut tests = cargo(["test", "--no-fail-fast"]);
-    if arguments.is_empty() {
-        tests.arg("--workspace");
-    }
+    let mut tests = if arguments.is_empty() {
+        cargo(["nextest", "run", "--no-fail-fast", "--workspace"])
+    } else {
+        cargo(["test", "--no-fail-fast"])
+    };
     tests.args(option).args(arguments);
     tests
 }
@@ -144,10 +156,11 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn start() -> Result<Self> {
+    fn start(size: Size) -> Result<Self> {
         // The tests' own build: `cargo run` would build most crates again, with fewer features.
         let mut command = command(target().join("debug/test-postgres"), [""; 0]);
         show(&command);
+        command.env("LYCEUM_TEST_SIZE", size.value());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut program = command.spawn().map_err(|error| not_started(&command, &error))?;
         let input = program.stdin.take();

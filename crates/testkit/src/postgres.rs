@@ -13,15 +13,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_store::{Db, Migration, Target};
 use postgres::{Client, NoTls};
+use rustix::fs::{StatVfs, statvfs};
+
+use crate::full_size;
 
 /// The variable that names a running cluster: the address of its database `postgres`.
 pub const CLUSTER_VARIABLE: &str = "LYCEUM_TEST_POSTGRES";
+
+/// Room that the databases of a whole test run need in memory, several times over.
+const MEMORY_MIN_BYTES: u64 = 3 * 1024 * 1024 * 1024;
 
 /// Makes a cluster and serves it until the standard input ends, which it does with the process
 /// that holds its other end; then stops the server and removes the folder.
@@ -29,7 +34,7 @@ const KEEPER: &str = r#"
 "$1/initdb" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
     -D "$2/data" </dev/null >"$2/log" 2>&1
 [ "$4" = standby ] && touch "$2/data/standby.signal"
-"$1/postgres" -D "$2/data" -k "$2" -p "$3" -c listen_addresses=127.0.0.1 -c fsync=on \
+"$1/postgres" -D "$2/data" -k "$2" -p "$3" -c listen_addresses=127.0.0.1 -c fsync="$5" \
     -c max_connections=500 -c max_wal_size=256MB -c log_min_messages=log </dev/null >>"$2/log" 2>&1 &
 server=$!
 read -r _
@@ -38,6 +43,23 @@ while kill -INT $server; do sleep 1; done &
 wait $server
 rm -rf "$2"
 "#;
+
+/// Whether commits reach the disk.
+#[derive(Clone, Copy)]
+enum Syncs {
+    On,
+    Off,
+}
+
+impl Syncs {
+    /// As PostgreSQL's `fsync` reads it.
+    fn setting(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
 
 /// A running PostgreSQL cluster of its own folder and port; dropping it stops it.
 pub struct Cluster {
@@ -49,20 +71,34 @@ impl Cluster {
     /// Makes and starts a cluster with `fsync` on, as the user `postgres` where this is root.
     /// Panics with a reason where it cannot.
     pub fn start() -> Self {
-        Self::start_as("primary", &tempfile::env::temp_dir())
+        Self::start_as("primary", &tempfile::env::temp_dir(), Syncs::On)
+    }
+
+    /// As [`Cluster::start`], for the databases of many tests. In small sizes it syncs nothing and
+    /// is in memory where that has room: dropping a database syncs the whole cluster, and tests
+    /// kill processes but cut no power.
+    pub fn start_shared() -> Self {
+        if full_size() {
+            return Self::start();
+        }
+        let memory = Path::new("/dev/shm");
+        let has_room = |stat: StatVfs| stat.f_bavail * stat.f_frsize >= MEMORY_MIN_BYTES;
+        let is_roomy = statvfs(memory).is_ok_and(has_room);
+        let folder = if is_roomy { memory.into() } else { tempfile::env::temp_dir() };
+        Self::start_as("primary", &folder, Syncs::Off)
     }
 
     /// As [`Cluster::start`], below a folder, such as a small disk, which everybody may write.
     pub fn start_below(folder: &Path) -> Self {
-        Self::start_as("primary", folder)
+        Self::start_as("primary", folder, Syncs::On)
     }
 
     /// As [`Cluster::start`], a server that waits to take the place of another one and takes no writes.
     pub fn standby() -> Self {
-        Self::start_as("standby", &tempfile::env::temp_dir())
+        Self::start_as("standby", &tempfile::env::temp_dir(), Syncs::On)
     }
 
-    fn start_as(role: &str, below: &Path) -> Self {
+    fn start_as(role: &str, below: &Path, syncs: Syncs) -> Self {
         let programs = programs();
         let folder = tempfile::Builder::new()
             .prefix("lyceum-postgres-")
@@ -74,7 +110,7 @@ impl Cluster {
         keeper
             .args(["-c", KEEPER, "keeper"])
             .args([&programs, &folder])
-            .args([port.to_string().as_str(), role]);
+            .args([port.to_string().as_str(), role, syncs.setting()]);
         if let Some((user, group)) = owner() {
             // PostgreSQL refuses to run as root
             chown(&folder, Some(user), Some(group)).expect("root may give a folder away");
@@ -178,7 +214,7 @@ fn cluster_url() -> String {
     static OWN: OnceLock<Cluster> = OnceLock::new();
     #[expect(clippy::disallowed_methods, reason = "tests are told where the cluster runs")]
     let given = std::env::var(CLUSTER_VARIABLE);
-    given.unwrap_or_else(|_| OWN.get_or_init(Cluster::start).url())
+    given.unwrap_or_else(|_| OWN.get_or_init(Cluster::start_shared).url())
 }
 
 /// A new, empty PostgreSQL database with the schema of the migrations. It is copied from a
@@ -190,7 +226,6 @@ pub fn fresh_database(migrations: &[Migration]) -> Target {
 }
 
 fn make_database(migrations: &[Migration]) -> Target {
-    static MADE: AtomicU32 = AtomicU32::new(0);
     let mut hasher = DefaultHasher::new();
     for Migration { version, name, sql } in migrations {
         (version, name, sql).hash(&mut hasher);
@@ -199,8 +234,8 @@ fn make_database(migrations: &[Migration]) -> Target {
     let cluster = cluster_url();
     let mut client = Client::connect(&cluster, NoTls).expect("the cluster answers");
     make_template(&mut client, &cluster, &template, migrations);
-    let made = MADE.fetch_add(1, Ordering::SeqCst);
-    let name = format!("test_{}_{made}", std::process::id());
+    // At random: numbers of processes come again while databases of failed tests are still there.
+    let name = format!("test_{:016x}", RandomState::new().hash_one(0));
     client
         .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}"))
         .expect("a template without connections can be copied");

@@ -86,7 +86,7 @@ static ISSUED: LazyLock<Value> = LazyLock::new(|| {
             "first": ["/credentialSubject", "/name"]
         }
     });
-    serde_json::from_str(&npm::run("suites.mjs", &asked.to_string())).unwrap()
+    serde_json::from_str(&npm::run_once("suites.mjs", &asked.to_string())).unwrap()
 });
 
 fn credentials() -> impl Iterator<Item = (&'static String, &'static Value)> {

@@ -8,7 +8,7 @@ use std::io::{Write, read_to_string, stdin, stdout};
 use lyceum_testkit::postgres::Cluster;
 
 fn main() -> std::io::Result<()> {
-    let cluster = Cluster::start();
+    let cluster = Cluster::start_shared();
     writeln!(stdout(), "{}", cluster.url())?;
     read_to_string(stdin())?;
     Ok(())
