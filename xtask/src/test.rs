@@ -92,7 +92,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
 /// does not hide the next.
 fn tests(arguments: &[String], option: Option<&str>) -> std::process::Command {
     let mut tests = if arguments.is_empty() {
-        cargo(["nextest", "run", "--no-fail-fast", "--workspace"])
+        cargo(["nextest", "run", "--workspace"])
     } else {
         cargo(["test", "--no-fail-fast"])
     };

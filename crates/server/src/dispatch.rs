@@ -103,8 +103,7 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
     let dialect_asked = auth::dialect_asked(&parts.headers);
     let checked = check_page(app, &parts);
     // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
-    let is_open =
-        (place.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
+    let is_open = (place.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
     let mut call = Call { app, asked: &asked, parts, body, leaves_body: false, grant: None };
     // tower-http's `TimeoutLayer` and `CatchPanicLayer` know neither the area's format for problems nor the client,
     // and what they answer is in neither the log nor the metrics.

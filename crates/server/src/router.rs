@@ -97,7 +97,8 @@ impl Endpoint {
         let (method, pattern) = (&route.method, &self.pattern);
         assert!(self.route(method).is_none(), "two routes for {method} {pattern}");
         self.routes.push(Arc::new(route));
-        let mut methods: Vec<&str> = self.routes.iter().map(|route| route.method.as_str()).collect();
+        let mut methods: Vec<&str> =
+            self.routes.iter().map(|route| route.method.as_str()).collect();
         if methods.contains(&"GET") {
             methods.push("HEAD");
         }

@@ -107,10 +107,11 @@ impl Cluster {
             .keep();
         let port = free_port();
         let mut keeper = Command::new("/bin/sh");
-        keeper
-            .args(["-c", KEEPER, "keeper"])
-            .args([&programs, &folder])
-            .args([port.to_string().as_str(), role, syncs.setting()]);
+        keeper.args(["-c", KEEPER, "keeper"]).args([&programs, &folder]).args([
+            port.to_string().as_str(),
+            role,
+            syncs.setting(),
+        ]);
         if let Some((user, group)) = owner() {
             // PostgreSQL refuses to run as root
             chown(&folder, Some(user), Some(group)).expect("root may give a folder away");
