@@ -58,7 +58,7 @@ test("people sign in by the OpenID provider of the settings", { skip }, async (t
 
   const refusals = {
     moved: "belongs to another identity",
-    stranger: "People of 'elsewhere.test' do not sign in here",
+    stranger: "People with addresses of 'elsewhere.test' cannot sign in",
     doubtful: "does not confirm your e-mail address",
     nameless: "does not confirm your e-mail address",
   };

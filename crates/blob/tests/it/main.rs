@@ -87,7 +87,7 @@ fn an_upload_goes_on_where_it_stopped() {
     for offset in [0, 5, 7] {
         let problem = again.append("u-1", offset, b"x").unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Conflict);
-        assert!(problem.message.contains("go on at 6"), "{problem}");
+        assert!(problem.message.contains("continue at 6"), "{problem}");
     }
     assert_eq!(again.append("u-1", 6, b"world").unwrap(), 11);
     let digest = Digest::of(b"hello world");

@@ -159,7 +159,7 @@ fn a_config_that_cannot_be_evaluated_says_why() {
     let computes = folder(&[("lyceum.config.js", "export default { name: String(1) };")]);
     let problem = Evaluator { workerd: None }.config(computes.path()).unwrap_err();
     assert_eq!(problem.kind, ProblemKind::Unavailable);
-    assert!(problem.message.contains("workerd is missing"), "{}", problem.message);
+    assert!(problem.message.contains("workerd was not found"), "{}", problem.message);
     let two = [("lyceum.config.ts", "export default {};"), ("lyceum.config.json", "{}")];
     assert_eq!(config(&two).unwrap_err().kind, ProblemKind::Conflict);
 }

@@ -100,7 +100,7 @@ fn more_files_than_are_served_are_refused_before_any_is_read() {
 #[test]
 fn what_is_no_zip_says_so() {
     for bytes in [&b""[..], b"PK", b"hello", &[0; 4096]] {
-        assert!(refused(bytes).message.contains("no zip"));
+        assert!(refused(bytes).message.contains("cannot be read as a zip"));
     }
     let whole = zip(&[("index.html", b"text that is long enough to be cut")]);
     for cut in [10, 40, whole.len() - 1] {

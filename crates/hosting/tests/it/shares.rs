@@ -117,7 +117,7 @@ async fn results_of_a_batch_are_counted_together_and_as_they_are() {
     let too_large = "larger than 33554432 bytes";
     assert!(told[0].contains(too_large), "{told:?}");
     assert_eq!(told[1], "fine 15");
-    assert!(told[2].contains("more than 1000 statements"), "{told:?}");
+    assert!(told[2].contains("the limit is 1000"), "{told:?}");
     assert!(told[3].contains(too_large), "{told:?}");
     assert_eq!(told[4], "fine 1");
     assert!(told[5].contains("not authorized"), "{told:?}");

@@ -35,7 +35,7 @@ fn a_backup_holds_what_there_was() {
         let (code, stdout, stderr) = place.run("admin backup copy.backup");
         assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
         assert!(
-            stderr.starts_with("backed up to 'copy.backup'\nwarning: a backup does not hold"),
+            stderr.starts_with("backed up to 'copy.backup'\nwarning: a backup does not contain"),
             "{stderr}"
         );
         place.ok("client create after --id after");
@@ -164,10 +164,7 @@ fn missing_tools_of_postgresql_are_named() {
     let mut command = place.command("admin backup copy");
     let output = command.env("PATH", "").output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        told.starts_with("error: `pg_dump` is not installed; install the client tools"),
-        "{told}"
-    );
+    assert!(told.starts_with("error: `pg_dump` is not installed; install PostgreSQL"), "{told}");
 }
 
 #[test]

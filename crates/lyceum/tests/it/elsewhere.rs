@@ -334,7 +334,7 @@ fn a_platform_that_cannot_be_reached_is_told() {
     let bare = Place::new();
     bare.write("lyceum.config.json", CONFIG);
     let nobody = told(&bare, &format!("--tracking-local --tracking-oneroster-url http://{closed}"));
-    assert!(nobody.contains("does not answer"), "{nobody}");
+    assert!(nobody.contains("cannot be reached"), "{nobody}");
 
     let page = pages();
     let flags = format!("--tracking-oneroster-url {} --tracking-auth-url {page}", served.base);

@@ -96,7 +96,7 @@ fn who_may_not_is_told_so() {
     let (code, told) = place.fails(&format!("listen --server {} {signed}", served.base));
     assert!(code == 3 && told.contains("403"), "{code} {told}");
     let (code, told) = place.fails("trigger time.spent --server http://127.0.0.1:9");
-    assert!(code == 1 && told.contains("does not answer"), "{code} {told}");
+    assert!(code == 1 && told.contains("cannot reach"), "{code} {told}");
 }
 
 #[test]

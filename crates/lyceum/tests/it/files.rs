@@ -92,7 +92,7 @@ fn an_import_says_what_it_did() {
         assert_eq!(place.run("import in --quiet").2, "");
         place.write("in/notes.csv", "a,b\n");
         let (_, _, stderr) = place.run("import in");
-        assert!(stderr.starts_with("warning: 'notes.csv' is no OneRoster file"), "{stderr}");
+        assert!(stderr.starts_with("warning: 'notes.csv' is not a OneRoster file"), "{stderr}");
         let (code, told) = place.fails("import missing.zip");
         assert!(told.contains("missing.zip"), "{told}");
         assert!([1, 4].contains(&code), "{code}");
@@ -124,7 +124,7 @@ fn broken_rows_are_named_with_their_mend_and_nothing_is_kept() {
         assert_eq!(code, 1);
         assert!(stdout.starts_with("file "), "the counts stand in the answer: {stdout}");
         let mut lines = stderr.lines();
-        assert_eq!(lines.next(), Some("error: nothing was imported: 3 faults in the files"));
+        assert_eq!(lines.next(), Some("error: nothing was imported: found 3 faults in the files"));
         for [file, line, column, value, mend] in FAULTS {
             let start = format!("  {file} line {line}, {column} '{value}': ");
             let told = stderr.lines().find(|told| told.starts_with(&start));
@@ -208,8 +208,7 @@ fn warnings_are_printed_and_strict_refuses_them() {
         let (code, _, stderr) = place.run("import in");
         assert_eq!(code, 0, "{stderr}");
         assert!(stderr.starts_with("warning: orgs.csv line 1, colour 'colour': "), "{stderr}");
-        let reference =
-            "warning: orgs.csv line 2, parentSourcedId 'nowhere': no org 'nowhere' exists";
+        let reference = "warning: orgs.csv line 2, parentSourcedId 'nowhere': there is no org with the sourcedId 'nowhere'";
         assert!(stderr.contains(reference), "{stderr}");
         let (code, _, told) = place.run("import in --strict");
         assert_eq!(code, 1, "{told}");
@@ -280,7 +279,7 @@ fn a_database_that_contradicts_itself_is_found_out() {
         let (code, stdout, stderr) = place.run("admin check");
         assert_eq!(code, 1);
         assert!(stdout.contains("ann"), "{stdout}");
-        assert!(stderr.starts_with("error: 1 fault in 4 records\nhint: "), "{stderr}");
+        assert!(stderr.starts_with("error: found 1 error in 4 records\nhint: "), "{stderr}");
     }
 }
 

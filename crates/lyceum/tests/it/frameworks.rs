@@ -82,7 +82,7 @@ fn what_cannot_be_imported_is_told_with_its_place() {
     let (code, _, told) = place.run("standards import good.json wrong.json");
     assert_eq!(code, 1);
     assert!(told.contains("'wrong.json': CFItems[0].fullStatement"), "{told}");
-    assert!(told.contains("CFItems[1].identifier: is a UUID"), "{told}");
+    assert!(told.contains("CFItems[1].identifier: must be a UUID"), "{told}");
     assert_eq!(place.json("standards list --json")[0]["items"], 1, "what came before is kept");
     for line in ["export", "publish", "unpublish"] {
         assert_eq!(place.fails(&format!("standards {line} {}", item(1))).0, 4, "{line}");

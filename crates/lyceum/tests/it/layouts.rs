@@ -189,12 +189,12 @@ fn a_config_of_drizzle_that_leads_nowhere_stops_with_a_reason() {
     for (config, wanted) in [
         (
             "export default { dialect: 'postgresql', schema: './db/schema.ts' };",
-            "names the dialect 'postgresql'",
+            "has the dialect 'postgresql'",
         ),
         (
             "import { defineConfig } from 'drizzle-kit';\nconst kind = ['my', 'sql'].join('');\n\
              export default defineConfig({ dialect: kind as 'mysql', schema: './db/schema.ts' });",
-            "names the dialect 'mysql'",
+            "has the dialect 'mysql'",
         ),
         (
             "export default { dialect: 'sqlite', schema: './db/nowhere.ts' };",

@@ -22,7 +22,7 @@ fn a_policy_is_shown_changed_and_set() {
         assert_eq!(
             told,
             "'standard' is version 1 of the policy of powerpath-100; \
-             attempts that begin from now on go by it\n"
+             it applies to attempts that begin from now on\n"
         );
         let again = place.json("lesson policy set mild.json --json");
         assert_eq!(again["version"], 1, "setting it again changes nothing");

@@ -191,7 +191,7 @@ fn responses_are_scored() {
     assert_eq!(code, 1);
     assert_eq!(
         answer,
-        "1  SCORE=1.0\n2  refused: RESPONSE: {} is not of the type 'identifier'; \
+        "1  SCORE=1.0\n2  rejected: RESPONSE: {} is not of the type 'identifier'; \
          send a value of the type 'identifier'\n3  SCORE=0.0\n"
     );
     assert!(told.starts_with("error: scored 2 responses, rejected 1\n"), "{told}");

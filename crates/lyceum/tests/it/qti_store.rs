@@ -120,7 +120,7 @@ fn a_fault_keeps_all_out_unless_the_good_is_taken() {
         // A test may refer to what the store has, by its name.
         write_all(&place, &[("lost.xml", lost.replace("identifier=\"a\"", "identifier=\"z\""))]);
         let (code, answer, _) = place.run("qti import lost.xml");
-        assert!(code == 1 && answer.contains("is not there"), "{answer}");
+        assert!(code == 1 && answer.contains("there is no item"), "{answer}");
         write_all(&place, &[("found.xml", lost)]);
         place.ok("qti import found.xml");
     }

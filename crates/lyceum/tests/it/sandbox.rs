@@ -374,9 +374,9 @@ fn half_an_integration_is_no_integration() {
     for (flags, missing) in [
         ("--tracking-oneroster-url http://localhost:1", "TRACKING_API_CLIENT_ID"),
         ("--tracking-caliper-url http://localhost:1", "TRACKING_API_CLIENT_SECRET"),
-        ("--tracking-oneroster-url http://localhost:1", "--tracking-student-id: is missing"),
-        ("--tracking-local --tracking-oneroster-url localhost", "is no address"),
-        ("--tracking-local --tracking-oneroster-url http://example.org", "is not https"),
+        ("--tracking-oneroster-url http://localhost:1", "--tracking-student-id: is required"),
+        ("--tracking-local --tracking-oneroster-url localhost", "is not an address"),
+        ("--tracking-local --tracking-oneroster-url http://example.org", "must be https"),
     ] {
         let (code, told) = place.fails(&format!("sandbox --memory {flags}"));
         assert_eq!(code, 2, "{told}");

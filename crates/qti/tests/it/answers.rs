@@ -361,7 +361,7 @@ fn numbers_are_typed_in_the_base_of_their_interaction() {
         (json!({"MANY": ["9"]}), 8),
     ] {
         let faults = read(wrong).unwrap_err();
-        assert!(faults[0].message.contains(&format!("no number of base {base}")), "{faults:?}");
+        assert!(faults[0].message.contains(&format!("not a number of base {base}")), "{faults:?}");
     }
     // The pattern is of what was typed.
     let fault = |json: Json| check(&item, &read(json).unwrap()).len();

@@ -174,7 +174,7 @@ fn refusals_say_what_is_in_the_way() {
         ),
         (remove(RICH, &["p1", "s1"]), ProblemKind::Conflict, "'q4' is in use"),
         (remove(RICH, &["p2"]), ProblemKind::Conflict, "a qti-branch-rule of 'p1'"),
-        (remove(RICH, &["p2", "s3"]), ProblemKind::Conflict, "the only one of the part 'p2'"),
+        (remove(RICH, &["p2", "s3"]), ProblemKind::Conflict, "the only one in the part 'p2'"),
         (
             remove(RICH, &["p1", "s1", "q9"]),
             ProblemKind::NotFound,
@@ -206,7 +206,7 @@ fn refusals_say_what_is_in_the_way() {
                 &object(json!({"qti-assessment-item-ref": [item("a"), item("a")]})),
             ),
             ProblemKind::Invalid,
-            "stands twice",
+            "appears twice",
         ),
         (
             replace(RICH, &["p1", "s1"], &object(json!({"qti-assessment-item-ref": "q1"}))),

@@ -14,7 +14,11 @@ type Case =
 const CASES: &[Case] = &[
     ("orgs", "x,,,,school,,", (4, "name", "", "required", "fill the cell")),
     ("orgs", "x,,,X,castle,,", (4, "type", "castle", "one of", "department, district")),
-    ("orgs", "x,,,X,school,,x", (4, "parentSourcedId", "x", "above itself", "write the sourcedId")),
+    (
+        "orgs",
+        "x,,,X,school,,x",
+        (4, "parentSourcedId", "x", "is below this one", "write the sourcedId"),
+    ),
     ("orgs", "x,gone,,X,school,,", (4, "status", "gone", "active", "active or tobedeleted")),
     (
         "orgs",

@@ -302,7 +302,7 @@ fn demographics_of_an_unknown_user_are_refused() {
         assert!(!report.committed);
         let fault = &report.faults[0];
         assert_eq!((fault.line, &*fault.column, &*fault.value), (3, "sourcedId", "nobody"));
-        assert!(fault.problem.contains("no user 'nobody'"), "{fault}");
+        assert!(fault.problem.contains("no user with the sourcedId 'nobody'"), "{fault}");
     });
 }
 

@@ -265,7 +265,10 @@ fn files_hold_the_rules_of_other_records_too() {
         let report = import_at(db, &package, &Options::default(), now());
         let told = serde_json::to_string(&report).unwrap();
         assert_eq!(report.fault_count, 1, "{told}");
-        assert!(told.contains("schoolSourcedId") && told.contains("is a department"), "{told}");
+        assert!(
+            told.contains("schoolSourcedId") && told.contains("has the type 'department'"),
+            "{told}"
+        );
         import_all(db, &classes(&[sound]));
     });
 }

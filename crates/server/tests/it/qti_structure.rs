@@ -146,8 +146,8 @@ fn what_does_not_fit_is_refused_by_name() {
             assert!(reply["error"].is_string() && reply["details"].is_array(), "{reply}");
         };
         let none = Value::Null;
-        refused("DELETE", "/p1", none.clone(), 409, "the only one of the test 'rich'");
-        refused("DELETE", "/p1/sections/s1", none.clone(), 409, "the only one of the part 'p1'");
+        refused("DELETE", "/p1", none.clone(), 409, "the only one in the test 'rich'");
+        refused("DELETE", "/p1/sections/s1", none.clone(), 409, "the only one in the part 'p1'");
         refused(
             "DELETE",
             "/p1/sections/inner/items/c",
