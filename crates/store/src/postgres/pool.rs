@@ -62,6 +62,23 @@ pub(crate) enum Sees {
 struct Request {
     task: Box<dyn Task>,
     mode: Mode,
+    open: OpenRequest,
+}
+
+/// Counts a request as open until it is dropped, so also while it waits again after a lost connection.
+struct OpenRequest(Arc<Shared>);
+
+impl OpenRequest {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.open.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Postgres {
@@ -85,7 +102,7 @@ impl Postgres {
 
     pub(crate) fn submit(&self, task: Box<dyn Task>, mode: Mode) -> Result<()> {
         let pool = if matches!(mode, Mode::Scan(_)) { &self.long } else { &self.short };
-        pool.submit(Request { task, mode })
+        pool.submit(task, mode)
     }
 
     /// Requests that the server has answered so far.
@@ -129,8 +146,8 @@ struct Shared {
     threads: AtomicUsize,
     /// Threads that have a connection.
     connected: AtomicUsize,
-    /// Threads that have a connection and no request.
-    idle: AtomicUsize,
+    /// Requests that wait or are being served.
+    open: AtomicUsize,
     /// Requests that the server has answered so far.
     answers: AtomicU64,
     /// When no connection was to be had for the last time.
@@ -147,7 +164,7 @@ impl Pool {
             options,
             threads: AtomicUsize::new(0),
             connected: AtomicUsize::new(0),
-            idle: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
             answers: AtomicU64::new(0),
             refused: Mutex::default(),
             need_snapshot: RwLock::default(),
@@ -155,13 +172,16 @@ impl Pool {
         Self { queue: Arc::new(queue), waiting, shared: Arc::new(shared), size }
     }
 
-    fn submit(&self, request: Request) -> Result<()> {
+    fn submit(&self, task: Box<dyn Task>, mode: Mode) -> Result<()> {
         let was_refused = self.shared.was_refused_just_now();
         if was_refused && self.shared.has_no_threads() {
             return Err(problem::out_of_reach());
         }
-        task::submit(&self.queue, request)?;
-        let is_short_of_threads = self.queue.len() > self.shared.idle.load(Ordering::SeqCst);
+        let open = OpenRequest::new(&self.shared);
+        task::submit(&self.queue, Request { task, mode, open })?;
+        // The length of the queue would not do: a thread that has just taken a request does not show yet.
+        let threads = self.shared.threads.load(Ordering::SeqCst);
+        let is_short_of_threads = self.shared.open.load(Ordering::SeqCst) > threads;
         // A server that gives no further connection is not asked for one by each request.
         if is_short_of_threads && (!was_refused || self.shared.has_no_threads()) {
             self.grow()?;
@@ -197,10 +217,7 @@ struct Worker {
 impl Worker {
     fn run(&mut self) {
         while self.connect().is_ok() {
-            self.shared.idle.fetch_add(1, Ordering::SeqCst);
-            let request = self.waiting.recv();
-            self.shared.idle.fetch_sub(1, Ordering::SeqCst);
-            let Ok(request) = request else { break };
+            let Ok(request) = self.waiting.recv() else { break };
             self.serve(request);
             if self.session.is_none() && self.shared.was_refused_just_now() {
                 break;
@@ -241,7 +258,7 @@ impl Worker {
         }
     }
 
-    fn serve(&mut self, Request { mut task, mut mode }: Request) {
+    fn serve(&mut self, Request { mut task, mut mode, open }: Request) {
         let (begun, patience) = (Instant::now(), Duration::from_millis(POSTGRES_RECONNECT_MS));
         let mut duplicates = 0;
         for attempt in 1.. {
@@ -249,7 +266,7 @@ impl Worker {
                 Ok(()) => self.attempt(&mut *task, mode),
                 // Others have connections, and this one was not begun or came to nothing.
                 Err(problem) if self.shared.is_connected() => {
-                    return self.give_back(Request { task, mode }, problem);
+                    return self.give_back(Request { task, mode, open }, problem);
                 }
                 Err(problem) => (Err(problem), Some(Fault::Lost)),
             };
