@@ -385,8 +385,8 @@ fn half_an_integration_is_no_integration() {
     for name in ["TRACKING_API_CLIENT_ID", "TIMEBACK_API_CLIENT_ID"] {
         let (code, told) = Place::new().with(name, "me").fails("sandbox --memory");
         assert_eq!(code, 2, "{told}");
-        assert!(told.contains("TRACKING_API_CLIENT_SECRET: is missing"), "{told}");
-        assert!(!told.contains("TRACKING_API_CLIENT_ID: is missing"), "{told}");
+        assert!(told.contains("TRACKING_API_CLIENT_SECRET: is required"), "{told}");
+        assert!(!told.contains("TRACKING_API_CLIENT_ID: is required"), "{told}");
     }
 }
 

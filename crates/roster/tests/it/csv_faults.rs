@@ -62,7 +62,7 @@ const CASES: &[Case] = &[
     (
         "courseResources",
         "x,,,Book,c9,r1",
-        (3, "courseSourcedId", "c9", "no course 'c9'", "courses.csv"),
+        (3, "courseSourcedId", "c9", "no course with the sourcedId 'c9'", "courses.csv"),
     ),
     (
         "courseComponents",
@@ -92,13 +92,13 @@ const CASES: &[Case] = &[
     (
         "classes",
         "x,,,X,05,c9,X,scheduled,,s1,y,,,",
-        (3, "courseSourcedId", "c9", "no course 'c9'", "courses.csv"),
+        (3, "courseSourcedId", "c9", "no course with the sourcedId 'c9'", "courses.csv"),
     ),
     ("classes", "x,,,X,05,c1,X,scheduled,,s1,,,,", (3, "termSourcedIds", "", "required", "fill")),
     (
         "classes",
         "x,,,X,05,c1,X,scheduled,,s1,\"y,t9\",,,",
-        (3, "termSourcedIds", "t9", "no academicSession 't9'", "correct"),
+        (3, "termSourcedIds", "t9", "no academicSession with the sourcedId 't9'", "correct"),
     ),
     (
         "classResources",
@@ -119,12 +119,16 @@ const CASES: &[Case] = &[
         (6, "roleType", "first", "one of", "primary, secondary"),
     ),
     ("roles", "x,,,p1,primary,king,,,s1,", (6, "role", "king", "one of", "principal")),
-    ("roles", "x,,,p1,primary,student,,,s9,", (6, "orgSourcedId", "s9", "no org 's9'", "orgs.csv")),
+    (
+        "roles",
+        "x,,,p1,primary,student,,,s9,",
+        (6, "orgSourcedId", "s9", "no org with the sourcedId 's9'", "orgs.csv"),
+    ),
     ("roles", "x,,,p1,primary,student,soon,,s1,", (6, "beginDate", "soon", "date", "2026-01-15")),
     (
         "roles",
         "x,,,p9,primary,student,,,s1,",
-        (6, "userSourcedId", "p9", "no user 'p9'", "users.csv"),
+        (6, "userSourcedId", "p9", "no user with the sourcedId 'p9'", "users.csv"),
     ),
     ("roles", "x,,,p1,,student,,,s1,", (6, "roleType", "", "required", "fill")),
     ("userProfiles", "x,,,p1,,acme,,,password,u,", (3, "profileType", "", "required", "fill")),
@@ -147,12 +151,12 @@ const CASES: &[Case] = &[
     (
         "enrollments",
         "x,,,k5,s1,p9,student,,,",
-        (4, "userSourcedId", "p9", "no user 'p9'", "users.csv"),
+        (4, "userSourcedId", "p9", "no user with the sourcedId 'p9'", "users.csv"),
     ),
     (
         "enrollments",
         "x,,,k9,s1,p1,student,,,",
-        (4, "classSourcedId", "k9", "no class 'k9'", "classes.csv"),
+        (4, "classSourcedId", "k9", "no class with the sourcedId 'k9'", "classes.csv"),
     ),
     ("enrollments", "x,,,k5,s1,p1,king,,,", (4, "role", "king", "one of", "student, teacher")),
     ("categories", "x,,,X,heavy", (3, "weight", "heavy", "number", "92.5")),
@@ -205,7 +209,7 @@ const CASES: &[Case] = &[
     (
         "resultLearningObjectiveIds",
         "x,,,re9,case,g2,,",
-        (3, "resultSourcedId", "re9", "no result 're9'", "results.csv"),
+        (3, "resultSourcedId", "re9", "no result with the sourcedId 're9'", "results.csv"),
     ),
     (
         "resultScoreScales",
