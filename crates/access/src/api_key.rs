@@ -114,7 +114,7 @@ pub fn rotate(tx: &mut Tx<'_>, name: &str) -> Result<(ApiKey, String)> {
 fn in_force(tx: &mut Tx<'_>, name: &str) -> Result<ApiKey> {
     let is_meant = |key: &ApiKey| key.revoked.is_none() && (key.name == name || key.id == name);
     list(tx)?.into_iter().find(is_meant).ok_or_else(|| {
-        let message = format!("there is no key with the name '{name}', or it was already revoked");
+        let message = format!("the key '{name}' does not exist or was already revoked");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

@@ -86,7 +86,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownClient => f.write_str("there is no client with this id"),
+            Self::UnknownClient => f.write_str("no client has this id"),
             Self::WrongSecret => f.write_str("the secret is not a valid secret of the client"),
             Self::Revoked => f.write_str("the client was revoked"),
             Self::UnknownScope(scope) => write!(f, "there is no scope '{scope}'"),

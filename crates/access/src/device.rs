@@ -78,7 +78,7 @@ pub fn waiting(
     Ok(is_waiting.then(|| shown(&code)))
 }
 
-/// Decides about a waiting code. Returns false if there is no such code.
+/// Approves or denies the sign-in with this code. Returns false if no sign-in waits for it.
 pub fn decide(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -50,7 +50,7 @@ pub fn make(
     create(tx, now, email, name, password, "first link")
 }
 
-/// Creates the administrator whom the settings name, if there is no administrator yet. `password` is a hash.
+/// Creates the first administrator, as the settings describe it. Does nothing if one exists. `password` is a hash.
 pub fn ensure(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -55,8 +55,7 @@ pub fn person(
         (Some(known), _) => known,
         (None, Some(new)) => make(tx, now, email, claims, new)?,
         (None, None) => {
-            let message =
-                format!("there is no account for '{email}'; ask an administrator to create one");
+            let message = format!("'{email}' has no account; ask an administrator to create one");
             return Err(refused(message));
         }
     };

@@ -158,9 +158,8 @@ pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Person>> {
 
 /// The account for an address. Errors: `NotFound`.
 pub fn require(tx: &mut Tx<'_>, email: &str) -> Result<Person> {
-    by_email(tx, email)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no account for '{email}'"))
-    })
+    by_email(tx, email)?
+        .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("'{email}' has no account")))
 }
 
 /// Lets nobody sign in to the account from now on, ends what let anybody in and revokes the keys that its

@@ -65,7 +65,7 @@ impl Blobs {
         let read = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut hash));
         let size = read.map_err(|fault| match fault.kind() {
             io::ErrorKind::NotFound => {
-                let message = format!("there is no upload '{upload}'; begin it at offset 0");
+                let message = format!("the upload '{upload}' does not exist; start it at offset 0");
                 Problem::new(ProblemKind::NotFound, message)
             }
             _ => failed("read an upload", &fault),

@@ -102,7 +102,7 @@ impl Client {
         accepted(answered).map(drop)
     }
 
-    /// A user's current enrollments; empty if there is no such user.
+    /// A user's current enrollments; empty if the user does not exist.
     ///
     /// Errors: `Unavailable`.
     pub async fn enrollments(&self, user: &str) -> Result<Option<Vec<Enrollment>>> {

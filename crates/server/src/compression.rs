@@ -19,8 +19,8 @@ use tower_http::compression::CompressionLayer;
 use crate::fixed::Fixed;
 
 /// Compresses the answer by what `Accept-Encoding` takes: zstd, br or gzip. An answer that never changes has
-/// its compressed copies; another one needs a place while it is compressed, and is sent as it is where
-/// there is none. So the layer is around one answer and not around the router: its predicate does not see what the
+/// its compressed copies; another one needs capacity while it is compressed, and is sent uncompressed
+/// if there is none. The layer wraps one answer and not the router, because its predicate does not see what the
 /// request accepts.
 pub(crate) async fn negotiate(
     mut response: Response<Body>,

@@ -37,7 +37,7 @@ pub struct Context {
     pub address: IpAddr,
     /// The request's id.
     pub request_id: RequestId,
-    /// The values of the path's parameters; none before access is decided.
+    /// The values of the path's parameters; `None` until access is decided.
     pub(crate) params: Option<RawPathParams>,
 }
 

@@ -1,4 +1,5 @@
-//! The way of every request: found, authorised, read, handled, told, counted, logged.
+//! Handles every request: finds its route, checks access, reads the body, calls the handler, and logs, counts and
+//! compresses the answer.
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
@@ -28,25 +29,25 @@ use crate::context::Context;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, Pending, Route};
-use crate::router::{self, Endpoint, Lead, Place};
+use crate::router::{self, Destination, Endpoint, RouteLabels};
 use crate::state::App;
 use crate::{body, compression, cors, etag, hosted, parameters, proxy, routes};
 
-/// Answers requests by the tables of the areas.
+/// Answers requests with the routes of the areas.
 pub(crate) struct Dispatch {
     app: App,
     router: Router,
 }
 
-/// One request on its way.
+/// A request while it is handled.
 struct Call<'a> {
     app: &'a App,
-    asked: &'a Asked,
+    info: &'a RequestInfo,
     parts: Parts,
     body: Body,
     /// Whether the answer was decided without the body.
     leaves_body: bool,
-    /// Who calls, once that is known.
+    /// The caller's rights, once they are known.
     grant: Option<Grant>,
 }
 
@@ -62,31 +63,36 @@ impl Dispatch {
         let (mut parts, body) = request.into_parts();
         let project = hosted::Address::of(&self.app, &parts);
         let project = project.filter(|_| check_page(&self.app, &parts).is_ok());
-        let mut asked = Asked::of(&self.app, &parts, peer);
+        let mut info = RequestInfo::of(&self.app, &parts, peer);
         if let Some(project) = project {
             let request = Request::from_parts(parts, body);
-            // In a box: requests for the API have no room for it.
-            return Box::pin(self.project(project, request, asked)).await;
+            // Boxed, because its large future would make that of every API request larger.
+            return Box::pin(self.project(project, request, info)).await;
         }
-        asked.uri = router::respell(&mut parts.uri);
-        parts.extensions.insert(asked);
+        info.uri = router::use_canonical_path(&mut parts.uri);
+        parts.extensions.insert(info);
         let answered = self.router.clone().call(Request::from_parts(parts, body)).await;
         answered.unwrap_or_else(|never| match never {})
     }
 
     /// Answers a request for a hosted project.
-    async fn project(&self, project: hosted::Address, request: Request, asked: Asked) -> Response {
-        let running = asked.peer.running.as_deref();
+    async fn project(
+        &self,
+        project: hosted::Address,
+        request: Request,
+        info: RequestInfo,
+    ) -> Response {
+        let running = info.peer.running.as_deref();
         let reading = running.filter(|_| !request.body().is_end_stream()).map(Running::reads_body);
-        let response = hosted::answer(&self.app, project, request, asked.address, &asked.id).await;
+        let response = hosted::answer(&self.app, project, request, info.address, &info.id).await;
         drop(reading);
         // It is sent piece by piece, whatever its length is.
         let bytes = bytes_of(response.body()).min(limits::ANSWER_PIECE_BYTES);
-        let response = match asked.peer.hold(bytes).await {
+        let response = match info.peer.hold(bytes).await {
             Ok(()) => response,
-            Err(problem) => hosted::PLACE.rendering.answer(&problem, Dialect::Platform).into(),
+            Err(problem) => hosted::LABELS.rendering.answer(&problem, Dialect::Platform).into(),
         };
-        tell(&self.app, response, hosted::PLACE, asked, None).await
+        tell(&self.app, response, hosted::LABELS, info, None).await
     }
 }
 
@@ -94,81 +100,83 @@ impl Dispatch {
 pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
     let app = &endpoint.app;
     let (mut parts, body) = request.into_parts();
-    let mut asked: Asked = parts.extensions.remove().expect("the dispatch has put it there");
-    if let Some(spelled) = asked.uri.take() {
+    let mut info: RequestInfo = parts.extensions.remove().expect("`Dispatch::handle` inserts it");
+    if let Some(spelled) = info.uri.take() {
         parts.uri = spelled;
     }
     let body_waits = parts.headers.contains_key(header::EXPECT);
-    let (place, lead) = endpoint.lead(&asked.method, parts.uri.path());
+    let (labels, destination) = endpoint.destination(&info.method, parts.uri.path());
     let dialect_asked = auth::dialect_asked(&parts.headers);
     let checked = check_page(app, &parts);
     // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
-    let is_open = (place.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
-    let mut call = Call { app, asked: &asked, parts, body, leaves_body: false, grant: None };
+    let is_open = (labels.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
+    let mut call = Call { app, info: &info, parts, body, leaves_body: false, grant: None };
     // tower-http's `TimeoutLayer` and `CatchPanicLayer` know neither the area's format for problems nor the client,
     // and what they answer is in neither the log nor the metrics.
     let patience = Duration::from_secs(app.config.server.request_timeout_s);
     let result = match checked {
         Err(problem) => Err(problem.into()),
-        Ok(()) => match timeout(patience, call.answer(lead, place.rendering, is_open)).await {
-            Ok(result) => result,
-            Err(_) => Err(too_slow(patience).into()),
-        },
+        Ok(()) => {
+            match timeout(patience, call.answer(destination, labels.rendering, is_open)).await {
+                Ok(result) => result,
+                Err(_) => Err(too_slow(patience).into()),
+            }
+        }
     };
-    // Whose sender waits for `100 Continue` has not sent a body yet.
+    // A client that waits for `100 Continue` has not sent its body yet.
     if call.leaves_body && !body_waits {
         body::drain(call.body);
     }
     let grant = call.grant;
-    let mut answer = held(result, &asked.peer).await.unwrap_or_else(|refusal| {
-        report(&refusal.problem, &asked.id, place);
+    let mut answer = held(result, &info.peer).await.unwrap_or_else(|refusal| {
+        report(&refusal.problem, &info.id, labels);
         let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
-        refusal.answer(place.rendering, dialect.unwrap_or(Dialect::Platform))
+        refusal.answer(labels.rendering, dialect.unwrap_or(Dialect::Platform))
     });
-    if let Some(origin) = &asked.origin {
+    if let Some(origin) = &info.origin {
         cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
     }
-    tell(app, answer.into(), place, asked, grant.as_ref().map(Grant::client_id)).await
+    tell(app, answer.into(), labels, info, grant.as_ref().map(Grant::client_id)).await
 }
 
-/// Refuses pages of strangers in a sandbox. Errors: `Forbidden`.
+/// In a sandbox, refuses requests from pages of other sites. Errors: `Forbidden`.
 fn check_page(app: &App, parts: &Parts) -> Result<()> {
     app.sandbox.as_ref().map_or(Ok(()), |sandbox| sandbox.check(parts))
 }
 
-/// What all answers share: request id, log, count, compression, no body for `HEAD`. tower-http's `TraceLayer` would
-/// know neither the route nor the client of an answer.
+/// Finishes every answer: adds the request id, logs, counts, compresses, and removes the body for `HEAD`. tower-http's
+/// `TraceLayer` knows neither the route nor the client.
 async fn tell(
     app: &App,
     mut answer: Response,
-    place: Place<'_>,
-    asked: Asked,
+    labels: RouteLabels<'_>,
+    info: RequestInfo,
     client: Option<&str>,
 ) -> Response {
-    answer.headers_mut().insert(X_REQUEST_ID, asked.id.header());
-    if app.draining.load(Relaxed) && asked.version < Version::HTTP_2 {
+    answer.headers_mut().insert(X_REQUEST_ID, info.id.header());
+    if app.draining.load(Relaxed) && info.version < Version::HTTP_2 {
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let (method, status) = (bounded(&asked.method), answer.status().as_u16());
-    let took = asked.started.elapsed();
-    app.metrics.answered(place.area, method, status, took);
+    let (method, status) = (bounded(&info.method), answer.status().as_u16());
+    let took = info.started.elapsed();
+    app.metrics.answered(labels.area, method, status, took);
     tracing::info!(
         target: "lyceum::request",
-        request_id = %asked.id,
+        request_id = %info.id,
         method,
-        route = place.pattern,
+        route = labels.pattern,
         status,
         us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         client,
-        address = %asked.address,
+        address = %info.address,
     );
-    let is_anonymous = || asked.peer.running.as_ref().is_some_and(|running| running.is_anonymous());
+    let is_anonymous = || info.peer.running.as_ref().is_some_and(|running| running.is_anonymous());
     let space = || app.admission.compression(is_anonymous());
-    let response = compression::negotiate(answer, asked.encodings, space).await;
-    if asked.method == Method::HEAD { without_body(response) } else { response }
+    let response = compression::negotiate(answer, info.encodings, space).await;
+    if info.method == Method::HEAD { without_body(response) } else { response }
 }
 
-/// Takes memory for an answer that is all in memory. An answer that never changes is there once for all.
+/// Reserves memory for an answer that is completely in memory. Constant answers share their memory, so they need none.
 async fn held(result: Result<Answer, Refusal>, peer: &Peer) -> Result<Answer, Refusal> {
     let answer = result?;
     if answer.fixed.is_none() {
@@ -177,7 +185,7 @@ async fn held(result: Result<Answer, Refusal>, peer: &Peer) -> Result<Answer, Re
     Ok(answer)
 }
 
-/// The bytes of an answer that are in memory, as far as they are known before.
+/// How many bytes of an answer are in memory; one piece for an answer of unknown length.
 fn bytes_of(body: &Body) -> usize {
     let bytes = body.size_hint().exact().unwrap_or(limits::ANSWER_PIECE_BYTES as u64);
     usize::try_from(bytes).unwrap_or(usize::MAX)
@@ -186,20 +194,20 @@ fn bytes_of(body: &Body) -> usize {
 impl Call<'_> {
     async fn answer(
         &mut self,
-        lead: Lead<'_>,
+        destination: Destination<'_>,
         rendering: Rendering,
         is_open: bool,
     ) -> Result<Answer, Refusal> {
-        let answer = match lead {
-            Lead::Route(route) => self.route(route, rendering).await,
-            Lead::Other(allow) if self.asked.method == Method::OPTIONS => {
+        let answer = match destination {
+            Destination::Route(route) => self.route(route, rendering).await,
+            Destination::OtherMethod(allow) if self.info.method == Method::OPTIONS => {
                 return Ok(cors::options(self.app, &self.parts.headers, allow, is_open));
             }
-            Lead::Other(allow) => Err(self.wrong_method(allow)),
-            Lead::Nowhere => Err(Problem::new(
+            Destination::OtherMethod(allow) => Err(self.wrong_method(allow)),
+            Destination::UnknownPath => Err(Problem::new(
                 ProblemKind::NotFound,
                 format!(
-                    "there is nothing at '{}'; /openapi.json lists what is",
+                    "no route has the path '{}'; /openapi.json lists all routes",
                     self.parts.uri.path()
                 ),
             )
@@ -220,7 +228,7 @@ impl Call<'_> {
             self.leaves_body = true;
             return Ok(routes::console::turn_away(&context, screen, &denied)?);
         }
-        let peer = &self.asked.peer;
+        let peer = &self.info.peer;
         // From here on what the request holds counts as its client's.
         if let (Some(running), Some(grant)) = (&peer.running, &self.grant) {
             running.show(grant)?;
@@ -244,13 +252,13 @@ impl Call<'_> {
         Ok(without_panic((route.handler)(context)).await?)
     }
 
-    /// What the handler is given, still without the body and the values of the path's parameters.
+    /// The handler's context, without the body and the values of path parameters.
     fn context(&mut self, route: &Arc<Route>) -> Context {
         let dialect = auth::dialect_asked(&self.parts.headers);
         Context {
             app: Arc::clone(self.app),
             route: Arc::clone(route),
-            method: self.asked.method.clone(),
+            method: self.info.method.clone(),
             uri: std::mem::take(&mut self.parts.uri),
             headers: std::mem::take(&mut self.parts.headers),
             body: Bytes::new(),
@@ -258,8 +266,8 @@ impl Call<'_> {
                 .or(self.grant.as_ref().map(Grant::dialect))
                 .unwrap_or(Dialect::Platform),
             grant: self.grant.clone(),
-            address: self.asked.address,
-            request_id: self.asked.id.clone(),
+            address: self.info.address,
+            request_id: self.info.id.clone(),
             params: None,
         }
     }
@@ -268,13 +276,13 @@ impl Call<'_> {
         let allowed = allow.to_str().unwrap_or_default();
         let problem = Problem::new(
             ProblemKind::MethodNotAllowed,
-            format!("{} is not served here, {allowed} are", self.asked.method),
+            format!("this path has no {} route; it has {allowed}", self.info.method),
         );
         Refusal::with(problem, header::ALLOW, allow.clone())
     }
 }
 
-/// A panic of a handler is a failure of ours like any other.
+/// Turns a panic of a handler into an internal error.
 async fn without_panic(pending: Pending) -> Result<Answer> {
     AssertUnwindSafe(pending).catch_unwind().await.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -284,7 +292,7 @@ async fn without_panic(pending: Pending) -> Result<Answer> {
     })
 }
 
-/// What is wrong with a path that the router cannot decode.
+/// The problem for a path that the router cannot decode.
 fn undecodable(path: &str) -> Problem {
     let is_broken = |segment: &&str| percent_decode_str(segment).decode_utf8().is_err();
     let segment = path.split('/').find(is_broken).unwrap_or_default();
@@ -301,31 +309,31 @@ fn too_slow(patience: Duration) -> Problem {
     problem
 }
 
-/// Tells the log what the caller is not told.
-fn report(problem: &Problem, id: &RequestId, place: Place<'_>) {
+/// Logs the cause of a server error, which the caller does not see.
+fn report(problem: &Problem, id: &RequestId, labels: RouteLabels<'_>) {
     if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) {
         let cause = problem.cause.as_ref().map(tracing::field::display);
-        tracing::error!(request_id = %id, route = place.pattern, cause, "{}", problem.message);
+        tracing::error!(request_id = %id, route = labels.pattern, cause, "{}", problem.message);
     }
 }
 
-/// Who asks, and what the request's head asks of the answer as a whole.
+/// What the answer's headers, logs and limits need from the request's head.
 #[derive(Clone)]
-struct Asked {
+struct RequestInfo {
     id: RequestId,
     peer: Peer,
-    /// The caller's, which is not the peer's behind a proxy.
+    /// The caller's address. Behind a proxy it differs from the peer's.
     address: IpAddr,
     started: Instant,
     method: Method,
     version: Version,
-    /// The address as the caller spelled it, where the router gets another spelling.
+    /// The address as the caller sent it, if the router gets a canonical one.
     uri: Option<Uri>,
     origin: Option<HeaderValue>,
     encodings: Option<HeaderValue>,
 }
 
-impl Asked {
+impl RequestInfo {
     fn of(app: &App, parts: &Parts, peer: Peer) -> Self {
         let (headers, server) = (&parts.headers, &app.config.server);
         let encodings = headers.get(header::ACCEPT_ENCODING).filter(|_| server.compression);
@@ -343,7 +351,7 @@ impl Asked {
     }
 }
 
-/// `HEAD` answers like `GET`, the length too, but for the body.
+/// The answer to `HEAD`: the headers of `GET`, including the length, without the body.
 fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(bytes) = body.size_hint().exact()
@@ -354,7 +362,7 @@ fn without_body(response: Response) -> Response {
     Response::from_parts(parts, Body::empty())
 }
 
-/// Methods that clients make up share one label.
+/// The label of a method. Unknown methods share one, so that their number is limited.
 fn bounded(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

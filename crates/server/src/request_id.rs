@@ -1,4 +1,4 @@
-//! The id of a request: the client's where it is sane, else our own.
+//! Request ids: the client's if it is short and plain, otherwise a random one.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use lyceum_core::limits;
 /// The header that carries it, both ways.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id under which a request is answered and logged. tower-http's layers would take any id that a client sends.
+/// The id of a request, which its answer and log line repeat. tower-http's layers accept any id that a client sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestId {
     /// The client's.
     Sent(HeaderValue),
-    /// Ours; a text only where it is written.
+    /// The server's own. It becomes text only when it is written.
     Random(u64),
 }
 
@@ -30,9 +30,8 @@ impl RequestId {
     pub fn header(&self) -> HeaderValue {
         match self {
             Self::Sent(sent) => sent.clone(),
-            Self::Random(_) => {
-                HeaderValue::try_from(self.to_string()).expect("digits stand in a header")
-            }
+            Self::Random(_) => HeaderValue::try_from(self.to_string())
+                .expect("hexadecimal digits are valid in a header"),
         }
     }
 }

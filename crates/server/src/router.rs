@@ -15,33 +15,33 @@ use crate::route::{Area, Route};
 use crate::state::App;
 use crate::{aliases, dispatch};
 
-/// What answers and logs say about where a request went.
+/// What logs, metrics and errors say about the route of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct RouteLabels<'a> {
     /// The area's name.
     pub(crate) area: &'static str,
-    /// How the area tells problems.
+    /// The area's error format.
     pub(crate) rendering: Rendering,
-    /// The path pattern, bounded in number, unlike paths.
+    /// The route's path with parameters in braces. Unlike paths, patterns are limited in number.
     pub(crate) pattern: &'a str,
 }
 
-/// Where a request leads.
-pub(crate) enum Lead<'a> {
+/// What a request's path and method lead to.
+pub(crate) enum Destination<'a> {
     Route(&'a Arc<Route>),
-    /// The path is there, the method is `OPTIONS` or one that the path does not have; the value of `Allow`.
-    Other(&'a HeaderValue),
-    Nowhere,
+    /// The path exists, but the method is `OPTIONS` or has no route. Holds the value of `Allow`.
+    OtherMethod(&'a HeaderValue),
+    UnknownPath,
 }
 
-/// What answers the requests for one path, or for all paths that the server does not have.
+/// Answers the requests for one path, or for all unknown paths.
 pub(crate) struct Endpoint {
     pub(crate) app: App,
     bases: Arc<Bases>,
     area: &'static str,
     rendering: Rendering,
     pattern: String,
-    /// All methods of the path; none where the server does not have it.
+    /// One for each method of the path; empty for unknown paths.
     routes: Vec<Arc<Route>>,
     /// The value of `Allow`.
     allow: HeaderValue,
@@ -50,7 +50,7 @@ pub(crate) struct Endpoint {
 /// Base, name and rendering of the areas, the longest base first.
 type Bases = Vec<(&'static str, &'static str, Rendering)>;
 
-/// Builds the router. Panics on two routes of one method and path: a fault of the tables.
+/// Builds the router. Panics if the tables have two routes with the same method and path.
 pub(crate) fn build(app: &App, areas: Vec<Area>) -> Router {
     let mut bases: Bases =
         areas.iter().map(|area| (area.base, area.name, area.rendering)).collect();
@@ -80,16 +80,16 @@ pub(crate) fn build(app: &App, areas: Vec<Area>) -> Router {
     routed.fallback_service(unknown.service())
 }
 
-/// Gives a request the path by which the router finds its endpoint: aliases are seen through, and trailing
-/// slashes do not count. Answers the address as the caller spelled it, where that is another one.
-pub(crate) fn respell(uri: &mut Uri) -> Option<Uri> {
+/// Replaces aliases in the path and removes slashes at its end, so that the router finds the endpoint. Returns the
+/// original address if it changed.
+pub(crate) fn use_canonical_path(uri: &mut Uri) -> Option<Uri> {
     let trimmed = uri.path().trim_end_matches('/');
     let path = aliases::canonical(if trimmed.is_empty() { "/" } else { trimmed });
     if path == uri.path() {
         return None;
     }
-    let respelled = Uri::try_from(path.as_ref()).ok()?;
-    Some(std::mem::replace(uri, respelled))
+    let canonical = Uri::try_from(path.as_ref()).ok()?;
+    Some(std::mem::replace(uri, canonical))
 }
 
 impl Endpoint {
@@ -107,8 +107,8 @@ impl Endpoint {
         self.allow = HeaderValue::try_from(methods.join(", ")).expect("methods stand in headers");
     }
 
-    /// The service of all methods. axum's `MethodRouter` would say `Content-Length: 0` in an answer 304, and take the
-    /// body from an answer to `HEAD` before it is known how that is compressed.
+    /// The service for all methods of the path. axum's `MethodRouter` adds `Content-Length: 0` to a 304 answer, and
+    /// removes the body of a `HEAD` answer before compression has set its headers.
     fn service(
         self,
     ) -> impl Service<Request, Response = Response, Error = Infallible, Future: Send>
@@ -123,40 +123,44 @@ impl Endpoint {
         })
     }
 
-    /// Where a request for one of its paths leads.
-    pub(crate) fn lead(&self, method: &Method, path: &str) -> (Place<'_>, Lead<'_>) {
+    /// What a request with this method leads to. `path` decides the error format of unknown paths.
+    pub(crate) fn destination(
+        &self,
+        method: &Method,
+        path: &str,
+    ) -> (RouteLabels<'_>, Destination<'_>) {
         let Self { area, rendering, pattern, .. } = self;
-        let place = Place { area, rendering: *rendering, pattern };
-        // A path that any word fits, as `/{id}`, says nothing of what was meant.
+        let labels = RouteLabels { area, rendering: *rendering, pattern };
+        // `/{id}` matches any word, so with another method the path counts as unknown.
         let fits_any_word = || pattern.starts_with("/{") && pattern.matches('/').count() == 1;
         match self.route(method) {
-            Some(route) => (place, Lead::Route(route)),
+            Some(route) => (labels, Destination::Route(route)),
             None if self.routes.is_empty() || fits_any_word() && method != Method::OPTIONS => {
-                (self.nowhere(path), Lead::Nowhere)
+                (self.unknown_path(path), Destination::UnknownPath)
             }
-            None => (place, Lead::Other(&self.allow)),
+            None => (labels, Destination::OtherMethod(&self.allow)),
         }
     }
 
-    /// The route of a method; `HEAD` is served by the one of `GET`.
+    /// The route of a method. `HEAD` uses the route of `GET`.
     fn route(&self, method: &Method) -> Option<&Arc<Route>> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         self.routes.iter().find(|route| route.method == *method)
     }
 
-    /// The place of an unknown path: the area that it seems to be meant for.
-    fn nowhere(&self, path: &str) -> Place<'static> {
+    /// Labels for an unknown path: those of the area whose base it begins with.
+    fn unknown_path(&self, path: &str) -> RouteLabels<'static> {
         let path = aliases::canonical(path);
         let inside = |base: &str| {
             path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let area = self.bases.iter().find(|(base, ..)| !base.is_empty() && inside(base));
         let (_, area, rendering) = area.copied().unwrap_or(("", "none", Rendering::Problem));
-        Place { area, rendering, pattern: "unknown path" }
+        RouteLabels { area, rendering, pattern: "unknown path" }
     }
 }
 
-/// The pattern with numbered parameters: routes of one path may name them differently.
+/// The pattern with numbers as parameter names, because routes of one path may name a parameter differently.
 fn shape(pattern: &str) -> String {
     let number = |(index, segment): (usize, &str)| match segment.strip_prefix('{') {
         Some(name) if name.starts_with('*') => format!("{{*p{index}}}"),

@@ -21,7 +21,8 @@ use super::Activity;
 use crate::admission::{Origin, Purse};
 use crate::auth::{Caller, Grant};
 
-/// Who sends a request: an address, and what the request holds; nothing where it came by no connection.
+/// The sender of a request: an address, and the memory that the request uses; `None` for requests without a
+/// connection.
 #[derive(Clone)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
@@ -29,7 +30,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Takes memory for a body or an answer of that many bytes, but for a small one. Errors: as
+    /// Reserves memory for a body or an answer of that many bytes, unless it is small. Errors: as of
     /// [`Running::hold`].
     pub(crate) async fn hold(&self, bytes: usize) -> Result<()> {
         match &self.running {
@@ -221,7 +222,7 @@ fn later(kind: ProblemKind, message: String) -> Problem {
 pub(crate) struct Guarded<G> {
     body: Body,
     running: Arc<Running>,
-    /// Bytes were given and no more are asked for yet.
+    /// Whether the connection was given bytes and has not asked for more yet.
     is_full: bool,
     _guard: G,
 }

@@ -35,7 +35,7 @@ use crate::cors;
 use crate::dispatch::Dispatch;
 use crate::render::Rendering;
 use crate::request_id::RequestId;
-use crate::router::Place;
+use crate::router::RouteLabels;
 use crate::state::App;
 
 pub(crate) use address::Address;
@@ -94,8 +94,8 @@ const SANDBOXED: HeaderValue = HeaderValue::from_static(
 );
 
 /// All projects are one place of the log and the counters.
-pub(crate) const PLACE: Place<'static> =
-    Place { area: "hosted", rendering: Rendering::Game, pattern: "/_projects/{slug}" };
+pub(crate) const LABELS: RouteLabels<'static> =
+    RouteLabels { area: "hosted", rendering: Rendering::Game, pattern: "/_projects/{slug}" };
 
 /// Answers a request for a project.
 pub(crate) async fn answer(
