@@ -141,8 +141,6 @@ pub const TOKEN_BODY_MAX_BYTES: usize = 16 * 1024;
 pub const COMPRESSION_MIN_BYTES: u16 = 1024;
 /// Milliseconds between two looks at the TLS files for a change.
 pub const TLS_POLL_MS: u64 = 2000;
-/// Milliseconds that a TLS handshake may take.
-pub const TLS_HANDSHAKE_MAX_MS: u64 = 10_000;
 /// Milliseconds between two readings of the clients; well below `REVOCATION_MAX_S`.
 pub const CLIENTS_REFRESH_MS: u64 = 2000;
 /// Milliseconds after the signal to stop in which a server still takes requests, saying

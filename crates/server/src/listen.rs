@@ -166,7 +166,7 @@ async fn connect(
     };
     let limit = Duration::from_millis(limits::TLS_HANDSHAKE_MAX_MS);
     let secured = tokio::select! {
-        secured = timeout(limit, tls.acceptor().accept(stream)) => secured,
+        secured = timeout(limit, tls.accept(stream)) => secured,
         () = activity.evicted() => return,
     };
     if let Ok(Ok(stream)) = secured {

@@ -9,9 +9,16 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{self, AsyncReadExt, Join, Take};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
-/// The files, and what they hold now.
+/// A TCP connection after its TLS handshake.
+pub(crate) type TlsConnection = TlsStream<Join<Take<OwnedReadHalf>, OwnedWriteHalf>>;
+
+/// The certificate and key files, and their current content.
 pub(crate) struct Tls {
     certificate: PathBuf,
     key: PathBuf,
@@ -26,9 +33,16 @@ impl Tls {
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current })
     }
 
-    /// Accepts a connection with what the files hold now.
-    pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(self.current.load_full())
+    /// Performs the handshake of a connection with the current certificate. Errors: the handshake fails.
+    ///
+    /// Rustls keeps an incomplete handshake message in memory, up to 64 KB. Until the handshake is complete, the client
+    /// can therefore send only a limited number of bytes.
+    pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<TlsConnection> {
+        let (reader, writer) = stream.into_split();
+        let limited = io::join(reader.take(limits::TLS_HANDSHAKE_MAX_BYTES), writer);
+        let mut connection = TlsAcceptor::from(self.current.load_full()).accept(limited).await?;
+        connection.get_mut().0.reader_mut().set_limit(u64::MAX);
+        Ok(connection)
     }
 
     /// Looks at the files until the server ends. Files that cannot be used leave the former ones

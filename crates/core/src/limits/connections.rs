@@ -18,6 +18,10 @@ pub const STALLED_ANSWER_MS: u64 = 500;
 pub const STALLED_BODY_MS: u64 = 2_000;
 /// Milliseconds between two searches for connections to close, when the last search found none.
 pub const ROOM_SEARCH_EVERY_MS: u64 = 50;
+/// Bytes that a client may send in a TLS handshake: several times a `ClientHello` with post-quantum keys.
+pub const TLS_HANDSHAKE_MAX_BYTES: u64 = 8 * 1024;
+/// Milliseconds that a TLS handshake may take.
+pub const TLS_HANDSHAKE_MAX_MS: u64 = 10_000;
 /// Bytes of the head of an HTTP/1.1 request at most.
 pub const HEAD_MAX_BYTES: usize = 64 * 1024;
 /// Bytes of the headers of an HTTP/2 request at most, each counted with 32 bytes more (RFC 9113, 6.5.2).

@@ -1,5 +1,6 @@
 //! TLS from files, and HTTP/2 over it.
 
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,6 +90,35 @@ fn http_2_is_served_with_tls_and_without() {
             assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
             assert_eq!(fifty_at_once(stream).await, 50);
         });
+    });
+}
+
+#[test]
+fn a_handshake_that_is_too_long_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    certify(&certificate, &key);
+    let mut setup = probe::setup();
+    setup.config.tls.certificate = Some(certificate);
+    setup.config.tls.key = Some(key);
+    lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
+        let server = TestServer::start_as(target, setup.clone());
+        let mut stream =
+            std::net::TcpStream::connect(&server.setup().config.server.listen).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        // A ClientHello of 64 KB in records of 1 KB.
+        let mut record = vec![22, 3, 1, 4, 0];
+        record.extend([0; 1024]);
+        let mut first = record.clone();
+        first[5..9].copy_from_slice(&[1, 0, 0xff, 0xf0]);
+        stream.write_all(&first).unwrap();
+        for _ in 0..9 {
+            // The server may have closed the connection already.
+            let _ = stream.write_all(&record);
+        }
+        let mut answer = Vec::new();
+        let end = stream.read_to_end(&mut answer).map_err(|error| error.kind());
+        assert!(matches!(end, Ok(_) | Err(ErrorKind::ConnectionReset)), "{end:?}");
     });
 }
 
