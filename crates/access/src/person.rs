@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -86,7 +87,7 @@ impl FromStr for Role {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|role| role.name() == text);
-        known.ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
+        known.ok_or_else(|| must_be_one_of(&Self::ALL.map(Self::name), text))
     }
 }
 

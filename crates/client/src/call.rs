@@ -1,5 +1,6 @@
 //! One call: token, request, response, and the error if it fails.
 
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -136,7 +137,7 @@ impl Caller {
 
 /// Reads a response. An HTML page instead of JSON comes from another program, or from another address.
 fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answered> {
-    let failed = |error: ureq::Error| unavailable(url, &format!("cannot be reached: {error}"));
+    let failed = |error| unavailable(url, &format!("cannot be reached: {}", reason_of(error)));
     let mut response = sent.map_err(failed)?;
     let status = response.status().as_u16();
     let limit = limits::CLIENT_ANSWER_MAX_BYTES;
@@ -153,6 +154,14 @@ fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<An
             );
             Err(unavailable(url, &why))
         }
+    }
+}
+
+/// Why there was no response, without the library's and the system's numbers.
+fn reason_of(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) if error.kind() != ErrorKind::Other => error.kind().to_string(),
+        other => other.to_string(),
     }
 }
 

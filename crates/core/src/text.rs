@@ -21,7 +21,8 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
     let lower = name.to_lowercase();
     let distance = |known: &str| strsim::damerau_levenshtein(&lower, &known.to_lowercase());
     let best = known.into_iter().map(|known| (distance(known), known)).min()?;
-    (best.0 <= 1 + name.len() / 4).then_some(best.1)
+    // A name that shares no character is not similar, however short it is.
+    (best.0 <= 1 + name.len() / 4 && best.0 < name.chars().count()).then_some(best.1)
 }
 
 /// Percent-encodes a text for a path segment or a query value.

@@ -270,7 +270,7 @@ fn rows_that_the_new_schema_does_not_allow_stop_everything() {
         ("name TEXT, boss INTEGER, must TEXT NOT NULL", "NOT NULL constraint failed"),
         (
             "name TEXT, boss INTEGER REFERENCES users (id)",
-            "1 rows would refer to rows that do not exist",
+            "a row would refer to a row that does not exist",
         ),
     ] {
         let new = format!("CREATE TABLE users (id INTEGER PRIMARY KEY, {new})");

@@ -1,6 +1,7 @@
 //! JSON becomes an item.
 
 use lyceum_core::Problem;
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::problem::Detail;
 use serde_json::{Map, Value as Json};
 
@@ -127,10 +128,10 @@ impl Item {
         let is_unknown = |word: &&str| !offered.iter().any(|name| name == *word);
         let mut words = correct.iter().flat_map(|value| value.split_whitespace());
         if let Some(word) = words.find(is_unknown).filter(|_| !offered.is_empty()) {
-            let known = offered.join(", ");
+            let known: Vec<&str> = offered.iter().map(String::as_str).collect();
             self.faults.push(Detail {
                 path: format!("{}.value", declaration.path("correctResponse")),
-                message: format!("must be one of {known} (got {word})"),
+                message: must_be_one_of(&known, word),
             });
         }
     }

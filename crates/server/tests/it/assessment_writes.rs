@@ -171,7 +171,7 @@ fn what_could_never_be_answered_right_is_not_stored() {
         let refused = post(&item, 422);
         let detail = &refused["details"][0];
         assert_eq!(detail["path"], "responseDeclarations[0].correctResponse.value", "{refused}");
-        assert_eq!(detail["message"], "must be one of A, B (got C)");
+        assert_eq!(detail["message"], "must be one of A, B (got 'C')");
         let xml = choice("q-1", "One");
         let key = xml.replace("<qti-value>right", "<qti-value>rihgt");
         let refused = post(&json!({"xml": key}), 400);

@@ -10,6 +10,7 @@ use std::thread;
 
 use clap::Args;
 use lyceum_core::config::{self, Loaded, Origin, Secret};
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_core::{Problem, origins};
 use lyceum_games::games::NewGame;
@@ -119,17 +120,12 @@ struct TrackingArgs {
 }
 
 fn platform_role(name: &str) -> Result<players::Role, String> {
-    players::Role::of(name).ok_or_else(|| {
-        let names = players::Role::ALL.map(players::Role::name).join(", ");
-        format!("must be one of {names}")
-    })
+    let roles = players::Role::ALL.map(players::Role::name);
+    players::Role::of(name).ok_or_else(|| must_be_one_of(&roles, name))
 }
 
 fn role(name: &str) -> Result<Role, String> {
-    Role::of(name).ok_or_else(|| {
-        let names = Role::ALL.map(|(name, _)| name).join(", ");
-        format!("must be one of {names}")
-    })
+    Role::of(name).ok_or_else(|| must_be_one_of(&Role::ALL.map(|(name, _)| name), name))
 }
 
 /// Reads a variable under its two names: `TRACKING_…` and `TIMEBACK_…`.

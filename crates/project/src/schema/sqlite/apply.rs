@@ -215,11 +215,11 @@ impl Rows {
         let after = Self::of(connection)?;
         if after.dangling > self.dangling {
             let sql = "SELECT DISTINCT \"table\" || ' → ' || parent FROM pragma_foreign_key_check";
-            let message = format!(
-                "{} rows would refer to rows that do not exist: {}",
-                after.dangling - self.dangling,
-                texts(connection, sql)?.join(", ")
-            );
+            let references = texts(connection, sql)?.join(", ");
+            let message = match after.dangling - self.dangling {
+                1 => format!("a row would refer to a row that does not exist: {references}"),
+                n => format!("{n} rows would refer to rows that do not exist: {references}"),
+            };
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
         if consent == Consent::MayLose {
