@@ -1,6 +1,7 @@
 //! `cargo xtask test` and `soak`: every check of the repository in one command.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
@@ -47,10 +48,6 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     steps.take("published sensor", || build::installed("tests/sensors"));
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
-        steps.take("lints", || {
-            let clippy = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
-            run(cargo(clippy))
-        });
     }
     // One build for both where every minute counts; the promised figures are those of a release.
     let binary = match size {
@@ -60,7 +57,8 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
             lyceum()
         }
     };
-    steps.take("test build", || run(tests(arguments, Some("--no-run"))));
+    let build = if arguments.is_empty() { "lints and test build" } else { "test build" };
+    steps.take(build, || run(tests(arguments, Some("--no-run"))));
     steps.take("tests", || {
         let mut tests = tests(arguments, None);
         if arguments.is_empty() && matches!(size, Size::Small) {
@@ -92,12 +90,21 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
 /// does not hide the next.
 fn tests(arguments: &[String], option: Option<&str>) -> std::process::Command {
     let mut tests = if arguments.is_empty() {
-        cargo(["nextest", "run", "--workspace"])
+        linting(cargo(["nextest", "run", "--workspace"]))
     } else {
         cargo(["test", "--no-fail-fast"])
     };
     tests.args(option).args(arguments);
     tests
+}
+
+/// Lets Clippy compile the workspace's crates, so that lints need no build of their own. A warning is an error.
+fn linting(mut cargo: std::process::Command) -> std::process::Command {
+    let clippy = Path::new(cargo.get_program()).with_file_name("clippy-driver");
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+    // The form in which `cargo clippy` hands its arguments on.
+    cargo.env("CLIPPY_ARGS", "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    cargo
 }
 
 /// The steps so far, with the time that each took.
