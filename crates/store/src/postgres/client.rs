@@ -3,8 +3,10 @@
 //! A statement whose answer nobody needs at once is sent, and the next one follows it without a way to
 //! the server and back between them.
 
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryStreamExt as _, future};
@@ -13,7 +15,7 @@ use lyceum_core::limits::{POSTGRES_SENT_MAX_BYTES, POSTGRES_SENT_MAX_STATEMENTS}
 use refinery::{Report, Runner};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{self, JoinHandle};
-use tokio::time;
+use tokio::time::{self, Instant, Sleep};
 use tokio_postgres::{Error, Row, RowStream};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -32,6 +34,8 @@ pub(crate) struct Client {
     inner: Arc<tokio_postgres::Client>,
     /// How long an answer is waited for; none: for ever.
     patience: Option<Duration>,
+    /// Rings when the patience may be over. It is made by the first wait that has a limit.
+    alarm: Option<Pin<Box<Sleep>>>,
     /// What opens TLS for a request to cancel.
     tls: MakeRustlsConnect,
     /// Dropped behind the client, which ends it.
@@ -80,6 +84,7 @@ impl Client {
             sent_bytes: 0,
             inner: Arc::new(client),
             patience: None,
+            alarm: None,
             tls: address.tls(),
             link: Link { runtime, task },
         })
@@ -152,7 +157,7 @@ impl Client {
         };
         // At the same time: an answer in parts that nobody takes stops those behind it.
         let both = future::join(sent, ask(&self.inner));
-        let both = self.link.runtime.block_on(in_time(self.patience, both));
+        let both = self.link.runtime.block_on(with_timeout(self.patience, &mut self.alarm, both));
         let (sent, answer) = both.map_err(|silence| {
             self.cancel();
             Failed::new(silence, sql)
@@ -162,8 +167,8 @@ impl Client {
     }
 
     /// Waits for the next row.
-    pub(crate) fn next(&self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Failure> {
-        let next = in_time(self.patience, rows.try_next());
+    pub(crate) fn next(&mut self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Failure> {
+        let next = with_timeout(self.patience, &mut self.alarm, rows.try_next());
         let next = self.link.runtime.block_on(next).inspect_err(|_| self.cancel());
         Ok(next??)
     }
@@ -183,15 +188,36 @@ impl Client {
     }
 }
 
-/// What comes while there is patience.
-async fn in_time<T>(
+/// The answer. Errors: it did not come while the patience lasted.
+///
+/// The alarm stays set from one wait to the next. A new timer for each wait would be the earliest one each time, which
+/// wakes the event loop: a system call and a turn of the loop for nothing.
+async fn with_timeout<T>(
     patience: Option<Duration>,
-    what: impl Future<Output = T>,
+    alarm: &mut Option<Pin<Box<Sleep>>>,
+    answer: impl Future<Output = T>,
 ) -> Result<T, Failure> {
-    match patience {
-        Some(patience) => time::timeout(patience, what).await.map_err(|_| Failure::Silence),
-        None => Ok(what.await),
+    let Some(patience) = patience else { return Ok(answer.await) };
+    let end = Instant::now() + patience;
+    let alarm = alarm.get_or_insert_with(|| Box::pin(time::sleep_until(end)));
+    if alarm.deadline() > end {
+        alarm.as_mut().reset(end);
     }
+    let mut answer = pin!(answer);
+    poll_fn(|cx| {
+        if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
+            return Poll::Ready(Ok(answer));
+        }
+        // It was set for an earlier wait if it rings before the end of this one.
+        while alarm.as_mut().poll(cx).is_ready() {
+            if Instant::now() >= end {
+                return Poll::Ready(Err(Failure::Silence));
+            }
+            alarm.as_mut().reset(end);
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 impl Drop for Link {
