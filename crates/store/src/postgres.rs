@@ -5,6 +5,7 @@ mod bulk;
 mod client;
 mod pool;
 mod pooler;
+mod queue;
 mod tls;
 mod values;
 

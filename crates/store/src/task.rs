@@ -69,13 +69,18 @@ where
 /// Puts work into a queue, or refuses it when the queue is full.
 pub(crate) fn submit<W>(queue: &Sender<W>, work: W) -> Result<()> {
     queue.try_send(work).map_err(|refused| match refused {
-        TrySendError::Full(_) => problem::busy(
-            "the server has too many requests waiting; try again later",
-            1,
-            "a queue of the store is full",
-        ),
+        TrySendError::Full(_) => queue_is_full(),
         TrySendError::Disconnected(_) => stopped(),
     })
+}
+
+/// The problem of work that a full queue refuses.
+pub(crate) fn queue_is_full() -> Problem {
+    problem::busy(
+        "the server has too many requests waiting; try again later",
+        1,
+        "a queue of the store is full",
+    )
 }
 
 /// Waits for the answer of a task.

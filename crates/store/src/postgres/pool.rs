@@ -6,17 +6,17 @@
 use std::any::TypeId;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::limits::{
     POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, POSTGRES_SCAN_CONNECTIONS,
     STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
 };
 use lyceum_core::{Problem, Result};
 
+use super::queue::Queue;
 use super::{Address, Client, Fault, Session, pooler};
 use crate::problem::{self, unavailable};
 use crate::task::{self, Task};
@@ -134,8 +134,7 @@ pub(crate) fn reach(address: &Address) -> Result<Client> {
 
 /// Threads with one connection each, started one by one as the queue demands.
 struct Pool {
-    queue: Arc<Sender<Request>>,
-    waiting: Receiver<Request>,
+    queue: Arc<Queue<Request>>,
     shared: Arc<Shared>,
     size: usize,
 }
@@ -158,7 +157,6 @@ struct Shared {
 
 impl Pool {
     fn new(address: &Address, options: Options, size: usize) -> Self {
-        let (queue, waiting) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let shared = Shared {
             address: address.clone(),
             options,
@@ -169,7 +167,8 @@ impl Pool {
             refused: Mutex::default(),
             need_snapshot: RwLock::default(),
         };
-        Self { queue: Arc::new(queue), waiting, shared: Arc::new(shared), size }
+        let queue = Arc::new(Queue::new(STORE_QUEUE_MAX_ENTRIES));
+        Self { queue, shared: Arc::new(shared), size }
     }
 
     fn submit(&self, task: Box<dyn Task>, mode: Mode) -> Result<()> {
@@ -178,7 +177,7 @@ impl Pool {
             return Err(problem::out_of_reach());
         }
         let open = OpenRequest::new(&self.shared);
-        task::submit(&self.queue, Request { task, mode, open })?;
+        self.queue.put(Request { task, mode, open }).map_err(|_| task::queue_is_full())?;
         // The length of the queue would not do: a thread that has just taken a request does not show yet.
         let threads = self.shared.threads.load(Ordering::SeqCst);
         let is_short_of_threads = self.shared.open.load(Ordering::SeqCst) > threads;
@@ -195,29 +194,30 @@ impl Pool {
         if threads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_err() {
             return Ok(());
         }
-        let mut worker = Worker {
-            session: None,
-            shared: self.shared.clone(),
-            queue: Arc::downgrade(&self.queue),
-            waiting: self.waiting.clone(),
-        };
+        let (queue, shared) = (Arc::clone(&self.queue), Arc::clone(&self.shared));
+        let mut worker = Worker { session: None, queue, shared };
         let thread = thread::Builder::new().name("store-postgres".to_owned());
         thread.spawn(move || worker.run()).map(drop).map_err(Problem::internal)
     }
 }
 
+impl Drop for Pool {
+    /// The threads serve the requests that wait, then end.
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
 struct Worker {
     session: Option<Session>,
+    queue: Arc<Queue<Request>>,
     shared: Arc<Shared>,
-    /// Where a request goes back to that another thread can serve. It does not keep the pool open.
-    queue: Weak<Sender<Request>>,
-    waiting: Receiver<Request>,
 }
 
 impl Worker {
     fn run(&mut self) {
         while self.connect().is_ok() {
-            let Ok(request) = self.waiting.recv() else { break };
+            let Some(request) = self.queue.take() else { break };
             self.serve(request);
             if self.session.is_none() && self.shared.was_refused_just_now() {
                 break;
@@ -227,7 +227,7 @@ impl Worker {
         self.shared.threads.fetch_sub(1, Ordering::SeqCst);
         // After the thread is counted out: who comes later starts another one.
         if self.shared.has_no_threads() {
-            for Request { task, .. } in self.waiting.try_iter() {
+            for Request { task, .. } in self.queue.take_all() {
                 task.answer(Err(problem::out_of_reach()));
             }
         }
@@ -299,10 +299,10 @@ impl Worker {
         }
     }
 
+    /// Leaves a request to another thread.
     fn give_back(&self, request: Request, problem: Problem) {
-        let Some(queue) = self.queue.upgrade() else { return request.task.answer(Err(problem)) };
-        if let Err(refused) = queue.try_send(request) {
-            refused.into_inner().task.answer(Err(problem));
+        if let Err(request) = self.queue.put(request) {
+            request.task.answer(Err(problem));
         }
     }
 
