@@ -14,6 +14,7 @@
 //! | the database handle: read, scan, write | `db`, `task` |
 //! | transactions, rows, values, building statements | `tx`, `value`, `sql` |
 //! | rows read as structs and tuples | `from_row` |
+//! | reads without a transaction | `one_statement` |
 //! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
 //! | PostgreSQL: connections, addresses, TLS, the pool | `postgres` |
 //! | SQL that differs between the stores | `dialect` |
@@ -33,6 +34,7 @@ mod from_row;
 mod inspect;
 pub mod jobs;
 pub mod migrate;
+mod one_statement;
 mod postgres;
 mod probe;
 mod problem;

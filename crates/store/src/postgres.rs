@@ -57,7 +57,8 @@ pub(crate) struct Session {
     client: Client,
     statements: HashMap<String, Statement>,
     shard: Option<i64>,
-    scope: Scope,
+    /// Whether its transaction writes. Only then may an error of a statement appear later, at the commit.
+    is_writing: bool,
     /// Why the last statement failed, where that decides what to do with the transaction.
     fault: Option<Fault>,
     /// Whether answers may be taken for those of other statements.
@@ -66,19 +67,6 @@ pub(crate) struct Session {
     write_wait: Option<Duration>,
     /// When a turn ends, whatever is left to do in it.
     turn_ends: Option<Instant>,
-}
-
-/// What the next statement belongs to.
-#[derive(Clone, Copy, PartialEq)]
-enum Scope {
-    /// A transaction that writes: only there may a failure show later, at the commit.
-    Write,
-    /// A transaction that reads.
-    Read,
-    /// A read that has run nothing yet: one statement is a snapshot by itself.
-    FirstStatement,
-    /// A read that has used its one statement.
-    NoStatement,
 }
 
 /// A failure after which a transaction is run again, or not.
@@ -120,7 +108,7 @@ impl Session {
             client,
             statements: HashMap::new(),
             shard: None,
-            scope: Scope::Read,
+            is_writing: false,
             fault: None,
             is_out_of_step: false,
             write_wait: None,
@@ -160,14 +148,14 @@ impl Session {
             }
             Mode::Write(_) | Mode::Alone(_) => self.write_wait,
         });
-        self.scope = match mode {
-            Mode::Read(_) if !snapshot => Scope::FirstStatement,
-            Mode::Read(_) | Mode::Scan(_) => Scope::Read,
-            Mode::Write(_) | Mode::Alone(_) => Scope::Write,
-        };
+        self.is_writing = matches!(mode, Mode::Write(_) | Mode::Alone(_));
         match mode {
             Mode::Read(_) if !snapshot => {
-                task.run(&mut Tx::new(tx::Session::Postgres(self)));
+                let mut tx = Tx::of_one_statement(tx::Session::Postgres(self));
+                task.run(&mut tx);
+                if tx.needs_transaction() {
+                    self.fault.get_or_insert(Fault::NeedsSnapshot);
+                }
                 return Ok(());
             }
             Mode::Read(_) => self.send_command(BEGIN_READ)?,
@@ -248,7 +236,7 @@ impl Session {
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
         self.client.set_patience(None);
-        self.scope = Scope::Read;
+        self.is_writing = false;
         self.send_command(BEGIN_READ)?;
         let result = work(&mut Tx::new(tx::Session::Postgres(self)));
         self.rollback();
@@ -263,7 +251,7 @@ impl Session {
         self.client.set_patience(None);
         // Claimed before the snapshot, so that the former owner's counts are in it.
         self.shard()?;
-        self.scope = Scope::Write;
+        self.is_writing = true;
         self.send_command(&format!("{BEGIN_LONG}; {BY_INDEX}"))?;
         let mut tx = Tx::long(tx::Session::Postgres(self));
         let result = work(&mut tx);
@@ -406,7 +394,7 @@ impl Session {
     }
 
     fn send_with(&mut self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<()> {
-        if self.scope != Scope::Write {
+        if !self.is_writing {
             return self.execute_with(sql, params).map(drop);
         }
         let statement = self.prepare(sql)?;
@@ -434,14 +422,6 @@ impl Session {
         if self.turn_ends.is_some_and(|end| Instant::now() >= end) {
             self.fault.get_or_insert(Fault::Other);
             return Err(problem::turn_is_over());
-        }
-        match self.scope {
-            Scope::Write | Scope::Read => {}
-            Scope::FirstStatement => self.scope = Scope::NoStatement,
-            Scope::NoStatement => {
-                self.fault = Some(Fault::NeedsSnapshot);
-                return Err(Problem::internal("this read has more than one statement"));
-            }
         }
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());

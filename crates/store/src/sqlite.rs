@@ -20,6 +20,7 @@ use thread_local::ThreadLocal;
 
 use crate::checkpoint::Checkpoints;
 use crate::durable::{Syncs, log_of};
+use crate::one_statement::LongerReads;
 use crate::problem::{self, Nul, unavailable};
 use crate::tally::Deltas;
 use crate::task::{self, Task};
@@ -37,6 +38,7 @@ pub(crate) struct Sqlite {
     readers: ThreadLocal<RefCell<Connection>>,
     writes: Sender<Box<dyn Task>>,
     scans: Sender<Scan>,
+    longer_reads: LongerReads,
     pub(crate) syncs: Syncs,
 }
 
@@ -179,14 +181,20 @@ impl Sqlite {
             let (file, waiting) = (file.clone(), waiting_scans.clone());
             spawn("store-scan", move || run_scans(&file, &waiting))?;
         }
-        Ok(Self { file, readers: ThreadLocal::new(), writes, scans, syncs })
+        let (readers, longer_reads) = (ThreadLocal::new(), LongerReads::default());
+        Ok(Self { file, readers, writes, scans, longer_reads, syncs })
     }
 
     /// Runs a short read inline, on the calling thread's own connection.
-    pub(crate) fn read<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T, F>(&self, mut work: F) -> Result<T>
+    where
+        F: FnMut(&mut Tx<'_>) -> Result<T> + 'static,
+    {
         let connection =
             self.readers.get_or_try(|| self.file.connect(Use::Read).map(RefCell::new))?;
-        read(&connection.borrow(), work)
+        let connection = connection.borrow();
+        let result = self.longer_reads.read_without_transaction(&connection, &mut work);
+        result.unwrap_or_else(|| read(&connection, work))
     }
 
     pub(crate) fn scan(&self, deadline: Instant, task: Box<dyn Task>) -> Result<()> {

@@ -16,6 +16,19 @@ pub struct Tx<'a> {
     failed: bool,
     sees_latest: bool,
     is_serializable: bool,
+    statements_left: StatementsLeft,
+}
+
+/// How many statements may still run.
+#[derive(Clone, Copy, PartialEq)]
+enum StatementsLeft {
+    /// Any number, because there is a transaction.
+    Any,
+    /// One, because there is no transaction.
+    One,
+    Zero,
+    /// Zero, and the closure asked for another one.
+    Exceeded,
 }
 
 /// The connection below a transaction.
@@ -28,7 +41,25 @@ impl<'a> Tx<'a> {
     pub(crate) fn new(session: Session<'a>) -> Self {
         let sees_latest = matches!(session, Session::Sqlite(_));
         let deltas = Deltas::default();
-        Self { session, deltas, failed: false, sees_latest, is_serializable: true }
+        Self {
+            session,
+            deltas,
+            failed: false,
+            sees_latest,
+            is_serializable: true,
+            statements_left: StatementsLeft::Any,
+        }
+    }
+
+    /// One without a transaction, for a read of one statement.
+    pub(crate) fn of_one_statement(session: Session<'a>) -> Self {
+        Self { statements_left: StatementsLeft::One, ..Self::new(session) }
+    }
+
+    /// Whether the closure asked for more statements than it may run without a transaction. Then its result does not
+    /// count, whatever it is, and it must run again in a transaction.
+    pub(crate) fn needs_transaction(&self) -> bool {
+        self.statements_left == StatementsLeft::Exceeded
     }
 
     /// One that only sees one state: what it read may have changed when it is committed.
@@ -68,6 +99,21 @@ impl<'a> Tx<'a> {
 }
 
 impl Tx<'_> {
+    /// Counts a statement that is about to run. Errors: it may not run without a transaction.
+    fn begin_statement(&mut self) -> Result<()> {
+        match self.statements_left {
+            StatementsLeft::Any => Ok(()),
+            StatementsLeft::One => {
+                self.statements_left = StatementsLeft::Zero;
+                Ok(())
+            }
+            StatementsLeft::Zero | StatementsLeft::Exceeded => {
+                self.statements_left = StatementsLeft::Exceeded;
+                Err(Problem::internal("this read has more than one statement"))
+            }
+        }
+    }
+
     /// Which store this is.
     pub fn dialect(&self) -> Dialect {
         match self.session {
@@ -104,6 +150,16 @@ impl Tx<'_> {
         &mut self,
         sql: &str,
         params: &[Value<'_>],
+        each: impl FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        self.begin_statement()?;
+        self.hand_rows(sql, params, each)
+    }
+
+    fn hand_rows(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
         mut each: impl FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<()> {
         let mut refused = false; // by `each`, which is no failure of the statement
@@ -123,6 +179,7 @@ impl Tx<'_> {
         params: &[Value<'_>],
         read: impl Fn(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
+        self.begin_statement()?;
         let mut rows = Vec::new();
         if let Session::Postgres(session) = &mut self.session {
             let all = session.all(sql, params);
@@ -132,7 +189,7 @@ impl Tx<'_> {
             }
             return Ok(rows);
         }
-        self.query(sql, params, |row| {
+        self.hand_rows(sql, params, |row| {
             rows.push(read(row)?);
             Ok(true)
         })?;
@@ -177,6 +234,7 @@ impl Tx<'_> {
 
     /// Runs a statement and answers the number of rows that it changed.
     pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
+        self.begin_statement()?;
         let result = match &mut self.session {
             Session::Sqlite(connection) => sqlite::execute(connection, sql, params),
             Session::Postgres(session) => session.execute(sql, params),
@@ -188,6 +246,7 @@ impl Tx<'_> {
     /// [`execute`](Self::execute) without the number of rows. It does not wait for PostgreSQL, so a failure
     /// appears as one of a later statement or of the commit.
     pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<()> {
+        self.begin_statement()?;
         let result = match &mut self.session {
             Session::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
             Session::Postgres(session) => session.send(sql, params),
@@ -200,6 +259,7 @@ impl Tx<'_> {
     /// name holds; none where the statement's own `ON CONFLICT DO NOTHING` left the row out.
     pub fn insert(&mut self, sql: &str, column: &str, params: &[Value<'_>]) -> Result<Option<i64>> {
         if let Session::Sqlite(connection) = self.session {
+            self.begin_statement()?;
             let result = sqlite::insert(connection, sql, params);
             self.failed |= result.is_err();
             return result;
@@ -218,6 +278,7 @@ impl Tx<'_> {
         conflict: &str,
     ) -> Result<u64> {
         assert_whole_rows(table, columns, values);
+        self.begin_statement()?;
         let result = match &mut self.session {
             Session::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict)
@@ -237,12 +298,15 @@ impl Tx<'_> {
         conflict: &str,
     ) -> Result<()> {
         assert_whole_rows(table, columns, values);
-        if let Session::Postgres(session) = &mut self.session {
-            let result = session.send_rows(table, columns, values, conflict);
-            self.failed |= result.is_err();
-            return result;
-        }
-        self.insert_rows(table, columns, values, conflict).map(drop)
+        self.begin_statement()?;
+        let result = match &mut self.session {
+            Session::Sqlite(connection) => {
+                sqlite::insert_rows(connection, table, columns, values, conflict).map(drop)
+            }
+            Session::Postgres(session) => session.send_rows(table, columns, values, conflict),
+        };
+        self.failed |= result.is_err();
+        result
     }
 
     /// The next numbers of a table's `ROWID` column, in ascending order, for rows that are numbered
@@ -275,6 +339,7 @@ impl Tx<'_> {
         keys: &[&str],
         values: &[Value<'_>],
     ) -> Result<u64> {
+        self.begin_statement()?;
         let result = match &mut self.session {
             Session::Sqlite(connection) => {
                 sqlite::update_rows(connection, table, columns, keys, values)

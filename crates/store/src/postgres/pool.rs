@@ -4,9 +4,8 @@
 //! the others; the last one that ends tells all who wait.
 
 use std::any::TypeId;
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +17,7 @@ use lyceum_core::{Problem, Result};
 
 use super::queue::Queue;
 use super::{Address, Client, Fault, Session, pooler};
+use crate::one_statement::LongerReads;
 use crate::problem::{self, unavailable};
 use crate::task::{self, Task};
 use crate::{Migration, Options, Tx, migrate};
@@ -151,8 +151,7 @@ struct Shared {
     answers: AtomicU64,
     /// When no connection was to be had for the last time.
     refused: Mutex<Option<Instant>>,
-    /// Types of read closures that were seen to run more than one statement.
-    need_snapshot: RwLock<HashSet<TypeId>>,
+    longer_reads: LongerReads,
 }
 
 impl Pool {
@@ -165,7 +164,7 @@ impl Pool {
             open: AtomicUsize::new(0),
             answers: AtomicU64::new(0),
             refused: Mutex::default(),
-            need_snapshot: RwLock::default(),
+            longer_reads: LongerReads::default(),
         };
         let queue = Arc::new(Queue::new(STORE_QUEUE_MAX_ENTRIES));
         Self { queue, shared: Arc::new(shared), size }
@@ -317,8 +316,7 @@ impl Worker {
             self.disconnect();
         }
         if let (Some(Fault::NeedsSnapshot), Mode::Read(closure)) = (fault, mode) {
-            let set = &self.shared.need_snapshot;
-            set.write().unwrap_or_else(PoisonError::into_inner).insert(closure);
+            self.shared.longer_reads.add(closure);
         }
         (outcome, fault)
     }
@@ -344,7 +342,7 @@ impl Shared {
 
     fn needs_snapshot(&self, mode: Mode) -> bool {
         let Mode::Read(closure) = mode else { return true };
-        self.need_snapshot.read().unwrap_or_else(PoisonError::into_inner).contains(&closure)
+        self.longer_reads.contains(closure)
     }
 }
 

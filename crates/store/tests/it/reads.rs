@@ -37,6 +37,61 @@ fn add_one(tx: &mut Tx<'_>) -> Result<u64> {
 }
 
 #[test]
+fn a_read_of_several_statements_runs_twice_only_the_first_time() {
+    on_both(|db| {
+        let read = || {
+            let runs = Arc::new(AtomicUsize::new(0));
+            let counter = runs.clone();
+            let read = wait(db.read(move |tx| {
+                counter.fetch_add(1, Ordering::SeqCst);
+                let one = tx.query_one("SELECT 1", &[], |row| row.int(0))?;
+                // A closure that ignores the error of its second statement does not return half of its data.
+                let two = tx.query_one("SELECT 2", &[], |row| row.int(0)).unwrap_or_default();
+                Ok((one, two))
+            }));
+            assert_eq!(read.unwrap(), (Some(1), Some(2)));
+            runs.load(Ordering::SeqCst)
+        };
+        assert_eq!([read(), read()], [2, 1]);
+    });
+}
+
+#[test]
+fn closures_of_one_type_may_differ_in_their_number_of_statements() {
+    on_both(|db| {
+        for statements in [1, 3, 0, 1, 2] {
+            let read = db.read(move |tx| {
+                let one = |_| tx.query_one("SELECT 1", &[], |row| row.int(0));
+                (0..statements).map(one).collect::<Result<Vec<_>>>()
+            });
+            assert_eq!(wait(read).unwrap(), vec![Some(1); statements]);
+        }
+    });
+}
+
+#[test]
+fn a_read_without_a_transaction_sees_one_snapshot_and_holds_none_after_it() {
+    on_both(|db| {
+        wait(db.write(add_one)).unwrap();
+        wait(db.write(add_one)).unwrap();
+        let writer = db.clone();
+        let rows = wait(db.read(move |tx| {
+            let mut rows = 0;
+            tx.query("SELECT id FROM things", &[], |_| {
+                let other = writer.clone();
+                std::thread::spawn(move || wait(other.write(add_one))).join().unwrap()?;
+                rows += 1;
+                Ok(true)
+            })?;
+            Ok(rows)
+        }))
+        .unwrap();
+        assert_eq!(rows, 2, "the statement did not see the rows that were added while it ran");
+        assert_eq!(wait(db.read(scan_count)).unwrap(), Some(4));
+    });
+}
+
+#[test]
 fn a_scan_ends_at_its_deadline_and_says_so() {
     on_both(|db| {
         let begun = Instant::now();
