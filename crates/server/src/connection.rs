@@ -188,9 +188,10 @@ impl Activity {
 
     /// An answer gave bytes and was not asked for more yet.
     fn fill(&self) {
-        self.moved();
+        let now = self.now();
+        self.moved_at.store(now, Relaxed);
         if self.full.fetch_add(1, Relaxed) == 0 {
-            self.full_since.store(self.now(), Relaxed);
+            self.full_since.store(now, Relaxed);
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -45,6 +46,8 @@ struct Call<'a> {
     info: &'a RequestInfo,
     parts: Parts,
     body: Body,
+    /// The payload dialect that the request names.
+    dialect_asked: Option<Dialect>,
     /// Whether the answer was decided without the body.
     leaves_body: bool,
     /// The caller's rights, once they are known.
@@ -110,14 +113,17 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
     let checked = check_page(app, &parts);
     // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
     let is_open = (labels.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
-    let mut call = Call { app, info: &info, parts, body, leaves_body: false, grant: None };
+    let mut call =
+        Call { app, info: &info, parts, body, dialect_asked, leaves_body: false, grant: None };
     // tower-http's `TimeoutLayer` and `CatchPanicLayer` know neither the area's format for problems nor the client,
     // and what they answer is in neither the log nor the metrics.
     let patience = Duration::from_secs(app.config.server.request_timeout_s);
     let result = match checked {
         Err(problem) => Err(problem.into()),
         Ok(()) => {
-            match timeout(patience, call.answer(destination, labels.rendering, is_open)).await {
+            // Pinned here, because `timeout` would copy this large future.
+            let answer = pin!(call.answer(destination, labels.rendering, is_open));
+            match timeout(patience, answer).await {
                 Ok(result) => result,
                 Err(_) => Err(too_slow(patience).into()),
             }
@@ -254,7 +260,6 @@ impl Call<'_> {
 
     /// The handler's context, without the body and the values of path parameters.
     fn context(&mut self, route: &Arc<Route>) -> Context {
-        let dialect = auth::dialect_asked(&self.parts.headers);
         Context {
             app: Arc::clone(self.app),
             route: Arc::clone(route),
@@ -262,7 +267,8 @@ impl Call<'_> {
             uri: std::mem::take(&mut self.parts.uri),
             headers: std::mem::take(&mut self.parts.headers),
             body: Bytes::new(),
-            dialect: dialect
+            dialect: self
+                .dialect_asked
                 .or(self.grant.as_ref().map(Grant::dialect))
                 .unwrap_or(Dialect::Platform),
             grant: self.grant.clone(),

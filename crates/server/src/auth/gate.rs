@@ -78,12 +78,16 @@ impl Gate {
         if token.client_id == access::DEMO_CLIENT {
             return Ok(Ok(people::visiting(app, token)));
         }
-        let is_client = self.clients.load().get(&token.client_id).is_some();
-        if !is_client && access::holder::is_id(&token.client_id) {
+        let known = self.clients.load().get(&token.client_id).cloned();
+        if known.is_none() && access::holder::is_id(&token.client_id) {
             let opened = people::made_by(app, token).await?;
             return Ok(opened.ok_or_else(|| "who made the token may not call any more".to_owned()));
         }
-        match self.caller(app, &token.client_id).await? {
+        let caller = match known {
+            Some(caller) => Some(caller),
+            None => self.load_caller(app, &token.client_id).await?,
+        };
+        match caller {
             None => Ok(Err("the token's client is not known here any more".to_owned())),
             Some(caller) if caller.is_revoked() => {
                 Ok(Err("the token's client was revoked".to_owned()))
@@ -101,11 +105,8 @@ impl Gate {
         Ok(grant)
     }
 
-    /// The client of a token: from memory, or at once from the store when it is new.
-    async fn caller(&self, app: &App, id: &str) -> Result<Option<Arc<Caller>>> {
-        if let Some(known) = self.clients.load().get(id) {
-            return Ok(Some(Arc::clone(known)));
-        }
+    /// The client of a token, from the store. A client is not in memory yet if it is new.
+    async fn load_caller(&self, app: &App, id: &str) -> Result<Option<Arc<Caller>>> {
         self.refresh(app).await?;
         Ok(self.clients.load().get(id).cloned())
     }

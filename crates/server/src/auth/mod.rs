@@ -342,7 +342,9 @@ pub(crate) async fn counted_player(app: &App, token: &str) -> Result<Option<Play
 }
 
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    // `HeaderValue::to_str` looks at the bytes of a long token one by one.
+    let value = headers.get(header::AUTHORIZATION)?.as_bytes();
+    let value = std::str::from_utf8(value).ok().filter(|value| value.is_ascii())?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }

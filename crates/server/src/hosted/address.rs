@@ -51,17 +51,21 @@ fn without_port(host: &str) -> &str {
 
 /// The project of a host. The server's own name is none, whatever the domain of projects is.
 fn slug(host: &str, domain: &str, base_url: &str, is_staging: bool) -> Option<String> {
+    // Most hosts are not below the domain, so this comes first.
+    let (label, rest) = host.split_at_checked(host.len().checked_sub(domain.len())?)?;
+    if !rest.eq_ignore_ascii_case(domain) {
+        return None;
+    }
     let own = base_url.split_once("://").map_or(base_url, |(_, own)| own);
     if without_port(own).eq_ignore_ascii_case(host) {
         return None;
     }
-    let host = host.to_ascii_lowercase();
-    let label = host.strip_suffix(domain)?.strip_suffix('.')?;
+    let label = label.strip_suffix('.')?.to_ascii_lowercase();
     if label.is_empty() || label.contains('.') {
         return None;
     }
     // What no deploy of this server could have made is a project that is not there.
-    let slug = if is_staging { label.strip_suffix("-staging").unwrap_or_default() } else { label };
+    let slug = if is_staging { label.strip_suffix("-staging").unwrap_or_default() } else { &label };
     Some(slug.to_owned())
 }
 
@@ -74,6 +78,7 @@ mod tests {
         let of =
             |host, is_staging| slug(host, "apps.example", "https://apps.example:8443", is_staging);
         assert_eq!(of("maths.apps.example", false).as_deref(), Some("maths"));
+        assert_eq!(of("Maths.Apps.example", false).as_deref(), Some("maths"));
         assert_eq!(of("maths-staging.apps.example", true).as_deref(), Some("maths"));
         assert_eq!(of("maths.apps.example", true).as_deref(), Some(""));
         for host in [
