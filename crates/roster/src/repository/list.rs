@@ -53,8 +53,12 @@ pub struct Listed {
     pub next: Option<String>,
 }
 
-/// Bytes that are set aside for a page once the size of its first record is known, at most.
-const SET_ASIDE_MAX_BYTES: usize = 1024 * 1024;
+/// The most bytes that a list reserves at once for records to come.
+const RESERVED_MAX_BYTES: u64 = 1024 * 1024;
+
+/// Records for which a list reserves memory at first. Many lists are not longer, and memory for a full page costs more
+/// than copying a few records.
+const SHORT_LIST: u64 = 16;
 
 /// Whether an index finds the records, so that the records of a role need not drive the list.
 fn is_indexed(bound: &Bound) -> bool {
@@ -81,7 +85,6 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
     let skip = seek(tx, &mut sql, query, driver.as_ref())?;
     order(&mut sql, query, driver.is_some());
     let one_more = i64::try_from(query.limit + 1).expect("pages are limited");
-    let room_for = usize::try_from(query.limit + query.limit / 8).expect("pages are limited");
     sql.push(" LIMIT ").bind(one_more);
     if skip > 0 {
         sql.push(" OFFSET ").bind(skip);
@@ -99,10 +102,8 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
         }
         view.render(row.text(1)?, row.opt_text(2)?, &mut listed.records)?;
         listed.count += 1;
-        if listed.count == 1 {
-            // Records of a kind are about as long; growing by halves would copy the page twice.
-            let page = listed.records.len().saturating_mul(room_for);
-            listed.records.reserve(page.min(SET_ASIDE_MAX_BYTES));
+        if listed.count == 1 || listed.count == SHORT_LIST {
+            reserve(&mut listed, query.limit);
         }
         if listed.count == query.limit {
             last = (query.sort.read_key(row, 3)?, row.int(0)?);
@@ -112,6 +113,16 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
     listed.next = more.then(|| cursor(&query.sort, &last.0, last.1));
     listed.total = total(tx, query, &listed, driver.as_ref())?;
     Ok(listed)
+}
+
+/// Reserves memory for the records to come, which are about as long as those before. Growing step by step would copy
+/// the page several times.
+fn reserve(listed: &mut Listed, limit: u64) {
+    let most = if listed.count < SHORT_LIST { limit.min(SHORT_LIST) } else { limit };
+    let to_come = most - listed.count;
+    let bytes_of_one = listed.records.len() as u64 / listed.count;
+    let bytes = bytes_of_one.saturating_mul(to_come + to_come / 8).min(RESERVED_MAX_BYTES);
+    listed.records.reserve(usize::try_from(bytes).expect("the bytes are limited"));
 }
 
 /// The link whose rows, which are in the order of the list, drive it.

@@ -98,19 +98,20 @@ fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
     Ok(Some(Put { outcome: Outcome::Created, stored }))
 }
 
-/// The statements that are the same for every record of a kind. Most writes are of one record, where
-/// making the text anew is work that can be seen.
+/// The statements that are the same for every record of a kind. Most requests read or write one record, so rendering
+/// the text for each would cost a measurable part of them.
 pub(super) struct Statements {
     insert: String,
     overwrite: String,
     pub(super) are_in_use: String,
+    pub(super) find: String,
 }
 
 static STATEMENTS: LazyLock<HashMap<&str, Statements>> =
-    LazyLock::new(|| kinds::ALL.iter().map(|kind| (kind.one, Statements::of(kind))).collect());
+    LazyLock::new(|| kinds::ALL.iter().map(|kind| (kind.one, Statements::render(kind))).collect());
 
 impl Statements {
-    fn of(kind: &Kind) -> Self {
+    fn render(kind: &Kind) -> Self {
         let columns = insert_columns(kind);
         let marks: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
         let insert = format!(
@@ -142,10 +143,12 @@ impl Statements {
             format!("EXISTS (SELECT 1 FROM {table} WHERE sourced_id = {id} AND status = 'active')")
         };
         let are_in_use = format!("SELECT {} AND {}", is_in_use("$1"), is_in_use("$2"));
-        Self { insert, overwrite, are_in_use }
+        let find =
+            format!("SELECT {} FROM {} t WHERE t.sourced_id = $1", Stored::COLUMNS, kind.table);
+        Self { insert, overwrite, are_in_use, find }
     }
 
-    pub(super) fn known(kind: &Kind) -> &'static Self {
+    pub(super) fn of(kind: &Kind) -> &'static Self {
         STATEMENTS.get(kind.one).expect("every kind is declared in the list of all")
     }
 }
@@ -155,7 +158,7 @@ impl Statements {
 pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     let mut values = Vec::with_capacity(record.columns.len() + 6);
     add_values(record, 1, &mut values);
-    let insert = &Statements::known(record.kind).insert;
+    let insert = &Statements::of(record.kind).insert;
     let Some(seq) = tx.insert(insert, "seq", &values)? else { return Ok(None) };
     insert_links(tx, &[(seq, &record.links)])?;
     tally(tx, record, seq, 1);
@@ -179,7 +182,7 @@ pub(crate) fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
     values.extend(others.iter().map(|(_, value)| Value::from(value.as_ref())));
     values.push((&record.sourced_id).into());
     values.extend(indexed.iter().map(|(_, value)| Value::from(value.as_ref())));
-    Ok(tx.execute(&Statements::known(kind).overwrite, &values)? == 1)
+    Ok(tx.execute(&Statements::of(kind).overwrite, &values)? == 1)
 }
 
 fn insert_columns(kind: &Kind) -> Vec<String> {

@@ -44,8 +44,7 @@ impl Stored {
 
 /// The record of the kind with that sourcedId, deleted ones included.
 pub fn find(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<Option<Stored>> {
-    let sql = format!("SELECT {} FROM {} t WHERE t.sourced_id = $1", Stored::COLUMNS, kind.table);
-    tx.query_one(&sql, &[sourced_id.into()], Stored::read)
+    tx.query_one(&Statements::of(kind).find, &[sourced_id.into()], Stored::read)
 }
 
 /// The record with that sourcedId if it belongs to the collection.
@@ -113,7 +112,7 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<Stri
 
 /// Whether two records of the kind are in use both.
 pub(crate) fn are_in_use(tx: &mut Tx<'_>, kind: &Kind, [one, other]: [&str; 2]) -> Result<bool> {
-    let sql = &Statements::known(kind).are_in_use;
+    let sql = &Statements::of(kind).are_in_use;
     let found = tx.query_one(sql, &[one.into(), other.into()], |row| row.int(0))?;
     Ok(found == Some(1))
 }
